@@ -1,0 +1,77 @@
+import type { Routes } from '../routes.js'
+import { Type } from 'typebox'
+import type { Key, KeyKind } from '../../core/account.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { createKey, revoke } from '../../services/accounts.js'
+import { findAccount, findKey, listKeys } from '../../storage/accounts.js'
+import { nullable } from '../message-wire.js'
+import { AccountFilter, accountFilter, config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
+
+const Kind = Type.Unsafe<string>({ type: 'string', enum: ['live', 'test', 'admin'], description: 'live (default), test or admin' })
+
+const NewKey = Type.Object({
+  account_id: Type.Optional(Type.String({ description: 'The account; none for an admin key' })),
+  kind: Type.Optional(Kind),
+  label: Type.Optional(Type.String({ maxLength: 200, description: 'What it is for' })),
+})
+
+const KeyWire = Type.Object({
+  id: Type.String({ description: 'Goes into the header sb-api-key-id' }),
+  secret: Type.Optional(Type.String({ description: 'Goes into sb-api-secret-key; shown once, when the key is made' })),
+  account_id: nullable('string', 'The account or test world it opens; null for an admin key'),
+  kind: Kind,
+  label: Type.String({ description: 'What it is for' }),
+  created_at: Type.String({ description: 'When it was made' }),
+  revoked_at: nullable('string', 'When it was revoked'),
+})
+
+function keyWire(key: Key) {
+  return {
+    id: key.id,
+    account_id: key.accountId,
+    kind: key.kind,
+    label: key.label,
+    created_at: formatTime(key.createdAt),
+    revoked_at: key.revokedAt === null ? null : formatTime(key.revokedAt),
+  }
+}
+
+export function registerAdminKeys(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/admin/keys',
+    { config, schema: { tags, summary: 'List keys', querystring: AccountFilter, response: { 200: listOf(KeyWire) } } },
+    async (request) => {
+      const accountId = accountFilter(request)
+      const keys = await listKeys(ctx.db)
+      if (!accountId) return { data: keys.map(keyWire) }
+      const account = await findAccount(ctx.db, accountId)
+      return { data: keys.filter((key) => key.accountId && [account?.id, account?.twinId].includes(key.accountId)).map(keyWire) }
+    },
+  )
+  app.post(
+    '/admin/keys',
+    { config, schema: { tags, summary: 'Create a key; its secret is shown only here', body: NewKey, response: { 201: KeyWire } } },
+    async (request, reply) => {
+      const { body } = request
+      return createOnce(ctx, request, reply, async (sql) => {
+        const { key, secret } = await createKey(ctx, sql, {
+          accountId: body.account_id ?? null,
+          kind: (body.kind ?? 'live') as KeyKind,
+          label: body.label ?? '',
+        })
+        return { status: 201, body: { ...keyWire(key), secret }, stored: keyWire(key) }
+      })
+    },
+  )
+  app.get(
+    '/admin/keys/:id',
+    { config, schema: { tags, summary: 'Show a key', params: IdParams, response: { 200: KeyWire } } },
+    async (request) => keyWire(required(await findKey(ctx.db, idOf(request)), 'key', idOf(request))),
+  )
+  app.delete(
+    '/admin/keys/:id',
+    { config, schema: { tags, summary: 'Revoke a key', params: IdParams, response: { 200: KeyWire } } },
+    async (request) => keyWire(await revoke(ctx, idOf(request))),
+  )
+}

@@ -1,0 +1,77 @@
+import type { Routes } from '../routes.js'
+import { Type } from 'typebox'
+import type { Seat } from '../../core/account.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { createSeat, deleteSeat } from '../../services/accounts.js'
+import { findSeatById, listSeats } from '../../storage/accounts.js'
+import { nullable } from '../message-wire.js'
+import { AccountFilter, accountFilter, config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
+
+const NewSeat = Type.Object({
+  account_id: Type.String({ description: 'The account, or a test world' }),
+  email: Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', description: "The user's e-mail address" }),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Their id at an outside identity provider' })),
+  first_name: Type.Optional(Type.String({ maxLength: 200, description: 'First name' })),
+  last_name: Type.Optional(Type.String({ maxLength: 200, description: 'Last name' })),
+})
+
+const SeatWire = Type.Object({
+  id: Type.String({ description: 'Goes into seat_id of sends' }),
+  account_id: Type.String({ description: 'The account' }),
+  email: Type.String({ description: "The user's e-mail address" }),
+  subject: nullable('string', 'Their id at an outside identity provider'),
+  first_name: nullable('string', 'First name'),
+  last_name: nullable('string', 'Last name'),
+  created_at: Type.String({ description: 'When it was made' }),
+})
+
+function seatWire(seat: Seat) {
+  return {
+    id: seat.id,
+    account_id: seat.accountId,
+    email: seat.email,
+    subject: seat.subject,
+    first_name: seat.firstName,
+    last_name: seat.lastName,
+    created_at: formatTime(seat.createdAt),
+  }
+}
+
+export function registerAdminSeats(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/admin/seats',
+    { config, schema: { tags, summary: 'List seats', querystring: AccountFilter, response: { 200: listOf(SeatWire) } } },
+    async (request) => ({ data: (await listSeats(ctx.db, accountFilter(request))).map(seatWire) }),
+  )
+  app.post(
+    '/admin/seats',
+    { config, schema: { tags, summary: 'Create a seat', body: NewSeat, response: { 201: SeatWire } } },
+    async (request, reply) => {
+      const { body } = request
+      return createOnce(ctx, request, reply, async (sql) => {
+        const seat = await createSeat(ctx, sql, {
+          accountId: body.account_id,
+          email: body.email,
+          subject: body.subject ?? null,
+          firstName: body.first_name ?? null,
+          lastName: body.last_name ?? null,
+        })
+        return { status: 201, body: seatWire(seat) }
+      })
+    },
+  )
+  app.get(
+    '/admin/seats/:id',
+    { config, schema: { tags, summary: 'Show a seat', params: IdParams, response: { 200: SeatWire } } },
+    async (request) => seatWire(required(await findSeatById(ctx.db, idOf(request)), 'seat', idOf(request))),
+  )
+  app.delete(
+    '/admin/seats/:id',
+    { config, schema: { tags, summary: 'Remove a seat', params: IdParams, response: { 204: Type.Null() } } },
+    async (request, reply) => {
+      await deleteSeat(ctx, idOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,69 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Account, Key } from '../core/account.js'
+import { AppError } from '../core/errors.js'
+import { isLoopback } from '../config.js'
+import type { Ctx } from '../ctx.js'
+import { hashSecret } from '../services/accounts.js'
+import type { Limiter } from './limits.js'
+
+/** Who is asking. An admin acts for no account. */
+export type Principal = { kind: 'account'; account: Account; key: Key } | { kind: 'admin'; key: Key | null }
+
+/** What a route asks of its caller. */
+export type Access = 'account' | 'admin' | 'any' | 'open'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access
+  }
+  interface FastifyRequest {
+    principal: Principal | null
+  }
+}
+
+const NO_HASH = hashSecret('')
+
+/**
+ * Checks the two key headers. Missing, unknown and wrong credentials get the same answer after the same work:
+ * one look-up, one hash, one comparison.
+ */
+export async function authenticate(ctx: Ctx, failures: Limiter, request: FastifyRequest): Promise<Principal> {
+  const id = header(request, 'sb-api-key-id')
+  const secret = header(request, 'sb-api-secret-key')
+  const found = await ctx.directory.key(id)
+  const right = timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(found?.secretHash ?? NO_HASH))
+  const usable = found && !(found.key.wellKnown && !isLoopback(ctx.config.host))
+  if (right && usable && secret !== '') {
+    const { key } = found
+    if (key.kind === 'admin') return { kind: 'admin', key }
+    const account = await ctx.directory.account(key.accountId!)
+    if (account) return { kind: 'account', account, key }
+  }
+  ctx.metrics.authFailures.inc()
+  const wait = failures.take(request.ip)
+  if (wait > 0) {
+    throw new AppError('rate_limited', 'Too many failed attempts from this address; wait and check your keys', { retryAfterMs: wait })
+  }
+  throw new AppError('unauthorized', 'Unauthorized')
+}
+
+export function authorise(principal: Principal, access: Access): void {
+  if (access === 'admin' && principal.kind !== 'admin') throw new AppError('forbidden', 'This needs an admin key')
+  if (access === 'account' && principal.kind !== 'account') {
+    throw new AppError('forbidden', 'This needs a key of an account; an admin key belongs to none')
+  }
+}
+
+/** A header that came twice is no credential: which of the two would count? */
+function header(request: FastifyRequest, name: string): string {
+  const value = request.headers[name]
+  if (typeof value !== 'string' || value.length > 512) return ''
+  return value
+}
+
+/** The account behind a request on a route with `access: 'account'`. */
+export function accountOf(request: FastifyRequest): Account {
+  if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
+  return request.principal.account
+}

@@ -1,0 +1,112 @@
+import { hash, randomBytes } from 'node:crypto'
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../core/errors.js'
+
+const MAX_DEPTH = 32
+
+/**
+ * Reads JSON and form bodies into plain objects. What the two databases would store differently (NUL, lone
+ * surrogates) and what could hurt later (depth, prototype keys) ends here with 400.
+ */
+export function registerBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const text = decode(request, body)
+    if (text === '') throw new AppError('invalid', 'The body is empty; send a JSON object')
+    checkDepth(text)
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      throw new AppError('invalid', 'The body is not valid JSON')
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new AppError('invalid', 'The body must be a JSON object')
+    }
+    if (SUSPICIOUS.test(text)) checkValue(value, '')
+    return value
+  })
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      const value = parseForm(decode(request, body))
+      checkValue(value, '')
+      return value
+    },
+  )
+}
+
+function decode(request: FastifyRequest, body: Buffer): string {
+  const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+  if (charset && !/^utf-?8$/i.test(charset)) throw new AppError('unsupported_media_type', 'Only charset=utf-8 is read')
+  if (!isUtf8(body)) throw new AppError('invalid', 'The body is not valid UTF-8')
+  request.bodyHash = hash('sha256', body, 'base64').slice(0, 22)
+  return body.toString('utf8')
+}
+
+/** Fingerprint for requests without a body. */
+export const EMPTY_HASH = hash('sha256', '', 'base64').slice(0, 22)
+
+function checkDepth(text: string): void {
+  let depth = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (quoted) {
+      if (code === 0x5c) i++
+      else if (code === 0x22) quoted = false
+    } else if (code === 0x22) quoted = true
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > MAX_DEPTH) throw new AppError('invalid', `The body is nested deeper than ${MAX_DEPTH} levels`)
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+}
+
+/** An escaped NUL or surrogate, or a key that could reach a prototype. Ordinary bodies have none of them. */
+const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]|__proto__|constructor|prototype|\\u00[57]/
+
+function checkValue(value: unknown, path: string): void {
+  if (typeof value === 'string') checkText(value, path || 'body')
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      checkText(key, 'a field name')
+      if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
+        throw new AppError('invalid', `${key}: not a field this API has`)
+      }
+      checkValue(item, path ? `${path}.${key}` : key)
+    }
+  }
+}
+
+export function checkText(text: string, field: string): void {
+  if (text.includes('\u0000')) throw new AppError('invalid', `${field}: must not contain NUL characters`)
+  if (!text.isWellFormed()) throw new AppError('invalid', `${field}: must not contain lone surrogates`)
+}
+
+/** `a=1&b[c]=2` into `{a: '1', b: {c: '2'}}`. A repeated name is refused: one of them would be lost. */
+function parseForm(text: string): Record<string, unknown> {
+  const result: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(text)) {
+    const match = /^([^[\]]+)(?:\[([^[\]]+)\])?$/.exec(name)
+    if (!match) throw new AppError('invalid', `${name.slice(0, 50)}: not a field this API has`)
+    const [, outer, inner] = match as unknown as [string, string, string | undefined]
+    const target = inner === undefined ? result : ((result[outer] ??= Object.create(null)) as Record<string, unknown>)
+    const key = inner ?? outer
+    if (typeof target !== 'object' || key in target) throw new AppError('invalid', `${outer}: given more than once`)
+    target[key] = inner === 'part_index' && /^\d+$/.test(value) ? Number(value) : value
+  }
+  return { ...result }
+}
+
+export function newRequestId(): string {
+  return randomBytes(9).toString('base64url')
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Fingerprint of the body as it came. */
+    bodyHash: string
+  }
+}

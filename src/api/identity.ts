@@ -1,0 +1,20 @@
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../core/errors.js'
+import type { RequestIdentity } from '../services/replay.js'
+import { EMPTY_HASH } from './body.js'
+
+/** What makes a POST recognisable when it comes again. `accountId` scopes it; admin requests have a scope of their own. */
+export function identityOf(request: FastifyRequest): RequestIdentity {
+  const key = request.headers['idempotency-key']
+  if (key !== undefined && (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))) {
+    throw new AppError('invalid', 'Idempotency-Key: must be 1 to 255 visible ASCII characters')
+  }
+  const tries = Number(request.headers['x-stainless-retry-count'] ?? 0)
+  return {
+    accountId: request.principal?.kind === 'account' ? request.principal.account.id : '#admin',
+    path: request.url.split('?', 1)[0]!,
+    hash: request.bodyHash || EMPTY_HASH,
+    retryCount: Number.isInteger(tries) && tries > 0 ? tries : 0,
+    ...(key === undefined ? {} : { key }),
+  }
+}

@@ -1,0 +1,153 @@
+import { type Static, Type } from 'typebox'
+import { AppError } from '../core/errors.js'
+import { MESSAGE_TYPES, type MessageType, SERVICES, type Service, STATUSES, type Status } from '../core/message.js'
+import { toE164 } from '../core/phone.js'
+import { parseTime } from '../core/time.js'
+import type { Ctx } from '../ctx.js'
+import { findAccountByEmail } from '../storage/accounts.js'
+import { findLineByNumber } from '../storage/lines.js'
+import type { DateField } from '../storage/message-counts.js'
+import type { Branch, Page } from '../storage/message-list.js'
+import type { Principal } from './auth.js'
+
+const phone = (description: string) => Type.Optional(Type.String({ description: `${description}, E.164` }))
+const date = (description: string) => Type.Optional(Type.String({ description: `${description}, ISO 8601` }))
+const oneOf = (values: readonly string[], description: string) => Type.Optional(Type.Unsafe<string>({ type: 'string', enum: values, description }))
+
+export const ListQuery = Type.Object({
+  account_email: Type.Optional(Type.String({ description: 'Account identifier' })),
+  created_at_gte: date('Accepted or stored at or after'),
+  created_at_lte: date('Accepted or stored at or before'),
+  sent_at_gte: date('Sent at or after'),
+  sent_at_lte: date('Sent at or before'),
+  updated_at_gte: date('Changed at or after'),
+  updated_at_lte: date('Changed at or before'),
+  from_number: phone('Sender'),
+  to_number: phone('Recipient'),
+  number: phone('Sender or recipient'),
+  sendblue_number: phone('Line'),
+  group_id: Type.Optional(Type.String({ description: 'Group' })),
+  is_outbound: Type.Optional(Type.Boolean({ description: 'Direction' })),
+  message_type: Type.Optional(Type.String({ description: 'message or group; other values are ignored' })),
+  service: oneOf(SERVICES, 'Service'),
+  status: oneOf(STATUSES, 'Status'),
+  worker_id: Type.Optional(Type.String({ description: 'Line id; admin keys only' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip' })),
+  order_by: oneOf(['createdAt', 'updatedAt', 'sentAt', 'created_at', 'updated_at', 'sent_at'], 'Order; default createdAt'),
+  order_direction: oneOf(['asc', 'desc'], 'Direction of the order; default desc'),
+})
+export type ListQuery = Static<typeof ListQuery>
+
+const MAX_LIMIT = 1000
+const MAX_OFFSET = 2 ** 31
+
+export function pageOf(query: ListQuery): Page {
+  return {
+    order: (query.order_by ?? 'createdAt').replace(/_?at$/i, '') as DateField,
+    descending: query.order_direction !== 'asc',
+    limit: Math.min(query.limit ?? 100, MAX_LIMIT),
+    offset: Math.min(query.offset ?? 0, MAX_OFFSET),
+  }
+}
+
+/** The conditions of a list, as branches that do not overlap; none when nothing can match. */
+export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuery): Promise<Branch[]> {
+  if (query.worker_id !== undefined && principal.kind !== 'admin') {
+    throw new AppError('forbidden', 'worker_id: only admin keys may filter by it')
+  }
+  const accountIds = await scopeOf(ctx, principal, query.account_email)
+  const branches: Branch[] = []
+  for (const accountId of accountIds) {
+    let found: Branch[] = [{ accountId, dates: datesOf(query) }]
+    const restrict = (change: (branch: Branch) => (Branch | undefined)[]) => {
+      found = found.flatMap(change).filter((branch) => branch !== undefined)
+    }
+    const status = query.status as Status | undefined
+    if (status) restrict((branch) => [merge(branch, { status })])
+    if (query.service) restrict((branch) => [merge(branch, { service: query.service as Service })])
+    if (isType(query.message_type)) restrict((branch) => [merge(branch, { type: query.message_type as MessageType })])
+    if (query.group_id) restrict((branch) => [merge(branch, { groupId: query.group_id! })])
+    if (query.is_outbound !== undefined) restrict((branch) => [merge(branch, { isOutbound: query.is_outbound! })])
+    if (query.worker_id) restrict((branch) => [merge(branch, { lineId: query.worker_id! })])
+
+    const lineId = await lineFinder(ctx, principal, accountId)
+    if (query.sendblue_number) {
+      const id = await lineId('sendblue_number', query.sendblue_number)
+      restrict((branch) => (id ? [merge(branch, { lineId: id })] : []))
+    }
+    for (const [field, outbound] of [['from_number', true], ['to_number', false], ['number', undefined]] as const) {
+      const given = query[field]
+      if (given === undefined) continue
+      const contact = requirePhone(field, given)
+      const id = await lineId(field, given)
+      // A number is the line's side of some messages and the contact's side of others.
+      restrict((branch) => [
+        merge(branch, outbound === undefined ? { contact } : { contact, isOutbound: !outbound }),
+        id ? merge(branch, outbound === undefined ? { lineId: id } : { lineId: id, isOutbound: outbound }) : undefined,
+      ])
+    }
+    branches.push(...found)
+  }
+  return branches
+}
+
+/** Both conditions, or undefined when they exclude each other. */
+function merge(branch: Branch, more: Partial<Branch>): Branch | undefined {
+  for (const [name, value] of Object.entries(more)) {
+    const held = branch[name as keyof Branch]
+    if (held !== undefined && held !== value) return undefined
+  }
+  return { ...branch, ...more }
+}
+
+function isType(type: string | undefined): boolean {
+  return type !== undefined && (MESSAGE_TYPES as readonly string[]).includes(type)
+}
+
+/** The accounts a list may show; `null` stands for all of them. */
+async function scopeOf(ctx: Ctx, principal: Principal, email: string | undefined): Promise<(string | null)[]> {
+  if (principal.kind === 'account') {
+    return email === undefined || email === principal.account.email ? [principal.account.id] : []
+  }
+  if (email === undefined) return [null]
+  const accounts = await Promise.all([findAccountByEmail(ctx.db, email, 'live'), findAccountByEmail(ctx.db, email, 'test')])
+  return accounts.flatMap((account) => account?.id ?? [])
+}
+
+async function lineFinder(ctx: Ctx, principal: Principal, accountId: string | null) {
+  const own = accountId === null ? undefined : await ctx.directory.linesOf(accountId)
+  return async (field: string, text: string): Promise<string | undefined> => {
+    const number = requirePhone(field, text)
+    if (own) return own.get(number)?.line.id
+    return principal.kind === 'admin' ? (await findLineByNumber(ctx.db, 'live', number))?.id : undefined
+  }
+}
+
+export function requirePhone(field: string, text: string): string {
+  const number = toE164(text)
+  if (!number) throw new AppError('invalid', `${field}: must be a phone number in E.164, like +12025550101`)
+  return number
+}
+
+function datesOf(query: ListQuery): Branch['dates'] {
+  const dates: Branch['dates'] = {}
+  for (const field of ['created', 'updated', 'sent'] as const) {
+    const from = timeOf(query, `${field}_at_gte`)
+    const to = timeOf(query, `${field}_at_lte`)
+    if (from !== undefined || to !== undefined) {
+      dates[field] = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
+    }
+  }
+  return dates
+}
+
+function timeOf(query: ListQuery, name: keyof ListQuery): number | undefined {
+  const text = query[name]
+  if (text === undefined) return undefined
+  const time = parseTime(String(text))
+  if (time === undefined) {
+    throw new AppError('invalid', `${name}: must be an ISO 8601 date, or date and time with Z or an offset, like 2026-01-31T09:30:00Z`)
+  }
+  return time
+}

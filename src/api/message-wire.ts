@@ -1,0 +1,121 @@
+import { type TSchema, Type } from 'typebox'
+import type { Account } from '../core/account.js'
+import { type Message, responseStatus, SEND_STYLES, SERVICES, STATUSES } from '../core/message.js'
+import { formatTime } from '../core/time.js'
+
+/** Messages as they look on the wire. This is the only place that knows the wire's names for them. */
+
+export const nullable = (type: 'string' | 'number' | 'boolean' | 'integer', description: string): TSchema =>
+  Type.Unsafe({ type: [type, 'null'], description })
+
+const ReplyToWire = Type.Object(
+  {
+    message_handle: Type.String({ description: 'Handle of the message this one answers' }),
+    part_index: Type.Optional(Type.Integer({ description: 'Known part of a multipart target; left out when no part is known' })),
+  },
+  { description: 'Immediate parent of an inline reply; left out outside reply threads' },
+)
+
+const shared = {
+  accountEmail: Type.String({ description: 'Account identifier' }),
+  account_email: Type.String({ description: 'Account identifier (newer spelling)' }),
+  content: Type.String({ description: 'Message text; empty when there is only media' }),
+  date_created: Type.String({ description: 'When it was accepted or stored, ISO 8601' }),
+  date_sent: Type.String({ description: 'When it was handed to the carrier, or accepted as long as it was not' }),
+  date_updated: Type.String({ description: 'When its status last changed' }),
+  error_code: nullable('integer', 'Numeric code when failed'),
+  error_message: nullable('string', 'What went wrong'),
+  error_reason: nullable('string', 'Machine-readable reason'),
+  error_detail: nullable('string', "The carrier's own code and words"),
+  from_number: Type.String({ description: 'Sender' }),
+  to_number: Type.String({ description: 'Recipient' }),
+  number: Type.String({ description: 'The other side: recipient when outbound, sender when inbound' }),
+  sendblue_number: Type.String({ description: 'The line' }),
+  group_id: Type.String({ description: 'Group id; empty outside groups' }),
+  group_display_name: nullable('string', 'Group name; null outside groups'),
+  participants: Type.Array(Type.String(), { description: 'Everyone in the conversation' }),
+  is_outbound: Type.Boolean({ description: 'Direction' }),
+  media_url: Type.String({ description: 'Attached media; empty when none' }),
+  message_handle: Type.String({ description: 'Unique identifier of the message' }),
+  message_type: Type.String({ description: 'message, group, location or carousel' }),
+  opted_out: Type.Boolean({ description: 'The recipient opted out' }),
+  plan: Type.String({ description: 'Plan of the account' }),
+  send_style: Type.String({ description: 'Expressive style; empty when none' }),
+  service: Type.Unsafe<string>({ type: 'string', enum: [...SERVICES], description: 'Service used, or to be tried first' }),
+  was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
+  reply_to: Type.Optional(ReplyToWire),
+  seat_id: nullable('string', 'Seat that sent it'),
+  sender_email: nullable('string', "The seat's e-mail address"),
+}
+
+export const MessageRecord = Type.Object({
+  ...shared,
+  row_id: nullable('string', 'Kept for older clients; always null'),
+  status: Type.Unsafe<string>({ type: 'string', enum: [...STATUSES], description: 'Status' }),
+})
+
+export const MessageResponse = Type.Object({
+  ...shared,
+  status: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['QUEUED', 'SENT', 'DELIVERED', 'ERROR', 'RECEIVED'],
+    description: 'Status, in the four values of an answer (RECEIVED for inbound messages)',
+  }),
+})
+
+export const SendStyleSchema = Type.Unsafe<string>({
+  type: 'string',
+  enum: [...SEND_STYLES],
+  description: 'iMessage expressive style',
+})
+
+type Rendered = Omit<Message, 'id'>
+
+export function toRecord(message: Rendered, account: Account) {
+  return { ...render(message, account), row_id: null, status: message.status, participants: [message.contact, message.lineNumber] }
+}
+
+export function toResponse(message: Rendered, account: Account) {
+  return { ...render(message, account), status: responseStatus(message.status), participants: [] }
+}
+
+function render(message: Rendered, account: Account) {
+  const { lineNumber, contact, error } = message
+  return {
+    accountEmail: account.email,
+    account_email: account.email,
+    content: message.content,
+    date_created: formatTime(message.createdAt),
+    date_sent: formatTime(message.sentAt),
+    date_updated: formatTime(message.updatedAt),
+    error_code: error?.code ?? null,
+    error_message: error?.message ?? null,
+    error_reason: error?.reason ?? null,
+    error_detail: error?.detail ?? null,
+    from_number: message.isOutbound ? lineNumber : contact,
+    to_number: message.isOutbound ? contact : lineNumber,
+    number: contact,
+    sendblue_number: lineNumber,
+    group_id: message.groupId ?? '',
+    group_display_name: null,
+    is_outbound: message.isOutbound,
+    media_url: message.mediaUrl,
+    message_handle: message.handle,
+    message_type: message.type,
+    opted_out: message.optedOut,
+    plan: account.plan,
+    send_style: message.sendStyle,
+    service: message.service,
+    was_downgraded: message.wasDowngraded,
+    seat_id: message.seatId,
+    sender_email: message.senderEmail,
+    ...(message.replyTo ? { reply_to: replyToWire(message.replyTo) } : {}),
+  }
+}
+
+function replyToWire(replyTo: NonNullable<Message['replyTo']>) {
+  return {
+    message_handle: replyTo.handle,
+    ...(replyTo.partIndex === null ? {} : { part_index: replyTo.partIndex }),
+  }
+}

@@ -1,0 +1,205 @@
+import type { Routes } from './routes.js'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Account } from '../core/account.js'
+import { AppError } from '../core/errors.js'
+import type { Message, SendStyle } from '../core/message.js'
+import { urlFault } from '../core/url.js'
+import { isLoopback } from '../config.js'
+import type { Ctx } from '../ctx.js'
+import { createAcceptance } from '../services/messages.js'
+import { resolveStatus } from '../services/status.js'
+import { listMessages } from '../storage/message-list.js'
+import { findMessage } from '../storage/messages.js'
+import { accountOf } from './auth.js'
+import { withAliases } from './aliases.js'
+import { identityOf } from './identity.js'
+import type { Limiter } from './limits.js'
+import { branchesOf, ListQuery, pageOf, requirePhone } from './message-query.js'
+import { MessageRecord, MessageResponse, SendStyleSchema, toRecord, toResponse } from './message-wire.js'
+
+/** Characters a text may have, by the interface's "fewer than 18996". */
+const MAX_CONTENT = 18_995
+
+const SendBody = Type.Object({
+  number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
+  from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
+  content: Type.Optional(Type.String({ maxLength: MAX_CONTENT, description: 'Text; needed unless media_url is given' })),
+  media_url: Type.Optional(Type.String({ description: 'HTTPS URL of the media to attach' })),
+  send_style: Type.Optional(SendStyleSchema),
+  status_callback: Type.Optional(Type.String({ description: 'HTTPS URL that gets every status change of this message' })),
+  reply_to: Type.Optional(
+    Type.Object(
+      {
+        message_handle: Type.String({ minLength: 1, description: 'A message of the same conversation on the same line' }),
+        part_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: 'Known part of a multipart target' })),
+      },
+      { description: 'Makes the message an inline reply' },
+    ),
+  ),
+  seat_id: Type.Optional(Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' })),
+})
+
+/** Older names of the same fields. */
+const SEND_ALIASES = {
+  number: ['recipient', 'to', 'to_number'],
+  from_number: ['fromNumber', 'from', 'sendblue_number'],
+  media_url: ['mediaUrl', 'mediaURL'],
+  send_style: ['sendStyle'],
+  status_callback: ['statusCallback'],
+} as const
+
+export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
+  const acceptance = createAcceptance(ctx)
+  const urlRules = { allowLoopback: isLoopback(ctx.config.host) }
+  const checkUrl = (field: string, url: string | undefined) => {
+    const fault = url ? urlFault(url, urlRules) : undefined
+    if (fault) throw new AppError('invalid', `${field}: ${fault}`)
+  }
+
+  app.post(
+    '/api/send-message',
+    {
+      config: { access: 'account' },
+      preValidation: withAliases(SEND_ALIASES),
+      schema: {
+        tags: ['Messages'],
+        summary: 'Send a message',
+        description: 'Answers when the message is stored for good; delivery follows. See GET /api/status.',
+        body: SendBody,
+        response: { 202: MessageResponse },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const account = accountOf(request)
+      if (!body.content && !body.media_url) {
+        throw new AppError('invalid', 'missing required parameter: content (or media_url)')
+      }
+      checkUrl('media_url', body.media_url)
+      checkUrl('status_callback', body.status_callback)
+      const { message, replayed } = await acceptance.send(
+        account,
+        {
+          fromNumber: requirePhone('from_number', body.from_number),
+          number: requirePhone('number', body.number),
+          content: body.content ?? '',
+          mediaUrl: body.media_url ?? '',
+          sendStyle: (body.send_style ?? '') as SendStyle | '',
+          statusCallback: body.status_callback || null,
+          replyTo: body.reply_to
+            ? { handle: body.reply_to.message_handle, partIndex: body.reply_to.part_index ?? null }
+            : null,
+          seatId: body.seat_id ?? null,
+        },
+        identityOf(request),
+      )
+      if (replayed) reply.header('x-idempotent-replay', 'true')
+      reply.code(202)
+      return toResponse(message, account)
+    },
+  )
+
+  app.get(
+    '/api/status',
+    {
+      config: { access: 'any' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'Status of a message',
+        description: 'Asks the carrier first when the outcome of the send is not known yet.',
+        querystring: Type.Object({
+          handle: Type.Optional(Type.String({ description: 'Message handle' })),
+          message_handle: Type.Optional(Type.String({ description: 'The same, under its older name', deprecated: true })),
+        }),
+        response: { 200: MessageResponse },
+      },
+    },
+    async (request) => {
+      const { query } = request
+      const handle = query.handle ?? query.message_handle
+      if (!handle) throw new AppError('invalid', 'missing required parameter: handle')
+      const { message, account } = await visible(ctx, request, handle)
+      return toResponse(await resolveStatus(ctx, message), account)
+    },
+  )
+
+  app.get(
+    '/api/v2/messages',
+    {
+      config: { access: 'any' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'List messages',
+        description: 'At most 100 requests in 10 seconds per account.',
+        querystring: ListQuery,
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            data: Type.Array(MessageRecord),
+            pagination: Type.Object({
+              hasMore: Type.Boolean({ description: 'Whether more follow' }),
+              limit: Type.Integer({ description: 'Rows asked for' }),
+              offset: Type.Integer({ description: 'Rows skipped' }),
+              total: Type.Integer({ description: 'All matches' }),
+            }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const principal = request.principal!
+      const name = principal.kind === 'account' ? principal.account.id : `key ${principal.key?.id}`
+      const wait = lists.take(name, Math.max(1, Math.floor(100 / liveNodes())))
+      if (wait > 0) throw new AppError('rate_limited', 'Too Many Requests: at most 100 in 10 seconds', { retryAfterMs: wait })
+      const { query } = request
+      const page = pageOf(query)
+      const { messages, total } = await listMessages(ctx.db, await branchesOf(ctx, principal, query), page)
+      const owners = await ownersOf(ctx, request, messages)
+      return {
+        status: 'OK',
+        data: messages.map((message) => toRecord(message, owners.get(message.accountId)!)),
+        pagination: { hasMore: page.offset + messages.length < total, limit: page.limit, offset: page.offset, total },
+      }
+    },
+  )
+
+  app.get(
+    '/api/v2/messages/:message_id',
+    {
+      config: { access: 'any' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'Retrieve a message',
+        params: Type.Object({ message_id: Type.String({ description: 'Message handle' }) }),
+        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), data: MessageRecord }) },
+      },
+    },
+    async (request) => {
+      const { message, account } = await visible(ctx, request, request.params.message_id)
+      return { status: 'OK', data: toRecord(message, account) }
+    },
+  )
+}
+
+/** A message the caller may see. Another account's is absent, in the same words. */
+async function visible(ctx: Ctx, request: FastifyRequest, handle: string): Promise<{ message: Message; account: Account }> {
+  const principal = request.principal!
+  const message = await findMessage(ctx.db, handle, principal.kind === 'account' ? principal.account.id : undefined)
+  const account = message && (await ownersOf(ctx, request, [message])).get(message.accountId)
+  if (!message || !account) throw new AppError('not_found', 'There is no message with this handle')
+  return { message, account }
+}
+
+async function ownersOf(ctx: Ctx, request: FastifyRequest, messages: readonly Message[]): Promise<Map<string, Account>> {
+  const principal = request.principal!
+  if (principal.kind === 'account') return new Map([[principal.account.id, principal.account]])
+  const ids = [...new Set(messages.map((message) => message.accountId))]
+  const accounts = await Promise.all(ids.map((id) => ctx.directory.account(id)))
+  return new Map(ids.map((id, index) => [id, accounts[index] ?? goneAccount(id)]))
+}
+
+/** Messages outlive their account; an operator still sees them. */
+function goneAccount(id: string): Account {
+  return { id, email: '', name: '', plan: '', world: 'live', twinId: '', createdAt: 0 }
+}

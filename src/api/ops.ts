@@ -1,0 +1,49 @@
+import type { Routes } from './routes.js'
+import { Type } from 'typebox'
+import type { Ctx } from '../ctx.js'
+import { countQueued } from '../storage/messages.js'
+
+/** Health and metrics: open, and without anything worth hiding. */
+export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean }): void {
+  const Status = Type.Object({ status: Type.String({ description: 'ok, starting or unavailable' }) })
+
+  app.get(
+    '/livez',
+    { config: { access: 'open' }, schema: { tags: ['Operations'], summary: 'Is the process alive?', security: [], response: { 200: Status } } },
+    async () => ({ status: 'ok' }),
+  )
+
+  app.get(
+    '/readyz',
+    {
+      config: { access: 'open' },
+      schema: { tags: ['Operations'], summary: 'May it get traffic?', security: [], response: { 200: Status, 503: Status } },
+    },
+    async (_request, reply) => {
+      if (!options.isReady()) return reply.code(503).send({ status: 'unavailable' })
+      try {
+        await ctx.db.one('select 1 as ok')
+        return { status: 'ok' }
+      } catch {
+        return reply.code(503).send({ status: 'unavailable' })
+      }
+    },
+  )
+
+  app.get(
+    '/metrics',
+    { config: { access: 'open' }, schema: { tags: ['Operations'], summary: 'Prometheus metrics', security: [], hide: false } },
+    async (_request, reply) => {
+      ctx.metrics.queued.reset()
+      for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
+      reply.header('content-type', ctx.metrics.registry.contentType)
+      return ctx.metrics.registry.metrics()
+    },
+  )
+
+  app.get(
+    '/openapi.json',
+    { config: { access: 'open' }, schema: { hide: true } },
+    async (_request, reply) => reply.header('content-type', 'application/json').send(JSON.stringify(app.swagger())),
+  )
+}

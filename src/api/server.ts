@@ -1,0 +1,121 @@
+import swagger from '@fastify/swagger'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
+import type { Server } from 'node:http'
+import { AppError } from '../core/errors.js'
+import type { Ctx } from '../ctx.js'
+import { VERSION } from '../version.js'
+import { registerAdminAccounts } from './admin/accounts.js'
+import { registerAdminKeys } from './admin/keys.js'
+import { registerAdminLines } from './admin/lines.js'
+import { registerAdminSeats } from './admin/seats.js'
+import { authenticate, authorise } from './auth.js'
+import { checkText, newRequestId, registerBodyParsers } from './body.js'
+import { createErrorHandler } from './errors.js'
+import { createLimiter } from './limits.js'
+import { registerMessages } from './messages.js'
+import { createNotFound } from './not-found.js'
+import { registerOps } from './ops.js'
+import { registerSim } from './sim.js'
+import { answerBrokenRequest } from './socket-errors.js'
+
+export interface ServerOptions {
+  /** Every request acts as an admin: for a server that listens nowhere. */
+  localAdmin: boolean
+  isReady(): boolean
+  advance(ms: number): Promise<void>
+  liveNodes(): number
+}
+
+/** The HTTP face: one auth hook, one error handler, and the routes. */
+export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<FastifyInstance> {
+  const settings: FastifyHttpOptions<Server> = {
+    bodyLimit: 1 << 20,
+    // Slow clients are cut off long before Node's own limits would.
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 },
+    routerOptions: { maxParamLength: 512 },
+    genReqId: newRequestId,
+    logger: false,
+    exposeHeadRoutes: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => createErrorHandler(ctx.log)(error, request, reply),
+    forceCloseConnections: 'idle',
+  }
+  const app = Fastify(settings).withTypeProvider<TypeBoxTypeProvider>()
+  registerBodyParsers(app)
+  app.setValidatorCompiler(validators())
+  app.setErrorHandler(createErrorHandler(ctx.log))
+  const notFound = createNotFound(app)
+  app.setNotFoundHandler(notFound)
+  app.decorateRequest('principal', null)
+  app.decorateRequest('bodyHash', '')
+
+  const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
+  app.addHook('onRequest', async (request) => {
+    const access = request.routeOptions.config.access
+    if (access === undefined || access === 'open') return
+    request.principal = options.localAdmin ? { kind: 'admin', key: null } : await authenticate(ctx, failures, request)
+    authorise(request.principal, access)
+  })
+  app.addHook('preValidation', async (request) => {
+    checkQuery(request.query as Record<string, unknown>)
+    for (const [name, value] of Object.entries((request.params ?? {}) as Record<string, string>)) checkText(value, name)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    ctx.metrics.requests.inc({
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+    })
+    ctx.log.debug(
+      { req: request.id, method: request.method, route: request.routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'request',
+    )
+  })
+
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Trunkline', version: VERSION, description: 'One HTTP API for iMessage, SMS, MMS and RCS through phone lines you own.' },
+      components: {
+        securitySchemes: {
+          keyId: { type: 'apiKey', in: 'header', name: 'sb-api-key-id' },
+          keySecret: { type: 'apiKey', in: 'header', name: 'sb-api-secret-key' },
+        },
+      },
+      security: [{ keyId: [], keySecret: [] }],
+    },
+  })
+  await app.register(async (routes) => {
+    registerOps(routes, ctx, options)
+    registerMessages(routes, ctx, createLimiter(100, 10_000, ctx.clock.now), options.liveNodes)
+    registerAdminAccounts(routes, ctx)
+    registerAdminKeys(routes, ctx)
+    registerAdminLines(routes, ctx)
+    registerAdminSeats(routes, ctx)
+    registerSim(routes, ctx, options)
+  })
+  await app.ready()
+  return app
+}
+
+/** Bodies are taken as they are; what comes in a URL is text and is read as what the schema says. */
+function validators() {
+  const strict = addFormats.default(new Ajv({ useDefaults: false, allErrors: false, strict: false }))
+  const lenient = addFormats.default(new Ajv({ coerceTypes: true, useDefaults: false, strict: false }))
+  return ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
+    (httpPart === 'body' ? strict : lenient).compile(schema)
+}
+
+/** A parameter given twice is refused, an empty one counts as absent. */
+function checkQuery(query: Record<string, unknown> | undefined): void {
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (Array.isArray(value)) throw new AppError('invalid', `${name}: given more than once`)
+    if (value === '') delete query![name]
+    else if (typeof value === 'string') checkText(value, name)
+  }
+}

@@ -1,0 +1,245 @@
+import type { Routes } from './routes.js'
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { networkOf } from '../core/account.js'
+import { AppError } from '../core/errors.js'
+import type { Phone, PhoneMessage } from '../core/phone-world.js'
+import { formatTime } from '../core/time.js'
+import type { Ctx } from '../ctx.js'
+import { readOnPhone, setPhone, textFromPhone } from '../services/phones.js'
+import { recordRead } from '../services/receipts.js'
+import { listLines } from '../storage/lines.js'
+import { findPhone, listPhoneMessages, listPhones } from '../storage/phones.js'
+import { requirePhone } from './message-query.js'
+import { nullable } from './message-wire.js'
+
+/** The other side of simulated lines: phones one can look at, type on and switch off, and their time. */
+
+const switches = {
+  name: Type.Optional(Type.String({ maxLength: 100, description: 'Whose phone it is' })),
+  imessage: Type.Optional(Type.Boolean({ description: 'Has iMessage' })),
+  rcs: Type.Optional(Type.Boolean({ description: 'Has RCS' })),
+  power: Type.Optional(Type.Boolean({ description: 'Is switched on' })),
+  read_receipts: Type.Optional(Type.Boolean({ description: 'Tells senders that it read' })),
+  refuses: Type.Optional(Type.Boolean({ description: 'Refuses everything' })),
+}
+const Switches = Type.Object(switches)
+const NewPhone = Type.Object({ ...switches, number: Type.String({ description: 'E.164' }) })
+
+const PhoneWire = Type.Object({
+  number: Type.String({ description: 'E.164' }),
+  name: Type.String({ description: 'Whose phone it is' }),
+  imessage: Type.Boolean({ description: 'Has iMessage' }),
+  rcs: Type.Boolean({ description: 'Has RCS' }),
+  power: Type.Boolean({ description: 'Is switched on' }),
+  read_receipts: Type.Boolean({ description: 'Tells senders that it read' }),
+  refuses: Type.Boolean({ description: 'Refuses everything' }),
+})
+
+const TextBody = Type.Object({
+  to: Type.String({ description: 'A simulated line, E.164' }),
+  content: Type.Optional(Type.String({ maxLength: 18_995, description: 'Text' })),
+  media_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Attached media' })),
+  reply_to: Type.Optional(Type.String({ description: 'id of the message on the phone that this one answers' })),
+})
+
+const PhoneMessageWire = Type.Object({
+  id: Type.String({ description: "The network's id" }),
+  direction: Type.Unsafe<string>({ type: 'string', enum: ['in', 'out'], description: 'Seen from the phone' }),
+  line: Type.String({ description: 'The line it came from or goes to' }),
+  content: Type.String({ description: 'Text' }),
+  media_url: Type.String({ description: 'Attached media; empty when none' }),
+  send_style: Type.String({ description: 'Expressive style; empty when none' }),
+  service: Type.String({ description: 'iMessage, RCS or SMS' }),
+  reply_to: nullable('string', 'id of the message it answers'),
+  message_handle: nullable('string', "Trunkline's handle of a message it sent"),
+  created_at: Type.String({ description: 'When it entered the network' }),
+  arrived_at: nullable('string', 'When it reached the other side'),
+  read_at: nullable('string', 'When it was read on the phone'),
+})
+
+const Params = Type.Object({ number: Type.String({ description: 'The phone, E.164' }) })
+const Clock = Type.Object({ now: Type.String({ description: 'Time of the simulated world' }) })
+
+export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number): Promise<void> }): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+  const phoneNumber = (request: FastifyRequest) => requirePhone('number', (request.params as { number: string }).number)
+
+  app.get(
+    '/sim/phones',
+    { config, schema: { tags, summary: 'List phones', response: { 200: Type.Object({ data: Type.Array(PhoneWire) }) } } },
+    async (request) => ({ data: (await listPhones(ctx.db, await networkFor(ctx, request), 1000)).map(phoneWire) }),
+  )
+  app.post(
+    '/sim/phones',
+    { config, schema: { tags, summary: 'Make or change a phone', body: NewPhone, response: { 201: PhoneWire } } },
+    async (request, reply) => {
+      const { body } = request
+      reply.code(201)
+      return phoneWire(await setPhone(ctx, await networkFor(ctx, request), requirePhone('number', body.number), switchesOf(body)))
+    },
+  )
+  app.get(
+    '/sim/phones/:number',
+    { config, schema: { tags, summary: 'Show a phone', params: Params, response: { 200: PhoneWire } } },
+    async (request) => {
+      const number = phoneNumber(request)
+      const phone = await findPhone(ctx.db, await networkFor(ctx, request), number)
+      if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
+      return phoneWire(phone)
+    },
+  )
+  app.patch(
+    '/sim/phones/:number',
+    { config, schema: { tags, summary: "Switch a phone's abilities", params: Params, body: Switches, response: { 200: PhoneWire } } },
+    async (request) =>
+      phoneWire(
+        await setPhone(ctx, await networkFor(ctx, request), phoneNumber(request), switchesOf(request.body)),
+      ),
+  )
+  app.post(
+    '/sim/phones/:number/messages',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Send as a phone',
+        params: Params,
+        body: TextBody,
+        response: { 201: Type.Object({ id: Type.String({ description: "The network's id" }), service: Type.String({ description: 'Service used' }) }) },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      if (!body.content && !body.media_url) throw new AppError('invalid', 'missing required parameter: content (or media_url)')
+      const sent = await textFromPhone(ctx, await networkFor(ctx, request), phoneNumber(request), {
+        to: requirePhone('to', body.to),
+        content: body.content ?? '',
+        mediaUrl: body.media_url ?? '',
+        replyTo: body.reply_to ?? null,
+      })
+      reply.code(201)
+      return { id: sent.providerId, service: sent.service }
+    },
+  )
+  app.post(
+    '/sim/phones/:number/read',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Read everything on a phone',
+        params: Params,
+        response: { 200: Type.Object({ read: Type.Integer({ description: 'Messages that were unread' }) }) },
+      },
+    },
+    async (request) => {
+      const read = await readOnPhone(ctx, await networkFor(ctx, request), phoneNumber(request), async (lineId, receipt) => {
+        const usable = await ctx.directory.line(lineId)
+        if (usable) await recordRead(ctx, { line: usable.line, services: usable.capabilities.services }, receipt)
+      })
+      return { read }
+    },
+  )
+  app.get(
+    '/sim/phones/:number/inbox',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'What a phone shows, oldest first',
+        params: Params,
+        querystring: Type.Object({
+          after: Type.Optional(Type.Integer({ minimum: 0, description: 'Only after this cursor' })),
+          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+        }),
+        response: {
+          200: Type.Object({ data: Type.Array(PhoneMessageWire), cursor: Type.Integer({ description: 'Where to go on' }) }),
+        },
+      },
+    },
+    async (request) => {
+      const { after = 0, limit = 100 } = request.query
+      const messages = await listPhoneMessages(
+        ctx.db,
+        await networkFor(ctx, request),
+        phoneNumber(request),
+        Math.min(after, Number.MAX_SAFE_INTEGER),
+        Math.min(limit, 1000),
+      )
+      return { data: messages.map(phoneMessageWire), cursor: messages.at(-1)?.id ?? after }
+    },
+  )
+  app.get(
+    '/sim/clock',
+    { config, schema: { tags, summary: 'Time of the simulated world', response: { 200: Clock } } },
+    async () => ({ now: formatTime(ctx.clock.now()) }),
+  )
+  app.post(
+    '/sim/clock',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Move time ahead',
+        description: 'Everything that falls due on the way happens at its time. Only while every line is simulated.',
+        body: Type.Object({ advance_ms: Type.Integer({ minimum: 0, maximum: 366 * 86_400_000, description: 'Milliseconds' }) }),
+        response: { 200: Clock },
+      },
+    },
+    async (request) => {
+      if ((await listLines(ctx.db)).some((line) => line.driver !== 'simulator')) {
+        throw new AppError('forbidden', 'There are real lines here, and their time cannot be moved')
+      }
+      await options.advance(request.body.advance_ms)
+      return { now: formatTime(ctx.clock.now()) }
+    },
+  )
+}
+
+/** The caller's telephone network, if it is a simulated one. */
+async function networkFor(ctx: Ctx, request: FastifyRequest): Promise<string> {
+  const { account } = request.principal as { account: Parameters<typeof networkOf>[0] }
+  const lines = [...(await ctx.directory.linesOf(account.id)).values()]
+  if (account.world === 'live' && !lines.some(({ line }) => line.driver === 'simulator')) {
+    throw new AppError('not_found', 'This account has no simulated line. Use a test key to work with virtual phones.')
+  }
+  return networkOf(account)
+}
+
+function switchesOf(body: Static<typeof Switches>): Partial<Phone> {
+  const { name, imessage, rcs, power, read_receipts: readReceipts, refuses } = body
+  const given = { name, imessage, rcs, power, readReceipts, refuses }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+function phoneWire(phone: Phone): Static<typeof PhoneWire> {
+  return {
+    number: phone.number,
+    name: phone.name,
+    imessage: phone.imessage,
+    rcs: phone.rcs,
+    power: phone.power,
+    read_receipts: phone.readReceipts,
+    refuses: phone.refuses,
+  }
+}
+
+function phoneMessageWire(message: PhoneMessage) {
+  const time = (at: number | null) => (at === null ? null : formatTime(at))
+  return {
+    id: message.providerId,
+    direction: message.fromPhone ? 'out' : 'in',
+    line: message.lineNumber,
+    content: message.content,
+    media_url: message.mediaUrl,
+    send_style: message.sendStyle,
+    service: message.service,
+    reply_to: message.replyTo,
+    message_handle: message.handle,
+    created_at: formatTime(message.createdAt),
+    arrived_at: time(message.arrivedAt),
+    read_at: time(message.readAt),
+  }
+}

@@ -1,0 +1,26 @@
+import type { Socket } from 'node:net'
+
+/** Fastify's own type of this error is too narrow: the packet is a Buffer. */
+type BrokenRequest = Error & { code?: string; rawPacket?: unknown }
+
+/** Requests that are not HTTP enough to reach a route: answered as JSON, then the connection is closed. */
+export function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, text, message] = describe(error)
+  const body = JSON.stringify({ status: 'ERROR', message })
+  socket.end(
+    `HTTP/1.1 ${status} ${text}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-should-retry: false\r\nconnection: close\r\n\r\n${body}`,
+  )
+}
+
+function describe(error: BrokenRequest): [number, string, string] {
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    const firstLine = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.indexOf('\r\n') : 0
+    // Without an end of line in sight, it is the request line that is too long.
+    return firstLine < 0 || firstLine > 8192
+      ? [414, 'URI Too Long', 'The URL is longer than 8192 characters']
+      : [431, 'Request Header Fields Too Large', 'The headers are larger than 16 KiB']
+  }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'Request Timeout', 'The request did not arrive in time']
+  return [400, 'Bad Request', 'This is not a valid HTTP request']
+}

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { buildServer } from './api/server.js'
+import { type Clock, createClock } from './clock.js'
+import { type Config, isLoopback } from './config.js'
+import type { Ctx, Log } from './ctx.js'
+import type { Driver } from './drivers/driver.js'
+import { createSimulator } from './drivers/simulator/simulator.js'
+import { createFailpoint } from './failpoint.js'
+import { timeOrderedId } from './ids.js'
+import { createMetrics } from './metrics.js'
+import { createDirectory } from './services/directory.js'
+import { createPhoneNetwork } from './services/phones.js'
+import { hasOwnAdminKey, seedDefaultWorld } from './services/world.js'
+import type { Db } from './storage/db.js'
+import { migrate } from './storage/migrate.js'
+import { openPostgres } from './storage/postgres.js'
+import { openSqlite } from './storage/sqlite.js'
+import { createWakes } from './wakes.js'
+import { createWorker } from './worker/worker.js'
+
+export interface App {
+  ctx: Ctx
+  server: FastifyInstance
+  /** Where it listens, once started. */
+  url(): string
+  start(): Promise<void>
+  /** Not ready, no new claims, sends on the wire finish, leases go back, connections close. */
+  stop(): Promise<void>
+  /** Waits until nothing is going on any more at the present time. */
+  settle(): Promise<void>
+  /** Moves a simulated world's time ahead and lets everything due happen on the way. */
+  advance(ms: number): Promise<void>
+}
+
+export interface AppOptions {
+  clock?: Clock
+  log?: Log
+  /** Catch the use of the outer database inside a transaction (tests). */
+  guardTx?: boolean
+  /** Make the default world in an empty database. */
+  seed?: boolean
+  /** Without: no lines are driven and nothing listens; for administration beside a stopped server. */
+  worker?: boolean
+}
+
+/** The composition root: everything that lives long is made here and nowhere else. */
+export async function createApp(config: Config, options: AppOptions = {}): Promise<App> {
+  const clock = options.clock ?? createClock()
+  const log = options.log ?? createLog(config)
+  const db = config.databaseUrl
+    ? await openPostgres(config.databaseUrl, { guardTx: options.guardTx })
+    : await openSqlite(config.data, { guardTx: options.guardTx })
+  try {
+    return await compose(config, options, db, clock, log)
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+async function compose(config: Config, options: AppOptions, db: Db, clock: Clock, log: Log): Promise<App> {
+  await migrate(db, clock.now())
+  const drivers = new Map<string, Driver>()
+  const ctx = {
+    db,
+    config,
+    clock,
+    log,
+    newId: () => timeOrderedId(clock.now()),
+    metrics: createMetrics(),
+    drivers,
+    directory: createDirectory(db, drivers),
+    wakes: createWakes(db),
+    failpoint: createFailpoint(config.failpoint),
+  } as unknown as Ctx
+  drivers.set('simulator', createSimulator(createPhoneNetwork(ctx)))
+  const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)
+  ctx.lines = worker
+
+  if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
+  const settle = () => settled(db)
+  const advance = (ms: number) => clock.advance(ms, settle)
+  let phase: 'starting' | 'ready' | 'stopping' = 'starting'
+  const server = await buildServer(ctx, {
+    localAdmin: options.worker === false,
+    isReady: () => phase === 'ready',
+    advance,
+    liveNodes: () => worker.liveNodes(),
+  })
+
+  return {
+    ctx,
+    server,
+    url: () => listenUrl(server),
+    settle,
+    advance,
+    async start() {
+      if (!isLoopback(config.host) && !(await hasOwnAdminKey(ctx))) throw new Error(needsKeys(config.host))
+      await worker.start()
+      await server.listen({ host: config.host, port: config.port })
+      phase = 'ready'
+    },
+    async stop() {
+      phase = 'stopping'
+      await worker.stop()
+      await server.close()
+      clock.stop()
+      await db.close()
+    },
+  }
+}
+
+/** Quiet for a few turns of the event loop: no statement running, nothing that a turn would start. */
+async function settled(db: Db): Promise<void> {
+  for (let quiet = 0; quiet < 6; ) {
+    await new Promise((resolve) => setImmediate(resolve))
+    quiet = db.pending() === 0 ? quiet + 1 : 0
+  }
+}
+
+function listenUrl(server: FastifyInstance): string {
+  const address = server.server.address()
+  if (!address || typeof address === 'string') return ''
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${host}:${address.port}`
+}
+
+/** JSON lines without content, numbers or secrets: only named fields are ever logged. */
+function createLog(config: Config): Log {
+  return pino({ level: config.logLevel, base: undefined, timestamp: pino.stdTimeFunctions.isoTime })
+}
+
+function needsKeys(host: string): string {
+  return [
+    `Not starting on ${host}: the fixed development keys are for this machine only, and there is no admin key of your own.`,
+    'Make one, then start again:',
+    '  trunkline key create --admin --offline',
+    'Then make an account and its keys with it:',
+    '  trunkline account create --email you@example.com --offline',
+    '  trunkline key create --account <id> --offline',
+  ].join('\n')
+}

@@ -1,0 +1,219 @@
+import { CLIENT_OPTIONS, type Call, withClient } from './client.js'
+import { type Args, type Command, needed, onePositional, text, UsageError } from './command.js'
+import { printRecord, printTable } from './output.js'
+
+/** Administration: each command is one call of an admin route. */
+
+type Fields = Record<string, unknown>
+
+interface Resource {
+  name: string
+  path: string
+  columns: string[]
+  filter?: boolean
+  /** What its removal is called. */
+  removal: 'remove' | 'revoke'
+  create: Pick<Command, 'options' | 'examples'> & { body(args: Args): Fields }
+  example: string
+}
+
+const RESOURCES: Resource[] = [
+  {
+    name: 'account',
+    path: '/admin/accounts',
+    columns: ['id', 'email', 'name', 'plan'],
+    removal: 'remove',
+    example: '0197a2c4-6f1e-7000-8000-000000000000',
+    create: {
+      options: {
+        email: { type: 'string', help: 'identifies the account on the wire' },
+        name: { type: 'string', help: 'company or person' },
+        plan: { type: 'string', help: 'dedicated (default), free or a name of your own' },
+      },
+      examples: ['trunkline account create --email you@example.com --name "Example Inc."'],
+      body: (args) => ({ email: needed(args, 'email'), name: text(args, 'name'), plan: text(args, 'plan') }),
+    },
+  },
+  {
+    name: 'key',
+    path: '/admin/keys',
+    columns: ['id', 'kind', 'account_id', 'label', 'revoked_at'],
+    filter: true,
+    removal: 'revoke',
+    example: 'tlk_4fT0aQ',
+    create: {
+      options: {
+        account: { type: 'string', help: 'id of the account' },
+        test: { type: 'boolean', help: "opens the account's test world" },
+        admin: { type: 'boolean', help: 'an operator key, of no account' },
+        label: { type: 'string', help: 'what it is for' },
+      },
+      examples: ['trunkline key create --account <id>', 'trunkline key create --account <id> --test', 'trunkline key create --admin --offline'],
+      body(args) {
+        const admin = args.values.admin === true
+        if (admin === (text(args, 'account') !== undefined)) throw new UsageError('Give either --account or --admin')
+        return { account_id: text(args, 'account'), kind: admin ? 'admin' : args.values.test ? 'test' : 'live', label: text(args, 'label') }
+      },
+    },
+  },
+  {
+    name: 'line',
+    path: '/admin/lines',
+    columns: ['id', 'number', 'kind', 'world', 'driver', 'pace', 'on_unknown', 'driven_here'],
+    filter: true,
+    removal: 'remove',
+    example: '0197a2c4-6f1e-7000-8000-000000000000',
+    create: {
+      options: {
+        account: { type: 'string', help: 'owner, or first member of a shared line' },
+        number: { type: 'string', help: 'E.164' },
+        shared: { type: 'boolean', help: 'several accounts may use it' },
+        driver: { type: 'string', help: 'carrier (default simulator)' },
+        ...settingOptions(),
+      },
+      examples: ['trunkline line create --account <id> --number +12025550110 --pace 5'],
+      body: (args) => ({
+        account_id: needed(args, 'account'),
+        number: needed(args, 'number'),
+        kind: args.values.shared ? 'shared' : 'dedicated',
+        driver: text(args, 'driver'),
+        ...settings(args),
+      }),
+    },
+  },
+  {
+    name: 'seat',
+    path: '/admin/seats',
+    columns: ['id', 'email', 'account_id', 'first_name', 'last_name'],
+    filter: true,
+    removal: 'remove',
+    example: '0197a2c4-6f1e-7000-8000-000000000000',
+    create: {
+      options: {
+        account: { type: 'string', help: 'id of the account' },
+        email: { type: 'string', help: "the user's e-mail address" },
+        subject: { type: 'string', help: 'their id at an outside identity provider' },
+        'first-name': { type: 'string', help: 'first name' },
+        'last-name': { type: 'string', help: 'last name' },
+      },
+      examples: ['trunkline seat create --account <id> --email ada@example.com'],
+      body: (args) => ({
+        account_id: needed(args, 'account'),
+        email: needed(args, 'email'),
+        subject: text(args, 'subject'),
+        first_name: text(args, 'first-name'),
+        last_name: text(args, 'last-name'),
+      }),
+    },
+  },
+]
+
+function settingOptions(): Command['options'] {
+  return {
+    pace: { type: 'string', help: 'messages a second; 0 is unlimited (default 10)' },
+    'on-unknown': { type: 'string', help: 'hold (default) or resend, when nobody can say whether a message went out' },
+    'settle-ms': { type: 'string', help: 'how long a carrier\'s "no such message" is not yet believed' },
+    config: { type: 'string', help: "the driver's own settings, as JSON" },
+  }
+}
+
+function settings(args: Args): Fields {
+  const whole = (name: string) => {
+    const value = text(args, name)
+    if (value === undefined) return undefined
+    if (!/^\d+$/.test(value)) throw new UsageError(`--${name} must be a whole number`)
+    return Number(value)
+  }
+  const config = text(args, 'config')
+  let parsed: unknown
+  try {
+    parsed = config === undefined ? undefined : JSON.parse(config)
+  } catch {
+    throw new UsageError('--config must be JSON, like \'{"latency_ms":0}\'')
+  }
+  return { pace: whole('pace'), on_unknown: text(args, 'on-unknown'), settle_ms: whole('settle-ms'), config: parsed }
+}
+
+function commandsOf(resource: Resource): Command[] {
+  const { name, path, columns, removal } = resource
+  const show = (args: Args, record: unknown) => printRecord(record as Fields, args.json)
+  const call = (args: Args, work: (call: Call) => Promise<void>) => withClient(args, work)
+  return [
+    {
+      name: `${name} create`,
+      summary: `Create ${name === 'account' ? 'an account and its test world' : `a ${name}`}`,
+      options: { ...resource.create.options, ...CLIENT_OPTIONS },
+      examples: resource.create.examples,
+      run: (args) => {
+        const body = resource.create.body(args)
+        return call(args, async (send) => show(args, await send('POST', path, body)))
+      },
+    },
+    {
+      name: `${name} list`,
+      summary: `List ${name}s`,
+      options: { ...(resource.filter ? { account: { type: 'string', help: 'only of this account' } as const } : {}), ...CLIENT_OPTIONS },
+      examples: [`trunkline ${name} list --json`],
+      run: (args) =>
+        call(args, async (send) => {
+          const account = text(args, 'account')
+          const query = account ? `?account_id=${encodeURIComponent(account)}` : ''
+          const { data } = (await send('GET', path + query)) as { data: Fields[] }
+          printTable(data, columns, args.json)
+        }),
+    },
+    {
+      name: `${name} show`,
+      summary: `Show one ${name}`,
+      positional: 'id',
+      options: { ...CLIENT_OPTIONS },
+      examples: [`trunkline ${name} show ${resource.example}`],
+      run: (args) => {
+        const id = onePositional(args, name)
+        return call(args, async (send) => show(args, await send('GET', `${path}/${encodeURIComponent(id)}`)))
+      },
+    },
+    {
+      name: `${name} ${removal}`,
+      summary: removal === 'revoke' ? 'Revoke a key, at once' : `Remove ${name === 'account' ? 'an account' : `a ${name}`}`,
+      positional: 'id',
+      options: { ...CLIENT_OPTIONS },
+      examples: [`trunkline ${name} ${removal} ${resource.example}`],
+      run: (args) => {
+        const id = onePositional(args, name)
+        return call(args, async (send) => {
+          const gone = await send('DELETE', `${path}/${encodeURIComponent(id)}`)
+          show(args, (gone as Fields | null) ?? { id, removed: true })
+        })
+      },
+    },
+  ]
+}
+
+const lineSet: Command = {
+  name: 'line set',
+  summary: "Change a line's settings",
+  positional: 'id',
+  options: { ...settingOptions(), ...CLIENT_OPTIONS },
+  examples: ['trunkline line set <id> --pace 1', 'trunkline line set <id> --on-unknown resend'],
+  run: (args) => {
+    const id = onePositional(args, 'line')
+    const body = settings(args)
+    return withClient(args, async (send) => printRecord((await send('PATCH', `/admin/lines/${encodeURIComponent(id)}`, body)) as Fields, args.json))
+  },
+}
+
+const lineShare: Command = {
+  name: 'line share',
+  summary: 'Let another account use a shared line',
+  positional: 'id',
+  options: { account: { type: 'string', help: 'id of the account' }, ...CLIENT_OPTIONS },
+  examples: ['trunkline line share <id> --account <id>'],
+  run: (args) => {
+    const id = onePositional(args, 'line')
+    const body = { account_id: needed(args, 'account') }
+    return withClient(args, async (send) => printRecord((await send('POST', `/admin/lines/${encodeURIComponent(id)}/members`, body)) as Fields, args.json))
+  },
+}
+
+export const ADMIN_COMMANDS: readonly Command[] = [...RESOURCES.flatMap(commandsOf), lineSet, lineShare]

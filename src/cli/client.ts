@@ -1,0 +1,59 @@
+import { createApp } from '../app.js'
+import { loadConfig } from '../config.js'
+import { DEFAULT_WORLD } from '../services/world.js'
+import type { Args } from './command.js'
+
+export class ApiError extends Error {}
+
+export type Call = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) => Promise<unknown>
+
+/** Options of every command that talks to a server. */
+export const CLIENT_OPTIONS = {
+  url: { type: 'string', help: 'server (TRUNKLINE_URL; default http://127.0.0.1:4040)' },
+  offline: { type: 'boolean', help: 'work on the database itself while no server runs' },
+} as const
+
+/**
+ * Runs `work` with a way to call the admin routes: over HTTP, or, offline, on the very same routes inside this
+ * process, which is how the first keys of a server are made.
+ */
+export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
+  if (args.values.offline) return offline(work)
+  const url = (args.values.url as string | undefined) ?? process.env.TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
+  const headers = {
+    'content-type': 'application/json',
+    'sb-api-key-id': process.env.TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys.admin.id,
+    'sb-api-secret-key': process.env.TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys.admin.secret,
+  }
+  return work(async (method, path, body) => {
+    let response: Response
+    try {
+      response = await fetch(new URL(path, url), { method, headers, ...(method === 'POST' || method === 'PATCH' ? { body: JSON.stringify(body ?? {}) } : {}) })
+    } catch {
+      throw new ApiError(`No server answers at ${url}. Start one with "trunkline serve", or use --offline.`)
+    }
+    return answer(response.status, await response.text())
+  })
+}
+
+async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
+  const app = await createApp(loadConfig({ ...process.env, LOG_LEVEL: 'silent' }), { worker: false })
+  try {
+    return await work(async (method, path, body) => {
+      const response = await app.server.inject({ method, url: path, ...(body ? { payload: body } : {}) })
+      return answer(response.statusCode, response.body)
+    })
+  } finally {
+    await app.stop()
+  }
+}
+
+function answer(status: number, text: string): unknown {
+  const body = text === '' ? null : JSON.parse(text)
+  if (status < 300) return body
+  const reason = body?.error?.message ?? body?.message ?? `HTTP ${status}`
+  if (status === 401) {
+    throw new ApiError('Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to an admin key ("trunkline key create --admin --offline" makes one).')
+  }
+  throw new ApiError(reason)
+}

@@ -1,0 +1,34 @@
+/** A command of the command line. `options` are what node:util parses, with a help text each. */
+export interface Command {
+  name: string
+  summary: string
+  positional?: string
+  options: Record<string, { type: 'string' | 'boolean'; help: string; short?: string }>
+  examples: string[]
+  run(args: Args): Promise<void>
+}
+
+export interface Args {
+  values: Record<string, string | boolean | undefined>
+  positionals: string[]
+  json: boolean
+}
+
+/** The command was called wrongly; its help is shown. */
+export class UsageError extends Error {}
+
+export function text(args: Args, name: string): string | undefined {
+  const value = args.values[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+export function needed(args: Args, name: string): string {
+  const value = text(args, name)
+  if (value === undefined) throw new UsageError(`--${name} is needed`)
+  return value
+}
+
+export function onePositional(args: Args, what: string): string {
+  if (args.positionals.length !== 1) throw new UsageError(`Name one ${what}`)
+  return args.positionals[0]!
+}

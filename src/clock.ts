@@ -1,0 +1,92 @@
+/**
+ * The only source of time. It runs with the system clock, and in simulated worlds it can be moved ahead: timers
+ * that fall due on the way fire in their order, each at its own moment. A frozen clock moves no other way.
+ */
+export interface Clock {
+  now(): number
+  /** Calls `fn` after that time; the answer cancels it. */
+  after(ms: number, fn: () => void): () => void
+  /** Moves ahead; `settle` is awaited after every timer so that its consequences happen at its time. */
+  advance(ms: number, settle: () => Promise<void>): Promise<void>
+  stop(): void
+}
+
+interface Timer {
+  at: number
+  order: number
+  fn: () => void
+}
+
+export function createClock(frozenAt?: number): Clock {
+  const timers = new Set<Timer>()
+  let offset = 0
+  let frozen = frozenAt
+  let order = 0
+  let alarm: NodeJS.Timeout | undefined
+  let alarmAt = Number.POSITIVE_INFINITY
+  let last = 0
+
+  const now = () => {
+    // A wall clock that is set back must not turn order around.
+    last = Math.max(last, frozen ?? Date.now() + offset)
+    return last
+  }
+
+  function earliest(): Timer | undefined {
+    let first: Timer | undefined
+    for (const timer of timers) {
+      if (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order)) first = timer
+    }
+    return first
+  }
+
+  function arm(at: number | undefined) {
+    if (frozen !== undefined || at === undefined || at >= alarmAt) return
+    clearTimeout(alarm)
+    alarmAt = at
+    alarm = setTimeout(ring, Math.min(Math.max(0, at - now()), 2 ** 30))
+  }
+
+  function ring() {
+    alarmAt = Number.POSITIVE_INFINITY
+    for (let timer = earliest(); timer && timer.at <= now(); timer = earliest()) fire(timer)
+    arm(earliest()?.at)
+  }
+
+  function fire(timer: Timer) {
+    timers.delete(timer)
+    timer.fn()
+  }
+
+  return {
+    now,
+    after(ms, fn) {
+      const timer = { at: now() + Math.max(0, ms), order: order++, fn }
+      timers.add(timer)
+      arm(timer.at)
+      return () => void timers.delete(timer)
+    },
+    async advance(ms, settle) {
+      const target = now() + ms
+      await settle()
+      for (let timer = earliest(); timer && timer.at <= target; timer = earliest()) {
+        jump(timer.at)
+        fire(timer)
+        await settle()
+      }
+      jump(target)
+    },
+    stop() {
+      clearTimeout(alarm)
+      timers.clear()
+    },
+  }
+
+  function jump(to: number) {
+    if (frozen !== undefined) frozen = Math.max(frozen, to)
+    else offset += Math.max(0, to - now())
+    clearTimeout(alarm)
+    alarmAt = Number.POSITIVE_INFINITY
+    arm(earliest()?.at)
+  }
+}

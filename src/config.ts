@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+
+/** Environment and flags, validated into one frozen object. Nothing else reads the environment. */
+export interface Config {
+  host: string
+  port: number
+  /** Folder of the SQLite database. */
+  data: string
+  /** Set: PostgreSQL instead. */
+  databaseUrl: string | null
+  logLevel: string
+  /** How long a stop waits for sends that are on the wire. */
+  drainMs: number
+  /** How long a carrier may take to answer a send before its outcome counts as unknown. */
+  wireTimeoutMs: number
+  /** Wrong credentials tolerated from one address per minute. */
+  authFailuresPerMinute: number
+  /** Test only: kill the process at a named moment. */
+  failpoint: string | null
+}
+
+export interface Flags {
+  host?: string
+  port?: string
+  data?: string
+  'database-url'?: string
+  'log-level'?: string
+}
+
+export class ConfigError extends Error {}
+
+export function loadConfig(env: Record<string, string | undefined>, flags: Flags = {}): Config {
+  const text = (flag: keyof Flags | undefined, ...names: string[]): string | undefined => {
+    if (flag && flags[flag] !== undefined) return flags[flag]
+    for (const name of names) {
+      if (env[name] !== undefined && env[name] !== '') return env[name]
+      const file = env[`${name}_FILE`]
+      if (file) return readSecret(name, file)
+    }
+    return undefined
+  }
+  const whole = (name: string, value: string | undefined, fallback: number, min: number, max: number): number => {
+    if (value === undefined) return fallback
+    const number = Number(value)
+    if (!Number.isInteger(number) || number < min || number > max) {
+      throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${value}"`)
+    }
+    return number
+  }
+  const databaseUrl = text('database-url', 'TRUNKLINE_DATABASE_URL', 'DATABASE_URL') ?? null
+  if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new ConfigError('DATABASE_URL must start with postgres:// or postgresql://. Leave it out to use SQLite.')
+  }
+  const logLevel = text('log-level', 'TRUNKLINE_LOG_LEVEL', 'LOG_LEVEL') ?? 'info'
+  if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
+    throw new ConfigError(`LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`)
+  }
+  return Object.freeze({
+    host: text('host', 'TRUNKLINE_HOST', 'HOST') ?? '127.0.0.1',
+    port: whole('PORT', text('port', 'TRUNKLINE_PORT', 'PORT'), 4040, 0, 65_535),
+    data: text('data', 'TRUNKLINE_DATA') ?? './.trunkline',
+    databaseUrl,
+    logLevel,
+    drainMs: whole('TRUNKLINE_DRAIN_MS', text(undefined, 'TRUNKLINE_DRAIN_MS'), 25_000, 0, 600_000),
+    wireTimeoutMs: whole('TRUNKLINE_WIRE_TIMEOUT_MS', text(undefined, 'TRUNKLINE_WIRE_TIMEOUT_MS'), 30_000, 100, 600_000),
+    authFailuresPerMinute: whole(
+      'TRUNKLINE_AUTH_FAILURES_PER_MINUTE',
+      text(undefined, 'TRUNKLINE_AUTH_FAILURES_PER_MINUTE'),
+      300,
+      1,
+      1_000_000,
+    ),
+    failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
+  })
+}
+
+function readSecret(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    throw new ConfigError(`${name}_FILE points to ${file}, which cannot be read`, { cause })
+  }
+}
+
+/** The fixed development keys are good only where nobody else can reach the server. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true
+  return isIP(host) === 4 ? host.startsWith('127.') : host === '::1'
+}

@@ -1,0 +1,38 @@
+/** An error the caller is meant to see. Everything else is logged and answered as a bare 500. */
+export class AppError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly options: { retryAfterMs?: number; allow?: string; details?: unknown } = {},
+  ) {
+    super(message)
+  }
+}
+
+export type ErrorCode = keyof typeof HTTP_STATUS
+
+export const HTTP_STATUS = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  too_large: 413,
+  uri_too_long: 414,
+  unsupported_media_type: 415,
+  idempotency_mismatch: 422,
+  rate_limited: 429,
+  unavailable: 503,
+} as const
+
+/** Numeric codes that message answers and message records carry beside the text. */
+export const MESSAGE_ERROR = {
+  validation: 4000,
+  rateLimit: 4001,
+  blocked: 4002,
+  internal: 5000,
+  lineRate: 5003,
+  failed: 10001,
+  outcomeUnknown: 10002,
+} as const

@@ -1,0 +1,138 @@
+/**
+ * What a message is and how its status may move. Statuses only go forward; the one exception is our own
+ * "outcome unknown", which is a statement about our knowledge, so later evidence from the carrier beats it.
+ */
+export const STATUSES = [
+  'REGISTERED',
+  'QUEUED',
+  'PENDING',
+  'ACCEPTED',
+  'SENT',
+  'DELIVERED',
+  'RECEIVED',
+  'ERROR',
+  'DECLINED',
+  'SUCCESS',
+] as const
+export type Status = (typeof STATUSES)[number]
+
+export const SERVICES = ['iMessage', 'RCS', 'SMS'] as const
+export type Service = (typeof SERVICES)[number]
+
+export const MESSAGE_TYPES = ['message', 'group', 'location', 'carousel'] as const
+export type MessageType = (typeof MESSAGE_TYPES)[number]
+
+export const SEND_STYLES = [
+  'celebration',
+  'shooting_star',
+  'fireworks',
+  'lasers',
+  'love',
+  'confetti',
+  'balloons',
+  'spotlight',
+  'echo',
+  'invisible',
+  'gentle',
+  'loud',
+  'slam',
+] as const
+export type SendStyle = (typeof SEND_STYLES)[number]
+
+export interface Message {
+  id: number
+  handle: string
+  accountId: string
+  lineId: string
+  lineNumber: string
+  /** The other side: recipient of an outbound message, sender of an inbound one. */
+  contact: string
+  groupId: string | null
+  isOutbound: boolean
+  type: MessageType
+  status: Status
+  service: Service
+  wasDowngraded: boolean | null
+  content: string
+  mediaUrl: string
+  sendStyle: string
+  statusCallback: string | null
+  replyTo: ReplyTo | null
+  seatId: string | null
+  senderEmail: string | null
+  optedOut: boolean
+  error: MessageError | null
+  createdAt: number
+  updatedAt: number
+  sentAt: number
+  /** When the worker has to act on it next; null once nothing is left to do. */
+  nextActionAt: number | null
+  /** Attempts that have ended. An open attempt carries the next number. */
+  attempts: number
+  /** Fingerprint of the request that made it; recognises the published client's own retries. */
+  requestHash: string | null
+  /** The carrier's id of an inbound message: unique on its line, so a repeat is a no-op. */
+  providerId: string | null
+}
+
+export interface ReplyTo {
+  handle: string
+  partIndex: number | null
+}
+
+export interface MessageError {
+  code: number
+  message: string
+  reason: string
+  detail: string | null
+}
+
+const RANK: Record<Status, number> = {
+  REGISTERED: 0,
+  QUEUED: 1,
+  PENDING: 2,
+  ACCEPTED: 3,
+  SENT: 4,
+  SUCCESS: 5,
+  DELIVERED: 6,
+  ERROR: 7,
+  DECLINED: 7,
+  RECEIVED: 7,
+}
+
+export const OUTCOME_UNKNOWN = 'outcome_unknown'
+
+/** Whether a message in this state may move to that status. */
+export function mayAdvance(from: { status: Status; error: MessageError | null }, to: Status): boolean {
+  if (from.status === 'ERROR') {
+    return from.error?.reason === OUTCOME_UNKNOWN && RANK[to] >= RANK.ACCEPTED && to !== 'ERROR'
+  }
+  if (from.status === 'DELIVERED') return false
+  return RANK[to] > RANK[from.status]
+}
+
+export function isFinal(status: Status): boolean {
+  return RANK[status] >= RANK.SUCCESS
+}
+
+/** The four values a MessageResponse may show. */
+export function responseStatus(status: Status): 'QUEUED' | 'SENT' | 'DELIVERED' | 'ERROR' | 'RECEIVED' {
+  switch (status) {
+    case 'REGISTERED':
+    case 'QUEUED':
+    case 'PENDING':
+    case 'ACCEPTED':
+      return 'QUEUED'
+    case 'SUCCESS':
+      return 'DELIVERED'
+    case 'DECLINED':
+      return 'ERROR'
+    default:
+      return status
+  }
+}
+
+/** Messages of one conversation leave in the order they were accepted, one at a time. */
+export function conversationOf(message: { groupId: string | null; contact: string }): string {
+  return message.groupId ?? message.contact
+}

@@ -1,0 +1,167 @@
+import { MESSAGE_ERROR } from './errors.js'
+import type { Line } from './line.js'
+import { type Message, type MessageError, mayAdvance, OUTCOME_UNKNOWN, type Service, type Status } from './message.js'
+import { backoffMs, lookupDelayMs, MAX_ATTEMPTS } from './retry.js'
+import { nextService, wasDowngraded } from './service.js'
+
+/** What a driver knows after a send. Only `never-left` may be tried again without asking the carrier. */
+export type SendResult =
+  | { outcome: 'accepted'; providerId: string; status: 'ACCEPTED' | 'SENT' | 'SUCCESS' }
+  | { outcome: 'refused'; code: string; detail: string; tryNextService?: boolean }
+  | { outcome: 'never-left'; code: string; detail: string; retryAfterMs?: number }
+  | { outcome: 'unknown'; code: string; detail: string }
+
+/** What a carrier says when asked about an attempt. */
+export type Evidence =
+  | { found: true; providerId: string; status: Status }
+  /** It has no such message. Believed only after the line's settle time. */
+  | { found: false }
+  /** It cannot say. */
+  | { found: undefined }
+
+/** A carrier's status news about a message it took, by its id or by our ref, whichever it gives. */
+export interface Receipt {
+  providerId?: string
+  ref?: string
+  status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'SUCCESS' | 'ERROR' | 'DECLINED'
+  at: number
+  code?: string
+  detail?: string
+}
+
+export interface Try {
+  n: number
+  service: Service
+  wireAt: number
+  lookups: number
+}
+
+/** The message after an attempt ended with this result. */
+export function afterResult(
+  message: Message,
+  attempt: Try,
+  result: SendResult,
+  line: { services: readonly Service[] },
+  now: number,
+): Message {
+  const ended: Message = { ...message, attempts: attempt.n }
+  switch (result.outcome) {
+    case 'accepted':
+      return afterAcceptance(ended, attempt, result.status, line, now)
+    case 'refused': {
+      const next = result.tryNextService ? nextService(line.services, attempt.service) : undefined
+      if (next) return { ...ended, service: next, nextActionAt: now }
+      return failed(ended, now, {
+        code: MESSAGE_ERROR.failed,
+        message: 'The carrier refused the message',
+        reason: 'refused',
+        detail: `${result.code}: ${result.detail}`,
+      })
+    }
+    case 'never-left':
+      if (attempt.n < MAX_ATTEMPTS) return { ...ended, nextActionAt: now + (result.retryAfterMs ?? backoffMs(attempt.n)) }
+      return failed(ended, now, {
+        code: MESSAGE_ERROR.failed,
+        message: `The line could not be reached in ${attempt.n} attempts`,
+        reason: 'line_unreachable',
+        detail: `${result.code}: ${result.detail}`,
+      })
+    case 'unknown':
+      return {
+        ...ended,
+        status: mayAdvance(message, 'PENDING') ? 'PENDING' : message.status,
+        updatedAt: now,
+        nextActionAt: now + lookupDelayMs(0, 1000),
+      }
+  }
+}
+
+export function afterAcceptance(
+  message: Message,
+  attempt: Try,
+  status: Status,
+  line: { services: readonly Service[] },
+  now: number,
+): Message {
+  if (!mayAdvance(message, status)) return { ...message, nextActionAt: null }
+  return {
+    ...message,
+    status,
+    error: null,
+    service: attempt.service,
+    wasDowngraded: wasDowngraded(line.services, attempt.service),
+    sentAt: attempt.wireAt,
+    updatedAt: now,
+    nextActionAt: null,
+  }
+}
+
+export type Verdict =
+  /** The carrier has it. */
+  | { kind: 'accepted'; message: Message; providerId: string }
+  /** It provably never went out: it may be sent again. */
+  | { kind: 'never-left'; message: Message }
+  /** Nobody can say and the line's rule decides: hold it as an error, or risk a second copy. */
+  | { kind: 'given-up'; message: Message }
+  /** Too early to tell. */
+  | { kind: 'wait'; message: Message }
+
+/** The message of unknown outcome after the carrier was asked (or could not be). */
+export function afterEvidence(
+  message: Message,
+  attempt: Try,
+  evidence: Evidence,
+  line: Pick<Line, 'onUnknown' | 'settleMs'> & { services: readonly Service[] },
+  now: number,
+): Verdict {
+  if (evidence.found) {
+    const { providerId, status } = evidence
+    return { kind: 'accepted', message: afterAcceptance(message, attempt, status, line, now), providerId }
+  }
+  const settledAt = attempt.wireAt + line.settleMs
+  if (now < settledAt) {
+    const nextActionAt =
+      evidence.found === false ? Math.min(settledAt, now + lookupDelayMs(attempt.lookups, line.settleMs)) : settledAt
+    return { kind: 'wait', message: { ...message, nextActionAt } }
+  }
+  if (evidence.found === false && attempt.n < MAX_ATTEMPTS) {
+    return { kind: 'never-left', message: { ...message, nextActionAt: now } }
+  }
+  if (line.onUnknown === 'resend' && attempt.n < MAX_ATTEMPTS) {
+    return { kind: 'given-up', message: { ...message, nextActionAt: now } }
+  }
+  return {
+    kind: 'given-up',
+    message: failed(message, now, {
+      code: MESSAGE_ERROR.outcomeUnknown,
+      message: 'The carrier did not say whether it took the message, and it was not sent again',
+      reason: OUTCOME_UNKNOWN,
+      detail: null,
+    }),
+  }
+}
+
+/** The message after a receipt, or undefined when the receipt tells nothing new. */
+export function afterReceipt(
+  message: Message,
+  attempt: Try,
+  receipt: Receipt,
+  line: { services: readonly Service[] },
+  now: number,
+): Message | undefined {
+  if (!mayAdvance(message, receipt.status)) return undefined
+  const known: Message = { ...message, attempts: Math.max(message.attempts, attempt.n) }
+  if (receipt.status === 'ERROR' || receipt.status === 'DECLINED') {
+    const reason = receipt.status === 'ERROR' ? 'undelivered' : 'declined'
+    const detail = receipt.code ? `${receipt.code}: ${receipt.detail ?? ''}` : (receipt.detail ?? null)
+    return {
+      ...failed(known, now, { code: MESSAGE_ERROR.failed, message: 'The carrier could not deliver the message', reason, detail }),
+      status: receipt.status,
+    }
+  }
+  return afterAcceptance(known, attempt, receipt.status, line, now)
+}
+
+export function failed(message: Message, now: number, error: MessageError): Message {
+  return { ...message, status: 'ERROR', error, updatedAt: now, nextActionAt: null }
+}

@@ -1,0 +1,38 @@
+/**
+ * A line's pace as a sliding log: never more than `perSecond` sends in any one second. A token bucket of the
+ * same size would let twice as many through in some windows.
+ */
+export interface Pace {
+  /** How many may go now. */
+  room(now: number): number
+  take(now: number): void
+  /** When the next one may go; `now` if there is room. */
+  nextAt(now: number): number
+}
+
+export const PACE_WINDOW_MS = 1000
+
+export function createPace(perSecond: number, recent: number[] = []): Pace {
+  if (perSecond <= 0) {
+    return { room: () => Number.POSITIVE_INFINITY, take: () => {}, nextAt: (now) => now }
+  }
+  const slots = new Float64Array(perSecond).fill(Number.NEGATIVE_INFINITY)
+  let head = 0 // the oldest slot, the next to be reused
+  const take = (now: number) => {
+    slots[head] = now
+    head = (head + 1) % perSecond
+  }
+  for (const time of recent.toSorted((a, b) => a - b).slice(-perSecond)) take(time)
+
+  return {
+    take,
+    room(now) {
+      let free = 0
+      while (free < perSecond && slots[(head + free) % perSecond]! <= now - PACE_WINDOW_MS) free++
+      return free
+    },
+    nextAt(now) {
+      return Math.max(now, slots[head]! + PACE_WINDOW_MS)
+    },
+  }
+}

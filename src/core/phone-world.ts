@@ -1,0 +1,62 @@
+import type { Service } from './message.js'
+
+/** A virtual phone: the person on the other side of a simulated line. */
+export interface Phone {
+  network: string
+  number: string
+  name: string
+  imessage: boolean
+  rcs: boolean
+  power: boolean
+  /** Whether reading is reported to the sender. */
+  readReceipts: boolean
+  /** Refuses everything sent to it. */
+  refuses: boolean
+  createdAt: number
+}
+
+export function servicesOf(phone: Pick<Phone, 'imessage' | 'rcs'>): Service[] {
+  const services: Service[] = ['SMS']
+  if (phone.rcs) services.unshift('RCS')
+  if (phone.imessage) services.unshift('iMessage')
+  return services
+}
+
+/** What an unknown number turns out to be when it is first written to. */
+export function defaultPhone(network: string, number: string, now: number): Phone {
+  return {
+    network,
+    number,
+    name: '',
+    imessage: true,
+    rcs: false,
+    power: true,
+    readReceipts: true,
+    refuses: false,
+    createdAt: now,
+  }
+}
+
+/** A message as the phone has it, in either direction. */
+export interface PhoneMessage {
+  id: number
+  network: string
+  phone: string
+  lineId: string
+  lineNumber: string
+  fromPhone: boolean
+  providerId: string
+  ref: string | null
+  handle: string | null
+  content: string
+  mediaUrl: string
+  sendStyle: string
+  replyTo: string | null
+  service: Service
+  createdAt: number
+  /** On the phone's screen, or, from the phone, at the line. */
+  arrivedAt: number | null
+  readAt: number | null
+  /** When the network has to carry it on; null when it is there, or while the phone is off. */
+  dueAt: number | null
+}

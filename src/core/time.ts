@@ -1,0 +1,34 @@
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2}))?$/i
+
+/** Epoch milliseconds of an ISO 8601 date, or date and time with its zone; undefined for anything else. */
+export function parseTime(text: string): number | undefined {
+  // A raw `+` of an offset arrives from a query string as a space.
+  const match = ISO.exec(text.replace(/ (\d{2}:?\d{2})$/, '+$1'))
+  if (!match) return undefined
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone = 'Z'] = match
+  const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day))
+  // Date.UTC rolls the 30th of February over into March; a date that does not come back is not a date.
+  if (new Date(midnight).getUTCDate() !== Number(day) || Number(month) > 12 || Number(year) < 1970) return undefined
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  let offset = 0
+  if (!/z/i.test(zone)) {
+    const hours = Number(zone.slice(1, 3))
+    const minutes = Number(zone.slice(-2))
+    if (hours > 14 || minutes > 59) return undefined
+    offset = (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes)
+  }
+  const millis = Number(fraction.padEnd(3, '0').slice(0, 3))
+  return midnight + ((Number(hour) * 60 + Number(minute) - offset) * 60 + Number(second)) * 1000 + millis
+}
+
+let lastMillis = Number.NaN
+let lastText = ''
+
+/** ISO 8601 with milliseconds and Z. Rows written together share a time, so the last one is kept. */
+export function formatTime(millis: number): string {
+  if (millis !== lastMillis) {
+    lastText = new Date(millis).toISOString()
+    lastMillis = millis
+  }
+  return lastText
+}

@@ -1,0 +1,36 @@
+import ipaddr from 'ipaddr.js'
+
+const MAX_LENGTH = 2048
+
+export interface UrlRules {
+  /** The default world lets a developer's own machine be called. */
+  allowLoopback: boolean
+}
+
+/**
+ * What is wrong with a URL that we are asked to call, or undefined. This is the check when it is given to us;
+ * where a name leads to is checked again at every connection.
+ */
+export function urlFault(text: string, rules: UrlRules): string | undefined {
+  if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`
+  if (/[\s\\]/.test(text)) return 'must not contain spaces or backslashes'
+  if (!URL.canParse(text)) return 'must be a URL'
+  const url = new URL(text)
+  const local = rules.allowLoopback && isLoopbackHost(url.hostname)
+  if (url.protocol !== 'https:' && !(local && url.protocol === 'http:')) return 'must be an https URL'
+  if (url.username || url.password) return 'must not contain credentials'
+  if (url.hash) return 'must not contain a fragment'
+  if (!local && !isPublicHost(url.hostname)) return 'must not point to a private or reserved address'
+  return undefined
+}
+
+function isLoopbackHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
+}
+
+function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range() === 'unicast'
+  return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)
+}

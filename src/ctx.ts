@@ -1,0 +1,57 @@
+import type { Clock } from './clock.js'
+import type { Config } from './config.js'
+import type { Line } from './core/line.js'
+import type { Driver } from './drivers/driver.js'
+import type { Metrics } from './metrics.js'
+import type { Directory } from './services/directory.js'
+import type { Db } from './storage/db.js'
+
+/** The long-lived things, built once in app.ts and handed to everything that has effects. */
+export interface Ctx {
+  db: Db
+  config: Config
+  clock: Clock
+  /** A unique id that sorts by time. */
+  newId(): string
+  log: Log
+  metrics: Metrics
+  drivers: ReadonlyMap<string, Driver>
+  /** Keys, accounts and lines as every request needs them. */
+  directory: Directory
+  lines: LineDesk
+  wakes: Wakes
+  /** A named moment at which a test may kill the process. Does nothing otherwise. */
+  failpoint(name: string): void
+}
+
+export interface Log {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  error(fields: object, text: string): void
+  debug(fields: object, text: string): void
+}
+
+/** The lines this process drives at the moment. */
+export interface LineDesk {
+  get(lineId: string): DrivenLine | undefined
+  all(): DrivenLine[]
+}
+
+export interface DrivenLine {
+  line: Line
+  /** Asks the carrier now about a message whose outcome is unknown. */
+  resolve(messageId: number): Promise<void>
+  /** The message changed under the runner's feet: look at it again. */
+  recheck(messageId: number): void
+  queued(): number
+  inFlight(): number
+}
+
+/**
+ * Hints that there is something to do. They reach every process on the database, may be lost, and carry no
+ * truth of their own: whoever is woken reads the database.
+ */
+export interface Wakes {
+  wake(topic: string, detail?: string): void
+  on(topic: string, handler: (detail: string) => void): () => void
+}

@@ -1,0 +1,185 @@
+import { type Static, Type } from 'typebox'
+import type { Capabilities, Line } from '../../core/line.js'
+import type { Service } from '../../core/message.js'
+import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
+import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
+
+/** A simulated line's temper, so that every rule about carriers can be tested without one. */
+export const SimulatorConfig = Type.Object({
+  services: Type.Optional(
+    Type.Array(Type.Union([Type.Literal('iMessage'), Type.Literal('RCS'), Type.Literal('SMS')]), {
+      minItems: 1,
+      description: 'What the line can send by',
+    }),
+  ),
+  mac: Type.Optional(Type.Boolean({ description: 'A V2 Mac line: styles, replies, groups, carousel, app cards, Find My' })),
+  latency_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000, description: 'Time a message takes to a phone' })),
+  receipts: Type.Optional(Type.Boolean({ description: 'Whether the carrier reports delivery' })),
+  lookup: Type.Optional(Type.Boolean({ description: 'Whether the carrier can be asked about a message' })),
+  lookup_lag_ms: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'How long a message the carrier took stays invisible to look-ups' }),
+  ),
+  fault: Type.Optional(
+    Type.Union(
+      [
+        Type.Literal('unreachable'),
+        Type.Literal('refuse'),
+        Type.Literal('drop'),
+        Type.Literal('silence'),
+        Type.Literal('accept-then-drop'),
+        Type.Literal('accept-then-silence'),
+      ],
+      {
+        description:
+          'unreachable: nothing leaves. refuse: final no. drop: the connection breaks and the message is not taken. silence: no answer, not taken. accept-then-drop and accept-then-silence: taken, but we are not told.',
+      },
+    ),
+  ),
+  fault_times: Type.Optional(Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' })),
+})
+type SimulatorConfig = Static<typeof SimulatorConfig>
+
+/** The telephone network behind the line, handed in by the composition root. */
+export interface Network {
+  phone(network: string, number: string): Promise<Phone>
+  take(line: Line, message: Outbound, latencyMs: number): Promise<string>
+  find(ref: string): Promise<PhoneMessage | undefined>
+  due(line: Line, limit: number): Promise<PhoneMessage[]>
+  nextDue(line: Line): Promise<number | undefined>
+  arrived(messages: PhoneMessage[]): Promise<void>
+  onNews(line: Line, handler: () => void): () => void
+}
+
+const ALL_SERVICES: readonly Service[] = ['iMessage', 'RCS', 'SMS']
+const DEFAULT_LATENCY_MS = 150
+const DUE_LIMIT = 256
+
+export function createSimulator(network: Network): Driver {
+  return {
+    kind: 'simulator',
+    config: SimulatorConfig,
+    capabilities(config: SimulatorConfig): Capabilities {
+      const services = config.services ?? ALL_SERVICES
+      const mac = (config.mac ?? true) && services.includes('iMessage')
+      return {
+        services,
+        media: true,
+        sendStyles: mac,
+        replies: mac,
+        groups: mac,
+        carousel: mac,
+        appCards: mac,
+        location: mac,
+      }
+    },
+    connect: async (line, host) => connect(network, line, host),
+  }
+}
+
+function connect(network: Network, line: Line, host: DriverHost): Connection {
+  const config = line.config as SimulatorConfig
+  const latencyMs = config.latency_ms ?? DEFAULT_LATENCY_MS
+  let faultsLeft = config.fault ? (config.fault_times ?? Number.POSITIVE_INFINITY) : 0
+  let closed = false
+  let carrying = false
+  let again = false
+  let cancelTimer = () => {}
+
+  /** Brings due messages to phones and lines. A message stays due until the other side has it for good. */
+  async function carry() {
+    if (carrying) {
+      again = true
+      return
+    }
+    carrying = true
+    cancelTimer()
+    try {
+      do {
+        again = false
+        const due = await network.due(line, DUE_LIMIT)
+        await Promise.all(due.map(handOver))
+        if (due.length > 0) await network.arrived(due)
+        again ||= due.length === DUE_LIMIT
+      } while (again && !closed)
+      const next = await network.nextDue(line)
+      if (next !== undefined && !closed) cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
+    } catch (error) {
+      host.log.warn({ err: error }, 'the simulated network stumbled and goes on')
+      if (!closed) cancelTimer = host.clock.after(1000, () => void carry())
+    } finally {
+      carrying = false
+    }
+  }
+
+  async function handOver(message: PhoneMessage) {
+    if (message.fromPhone) {
+      await host.receive({
+        providerId: message.providerId,
+        from: message.phone,
+        service: message.service,
+        content: message.content,
+        mediaUrl: message.mediaUrl,
+        sentAt: message.createdAt,
+        ...(message.replyTo ? { replyTo: { providerId: message.replyTo } } : {}),
+      })
+    } else if (message.service !== 'SMS' && (config.receipts ?? true)) {
+      // Text messages end at SENT: their carriers do not tell us about the device.
+      await host.receipt({ providerId: message.providerId, status: 'DELIVERED', at: host.clock.now() })
+    }
+  }
+
+  const unsubscribe = network.onNews(line, () => void carry())
+  host.state('ONLINE')
+  void carry()
+
+  return {
+    async send(message) {
+      const fault = faultsLeft > 0 ? config.fault : undefined
+      if (fault) faultsLeft--
+      if (fault === 'unreachable') return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
+      if (fault === 'refuse') return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
+      if (fault === 'silence') return silence()
+      if (fault === 'drop') return dropped()
+      const phone = await network.phone(line.network, message.to)
+      if (!servicesOf(phone).includes(message.service)) {
+        return {
+          outcome: 'refused',
+          code: 'sim.no_service',
+          detail: `The recipient is not on ${message.service}`,
+          tryNextService: true,
+        }
+      }
+      if (phone.refuses) return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
+      const providerId = await network.take(line, message, latencyMs)
+      if (fault === 'accept-then-drop') return dropped()
+      if (fault === 'accept-then-silence') return silence()
+      return { outcome: 'accepted', providerId, status: 'SENT' }
+    },
+    async availability(number) {
+      return servicesOf(await network.phone(line.network, number))
+    },
+    ...(config.lookup === false
+      ? {}
+      : {
+          async lookup(attempt) {
+            const message = await network.find(attempt.ref)
+            if (!message || message.createdAt + (config.lookup_lag_ms ?? 0) > host.clock.now()) return { found: false }
+            const delivered = message.arrivedAt !== null && message.service !== 'SMS'
+            return { found: true, providerId: message.providerId, status: delivered ? 'DELIVERED' : 'SENT' }
+          },
+        }),
+    async close() {
+      closed = true
+      cancelTimer()
+      unsubscribe()
+    },
+  }
+}
+
+function silence(): Promise<never> {
+  return new Promise(() => {})
+}
+
+function dropped() {
+  return { outcome: 'unknown', code: 'sim.dropped', detail: 'The connection broke before the carrier answered' } as const
+}

@@ -1,0 +1,55 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** Prometheus metrics. Labels have few values and never a number, a text or a secret. */
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    requests: new Counter({
+      name: 'trunkline_http_requests_total',
+      help: 'Answered requests by route and status',
+      labelNames: ['method', 'route', 'status'] as const,
+      registers,
+    }),
+    accepted: new Counter({
+      name: 'trunkline_messages_accepted_total',
+      help: 'Sends that were accepted and stored',
+      registers,
+    }),
+    received: new Counter({
+      name: 'trunkline_messages_received_total',
+      help: 'Inbound messages, by whether they were new',
+      labelNames: ['result'] as const,
+      registers,
+    }),
+    outcomes: new Counter({
+      name: 'trunkline_send_attempts_total',
+      help: 'Ended attempts to put a message on the wire',
+      labelNames: ['driver', 'outcome'] as const,
+      registers,
+    }),
+    wireSeconds: new Histogram({
+      name: 'trunkline_send_seconds',
+      help: 'Time a carrier took to answer a send',
+      labelNames: ['driver'] as const,
+      buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30],
+      registers,
+    }),
+    queued: new Gauge({
+      name: 'trunkline_queue_messages',
+      help: 'Messages that wait for something to be done, on lines this process drives',
+      labelNames: ['line'] as const,
+      registers,
+    }),
+    linesDriven: new Gauge({ name: 'trunkline_lines_driven', help: 'Lines this process drives', registers }),
+    authFailures: new Counter({
+      name: 'trunkline_auth_failures_total',
+      help: 'Requests with missing or wrong credentials',
+      registers,
+    }),
+  }
+}

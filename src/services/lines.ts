@@ -1,0 +1,138 @@
+import { type Account, networkOf } from '../core/account.js'
+import { AppError, MESSAGE_ERROR } from '../core/errors.js'
+import { DEFAULT_PACE, DEFAULT_SETTLE_MS, type Line } from '../core/line.js'
+import { OUTCOME_UNKNOWN } from '../core/message.js'
+import { failed } from '../core/outcome.js'
+import type { Ctx } from '../ctx.js'
+import { findAccount } from '../storage/accounts.js'
+import type { Sql } from '../storage/db.js'
+import { findLine, findLineByNumber, insertLine, insertLineMember, removeLine, saveLine } from '../storage/lines.js'
+import { listOrphans, lockMessages } from '../storage/messages.js'
+import { saveChanges } from './dispatch.js'
+
+export interface NewLine {
+  number: string
+  kind: Line['kind']
+  /** Owner of a dedicated line, first member of a shared one. */
+  accountId: string
+  driver: string
+  config: Record<string, unknown>
+  pace?: number
+  onUnknown?: Line['onUnknown']
+  settleMs?: number
+}
+
+/**
+ * A line of an account, and a simulated one of the same number in its test world, so that the same program runs
+ * there unchanged.
+ */
+export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Line> {
+  const account = await findAccount(sql, input.accountId)
+  if (account?.world !== 'live') throw new AppError('not_found', `There is no account ${input.accountId}`)
+  const line = await addLine(ctx, sql, account, input)
+  const twin = await findAccount(sql, account.twinId)
+  if (twin && !(await findLineByNumber(sql, networkOf(twin), input.number))) {
+    const capabilities = ctx.drivers.get(input.driver)!.capabilities(input.config)
+    await addLine(ctx, sql, twin, {
+      ...input,
+      driver: 'simulator',
+      config: input.driver === 'simulator' ? input.config : { services: [...capabilities.services], mac: capabilities.carousel },
+    })
+  }
+  return line
+}
+
+async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Promise<Line> {
+  const network = networkOf(account)
+  if (await findLineByNumber(sql, network, input.number)) {
+    throw new AppError('conflict', `number: ${input.number} is a line already`)
+  }
+  const line: Line = {
+    id: ctx.newId(),
+    network,
+    number: input.number,
+    kind: input.kind,
+    accountId: input.kind === 'dedicated' ? account.id : null,
+    driver: input.driver,
+    config: input.config,
+    pace: input.pace ?? DEFAULT_PACE,
+    onUnknown: input.onUnknown ?? 'hold',
+    settleMs: input.settleMs ?? DEFAULT_SETTLE_MS,
+    createdAt: ctx.clock.now(),
+  }
+  await insertLine(sql, line)
+  if (line.kind === 'shared') await insertLineMember(sql, line.id, account.id)
+  return line
+}
+
+/** Lets another account use a shared line; its test world gets a simulated one. */
+export async function shareLine(ctx: Ctx, sql: Sql, lineId: string, accountId: string): Promise<Line> {
+  const line = await findLine(sql, lineId)
+  const account = await findAccount(sql, accountId)
+  if (!line) throw new AppError('not_found', `There is no line ${lineId}`)
+  if (!account || networkOf(account) !== line.network) throw new AppError('not_found', `There is no account ${accountId}`)
+  if (line.kind !== 'shared') throw new AppError('invalid', 'Only a shared line has members')
+  await insertLineMember(sql, line.id, account.id)
+  const twin = await findAccount(sql, account.twinId)
+  if (twin && twin.world === 'test' && !(await findLineByNumber(sql, networkOf(twin), line.number))) {
+    await addLine(ctx, sql, twin, { ...line, accountId: twin.id, driver: 'simulator', config: {} })
+  }
+  return line
+}
+
+export type LineChanges = Partial<Pick<Line, 'config' | 'pace' | 'onUnknown' | 'settleMs'>>
+
+export async function changeLine(ctx: Ctx, id: string, changes: LineChanges): Promise<Line> {
+  const line = await ctx.db.tx(async (sql) => {
+    const before = await findLine(sql, id)
+    if (!before) throw new AppError('not_found', `There is no line ${id}`)
+    const after = { ...before, ...changes }
+    await saveLine(sql, after)
+    return after
+  })
+  linesChanged(ctx)
+  return line
+}
+
+/** A removed line sends nothing any more: what waited for it ends as an error that says so. */
+export async function deleteLine(ctx: Ctx, id: string): Promise<Line> {
+  const line = await ctx.db.tx(async (sql) => {
+    const found = await findLine(sql, id)
+    if (!found) throw new AppError('not_found', `There is no line ${id}`)
+    await removeLine(sql, id, ctx.clock.now())
+    return found
+  })
+  linesChanged(ctx)
+  await failOrphans(ctx)
+  return line
+}
+
+export function linesChanged(ctx: Ctx): void {
+  ctx.directory.forget()
+  ctx.wakes.wake('lines')
+}
+
+const AT_ONCE = 500
+
+/** Ends what waits on lines that are gone. */
+export async function failOrphans(ctx: Ctx): Promise<void> {
+  for (;;) {
+    const done = await ctx.db.tx(async (sql) => {
+      const now = ctx.clock.now()
+      const orphans = await listOrphans(sql, now - 2 * ctx.config.wireTimeoutMs, AT_ONCE)
+      const messages = await lockMessages(sql, [...orphans.keys()])
+      const changes = [...messages.values()]
+        .filter((message) => message.nextActionAt !== null)
+        .map((before) => {
+          const mayBeOut = before.status === 'PENDING' || orphans.get(before.id)
+          const error = mayBeOut
+            ? { code: MESSAGE_ERROR.outcomeUnknown, reason: OUTCOME_UNKNOWN, message: 'The line was removed before the carrier said whether it took the message' }
+            : { code: MESSAGE_ERROR.failed, reason: 'line_removed', message: 'The line was removed before the message was sent' }
+          return { before, after: failed(before, now, { ...error, detail: null }) }
+        })
+      await saveChanges(sql, changes)
+      return orphans.size
+    })
+    if (done < AT_ONCE) return
+  }
+}

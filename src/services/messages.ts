@@ -1,0 +1,170 @@
+import type { Account } from '../core/account.js'
+import { AppError, MESSAGE_ERROR } from '../core/errors.js'
+import { messageEvent } from '../core/event.js'
+import type { Message, ReplyTo, SendStyle } from '../core/message.js'
+import { serviceChain } from '../core/service.js'
+import type { Ctx } from '../ctx.js'
+import { findSeat } from '../storage/accounts.js'
+import { CommitUnknown } from '../storage/db.js'
+import { countByAccount, insertEvents, reserveEventNumbers } from '../storage/events.js'
+import { findMessage, findMessagesByHandle, insertMessages, type NewMessage } from '../storage/messages.js'
+import { findOptOuts } from '../storage/opt-outs.js'
+import { insertReplays } from '../storage/replays.js'
+import type { Batch } from './batch.js'
+import { createBatch } from './batch.js'
+import { firstAnswers, type RequestIdentity, replayOf } from './replay.js'
+
+export interface SendInput {
+  fromNumber: string
+  number: string
+  content: string
+  mediaUrl: string
+  sendStyle: SendStyle | ''
+  statusCallback: string | null
+  replyTo: ReplyTo | null
+  seatId: string | null
+}
+
+/** An accepted send: the message as it was accepted, or the answer an earlier request of the same name got. */
+export type Accepted = { message: NewMessage; replayed: boolean }
+
+interface Pending {
+  message: NewMessage
+  request: RequestIdentity
+}
+
+/** The acceptance of sends: checked by the caller's thread, written in batches. */
+export interface Acceptance {
+  send(account: Account, input: SendInput, request: RequestIdentity): Promise<Accepted>
+}
+
+export function createAcceptance(ctx: Ctx): Acceptance {
+  const batch = createBatch<Pending, Accepted>((items) => accept(ctx, items))
+  return { send: (account, input, request) => sendMessage(ctx, batch, account, input, request) }
+}
+
+async function sendMessage(
+  ctx: Ctx,
+  batch: Batch<Pending, Accepted>,
+  account: Account,
+  input: SendInput,
+  request: RequestIdentity,
+): Promise<Accepted> {
+  const usable = (await ctx.directory.linesOf(account.id)).get(input.fromNumber)
+  if (!usable) {
+    throw new AppError(
+      'invalid',
+      `This phone number is not defined: from_number ${input.fromNumber} is not a line of this account. GET /api/lines lists the lines.`,
+    )
+  }
+  const { line, capabilities } = usable
+  if (input.number === line.number) throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
+  if (input.mediaUrl && !capabilities.media) throw new AppError('invalid', 'media_url: this line cannot send media')
+  if (input.sendStyle && !capabilities.sendStyles) {
+    throw new AppError('invalid', 'send_style: this line cannot send expressive styles')
+  }
+  if (input.replyTo) {
+    if (!capabilities.replies) throw new AppError('invalid', 'reply_to: this line cannot send inline replies')
+    const target = await findMessage(ctx.db, input.replyTo.handle, account.id)
+    if (!target || target.lineId !== line.id || target.groupId !== null || target.contact !== input.number) {
+      throw new AppError('invalid', 'reply_to.message_handle: no such message in this conversation on this line')
+    }
+  }
+  const seat = input.seatId ? await findSeat(ctx.db, account.id, input.seatId) : undefined
+  if (input.seatId && !seat) throw new AppError('invalid', 'seat_id: no such seat in this account')
+
+  return batch.add({
+    request,
+    message: {
+      handle: ctx.newId(),
+      accountId: account.id,
+      lineId: line.id,
+      lineNumber: line.number,
+      contact: input.number,
+      groupId: null,
+      isOutbound: true,
+      type: 'message',
+      status: 'QUEUED',
+      service: serviceChain(capabilities.services)[0]!,
+      wasDowngraded: null,
+      content: input.content,
+      mediaUrl: input.mediaUrl,
+      sendStyle: input.sendStyle,
+      statusCallback: input.statusCallback,
+      replyTo: input.replyTo,
+      seatId: seat?.id ?? null,
+      senderEmail: seat?.email ?? null,
+      optedOut: false,
+      error: null,
+      createdAt: 0,
+      updatedAt: 0,
+      sentAt: 0,
+      nextActionAt: 0,
+      attempts: 0,
+      requestHash: request.hash,
+      providerId: null,
+    },
+  })
+}
+
+/** One transaction for all of them: message, event, totals and stored answer. Then the wire may have them. */
+async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
+  let answers: Accepted[]
+  ctx.failpoint('accept.before_commit')
+  try {
+    answers = await ctx.db.tx(async (sql) => {
+      const now = ctx.clock.now()
+      const first = await firstAnswers(sql, items, now)
+      const fresh = items.filter((item) => !first.has(item))
+      const optedOut = await findOptOuts(sql, fresh.map((item) => item.message))
+      for (const { message } of fresh) {
+        Object.assign(message, { createdAt: now, updatedAt: now, sentAt: now, nextActionAt: now })
+        if (optedOut(message.accountId, message.contact)) block(message)
+      }
+      const messages = fresh.map((item) => item.message)
+      const numbers = await reserveEventNumbers(sql, countByAccount(messages))
+      await insertMessages(sql, messages)
+      await insertEvents(sql, numbers, messages.map((message) => messageEvent('message.created', message)))
+      const keyed = fresh.filter((item) => item.request.key !== undefined)
+      if (keyed.length > 0) await insertReplays(sql, keyed.map((item) => replayOf(item.request, item.message, now)))
+      return items.map((item): Accepted => {
+        const earlier = first.get(item)
+        return earlier ? { message: earlier, replayed: true } : { message: item.message, replayed: false }
+      })
+    })
+  } catch (error) {
+    if (!(error instanceof CommitUnknown)) throw error
+    answers = await reread(ctx, items)
+  }
+  ctx.failpoint('accept.after_commit')
+  for (const lineId of new Set(answers.map(({ message }) => message.lineId))) ctx.wakes.wake(`line:${lineId}`)
+  ctx.metrics.accepted.inc(answers.length)
+  return answers
+}
+
+function block(message: NewMessage) {
+  Object.assign(message, {
+    status: 'ERROR',
+    optedOut: true,
+    nextActionAt: null,
+    error: {
+      code: MESSAGE_ERROR.blocked,
+      message: 'The recipient has opted out of messages from this account',
+      reason: 'opted_out',
+      detail: null,
+    },
+  } satisfies Partial<Message>)
+}
+
+/** The connection died during COMMIT: whether the handles are there tells whether it went through. */
+async function reread(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
+  const found = await findMessagesByHandle(ctx.db, items.map((item) => item.message.handle))
+  if (found.size === 0) throw new AppError('unavailable', 'The database cannot be reached right now; try again.', { retryAfterMs: 1000 })
+  const answers: Accepted[] = []
+  for (const item of items) {
+    const message = found.get(item.message.handle)
+    // What is missing repeated an earlier request and wrote nothing: asking again is harmless.
+    answers.push(message ? { message, replayed: false } : (await accept(ctx, [item]))[0]!)
+  }
+  return answers
+}

@@ -1,0 +1,61 @@
+import { AppError } from '../core/errors.js'
+import type { Ctx } from '../ctx.js'
+import type { Sql } from '../storage/db.js'
+import { UniqueViolation } from '../storage/db.js'
+import { findReplay, insertReplays } from '../storage/replays.js'
+import { KEY_LIFETIME_MS, RETRY_WINDOW_MS, type RequestIdentity } from './replay.js'
+
+export interface Answer<T = unknown> {
+  status: number
+  body: T
+  /** The answer without what may be shown only once; this is what a repeat gets. */
+  stored?: T
+}
+
+/**
+ * Runs a POST's effect once per Idempotency-Key, and once for a request and the published client's retries of
+ * it. The answer is stored in the effect's own transaction, so there is never an effect without it.
+ */
+export async function once<T>(
+  ctx: Ctx,
+  request: RequestIdentity,
+  effect: (sql: Sql) => Promise<Answer<T>>,
+): Promise<Answer<T> & { replayed: boolean }> {
+  const key = request.key ?? `#${request.hash}`
+  const looksBack = request.key !== undefined || request.retryCount > 0
+  const run = () =>
+    ctx.db.tx(async (sql): Promise<Answer<T> & { replayed: boolean }> => {
+      const now = ctx.clock.now()
+      const earlier = looksBack ? await findReplay(sql, request.accountId, request.path, key, now) : undefined
+      if (earlier) {
+        if (earlier.requestHash !== request.hash) {
+          throw new AppError('idempotency_mismatch', 'This Idempotency-Key was used before with another body. Use a new key for a new request.')
+        }
+        return { status: earlier.status, body: JSON.parse(earlier.body), replayed: true }
+      }
+      const answer = await effect(sql)
+      if (request.key === undefined) {
+        await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3', [request.accountId, request.path, key])
+      }
+      await insertReplays(sql, [
+        {
+          accountId: request.accountId,
+          path: request.path,
+          key,
+          requestHash: request.hash,
+          status: answer.status,
+          body: JSON.stringify(answer.stored ?? answer.body),
+          createdAt: now,
+          expiresAt: now + (request.key === undefined ? RETRY_WINDOW_MS : KEY_LIFETIME_MS),
+        },
+      ])
+      return { ...answer, replayed: false }
+    })
+  try {
+    return await run()
+  } catch (error) {
+    // Another node was faster with the same key: its answer is there now.
+    if (error instanceof UniqueViolation && looksBack) return run()
+    throw error
+  }
+}

@@ -1,0 +1,158 @@
+import { AppError } from '../core/errors.js'
+import type { Line } from '../core/line.js'
+import { defaultPhone, type Phone, type PhoneMessage, servicesOf } from '../core/phone-world.js'
+import type { Ctx } from '../ctx.js'
+import type { Outbound } from '../drivers/driver.js'
+import { findLineByNumber } from '../storage/lines.js'
+import {
+  findNextDue,
+  findPhone,
+  findPhoneMessageByRef,
+  insertPhoneMessages,
+  insertPhones,
+  listDuePhoneMessages,
+  listPhoneMessages,
+  type NewPhoneMessage,
+  releaseWaiting,
+  savePhone,
+  savePhoneArrivals,
+  savePhoneRead,
+} from '../storage/phones.js'
+import { createBatch } from './batch.js'
+
+/**
+ * The simulated telephone network: phones, what is on its way to them, and what they send. It keeps its own
+ * books, as a carrier does, so that it can be asked later what became of a message.
+ */
+export function createPhoneNetwork(ctx: Ctx) {
+  const deliveries = createBatch<{ line: Line; message: Outbound; latencyMs: number }, string>((items) => take(ctx, items))
+  return {
+    phone: (network: string, number: string) => phoneAt(ctx, network, number),
+    /** Takes a message for a phone. Resolves with the network's id once it is in its books. */
+    take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
+    find: (ref: string) => findPhoneMessageByRef(ctx.db, ref),
+    due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
+    nextDue: (line: Line) => findNextDue(ctx.db, line.id),
+    arrived: (messages: PhoneMessage[]) =>
+      ctx.db.tx((sql) => savePhoneArrivals(sql, messages.map((message) => message.id), ctx.clock.now())),
+    onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
+  }
+}
+
+export type PhoneNetwork = ReturnType<typeof createPhoneNetwork>
+
+async function phoneAt(ctx: Ctx, network: string, number: string): Promise<Phone> {
+  const phone = await findPhone(ctx.db, network, number)
+  if (phone) return phone
+  const created = defaultPhone(network, number, ctx.clock.now())
+  await insertPhones(ctx.db, [created])
+  return created
+}
+
+async function take(ctx: Ctx, items: { line: Line; message: Outbound; latencyMs: number }[]): Promise<string[]> {
+  const rows = await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    const off = new Set<string>()
+    for (const { line, message } of items) {
+      const phone = await findPhone(sql, line.network, message.to)
+      if (phone && !phone.power) off.add(`${line.network} ${message.to}`)
+    }
+    const rows = items.map(
+      ({ line, message, latencyMs }): NewPhoneMessage => ({
+        network: line.network,
+        phone: message.to,
+        lineId: line.id,
+        lineNumber: line.number,
+        fromPhone: false,
+        providerId: ctx.newId().toUpperCase(),
+        ref: message.ref,
+        handle: message.handle,
+        content: message.content,
+        mediaUrl: message.mediaUrl,
+        sendStyle: message.sendStyle,
+        replyTo: message.replyTo?.providerId ?? null,
+        service: message.service,
+        createdAt: now,
+        arrivedAt: null,
+        readAt: null,
+        dueAt: off.has(`${line.network} ${message.to}`) ? null : now + latencyMs,
+      }),
+    )
+    await insertPhoneMessages(sql, rows)
+    return rows
+  })
+  for (const lineId of new Set(items.map((item) => item.line.id))) ctx.wakes.wake(`phones:${lineId}`)
+  return rows.map((row) => row.providerId)
+}
+
+/** Switches of a phone. Turning it on lets everything arrive that waited for it. */
+export async function setPhone(ctx: Ctx, network: string, number: string, changes: Partial<Phone>): Promise<Phone> {
+  const { phone, lines } = await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    const before = (await findPhone(sql, network, number)) ?? defaultPhone(network, number, now)
+    const phone = { ...before, ...changes, network, number }
+    await savePhone(sql, phone)
+    return { phone, lines: phone.power ? await releaseWaiting(sql, network, number, now) : [] }
+  })
+  for (const lineId of lines) ctx.wakes.wake(`phones:${lineId}`)
+  return phone
+}
+
+export interface PhoneText {
+  to: string
+  content: string
+  mediaUrl: string
+  replyTo: string | null
+}
+
+/** A person types on a phone. The network carries the text to the line until the line has stored it. */
+export async function textFromPhone(ctx: Ctx, network: string, number: string, text: PhoneText): Promise<NewPhoneMessage> {
+  const line = await findLineByNumber(ctx.db, network, text.to)
+  if (line?.driver !== 'simulator') {
+    throw new AppError('invalid', `to: ${text.to} is not a simulated line of this world. GET /admin/lines lists them.`)
+  }
+  const phone = await phoneAt(ctx, network, number)
+  if (!phone.power) throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
+  const lineServices = (await ctx.directory.line(line.id))!.capabilities.services
+  const now = ctx.clock.now()
+  const message: NewPhoneMessage = {
+    network,
+    phone: number,
+    lineId: line.id,
+    lineNumber: line.number,
+    fromPhone: true,
+    providerId: ctx.newId().toUpperCase(),
+    ref: null,
+    handle: null,
+    content: text.content,
+    mediaUrl: text.mediaUrl,
+    sendStyle: '',
+    replyTo: text.replyTo,
+    service: servicesOf(phone).find((service) => lineServices.includes(service)) ?? 'SMS',
+    createdAt: now,
+    arrivedAt: null,
+    readAt: null,
+    dueAt: now,
+  }
+  await insertPhoneMessages(ctx.db, [message])
+  ctx.wakes.wake(`phones:${line.id}`)
+  return message
+}
+
+/** A person looks at a phone: everything on its screen is read, and the senders hear of it. */
+export async function readOnPhone(
+  ctx: Ctx,
+  network: string,
+  number: string,
+  report: (lineId: string, read: { providerId: string; at: number }) => Promise<void>,
+): Promise<number> {
+  const phone = await findPhone(ctx.db, network, number)
+  if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
+  const now = ctx.clock.now()
+  const unread = (await listPhoneMessages(ctx.db, network, number, 0, 10_000)).filter((m) => !m.fromPhone && m.readAt === null)
+  for (const message of unread) {
+    await savePhoneRead(ctx.db, message.id, now)
+    if (phone.readReceipts && message.service !== 'SMS') await report(message.lineId, { providerId: message.providerId, at: now })
+  }
+  return unread.length
+}

@@ -1,0 +1,66 @@
+/**
+ * The storage port. SQL is written once for both engines (`$1` placeholders, integer times, JSON as text);
+ * what the engines must do differently for speed is behind the three bulk operations below.
+ */
+export type Param = string | number | null
+export type Row = Record<string, Param>
+export type ColumnType = 'text' | 'bigint'
+export type Columns = Readonly<Record<string, ColumnType>>
+
+/** What statements run on: the database itself (committed data) or an open transaction. */
+export interface Sql {
+  readonly engine: 'sqlite' | 'postgres'
+  all<T = Row>(sql: string, params?: readonly Param[]): Promise<T[]>
+  one<T = Row>(sql: string, params?: readonly Param[]): Promise<T | undefined>
+  /** Runs a statement and tells how many rows it changed. */
+  run(sql: string, params?: readonly Param[]): Promise<number>
+  /** One insert for many rows; `tail` is an optional `on conflict …` clause. */
+  insertMany(table: string, columns: Columns, rows: readonly Param[][], tail?: string): Promise<void>
+  /**
+   * One update for many rows: `keys` find the row, `set` are written; each row lists keys first.
+   * `guard` is a further condition. Answers which of the rows were there to update.
+   */
+  updateMany(table: string, keys: Columns, set: Columns, rows: readonly Param[][], guard?: string): Promise<boolean[]>
+  /** `column in <list>` for a list of any length as one parameter, so that the statement text stays the same. */
+  inList(position: number, values: readonly string[]): { sql: string; param: Param }
+  inIds(position: number, ids: readonly number[]): { sql: string; param: Param }
+}
+
+export interface Db extends Sql {
+  /**
+   * Runs `fn` in a transaction that is on disk when the promise resolves. `fn` may run again after a rollback,
+   * so it must touch nothing but the `Sql` it is given; using the outer database inside is an error.
+   */
+  tx<T>(fn: (sql: Sql) => Promise<T>): Promise<T>
+  /** Runs `fn` while no other process holds the same name. */
+  lock<T>(name: string, fn: () => Promise<T>): Promise<T>
+  /** Runs a migration script in one transaction. */
+  script(text: string, record: { sql: string; params: readonly Param[] }): Promise<void>
+  /** Wake-ups between processes on one database. They may be lost; whoever waits also polls. */
+  notify(payload: string): Promise<void>
+  onNotify(handler: (payload: string) => void): void
+  /** Statements and transactions that have not finished; zero when nothing is going on. */
+  pending(): number
+  close(): Promise<void>
+}
+
+/** The connection died between COMMIT and its answer: the transaction may or may not be there. */
+export class CommitUnknown extends Error {
+  constructor(cause: unknown) {
+    super('The outcome of the commit is unknown', { cause })
+  }
+}
+
+export class UniqueViolation extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : 'unique violation', { cause })
+  }
+}
+
+export function asBoolean(value: Param): boolean | null {
+  return value === null ? null : value === 1
+}
+
+export function fromBoolean(value: boolean | null): number | null {
+  return value === null ? null : value ? 1 : 0
+}

@@ -1,0 +1,91 @@
+import type { Line } from '../core/line.js'
+import type { Row, Sql } from './db.js'
+
+export async function insertLine(sql: Sql, line: Line): Promise<void> {
+  await sql.run(
+    `insert into lines (id, network, number, kind, account_id, driver, config, pace, on_unknown, settle_ms, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      line.id,
+      line.network,
+      line.number,
+      line.kind,
+      line.accountId,
+      line.driver,
+      JSON.stringify(line.config),
+      line.pace,
+      line.onUnknown,
+      line.settleMs,
+      line.createdAt,
+    ],
+  )
+}
+
+export async function saveLine(sql: Sql, line: Line): Promise<void> {
+  await sql.run('update lines set config = $2, pace = $3, on_unknown = $4, settle_ms = $5 where id = $1', [
+    line.id,
+    JSON.stringify(line.config),
+    line.pace,
+    line.onUnknown,
+    line.settleMs,
+  ])
+}
+
+export async function findLine(sql: Sql, id: string): Promise<Line | undefined> {
+  const row = await sql.one('select * from lines where id = $1 and removed_at is null', [id])
+  return row && toLine(row)
+}
+
+export async function findLineByNumber(sql: Sql, network: string, number: string): Promise<Line | undefined> {
+  const row = await sql.one('select * from lines where network = $1 and number = $2 and removed_at is null', [
+    network,
+    number,
+  ])
+  return row && toLine(row)
+}
+
+export async function listLines(sql: Sql): Promise<Line[]> {
+  return (await sql.all('select * from lines where removed_at is null order by created_at, id')).map(toLine)
+}
+
+/** The lines an account may use: its own and the shared ones it is a member of. */
+export async function listLinesOf(sql: Sql, accountId: string): Promise<Line[]> {
+  const rows = await sql.all(
+    `select * from lines where removed_at is null and (account_id = $1
+       or id in (select line_id from line_members where account_id = $1)) order by created_at, id`,
+    [accountId],
+  )
+  return rows.map(toLine)
+}
+
+export async function insertLineMember(sql: Sql, lineId: string, accountId: string): Promise<void> {
+  await sql.run('insert into line_members (line_id, account_id) values ($1, $2) on conflict do nothing', [lineId, accountId])
+}
+
+export async function listLineMembers(sql: Sql, lineId: string): Promise<string[]> {
+  const rows = await sql.all<{ account_id: string }>(
+    'select account_id from line_members where line_id = $1 order by account_id',
+    [lineId],
+  )
+  return rows.map((row) => row.account_id)
+}
+
+export async function removeLine(sql: Sql, id: string, now: number): Promise<boolean> {
+  return (await sql.run('update lines set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
+}
+
+function toLine(row: Row): Line {
+  return {
+    id: row.id as string,
+    network: row.network as string,
+    number: row.number as string,
+    kind: row.kind as Line['kind'],
+    accountId: row.account_id as string | null,
+    driver: row.driver as string,
+    config: JSON.parse(row.config as string),
+    pace: row.pace as number,
+    onUnknown: row.on_unknown as Line['onUnknown'],
+    settleMs: row.settle_ms as number,
+    createdAt: row.created_at as number,
+  }
+}

@@ -1,0 +1,288 @@
+import type { Message, MessageType, Service, Status } from '../core/message.js'
+import { asBoolean, type Columns, fromBoolean, type Param, type Row, type Sql } from './db.js'
+import { createTally, saveTally } from './message-counts.js'
+
+const COLUMNS = {
+  handle: 'text',
+  account_id: 'text',
+  line_id: 'text',
+  line_number: 'text',
+  contact: 'text',
+  group_id: 'text',
+  is_outbound: 'bigint',
+  type: 'text',
+  status: 'text',
+  service: 'text',
+  was_downgraded: 'bigint',
+  content: 'text',
+  media_url: 'text',
+  send_style: 'text',
+  status_callback: 'text',
+  reply_to: 'text',
+  reply_to_part: 'bigint',
+  seat_id: 'text',
+  sender_email: 'text',
+  opted_out: 'bigint',
+  error_code: 'bigint',
+  error_message: 'text',
+  error_reason: 'text',
+  error_detail: 'text',
+  created_at: 'bigint',
+  updated_at: 'bigint',
+  sent_at: 'bigint',
+  next_action_at: 'bigint',
+  attempts: 'bigint',
+  request_hash: 'text',
+  provider_id: 'text',
+} as const satisfies Columns
+
+/** The part of a message that changes after it was written, by column. */
+const MUTABLE: [column: keyof typeof COLUMNS, value: (message: Message) => Param][] = [
+  ['status', (m) => m.status],
+  ['service', (m) => m.service],
+  ['was_downgraded', (m) => fromBoolean(m.wasDowngraded)],
+  ['error_code', (m) => m.error?.code ?? null],
+  ['error_message', (m) => m.error?.message ?? null],
+  ['error_reason', (m) => m.error?.reason ?? null],
+  ['error_detail', (m) => m.error?.detail ?? null],
+  ['updated_at', (m) => m.updatedAt],
+  ['sent_at', (m) => m.sentAt],
+  ['next_action_at', (m) => m.nextActionAt],
+  ['attempts', (m) => m.attempts],
+]
+
+export type NewMessage = Omit<Message, 'id'>
+
+export async function insertMessages(sql: Sql, messages: readonly NewMessage[]): Promise<void> {
+  await sql.insertMany('messages', COLUMNS, messages.map(fromMessage))
+  const tally = createTally()
+  for (const message of messages) tally.add(message, 1)
+  await saveTally(sql, tally)
+}
+
+export interface Change {
+  before: Message
+  after: Message
+}
+
+/**
+ * Writes what changed and nothing else: an index is touched only when one of its columns is in the statement,
+ * so messages that change the same columns share one.
+ */
+export async function saveMessages(sql: Sql, changes: readonly Change[]): Promise<void> {
+  const groups = new Map<string, { columns: number[]; rows: Param[][] }>()
+  const tally = createTally()
+  for (const { before, after } of changes) {
+    const columns: number[] = []
+    const row: Param[] = [after.id]
+    for (let i = 0; i < MUTABLE.length; i++) {
+      const value = MUTABLE[i]![1](after)
+      if (value === MUTABLE[i]![1](before)) continue
+      columns.push(i)
+      row.push(value)
+    }
+    if (columns.length === 0) continue
+    const signature = columns.join()
+    const group = groups.get(signature)
+    if (group) group.rows.push(row)
+    else groups.set(signature, { columns, rows: [row] })
+    tally.add(before, -1)
+    tally.add(after, 1)
+  }
+  for (const { columns, rows } of groups.values()) {
+    const set = Object.fromEntries(columns.map((i) => [MUTABLE[i]![0], COLUMNS[MUTABLE[i]![0]]]))
+    await sql.updateMany('messages', { id: 'bigint' }, set, rows)
+  }
+  await saveTally(sql, tally)
+}
+
+export async function findMessage(sql: Sql, handle: string, accountId?: string): Promise<Message | undefined> {
+  const row = await sql.one('select * from messages where handle = $1', [handle])
+  if (!row || (accountId !== undefined && row.account_id !== accountId)) return undefined
+  return toMessage(row)
+}
+
+export async function findMessagesByHandle(sql: Sql, handles: readonly string[]): Promise<Map<string, Message>> {
+  const list = sql.inList(1, handles)
+  const rows = await sql.all(`select * from messages where handle in ${list.sql}`, [list.param])
+  return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
+}
+
+export async function findMessagesById(sql: Sql, ids: readonly number[]): Promise<Map<number, Message>> {
+  return byIds(sql, ids, '')
+}
+
+/**
+ * The same, to change them: nobody else can until this transaction ends. Always taken before the account's
+ * event numbers, and in the order of ids, so that two transactions never wait for each other.
+ */
+export async function lockMessages(sql: Sql, ids: readonly number[]): Promise<Map<number, Message>> {
+  return byIds(sql, ids, sql.engine === 'postgres' ? 'order by id for update' : '')
+}
+
+async function byIds(sql: Sql, ids: readonly number[], tail: string): Promise<Map<number, Message>> {
+  if (ids.length === 0) return new Map()
+  const list = sql.inIds(1, ids)
+  const rows = await sql.all(`select * from messages where id in ${list.sql} ${tail}`, [list.param])
+  return new Map(rows.map((row) => [row.id as number, toMessage(row)]))
+}
+
+/** The message an identical request to this recipient made lately, newest first. */
+export async function findTwin(
+  sql: Sql,
+  twin: { accountId: string; contact: string; requestHash: string; since: number },
+): Promise<Message | undefined> {
+  const row = await sql.one(
+    `select * from messages where account_id = $1 and contact = $2 and created_at >= $3 and request_hash = $4
+     order by created_at desc, id desc limit 1`,
+    [twin.accountId, twin.contact, twin.since, twin.requestHash],
+  )
+  return row && toMessage(row)
+}
+
+export async function findInbound(sql: Sql, lineId: string, providerId: string): Promise<Message | undefined> {
+  const row = await sql.one('select * from messages where line_id = $1 and provider_id = $2', [lineId, providerId])
+  return row && toMessage(row)
+}
+
+/** What a line still has to do, oldest first. */
+export interface QueueEntry {
+  id: number
+  contact: string
+  groupId: string | null
+  nextActionAt: number
+}
+
+export async function listQueue(sql: Sql, lineId: string, afterId: number, limit: number): Promise<QueueEntry[]> {
+  const rows = await sql.all(
+    `select id, contact, group_id, next_action_at from messages
+     where line_id = $1 and next_action_at is not null and id > $2 order by id limit $3`,
+    [lineId, afterId, limit],
+  )
+  return rows.map(toQueueEntry)
+}
+
+/** The same for one conversation of the line. */
+export async function listConversationQueue(
+  sql: Sql,
+  lineId: string,
+  conversation: string,
+  limit: number,
+): Promise<QueueEntry[]> {
+  const rows = await sql.all(
+    `select id, contact, group_id, next_action_at from messages
+     where line_id = $1 and next_action_at is not null and coalesce(group_id, contact) = $2 order by id limit $3`,
+    [lineId, conversation, limit],
+  )
+  return rows.map(toQueueEntry)
+}
+
+function toQueueEntry(row: Row): QueueEntry {
+  return {
+    id: row.id as number,
+    contact: row.contact as string,
+    groupId: row.group_id as string | null,
+    nextActionAt: row.next_action_at as number,
+  }
+}
+
+export async function countQueued(sql: Sql): Promise<{ lineId: string; n: number; oldest: number }[]> {
+  const rows = await sql.all<{ line_id: string; n: number; oldest: number }>(
+    `select line_id, count(*) as n, min(next_action_at) as oldest from messages
+     where next_action_at is not null group by line_id`,
+  )
+  return rows.map((row) => ({ lineId: row.line_id, n: row.n, oldest: row.oldest }))
+}
+
+function fromMessage(message: NewMessage): Param[] {
+  return [
+    message.handle,
+    message.accountId,
+    message.lineId,
+    message.lineNumber,
+    message.contact,
+    message.groupId,
+    message.isOutbound ? 1 : 0,
+    message.type,
+    message.status,
+    message.service,
+    fromBoolean(message.wasDowngraded),
+    message.content,
+    message.mediaUrl,
+    message.sendStyle,
+    message.statusCallback,
+    message.replyTo?.handle ?? null,
+    message.replyTo?.partIndex ?? null,
+    message.seatId,
+    message.senderEmail,
+    message.optedOut ? 1 : 0,
+    message.error?.code ?? null,
+    message.error?.message ?? null,
+    message.error?.reason ?? null,
+    message.error?.detail ?? null,
+    message.createdAt,
+    message.updatedAt,
+    message.sentAt,
+    message.nextActionAt,
+    message.attempts,
+    message.requestHash,
+    message.providerId,
+  ]
+}
+
+export function toMessage(row: Row): Message {
+  return {
+    id: row.id as number,
+    handle: row.handle as string,
+    accountId: row.account_id as string,
+    lineId: row.line_id as string,
+    lineNumber: row.line_number as string,
+    contact: row.contact as string,
+    groupId: row.group_id as string | null,
+    isOutbound: row.is_outbound === 1,
+    type: row.type as MessageType,
+    status: row.status as Status,
+    service: row.service as Service,
+    wasDowngraded: asBoolean(row.was_downgraded!),
+    content: row.content as string,
+    mediaUrl: row.media_url as string,
+    sendStyle: row.send_style as string,
+    statusCallback: row.status_callback as string | null,
+    replyTo:
+      row.reply_to === null ? null : { handle: row.reply_to as string, partIndex: row.reply_to_part as number | null },
+    seatId: row.seat_id as string | null,
+    senderEmail: row.sender_email as string | null,
+    optedOut: row.opted_out === 1,
+    error:
+      row.error_code === null
+        ? null
+        : {
+            code: row.error_code as number,
+            message: row.error_message as string,
+            reason: row.error_reason as string,
+            detail: row.error_detail as string | null,
+          },
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+    sentAt: row.sent_at as number,
+    nextActionAt: row.next_action_at as number | null,
+    attempts: row.attempts as number,
+    requestHash: row.request_hash as string | null,
+    providerId: row.provider_id as string | null,
+  }
+}
+
+/**
+ * Messages that wait on lines that were removed, and whether an attempt of theirs is still open. One that is on
+ * the wire since `wireSince` is left out: its result is still to come.
+ */
+export async function listOrphans(sql: Sql, wireSince: number, limit: number): Promise<Map<number, boolean>> {
+  const rows = await sql.all<{ id: number; wire_at: number | null }>(
+    `select m.id, a.wire_at from messages m join lines l on l.id = m.line_id
+     left join attempts a on a.message_id = m.id and a.n = m.attempts + 1 and a.state = 'on_wire'
+     where m.next_action_at is not null and l.removed_at is not null and (a.wire_at is null or a.wire_at < $1)
+     order by m.id limit $2`,
+    [wireSince, limit],
+  )
+  return new Map(rows.map((row) => [row.id, row.wire_at !== null]))
+}

@@ -1,0 +1,199 @@
+import type { Service } from '../core/message.js'
+import type { Phone, PhoneMessage } from '../core/phone-world.js'
+import type { Columns, Param, Row, Sql } from './db.js'
+
+const PHONE_COLUMNS = {
+  network: 'text',
+  number: 'text',
+  name: 'text',
+  imessage: 'bigint',
+  rcs: 'bigint',
+  power: 'bigint',
+  read_receipts: 'bigint',
+  refuses: 'bigint',
+  created_at: 'bigint',
+} as const satisfies Columns
+
+export async function insertPhones(sql: Sql, phones: readonly Phone[]): Promise<void> {
+  await sql.insertMany('phones', PHONE_COLUMNS, phones.map(fromPhone), 'on conflict (network, number) do nothing')
+}
+
+export async function savePhone(sql: Sql, phone: Phone): Promise<void> {
+  await sql.insertMany(
+    'phones',
+    PHONE_COLUMNS,
+    [fromPhone(phone)],
+    `on conflict (network, number) do update set name = excluded.name, imessage = excluded.imessage, rcs = excluded.rcs,
+     power = excluded.power, read_receipts = excluded.read_receipts, refuses = excluded.refuses`,
+  )
+}
+
+export async function findPhone(sql: Sql, network: string, number: string): Promise<Phone | undefined> {
+  const row = await sql.one('select * from phones where network = $1 and number = $2', [network, number])
+  return row && toPhone(row)
+}
+
+export async function listPhones(sql: Sql, network: string, limit: number): Promise<Phone[]> {
+  return (await sql.all('select * from phones where network = $1 order by number limit $2', [network, limit])).map(toPhone)
+}
+
+function fromPhone(phone: Phone): Param[] {
+  return [
+    phone.network,
+    phone.number,
+    phone.name,
+    phone.imessage ? 1 : 0,
+    phone.rcs ? 1 : 0,
+    phone.power ? 1 : 0,
+    phone.readReceipts ? 1 : 0,
+    phone.refuses ? 1 : 0,
+    phone.createdAt,
+  ]
+}
+
+function toPhone(row: Row): Phone {
+  return {
+    network: row.network as string,
+    number: row.number as string,
+    name: row.name as string,
+    imessage: row.imessage === 1,
+    rcs: row.rcs === 1,
+    power: row.power === 1,
+    readReceipts: row.read_receipts === 1,
+    refuses: row.refuses === 1,
+    createdAt: row.created_at as number,
+  }
+}
+
+const MESSAGE_COLUMNS = {
+  network: 'text',
+  phone: 'text',
+  line_id: 'text',
+  line_number: 'text',
+  from_phone: 'bigint',
+  provider_id: 'text',
+  ref: 'text',
+  handle: 'text',
+  content: 'text',
+  media_url: 'text',
+  send_style: 'text',
+  reply_to: 'text',
+  service: 'text',
+  created_at: 'bigint',
+  arrived_at: 'bigint',
+  read_at: 'bigint',
+  due_at: 'bigint',
+} as const satisfies Columns
+
+export type NewPhoneMessage = Omit<PhoneMessage, 'id'>
+
+export async function insertPhoneMessages(sql: Sql, messages: readonly NewPhoneMessage[]): Promise<void> {
+  await sql.insertMany(
+    'phone_messages',
+    MESSAGE_COLUMNS,
+    messages.map((m) => [
+      m.network,
+      m.phone,
+      m.lineId,
+      m.lineNumber,
+      m.fromPhone ? 1 : 0,
+      m.providerId,
+      m.ref,
+      m.handle,
+      m.content,
+      m.mediaUrl,
+      m.sendStyle,
+      m.replyTo,
+      m.service,
+      m.createdAt,
+      m.arrivedAt,
+      m.readAt,
+      m.dueAt,
+    ]),
+  )
+}
+
+/** Marks messages as arrived: nothing is left for the network to do. */
+export async function savePhoneArrivals(sql: Sql, ids: readonly number[], at: number): Promise<void> {
+  await sql.updateMany(
+    'phone_messages',
+    { id: 'bigint' },
+    { arrived_at: 'bigint', due_at: 'bigint' },
+    ids.map((id) => [id, at, null]),
+  )
+}
+
+/** A phone comes back to the network: everything that waited for it is due. */
+export async function releaseWaiting(sql: Sql, network: string, phone: string, at: number): Promise<string[]> {
+  const rows = await sql.all<{ line_id: string }>(
+    `update phone_messages set due_at = $3 where network = $1 and phone = $2 and arrived_at is null and due_at is null
+     returning line_id`,
+    [network, phone, at],
+  )
+  return [...new Set(rows.map((row) => row.line_id))]
+}
+
+export async function savePhoneRead(sql: Sql, id: number, at: number): Promise<void> {
+  await sql.run('update phone_messages set read_at = $2 where id = $1', [id, at])
+}
+
+export async function listDuePhoneMessages(sql: Sql, lineId: string, now: number, limit: number): Promise<PhoneMessage[]> {
+  const rows = await sql.all('select * from phone_messages where line_id = $1 and due_at <= $2 order by due_at, id limit $3', [
+    lineId,
+    now,
+    limit,
+  ])
+  return rows.map(toPhoneMessage)
+}
+
+export async function findNextDue(sql: Sql, lineId: string): Promise<number | undefined> {
+  const row = await sql.one<{ due_at: number | null }>(
+    'select min(due_at) as due_at from phone_messages where line_id = $1 and due_at is not null',
+    [lineId],
+  )
+  return row?.due_at ?? undefined
+}
+
+export async function findPhoneMessageByRef(sql: Sql, ref: string): Promise<PhoneMessage | undefined> {
+  const row = await sql.one('select * from phone_messages where ref = $1', [ref])
+  return row && toPhoneMessage(row)
+}
+
+/** What a phone has on its screen, oldest first: what it sent, and what has arrived. */
+export async function listPhoneMessages(
+  sql: Sql,
+  network: string,
+  phone: string,
+  afterId: number,
+  limit: number,
+): Promise<PhoneMessage[]> {
+  const rows = await sql.all(
+    `select * from phone_messages where network = $1 and phone = $2 and id > $3 and (from_phone = 1 or arrived_at is not null)
+     order by id limit $4`,
+    [network, phone, afterId, limit],
+  )
+  return rows.map(toPhoneMessage)
+}
+
+function toPhoneMessage(row: Row): PhoneMessage {
+  return {
+    id: row.id as number,
+    network: row.network as string,
+    phone: row.phone as string,
+    lineId: row.line_id as string,
+    lineNumber: row.line_number as string,
+    fromPhone: row.from_phone === 1,
+    providerId: row.provider_id as string,
+    ref: row.ref as string | null,
+    handle: row.handle as string | null,
+    content: row.content as string,
+    mediaUrl: row.media_url as string,
+    sendStyle: row.send_style as string,
+    replyTo: row.reply_to as string | null,
+    service: row.service as Service,
+    createdAt: row.created_at as number,
+    arrivedAt: row.arrived_at as number | null,
+    readAt: row.read_at as number | null,
+    dueAt: row.due_at as number | null,
+  }
+}

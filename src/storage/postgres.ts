@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { AppError } from '../core/errors.js'
+import { type Columns, CommitUnknown, type Db, type Param, type Sql, UniqueViolation } from './db.js'
+import { createTxGuard } from './tx-guard.js'
+
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
+
+const CHANNEL = 'trunkline'
+
+/** PostgreSQL through a pool. Bulk operations are one statement each, however many rows they carry. */
+export async function openPostgres(url: string, options: { guardTx?: boolean; poolSize?: number } = {}): Promise<Db> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: 5000,
+    application_name: 'trunkline',
+    // A transaction must be short: the event stream's one-minute overlap rests on it.
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  // An idle connection that dies is replaced at its next use; without a handler it would end the process.
+  pool.on('error', () => {})
+  const guard = createTxGuard(options.guardTx ?? false)
+  const durable = new WeakSet<pg.PoolClient>()
+  let pending = 0
+  let listener: pg.Client | undefined
+  let closed = false
+
+  async function connect(): Promise<pg.PoolClient> {
+    const client = await pool.connect()
+    if (!durable.has(client)) {
+      try {
+        await assertDurable(client)
+      } catch (error) {
+        client.release(true)
+        throw error
+      }
+      durable.add(client)
+    }
+    return client
+  }
+
+  async function withClient<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    pending++
+    let client: pg.PoolClient | undefined
+    try {
+      client = await connect()
+      const result = await use(client)
+      client.release()
+      return result
+    } catch (error) {
+      client?.release(isConnectionLoss(error) || error instanceof CommitUnknown)
+      throw translate(error)
+    } finally {
+      pending--
+    }
+  }
+
+  const outside = statements((query) => guard.outside(() => withClient((client) => client.query(query))))
+  const db: Db = {
+    ...outside,
+    tx: (fn) =>
+      guard.outside(() =>
+        withClient(async (client) => {
+          await client.query('begin')
+          try {
+            const result = await guard.inside(() => fn(statements((query) => client.query(query))))
+            await commit(client)
+            return result
+          } catch (error) {
+            if (!(error instanceof CommitUnknown) && !isConnectionLoss(error)) await client.query('rollback')
+            throw error
+          }
+        }),
+      ),
+    lock: (name, fn) =>
+      withClient(async (client) => {
+        const key = createHash('sha256').update(`trunkline:${name}`).digest().readInt32BE()
+        await client.query('select pg_advisory_lock($1)', [key])
+        try {
+          return await fn()
+        } finally {
+          await client.query('select pg_advisory_unlock($1)', [key])
+        }
+      }),
+    script: (text, record) =>
+      withClient(async (client) => {
+        await client.query('begin')
+        try {
+          await client.query(text)
+          await client.query(record.sql, [...record.params])
+          await client.query('commit')
+        } catch (error) {
+          await client.query('rollback')
+          throw error
+        }
+      }),
+    notify: (payload) => withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
+    onNotify(handler) {
+      const listen = async () => {
+        if (closed) return
+        const client = new pg.Client({ connectionString: url, application_name: 'trunkline-listen' })
+        client.on('notification', (message) => handler(message.payload ?? ''))
+        client.on('error', () => {})
+        client.on('end', () => {
+          if (listener === client) listener = undefined
+          if (!closed) setTimeout(listen, 1000).unref()
+        })
+        try {
+          await client.connect()
+          if (closed) return void client.end()
+          await client.query(`listen ${CHANNEL}`)
+          listener = client
+        } catch {
+          if (!closed) setTimeout(listen, 1000).unref()
+        }
+      }
+      void listen()
+    },
+    pending: () => pending,
+    async close() {
+      closed = true
+      await listener?.end().catch(() => {})
+      await pool.end()
+    },
+  }
+  return db
+}
+
+type Query = (query: pg.QueryConfig) => Promise<pg.QueryResult>
+
+function statements(query: Query): Sql {
+  return {
+    engine: 'postgres',
+    async all<T>(sql: string, params: readonly Param[] = []) {
+      return (await query(named(sql, params))).rows as T[]
+    },
+    async one<T>(sql: string, params: readonly Param[] = []) {
+      return (await query(named(sql, params))).rows[0] as T | undefined
+    },
+    async run(sql, params = []) {
+      return (await query(named(sql, params))).rowCount ?? 0
+    },
+    async insertMany(table, columns, rows, tail = '') {
+      if (rows.length === 0) return
+      const names = Object.keys(columns)
+      await query(
+        named(`insert into ${table} (${names}) select * from ${unnest(columns)} ${tail}`, transpose(names.length, rows)),
+      )
+    },
+    async updateMany(table, keys, set, rows, condition = '') {
+      if (rows.length === 0) return []
+      const columns = { ...keys, ...set }
+      const keyNames = Object.keys(keys)
+      const where = keyNames.map((name) => `${table}.${name} = v.${name}`)
+      if (condition) where.push(`(${condition})`)
+      const text =
+        `update ${table} set ${Object.keys(set).map((name) => `${name} = v.${name}`)} ` +
+        `from ${unnest(columns)} as v(${Object.keys(columns)}) where ${where.join(' and ')} ` +
+        `returning ${keyNames.map((name) => `v.${name}`)}`
+      const result = await query(named(text, transpose(Object.keys(columns).length, rows)))
+      const found = new Set(result.rows.map((row) => keyNames.map((name) => row[name]).join('\u0000')))
+      return rows.map((row) => found.has(row.slice(0, keyNames.length).join('\u0000')))
+    },
+    inList: (position, values) => ({
+      sql: `(select unnest($${position}::text[]))`,
+      param: values as unknown as Param,
+    }),
+    inIds: (position, ids) => ({ sql: `(select unnest($${position}::bigint[]))`, param: ids as unknown as Param }),
+  }
+}
+
+/** Each text is prepared once per connection under a short name of its own. */
+const names = new Map<string, string>()
+function named(text: string, values: readonly unknown[]): pg.QueryConfig {
+  let name = names.get(text)
+  if (!name) {
+    name = createHash('sha256').update(text).digest('base64url').slice(0, 20)
+    names.set(text, name)
+  }
+  return { name, text, values: values as unknown[] }
+}
+
+function unnest(columns: Columns): string {
+  return `unnest(${Object.values(columns).map((type, i) => `$${i + 1}::${type}[]`)})`
+}
+
+function transpose(width: number, rows: readonly Param[][]): Param[][] {
+  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]!))
+}
+
+async function commit(client: pg.PoolClient) {
+  try {
+    await client.query('commit')
+  } catch (error) {
+    throw isConnectionLoss(error) ? new CommitUnknown(error) : error
+  }
+}
+
+async function assertDurable(client: pg.PoolClient) {
+  for (const setting of ['fsync', 'synchronous_commit']) {
+    const value = Object.values((await client.query(`show ${setting}`)).rows[0] as object)[0]
+    if (value === 'off') {
+      throw new Error(`PostgreSQL runs with ${setting}=off: an accepted message could be lost. Set it to on.`)
+    }
+  }
+}
+
+function isConnectionLoss(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string }
+  if (code && /^(08|57P0|53)/.test(code)) return true
+  if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ENOENT)/.test(code)) return true
+  return /Connection terminated|timeout exceeded when trying to connect|connection is closed/i.test(message ?? '')
+}
+
+function translate(error: unknown): unknown {
+  if ((error as { code?: string }).code === '23505') return new UniqueViolation(error)
+  if (isConnectionLoss(error)) {
+    return new AppError('unavailable', 'The database cannot be reached right now; try again.', { retryAfterMs: 1000 })
+  }
+  return error
+}

@@ -1,0 +1,35 @@
+import type { Status } from '../core/message.js'
+import type { Sql } from './db.js'
+
+/** A carrier's word about a message we cannot match yet. */
+export interface ParkedReceipt {
+  providerId: string
+  status: Status
+  report: Record<string, unknown>
+}
+
+export async function parkReceipt(sql: Sql, lineId: string, receipt: ParkedReceipt, now: number): Promise<void> {
+  await sql.run(
+    `insert into parked_receipts (line_id, provider_id, status, report, received_at) values ($1, $2, $3, $4, $5)
+     on conflict do nothing`,
+    [lineId, receipt.providerId, receipt.status, JSON.stringify(receipt.report), now],
+  )
+}
+
+/** Takes out what was parked for these ids. */
+export async function takeParkedReceipts(
+  sql: Sql,
+  lineId: string,
+  providerIds: readonly string[],
+): Promise<ParkedReceipt[]> {
+  const list = sql.inList(2, providerIds)
+  const rows = await sql.all<{ provider_id: string; status: Status; report: string }>(
+    `delete from parked_receipts where line_id = $1 and provider_id in ${list.sql} returning provider_id, status, report`,
+    [lineId, list.param],
+  )
+  return rows.map((row) => ({ providerId: row.provider_id, status: row.status, report: JSON.parse(row.report) }))
+}
+
+export async function dropParkedReceipts(sql: Sql, before: number): Promise<number> {
+  return sql.run('delete from parked_receipts where received_at < $1', [before])
+}

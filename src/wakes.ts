@@ -1,0 +1,33 @@
+import type { Wakes } from './ctx.js'
+import type { Db } from './storage/db.js'
+
+type Handler = (detail: string) => void
+
+/** Wake-ups inside the process, and through the database to other processes where nobody here listens. */
+export function createWakes(db: Db): Wakes {
+  const handlers = new Map<string, Set<Handler>>()
+  const call = (topic: string, detail: string) => {
+    const found = handlers.get(topic)
+    if (found) for (const handler of [...found]) handler(detail)
+    return found !== undefined
+  }
+  db.onNotify((payload) => {
+    const [topic = '', detail = ''] = payload.split('#')
+    call(topic, detail)
+  })
+  return {
+    wake(topic, detail = '') {
+      const heard = call(topic, detail)
+      // `lines` concerns every process; a line's own topics only the one that drives it.
+      if (db.engine === 'postgres' && (!heard || topic === 'lines')) db.notify(`${topic}#${detail}`).catch(() => {})
+    },
+    on(topic, handler) {
+      const set = handlers.get(topic) ?? new Set()
+      handlers.set(topic, set.add(handler))
+      return () => {
+        set.delete(handler)
+        if (set.size === 0) handlers.delete(topic)
+      }
+    },
+  }
+}

@@ -1,0 +1,292 @@
+import type { Capabilities, Line, LineState } from '../core/line.js'
+import type { Service } from '../core/message.js'
+import type { SendResult } from '../core/outcome.js'
+import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
+import type { Ctx, DrivenLine } from '../ctx.js'
+import type { Connection, Driver } from '../drivers/driver.js'
+import { firstIdAt } from '../ids.js'
+import { createBatch } from '../services/batch.js'
+import {
+  type Claimed,
+  claim,
+  type DispatchLine,
+  type Ended,
+  findUnresolved,
+  LeaseLost,
+  recordEvidence,
+  recordResults,
+  recoverOpenAttempts,
+} from '../services/dispatch.js'
+import { createInboundDoor } from '../services/inbound.js'
+import { recordRead, recordReceipts } from '../services/receipts.js'
+import { type Attempt, listWireTimes } from '../storage/attempts.js'
+import type { Lease } from '../storage/leases.js'
+import { findMessagesById, listConversationQueue, listQueue } from '../storage/messages.js'
+import { createLineQueue, type Entry } from './line-queue.js'
+
+export interface Runner extends DrivenLine {
+  lease: Lease
+  capabilities: Capabilities
+  state(): { state: LineState; detail: string | undefined }
+  wake(): void
+  /** Read the table again from its start: what a later commit may have slipped past the cursor. */
+  sweep(): void
+  /** Stops claiming and waits for what is on the wire, at most that long. */
+  stop(drainMs: number): Promise<void>
+}
+
+const MAX_IN_FLIGHT = 256
+const READ_AT_ONCE = 1000
+
+/** Drives one line for as long as this process holds its lease. */
+export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: Lease): Promise<Runner> {
+  const capabilities = driver.capabilities(line.config)
+  const on: DispatchLine = { line, services: capabilities.services, lease }
+  const recovered = await recoverOpenAttempts(ctx, on)
+  if (recovered > 0) ctx.log.warn({ line: line.id, messages: recovered }, 'sends were interrupted; asking the carrier about them')
+
+  const queue = createLineQueue()
+  const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
+  const pace = createPace(line.pace, recent)
+  const results = createBatch<Ended, number | null>((ended) => recordResults(ctx, on, ended))
+  const receipts = createBatch<Parameters<typeof recordReceipts>[2][number], void>(async (items) => {
+    await recordReceipts(ctx, on, items)
+    return items.map(() => undefined)
+  })
+  const inFlight = new Set<number>()
+  let state: LineState = 'UNKNOWN'
+  let detail: string | undefined
+  let stopping = false
+  let running = false
+  let again = false
+  let unread = true
+  let cancelTimer = () => {}
+
+  const connection: Connection = await driver.connect(line, {
+    receive: createInboundDoor(ctx, line),
+    receipt: (receipt) => receipts.add(receipt),
+    read: (read) => recordRead(ctx, on, read),
+    state(next, why) {
+      const was = state
+      state = next
+      detail = why
+      if (was === 'OFFLINE' && next !== 'OFFLINE') wake()
+    },
+    clock: ctx.clock,
+    log: ctx.log,
+  })
+  const subscriptions = [
+    ctx.wakes.on(`line:${line.id}`, () => {
+      unread = true
+      wake()
+    }),
+    // A caller at another process wants to know what became of a message.
+    ctx.wakes.on(`ask:${line.id}`, (id) => void resolveNow(Number(id)).catch(() => {})),
+  ]
+
+  function wake() {
+    if (stopping) return
+    again = true
+    if (running) return
+    running = true
+    void loop()
+  }
+
+  async function loop() {
+    while (again && !stopping) {
+      again = false
+      try {
+        await step()
+      } catch (error) {
+        if (error instanceof LeaseLost) stopping = true
+        else {
+          ctx.log.error({ err: error, line: line.id }, 'dispatch stumbled and goes on in a second')
+          cancelTimer()
+          cancelTimer = ctx.clock.after(1000, wake)
+          break
+        }
+      }
+    }
+    running = false
+  }
+
+  async function step() {
+    cancelTimer()
+    if (unread && !queue.isFull()) {
+      unread = false
+      const rows = await listQueue(ctx.db, line.id, queue.cursor(), READ_AT_ONCE)
+      queue.add(rows, ctx.clock.now())
+      if (rows.length === READ_AT_ONCE) unread = again = true
+    }
+    const now = ctx.clock.now()
+    if (state === 'OFFLINE') return
+    if (queue.hasReady(now)) {
+      const room = Math.min(pace.room(now), MAX_IN_FLIGHT - inFlight.size)
+      if (room > 0) {
+        await start(queue.take(room))
+        again = true
+        return
+      }
+      if (inFlight.size < MAX_IN_FLIGHT) cancelTimer = ctx.clock.after(pace.nextAt(now) - now, wake)
+      return
+    }
+    const next = queue.nextDue()
+    if (next !== undefined) cancelTimer = ctx.clock.after(next - now, wake)
+  }
+
+  /** Puts entries on the wire, or asks the carrier about those whose last attempt is an open question. */
+  async function start(entries: Entry[]) {
+    const byId = new Map(entries.map((entry) => [entry.id, entry]))
+    for (const id of byId.keys()) inFlight.add(id)
+    try {
+      const messages = await findMessagesById(ctx.db, [...byId.keys()])
+      const toSend: Entry[] = []
+      for (const entry of entries) {
+        const message = messages.get(entry.id)
+        const attempt = message && (await findUnresolved(ctx, message))
+        if (attempt) void ask(entry, attempt)
+        else toSend.push(entry)
+      }
+      const reach = await availability(toSend)
+      const claimed = toSend.length > 0 ? await claim(ctx, on, toSend.map((entry) => entry.id), reach) : []
+      const now = ctx.clock.now()
+      for (const one of claimed) {
+        const entry = byId.get(one.message.id)!
+        byId.delete(one.message.id)
+        pace.take(now)
+        void send(entry, one)
+      }
+      // Not claimed: done meanwhile, or due later than the window thought.
+      for (const entry of toSend) {
+        if (!byId.has(entry.id)) continue
+        inFlight.delete(entry.id)
+        release(entry, (await findMessagesById(ctx.db, [entry.id])).get(entry.id)?.nextActionAt ?? null)
+      }
+    } catch (error) {
+      for (const entry of entries) if (byId.has(entry.id)) inFlight.delete(entry.id)
+      queue.putBack(entries.filter((entry) => byId.has(entry.id)))
+      throw error
+    }
+  }
+
+  async function availability(entries: readonly Entry[]): Promise<Map<string, readonly Service[]>> {
+    const reach = new Map<string, readonly Service[]>()
+    if (!connection.availability || on.services.length < 2) return reach
+    await Promise.all(
+      [...new Set(entries.map((entry) => entry.contact))].map(async (number) => {
+        // Not knowing is no reason to wait: the carrier's refusal then chooses the next service.
+        const services = await connection.availability!(number).catch(() => undefined)
+        if (services) reach.set(number, services)
+      }),
+    )
+    return reach
+  }
+
+  async function send(entry: Entry, claimed: Claimed) {
+    const startedAt = ctx.clock.now()
+    const result = await wire(claimed)
+    ctx.failpoint('dispatch.after_wire')
+    ctx.metrics.wireSeconds.observe({ driver: line.driver }, (ctx.clock.now() - startedAt) / 1000)
+    await conclude(entry, () => results.add({ claimed, result }))
+  }
+
+  /** A driver that throws or never answers leaves the outcome unknown. */
+  function wire(claimed: Claimed): Promise<SendResult> {
+    return new Promise((resolve) => {
+      const cancel = ctx.clock.after(ctx.config.wireTimeoutMs, () =>
+        resolve({ outcome: 'unknown', code: 'timeout', detail: `No answer in ${ctx.config.wireTimeoutMs} ms` }),
+      )
+      connection.send(claimed.outbound).then(
+        (result) => {
+          cancel()
+          resolve(result)
+        },
+        (error) => {
+          cancel()
+          ctx.log.error({ err: error, line: line.id }, 'the driver failed during a send')
+          resolve({ outcome: 'unknown', code: 'driver_error', detail: 'The driver failed during the send' })
+        },
+      )
+    })
+  }
+
+  async function ask(entry: Entry, attempt: Attempt) {
+    await conclude(entry, () => resolve(entry.id, entry.contact, attempt))
+  }
+
+  async function resolve(messageId: number, contact: string, attempt: Attempt): Promise<number | null> {
+    const message = (await findMessagesById(ctx.db, [messageId])).get(messageId)
+    const evidence = connection.lookup
+      ? await connection
+          .lookup({ ref: attempt.ref, to: contact, content: message?.content ?? '', service: attempt.service, wireAt: attempt.wireAt })
+          .catch(() => ({ found: undefined }))
+      : { found: undefined }
+    return recordEvidence(ctx, on, attempt, evidence)
+  }
+
+  /** Writes an end of something and lets the conversation go on. A failing database is tried again. */
+  async function conclude(entry: Entry, write: () => Promise<number | null>): Promise<void> {
+    try {
+      const next = await write()
+      inFlight.delete(entry.id)
+      release(entry, next)
+    } catch (error) {
+      ctx.log.error({ err: error, line: line.id }, 'a result could not be written; trying again in a second')
+      if (!closed) ctx.clock.after(1000, () => void conclude(entry, write))
+    }
+  }
+
+  function release(entry: Entry, nextActionAt: number | null) {
+    const now = ctx.clock.now()
+    if (queue.finish(entry, nextActionAt, now)) void reread(entry.conversation)
+    wake()
+  }
+
+  async function reread(conversation: string) {
+    queue.add(await listConversationQueue(ctx.db, line.id, conversation, READ_AT_ONCE), ctx.clock.now())
+    wake()
+  }
+
+  function recheck(messageId: number) {
+    if (queue.hurry(messageId, ctx.clock.now())) wake()
+  }
+
+  async function resolveNow(messageId: number) {
+    const message = (await findMessagesById(ctx.db, [messageId])).get(messageId)
+    const attempt = message && (await findUnresolved(ctx, message))
+    if (!attempt || inFlight.has(messageId)) return
+    const next = await resolve(messageId, message.contact, attempt)
+    if (next === null || next <= ctx.clock.now()) recheck(messageId)
+  }
+
+  let closed = false
+  wake()
+  return {
+    line,
+    lease,
+    capabilities,
+    state: () => ({ state, detail }),
+    wake,
+    sweep() {
+      void listQueue(ctx.db, line.id, 0, READ_AT_ONCE)
+        .then((rows) => {
+          queue.add(rows, ctx.clock.now())
+          wake()
+        })
+        .catch(() => {})
+    },
+    queued: () => queue.size(),
+    inFlight: () => inFlight.size,
+    recheck,
+    resolve: resolveNow,
+    async stop(drainMs) {
+      stopping = true
+      cancelTimer()
+      for (const unsubscribe of subscriptions) unsubscribe()
+      const deadline = Date.now() + drainMs
+      while ((running || inFlight.size > 0) && Date.now() < deadline) await new Promise((done) => setTimeout(done, 5))
+      closed = true
+      await connection.close()
+    },
+  }
+}

@@ -1,0 +1,130 @@
+import type { Line } from '../core/line.js'
+import type { Ctx } from "../ctx.js"
+import { failOrphans } from '../services/lines.js'
+import { acquireLeases, beat, countLiveNodes, forgetNodes, type Lease, releaseLease, renewLeases } from '../storage/leases.js'
+import { findLine, listLines } from '../storage/lines.js'
+import { dropEmptyCounts } from '../storage/message-counts.js'
+import { dropParkedReceipts } from '../storage/receipts.js'
+import { dropExpiredReplays } from '../storage/replays.js'
+import { type Runner, startRunner } from './line-runner.js'
+
+/** A node that has not been seen for this long is dead and its lines are taken over. */
+export const LEASE_MS = 15_000
+const BEAT_MS = 3_000
+const SWEEP_MS = 2_000
+const TIDY_MS = 60_000
+const PARKED_MS = 72 * 3_600_000
+
+export interface Worker {
+  start(): Promise<void>
+  stop(): Promise<void>
+  get(lineId: string): Runner | undefined
+  all(): Runner[]
+  liveNodes(): number
+}
+
+/**
+ * Drives this process's share of the lines. A line belongs to one process at a time, so its order, its pace and
+ * its connection need no agreement between processes beyond the lease.
+ */
+export function createWorker(ctx: Ctx, nodeId: string): Worker {
+  const runners = new Map<string, Runner>()
+  const startedAt = Date.now()
+  const timers: NodeJS.Timeout[] = []
+  let liveNodes = 1
+  let stopped = false
+  let tending: Promise<void> | undefined
+  let tendAgain = false
+
+  /** One look after everything: leases, connections, changed and removed lines. Never two at once. */
+  function tend(): Promise<void> {
+    if (tending) {
+      tendAgain = true
+      return tending
+    }
+    tending = (async () => {
+      do {
+        tendAgain = false
+        try {
+          await tendOnce()
+        } catch (error) {
+          ctx.log.error({ err: error }, 'the worker cannot reach its leases; trying again')
+        }
+      } while (tendAgain && !stopped)
+      tending = undefined
+    })()
+    return tending
+  }
+
+  async function tendOnce() {
+    await beat(ctx.db, nodeId, startedAt)
+    liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db, LEASE_MS)
+    const lines = await listLines(ctx.db)
+    const held = new Map((await renewLeases(ctx.db, nodeId, LEASE_MS)).map((lease) => [lease.lineId, lease]))
+    for (const runner of [...runners.values()]) {
+      const lease = held.get(runner.line.id)
+      const line = lines.find((one) => one.id === runner.line.id)
+      if (lease?.epoch !== runner.lease.epoch) await drop(runner, 0)
+      else if (!line) await drop(runner, ctx.config.drainMs, lease)
+      else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
+        await drop(runner, ctx.config.drainMs)
+        await drive(line, lease)
+      }
+    }
+    const share = Math.ceil(lines.length / liveNodes)
+    const surplus = [...runners.values()].slice(share)
+    for (const runner of surplus) await drop(runner, ctx.config.drainMs, runner.lease)
+    if (runners.size >= share || stopped) return
+    const leases = await acquireLeases(ctx.db, nodeId, LEASE_MS, share - runners.size, ctx.db.engine === 'sqlite')
+    for (const lease of leases) {
+      const line = await findLine(ctx.db, lease.lineId)
+      if (line) await drive(line, lease)
+    }
+    ctx.metrics.linesDriven.set(runners.size)
+  }
+
+  async function drive(line: Line, lease: Lease) {
+    const driver = ctx.drivers.get(line.driver)
+    if (!driver) return ctx.log.error({ line: line.id, driver: line.driver }, 'no such driver; the line stays idle')
+    runners.set(line.id, await startRunner(ctx, driver, line, lease))
+  }
+
+  async function drop(runner: Runner, drainMs: number, lease?: Lease) {
+    runners.delete(runner.line.id)
+    await runner.stop(drainMs)
+    if (lease) await releaseLease(ctx.db, nodeId, lease)
+  }
+
+  async function tidy() {
+    const now = ctx.clock.now()
+    await failOrphans(ctx)
+    await dropExpiredReplays(ctx.db, now)
+    await dropParkedReceipts(ctx.db, now - PARKED_MS)
+    await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
+    await forgetNodes(ctx.db, 24 * 3_600_000)
+  }
+
+  const unsubscribe = ctx.wakes.on('lines', () => void tend())
+  return {
+    async start() {
+      await tend()
+      const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
+      every(BEAT_MS, () => void tend())
+      every(TIDY_MS, () => void tidy().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed')))
+      // Several processes may commit ids out of order; one alone cannot.
+      if (ctx.db.engine === 'postgres') every(SWEEP_MS, () => runners.forEach((runner) => runner.sweep()))
+      await tidy()
+    },
+    async stop() {
+      stopped = true
+      timers.forEach(clearInterval)
+      unsubscribe()
+      await tending
+      await Promise.all([...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
+    },
+    get: (lineId) => runners.get(lineId),
+    all: () => [...runners.values()],
+    liveNodes: () => liveNodes,
+  }
+}
+
