@@ -29,6 +29,7 @@ export interface Log {
   warn(fields: object, text: string): void
   error(fields: object, text: string): void
   debug(fields: object, text: string): void
+  isLevelEnabled(level: string): boolean
 }
 
 /** The lines this process drives at the moment. */

@@ -37,7 +37,15 @@ export function firstIdAt(time: number): string {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Base62 of that many random bytes' worth of strength, without bias. */
+/**
+ * For things of which there are few and whose id stands in many indexes: ten characters instead of 36 make a
+ * message a third cheaper to store.
+ */
+export function shortId(): string {
+  return randomText(10)
+}
+
+/** Random base62 characters, without bias. */
 export function randomText(length: number): string {
   let text = ''
   while (text.length < length) {

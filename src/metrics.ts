@@ -7,14 +7,27 @@ export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  const answered = new Map<string, number>()
+  new Counter({
+    name: 'trunkline_http_requests_total',
+    help: 'Answered requests by route and status',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const [key, n] of answered) {
+        const [method, route, status] = key.split(' ')
+        this.inc({ method, route, status }, n)
+      }
+    },
+  })
   return {
     registry,
-    requests: new Counter({
-      name: 'trunkline_http_requests_total',
-      help: 'Answered requests by route and status',
-      labelNames: ['method', 'route', 'status'] as const,
-      registers,
-    }),
+    /** Cheaper than a labelled counter, which is looked up by all its labels; read when scraped. */
+    countRequest(method: string, route: string, status: number) {
+      const key = `${method} ${route} ${status}`
+      answered.set(key, (answered.get(key) ?? 0) + 1)
+    },
     accepted: new Counter({
       name: 'trunkline_messages_accepted_total',
       help: 'Sends that were accepted and stored',

@@ -1,13 +1,13 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
  * Puts older names of a body's fields in place of the current ones, and drops nulls: an optional field that is
  * null is an absent one. The current name wins when both are given.
  */
 export function withAliases(aliases: Readonly<Record<string, readonly string[]>>) {
-  return async (request: FastifyRequest): Promise<void> => {
+  return (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     const body = request.body as Record<string, unknown> | null | undefined
-    if (!body) return
+    if (!body) return done()
     for (const key of Object.keys(body)) if (body[key] === null) delete body[key]
     for (const [name, older] of Object.entries(aliases)) {
       if (body[name] !== undefined) continue
@@ -16,5 +16,6 @@ export function withAliases(aliases: Readonly<Record<string, readonly string[]>>
     }
     // An empty choice is no choice: forms and older clients send every field.
     for (const key of ['send_style', 'status_callback', 'media_url', 'seat_id']) if (body[key] === '') delete body[key]
+    done()
   }
 }

@@ -11,35 +11,41 @@ const MAX_DEPTH = 32
  */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    const text = decode(request, body)
-    if (text === '') throw new AppError('invalid', 'The body is empty; send a JSON object')
-    checkDepth(text)
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      throw new AppError('invalid', 'The body is not valid JSON')
-    }
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new AppError('invalid', 'The body must be a JSON object')
-    }
-    if (SUSPICIOUS.test(text)) checkValue(value, '')
+  const add = (type: string, parse: (text: string) => unknown) =>
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
+      try {
+        done(null, parse(decode(request, body as Buffer)))
+      } catch (error) {
+        done(error as Error)
+      }
+    })
+  add('application/json', parseJson)
+  add('application/x-www-form-urlencoded', (text) => {
+    const value = parseForm(text)
+    checkValue(value, '')
     return value
   })
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => {
-      const value = parseForm(decode(request, body))
-      checkValue(value, '')
-      return value
-    },
-  )
+}
+
+function parseJson(text: string): unknown {
+  if (text === '') throw new AppError('invalid', 'The body is empty; send a JSON object')
+  checkDepth(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new AppError('invalid', 'The body is not valid JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new AppError('invalid', 'The body must be a JSON object')
+  }
+  if (SUSPICIOUS.test(text)) checkValue(value, '')
+  return value
 }
 
 function decode(request: FastifyRequest, body: Buffer): string {
-  const charset = /charset\s*=\s*"?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+  const type = request.headers['content-type']!
+  const charset = type.includes(';') ? /charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1] : undefined
   if (charset && !/^utf-?8$/i.test(charset)) throw new AppError('unsupported_media_type', 'Only charset=utf-8 is read')
   if (!isUtf8(body)) throw new AppError('invalid', 'The body is not valid UTF-8')
   request.bodyHash = hash('sha256', body, 'base64').slice(0, 22)
@@ -100,8 +106,12 @@ function parseForm(text: string): Record<string, unknown> {
   return { ...result }
 }
 
+const processPart = randomBytes(5).toString('base64url')
+let requests = 0
+
+/** Unique across processes and cheap: it is made for every request and read only in logs. */
 export function newRequestId(): string {
-  return randomBytes(9).toString('base64url')
+  return `${processPart}-${(requests++).toString(36)}`
 }
 
 declare module 'fastify' {

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import type { Account } from '../core/account.js'
 import { type Message, responseStatus, SEND_STYLES, SERVICES, STATUSES } from '../core/message.js'
 import { formatTime } from '../core/time.js'
@@ -72,16 +72,16 @@ export const SendStyleSchema = Type.Unsafe<string>({
 type Rendered = Omit<Message, 'id'>
 
 export function toRecord(message: Rendered, account: Account) {
-  return { ...render(message, account), row_id: null, status: message.status, participants: [message.contact, message.lineNumber] }
+  return render(message, account, message.status, [message.contact, message.lineNumber])
 }
 
 export function toResponse(message: Rendered, account: Account) {
-  return { ...render(message, account), status: responseStatus(message.status), participants: [] }
+  return render(message, account, responseStatus(message.status), [])
 }
 
-function render(message: Rendered, account: Account) {
+function render(message: Rendered, account: Account, status: string, participants: string[]) {
   const { lineNumber, contact, error } = message
-  return {
+  const rendered: Static<typeof MessageRecord> = {
     accountEmail: account.email,
     account_email: account.email,
     content: message.content,
@@ -98,19 +98,23 @@ function render(message: Rendered, account: Account) {
     sendblue_number: lineNumber,
     group_id: message.groupId ?? '',
     group_display_name: null,
+    participants,
     is_outbound: message.isOutbound,
     media_url: message.mediaUrl,
     message_handle: message.handle,
     message_type: message.type,
     opted_out: message.optedOut,
     plan: account.plan,
+    row_id: null,
     send_style: message.sendStyle,
     service: message.service,
+    status,
     was_downgraded: message.wasDowngraded,
     seat_id: message.seatId,
     sender_email: message.senderEmail,
-    ...(message.replyTo ? { reply_to: replyToWire(message.replyTo) } : {}),
   }
+  if (message.replyTo) rendered.reply_to = replyToWire(message.replyTo)
+  return rendered
 }
 
 function replyToWire(replyTo: NonNullable<Message['replyTo']>) {

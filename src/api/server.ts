@@ -11,7 +11,7 @@ import { registerAdminAccounts } from './admin/accounts.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeats } from './admin/seats.js'
-import { authenticate, authorise } from './auth.js'
+import { authenticate, authorise, type Principal } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { createErrorHandler } from './errors.js'
 import { createLimiter } from './limits.js'
@@ -55,26 +55,35 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   app.decorateRequest('bodyHash', '')
 
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
-  app.addHook('onRequest', async (request) => {
+  // Hooks call back instead of returning promises: every request passes them.
+  app.addHook('onRequest', (request, _reply, done) => {
     const access = request.routeOptions.config.access
-    if (access === undefined || access === 'open') return
-    request.principal = options.localAdmin ? { kind: 'admin', key: null } : await authenticate(ctx, failures, request)
-    authorise(request.principal, access)
+    if (access === undefined || access === 'open') return done()
+    const enter = (principal: Principal) => {
+      request.principal = principal
+      authorise(principal, access)
+      done()
+    }
+    if (options.localAdmin) return enter({ kind: 'admin', key: null })
+    authenticate(ctx, failures, request).then(enter).catch(done)
   })
-  app.addHook('preValidation', async (request) => {
-    checkQuery(request.query as Record<string, unknown>)
-    for (const [name, value] of Object.entries((request.params ?? {}) as Record<string, string>)) checkText(value, name)
+  app.addHook('preValidation', (request, _reply, done) => {
+    try {
+      checkQuery(request.query as Record<string, unknown>)
+      for (const [name, value] of Object.entries((request.params ?? {}) as Record<string, string>)) checkText(value, name)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
   })
-  app.addHook('onResponse', async (request, reply) => {
-    ctx.metrics.requests.inc({
-      method: request.method,
-      route: request.routeOptions.url ?? 'none',
-      status: reply.statusCode,
-    })
-    ctx.log.debug(
-      { req: request.id, method: request.method, route: request.routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'request',
-    )
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none'
+    ctx.metrics.countRequest(request.method, route, reply.statusCode)
+    if (ctx.log.isLevelEnabled('debug')) {
+      const fields = { req: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }
+      ctx.log.debug(fields, 'request')
+    }
+    done()
   })
 
   await app.register(swagger, {

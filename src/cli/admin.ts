@@ -23,7 +23,7 @@ const RESOURCES: Resource[] = [
     path: '/admin/accounts',
     columns: ['id', 'email', 'name', 'plan'],
     removal: 'remove',
-    example: '0197a2c4-6f1e-7000-8000-000000000000',
+    example: '4fT0aQ81Zk',
     create: {
       options: {
         email: { type: 'string', help: 'identifies the account on the wire' },
@@ -62,7 +62,7 @@ const RESOURCES: Resource[] = [
     columns: ['id', 'number', 'kind', 'world', 'driver', 'pace', 'on_unknown', 'driven_here'],
     filter: true,
     removal: 'remove',
-    example: '0197a2c4-6f1e-7000-8000-000000000000',
+    example: '4fT0aQ81Zk',
     create: {
       options: {
         account: { type: 'string', help: 'owner, or first member of a shared line' },

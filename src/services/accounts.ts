@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Account, DEFAULT_PLAN, type Key, type KeyKind, type Seat } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
-import { randomText } from '../ids.js'
+import { randomText, shortId } from '../ids.js'
 import {
   findAccount,
   findAccountByEmail,
@@ -20,7 +20,7 @@ import { failOrphans } from './lines.js'
 
 /** Secrets are 256 random bits, so a fast hash keeps them as well as a slow one, and costs no request anything. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return hash('sha256', secret, 'hex')
 }
 
 export interface NewAccount {
@@ -40,7 +40,7 @@ export async function createAccount(ctx: Ctx, sql: Sql, input: NewAccount): Prom
     plan: input.plan ?? DEFAULT_PLAN,
     createdAt: ctx.clock.now(),
   }
-  const [liveId, testId] = [ctx.newId(), ctx.newId()]
+  const [liveId, testId] = [shortId(), shortId()]
   const live: Account = { ...base, id: liveId, world: 'live', twinId: testId }
   const test: Account = { ...base, id: testId, world: 'test', twinId: liveId }
   await insertAccount(sql, live)
@@ -101,7 +101,7 @@ export async function createKey(
 /** The last six characters check the rest, so that scanners can tell a leaked secret from noise. */
 function newSecret(): string {
   const body = `tls_${randomText(43)}`
-  return body + createHash('sha256').update(body).digest('hex').slice(0, 6)
+  return body + hash('sha256', body, 'hex').slice(0, 6)
 }
 
 export async function revoke(ctx: Ctx, id: string): Promise<Key> {

@@ -15,24 +15,32 @@ interface Waiting<I, O> {
   reject: (error: unknown) => void
 }
 
-const BATCH_LIMIT = 256
+export interface BatchOptions {
+  /** Items of one batch. Reaching it starts the batch at once instead of at the end of the turn. */
+  size?: number
+  /** Batches under way at once. They start in order. */
+  atOnce?: number
+}
 
-export function createBatch<I, O>(run: (items: I[]) => Promise<O[]>): Batch<I, O> {
+export function createBatch<I, O>(run: (items: I[]) => Promise<O[]>, options: BatchOptions = {}): Batch<I, O> {
+  const { size = 256, atOnce = 1 } = options
   const waiting: Waiting<I, O>[] = []
-  let running = false
+  let running = 0
+  let scheduled = false
 
-  async function flush() {
-    while (waiting.length > 0) {
-      const group = waiting.splice(0, BATCH_LIMIT)
-      try {
-        const results = await run(group.map((one) => one.item))
-        for (const [index, one] of group.entries()) one.resolve(results[index]!)
-      } catch (error) {
-        if (group.length === 1 || concernsAll(error)) for (const one of group) one.reject(error)
-        else for (const one of group) await alone(one)
-      }
+  async function start() {
+    if (running >= atOnce || waiting.length === 0) return
+    running++
+    const group = waiting.splice(0, size)
+    try {
+      const results = await run(group.map((one) => one.item))
+      for (const [index, one] of group.entries()) one.resolve(results[index]!)
+    } catch (error) {
+      if (group.length === 1 || concernsAll(error)) for (const one of group) one.reject(error)
+      else for (const one of group) await alone(one)
     }
-    running = false
+    running--
+    void start()
   }
 
   async function alone(one: Waiting<I, O>) {
@@ -47,9 +55,13 @@ export function createBatch<I, O>(run: (items: I[]) => Promise<O[]>): Batch<I, O
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        if (running) return
-        running = true
-        setImmediate(flush)
+        if (waiting.length >= size) void start()
+        if (scheduled || running >= atOnce) return
+        scheduled = true
+        setImmediate(() => {
+          scheduled = false
+          void start()
+        })
       }),
   }
 }

@@ -16,9 +16,10 @@ import {
   listOpenAttempts,
 } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
-import { countByAccount, insertEvents, reserveEventNumbers } from '../storage/events.js'
+import { appendEvents } from '../storage/events.js'
 import { holdsLease, type Lease } from '../storage/leases.js'
 import { type Change, findMessage, lockMessages, saveMessages } from '../storage/messages.js'
+import { takeParkedReceipts } from '../storage/receipts.js'
 import { applyParked } from './receipts.js'
 
 /** A line with what dispatch needs to know of it. */
@@ -48,9 +49,9 @@ export async function claim(
   reach: ReadonlyMap<string, readonly Service[]>,
 ): Promise<Claimed[]> {
   const claimed = await ctx.db.tx(async (sql) => {
-    if (!(await holdsLease(sql, on.lease))) throw new LeaseLost()
+    const [held, messages] = await Promise.all([holdsLease(sql, on.lease), lockMessages(sql, ids)])
+    if (!held) throw new LeaseLost()
     const now = ctx.clock.now()
-    const messages = await lockMessages(sql, ids)
     const result: Claimed[] = []
     for (const message of messages.values()) {
       if (message.nextActionAt === null || message.nextActionAt > now) continue
@@ -116,18 +117,25 @@ export async function recordResults(ctx: Ctx, on: DispatchLine, ended: readonly 
   ctx.failpoint('dispatch.before_result')
   const next = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
-    const live = await lockMessages(sql, ended.map(({ claimed }) => claimed.message.id))
-    const written = await endAttempts(
-      sql,
-      ended.map(({ claimed, result }) => ({
-        ref: claimed.attempt.ref,
-        state: result.outcome === 'never-left' ? ('never_left' as const) : result.outcome,
-        endedAt: now,
-        providerId: result.outcome === 'accepted' ? result.providerId : null,
-        code: result.outcome === 'accepted' ? null : result.code,
-        detail: result.outcome === 'accepted' ? null : result.detail,
-      })),
-    )
+    const [live, written, parked] = await Promise.all([
+      lockMessages(sql, ended.map(({ claimed }) => claimed.message.id)),
+      endAttempts(
+        sql,
+        ended.map(({ claimed, result }) => ({
+          ref: claimed.attempt.ref,
+          state: result.outcome === 'never-left' ? ('never_left' as const) : result.outcome,
+          endedAt: now,
+          providerId: result.outcome === 'accepted' ? result.providerId : null,
+          code: result.outcome === 'accepted' ? null : result.code,
+          detail: result.outcome === 'accepted' ? null : result.detail,
+        })),
+      ),
+      takeParkedReceipts(
+        sql,
+        on.line.id,
+        ended.flatMap(({ result }) => (result.outcome === 'accepted' ? result.providerId : [])),
+      ),
+    ])
     const changes: Change[] = []
     const current = ended.map(({ claimed, result }, index) => {
       const before = live.get(claimed.message.id)!
@@ -139,7 +147,7 @@ export async function recordResults(ctx: Ctx, on: DispatchLine, ended: readonly 
       changes.push({ before, after })
       return after
     })
-    await applyParked(sql, on, ended, changes, now)
+    for (const receipt of parked) applyParked(on, receipt, ended.find(({ result }) => result.outcome === 'accepted' && result.providerId === receipt.providerId)!.claimed.attempt, changes, now)
     await saveChanges(sql, changes)
     return current.map((message) => message.nextActionAt)
   })
@@ -151,9 +159,10 @@ export async function recordResults(ctx: Ctx, on: DispatchLine, ended: readonly 
 /** Writes changed messages with an event for each change of status. */
 export async function saveChanges(sql: Sql, changes: readonly Change[]): Promise<void> {
   const visible = changes.filter(({ before, after }) => before.status !== after.status)
-  const numbers = await reserveEventNumbers(sql, countByAccount(visible.map(({ after }) => after)))
-  await saveMessages(sql, changes)
-  await insertEvents(sql, numbers, visible.map(({ after }) => messageEvent('message.updated', after)))
+  await Promise.all([
+    appendEvents(sql, visible.map(({ after }) => messageEvent('message.updated', after))),
+    saveMessages(sql, changes),
+  ])
 }
 
 /**
@@ -210,7 +219,9 @@ export async function recordEvidence(
     }
     const changes = [{ before, after: verdict.message }]
     if (verdict.kind === 'accepted') {
-      await applyParked(sql, on, [{ claimed: { attempt }, result: { outcome: 'accepted', providerId: verdict.providerId } }], changes, now)
+      for (const receipt of await takeParkedReceipts(sql, on.line.id, [verdict.providerId])) {
+        applyParked(on, receipt, attempt, changes, now)
+      }
     }
     await saveChanges(sql, changes)
     return changes[0]!.after.nextActionAt

@@ -5,7 +5,7 @@ import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
 import { findAttemptsByProvider } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
-import { countByAccount, insertEvents, reserveEventNumbers } from '../storage/events.js'
+import { appendEvents } from '../storage/events.js'
 import { listLineMembers } from '../storage/lines.js'
 import { findInbound, findMessagesById, insertMessages, type NewMessage } from '../storage/messages.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
@@ -29,10 +29,11 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<void[]> 
       if (!accountId) continue
       messages.push(await toMessage(ctx, sql, line, accountId, item, now))
     }
-    const numbers = await reserveEventNumbers(sql, countByAccount(messages))
     await applyConsent(sql, messages, now)
-    await insertMessages(sql, messages)
-    await insertEvents(sql, numbers, messages.map((message) => messageEvent('message.received', message)))
+    await Promise.all([
+      appendEvents(sql, messages.map((message) => messageEvent('message.received', message))),
+      insertMessages(sql, messages),
+    ])
     return messages.length
   })
   ctx.metrics.received.inc({ result: 'new' }, results)

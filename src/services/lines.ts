@@ -5,6 +5,7 @@ import { OUTCOME_UNKNOWN } from '../core/message.js'
 import { failed } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import { findAccount } from '../storage/accounts.js'
+import { shortId } from '../ids.js'
 import type { Sql } from '../storage/db.js'
 import { findLine, findLineByNumber, insertLine, insertLineMember, removeLine, saveLine } from '../storage/lines.js'
 import { listOrphans, lockMessages } from '../storage/messages.js'
@@ -48,7 +49,7 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
     throw new AppError('conflict', `number: ${input.number} is a line already`)
   }
   const line: Line = {
-    id: ctx.newId(),
+    id: shortId(),
     network,
     number: input.number,
     kind: input.kind,

@@ -5,14 +5,14 @@ import type { Message, ReplyTo, SendStyle } from '../core/message.js'
 import { serviceChain } from '../core/service.js'
 import type { Ctx } from '../ctx.js'
 import { findSeat } from '../storage/accounts.js'
-import { CommitUnknown } from '../storage/db.js'
-import { countByAccount, insertEvents, reserveEventNumbers } from '../storage/events.js'
+import { CommitUnknown, type Writes } from '../storage/db.js'
+import { appendEvents } from '../storage/events.js'
 import { findMessage, findMessagesByHandle, insertMessages, type NewMessage } from '../storage/messages.js'
 import { findOptOuts } from '../storage/opt-outs.js'
 import { insertReplays } from '../storage/replays.js'
 import type { Batch } from './batch.js'
 import { createBatch } from './batch.js'
-import { firstAnswers, type RequestIdentity, replayOf } from './replay.js'
+import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from './replay.js'
 
 export interface SendInput {
   fromNumber: string
@@ -33,13 +33,19 @@ interface Pending {
   request: RequestIdentity
 }
 
+/**
+ * Measured with 64 connections: while the storage writes one batch, the next is read from the sockets, and
+ * the previous one's answers go out.
+ */
+const ACCEPT_BATCHES = { size: 32, atOnce: 4 }
+
 /** The acceptance of sends: checked by the caller's thread, written in batches. */
 export interface Acceptance {
   send(account: Account, input: SendInput, request: RequestIdentity): Promise<Accepted>
 }
 
 export function createAcceptance(ctx: Ctx): Acceptance {
-  const batch = createBatch<Pending, Accepted>((items) => accept(ctx, items))
+  const batch = createBatch<Pending, Accepted>((items) => accept(ctx, items), ACCEPT_BATCHES)
   return { send: (account, input, request) => sendMessage(ctx, batch, account, input, request) }
 }
 
@@ -109,29 +115,17 @@ async function sendMessage(
 
 /** One transaction for all of them: message, event, totals and stored answer. Then the wire may have them. */
 async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
-  let answers: Accepted[]
+  // Not in the transaction: an opt-out that arrives this very moment may count from the next message on.
+  const optedOut = await findOptOuts(ctx.db, items.map((item) => item.message))
+  const now = ctx.clock.now()
+  for (const { message } of items) {
+    message.createdAt = message.updatedAt = message.sentAt = message.nextActionAt = now
+    if (optedOut(message.accountId, message.contact)) block(message)
+  }
   ctx.failpoint('accept.before_commit')
+  let answers: Accepted[]
   try {
-    answers = await ctx.db.tx(async (sql) => {
-      const now = ctx.clock.now()
-      const first = await firstAnswers(sql, items, now)
-      const fresh = items.filter((item) => !first.has(item))
-      const optedOut = await findOptOuts(sql, fresh.map((item) => item.message))
-      for (const { message } of fresh) {
-        Object.assign(message, { createdAt: now, updatedAt: now, sentAt: now, nextActionAt: now })
-        if (optedOut(message.accountId, message.contact)) block(message)
-      }
-      const messages = fresh.map((item) => item.message)
-      const numbers = await reserveEventNumbers(sql, countByAccount(messages))
-      await insertMessages(sql, messages)
-      await insertEvents(sql, numbers, messages.map((message) => messageEvent('message.created', message)))
-      const keyed = fresh.filter((item) => item.request.key !== undefined)
-      if (keyed.length > 0) await insertReplays(sql, keyed.map((item) => replayOf(item.request, item.message, now)))
-      return items.map((item): Accepted => {
-        const earlier = first.get(item)
-        return earlier ? { message: earlier, replayed: true } : { message: item.message, replayed: false }
-      })
-    })
+    answers = await (items.some(mayRepeat) ? acceptOnce(ctx, items, now) : acceptNew(ctx, items))
   } catch (error) {
     if (!(error instanceof CommitUnknown)) throw error
     answers = await reread(ctx, items)
@@ -140,6 +134,35 @@ async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
   for (const lineId of new Set(answers.map(({ message }) => message.lineId))) ctx.wakes.wake(`line:${lineId}`)
   ctx.metrics.accepted.inc(answers.length)
   return answers
+}
+
+/** Nothing to look up first: the storage gets it in one piece. */
+async function acceptNew(ctx: Ctx, items: readonly Pending[]): Promise<Accepted[]> {
+  const messages = items.map((item) => item.message)
+  await ctx.db.write((sql) => insertAccepted(sql, messages))
+  return messages.map((message) => ({ message, replayed: false }))
+}
+
+/** Some may repeat an earlier request: those get its answer, the others are new. */
+function acceptOnce(ctx: Ctx, items: readonly Pending[], now: number): Promise<Accepted[]> {
+  return ctx.db.tx(async (sql) => {
+    const first = await firstAnswers(sql, items, now)
+    const fresh = items.filter((item) => !first.has(item))
+    const keyed = fresh.filter((item) => item.request.key !== undefined)
+    await insertReplays(sql, keyed.map((item) => replayOf(item.request, item.message, now)))
+    await insertAccepted(sql, fresh.map((item) => item.message))
+    return items.map((item) => {
+      const earlier = first.get(item)
+      return { message: earlier ?? item.message, replayed: earlier !== undefined }
+    })
+  })
+}
+
+async function insertAccepted(sql: Writes, messages: readonly NewMessage[]): Promise<void> {
+  await Promise.all([
+    appendEvents(sql, messages.map((message) => messageEvent('message.created', message))),
+    insertMessages(sql, messages),
+  ])
 }
 
 function block(message: NewMessage) {

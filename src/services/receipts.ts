@@ -4,10 +4,9 @@ import { mayAdvance, type Service } from '../core/message.js'
 import { afterReceipt, type Receipt } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import { type Attempt, endAttempts, findAttemptsByProvider, findAttemptsByRef } from '../storage/attempts.js'
-import type { Sql } from '../storage/db.js'
-import { insertEvents, reserveEventNumbers } from '../storage/events.js'
+import { appendEvents } from '../storage/events.js'
 import { type Change, lockMessages } from '../storage/messages.js'
-import { parkReceipt, takeParkedReceipts } from '../storage/receipts.js'
+import { type ParkedReceipt, parkReceipt } from '../storage/receipts.js'
 import { saveChanges } from './dispatch.js'
 
 interface On {
@@ -22,8 +21,10 @@ interface On {
 export async function recordReceipts(ctx: Ctx, on: On, receipts: readonly Receipt[]): Promise<void> {
   const settled = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
-    const byProvider = await findAttemptsByProvider(sql, on.line.id, receipts.flatMap((r) => r.providerId ?? []))
-    const byRef = await findAttemptsByRef(sql, receipts.flatMap((r) => r.ref ?? []))
+    const [byProvider, byRef] = await Promise.all([
+      findAttemptsByProvider(sql, on.line.id, receipts.flatMap((r) => r.providerId ?? [])),
+      findAttemptsByRef(sql, receipts.flatMap((r) => r.ref ?? [])),
+    ])
     const matched: { attempt: Attempt; receipt: Receipt }[] = []
     for (const receipt of receipts) {
       const own = receipt.ref ? byRef.get(receipt.ref) : undefined
@@ -54,23 +55,11 @@ export async function recordReceipts(ctx: Ctx, on: On, receipts: readonly Receip
   for (const id of settled) ctx.lines.get(on.line.id)?.recheck(id)
 }
 
-/** Receipts that came before the send they are about had its id: they apply now, in the same transaction. */
-export async function applyParked(
-  sql: Sql,
-  on: On,
-  ended: readonly { claimed: { attempt: Attempt }; result: { outcome: string; providerId?: string } }[],
-  changes: Change[],
-  now: number,
-): Promise<void> {
-  const accepted = ended.filter(({ result }) => result.outcome === 'accepted')
-  if (accepted.length === 0) return
-  const parked = await takeParkedReceipts(sql, on.line.id, accepted.map(({ result }) => result.providerId!))
-  for (const { providerId, report } of parked) {
-    const attempt = accepted.find(({ result }) => result.providerId === providerId)!.claimed.attempt
-    const change = changes.find(({ after }) => after.id === attempt.messageId)
-    const after = change && afterReceipt(change.after, attempt, report as unknown as Receipt, on, now)
-    if (change && after) change.after = after
-  }
+/** A receipt that came before the send it is about had its id: it applies now, on top of the send's result. */
+export function applyParked(on: On, parked: ParkedReceipt, attempt: Attempt, changes: Change[], now: number): void {
+  const change = changes.find(({ after }) => after.id === attempt.messageId)
+  const after = change && afterReceipt(change.after, attempt, parked.report as unknown as Receipt, on, now)
+  if (change && after) change.after = after
 }
 
 /** A person read our message: an event, never a status. */
@@ -84,7 +73,6 @@ export async function recordRead(ctx: Ctx, on: On, read: { providerId: string; a
       const after = afterReceipt(message, attempt, { providerId: read.providerId, status: 'DELIVERED', at: read.at }, on, ctx.clock.now())
       if (after) await saveChanges(sql, [{ before: message, after }])
     }
-    const numbers = await reserveEventNumbers(sql, new Map([[message.accountId, 1]]))
-    await insertEvents(sql, numbers, [{ ...messageEvent('message.read', message), at: read.at, data: { readAt: read.at } }])
+    await appendEvents(sql, [{ ...messageEvent('message.read', message), at: read.at, data: { readAt: read.at } }])
   })
 }

@@ -24,13 +24,18 @@ interface Pending {
   request: RequestIdentity
 }
 
+/** Whether a request may be one we have answered before. */
+export function mayRepeat({ request }: { request: RequestIdentity }): boolean {
+  return request.key !== undefined || request.retryCount > 0
+}
+
 /**
  * For the items that repeat an earlier request: the message that one made. A first request is never merged by
  * its content, since two equal texts may both be meant.
  */
 export async function firstAnswers(sql: Sql, items: readonly Pending[], now: number): Promise<Map<Pending, NewMessage>> {
   const answers = new Map<Pending, NewMessage>()
-  const repeats = items.filter(({ request }) => request.key !== undefined || request.retryCount > 0)
+  const repeats = items.filter(mayRepeat)
   if (repeats.length === 0) return answers
   await serialise(sql, repeats)
   const inBatch = new Map<string, { message: NewMessage; hash: string }>()
@@ -38,7 +43,7 @@ export async function firstAnswers(sql: Sql, items: readonly Pending[], now: num
     const { request, message } = item
     const name = request.key === undefined ? `hash ${request.path} ${request.hash}` : `key ${request.path} ${request.key}`
     const scoped = `${request.accountId} ${name}`
-    const sibling = request.key !== undefined || request.retryCount > 0 ? inBatch.get(scoped) : undefined
+    const sibling = mayRepeat(item) ? inBatch.get(scoped) : undefined
     const earlier = sibling ?? (await findEarlier(sql, request, message, now))
     if (earlier) {
       if (earlier.hash !== request.hash) throw mismatch()

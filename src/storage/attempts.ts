@@ -84,6 +84,7 @@ export async function findAttemptsByProvider(
   lineId: string,
   providerIds: readonly string[],
 ): Promise<Map<string, Attempt>> {
+  if (providerIds.length === 0) return new Map()
   const list = sql.inList(2, providerIds)
   const rows = await sql.all(`select * from attempts where line_id = $1 and provider_id in ${list.sql}`, [
     lineId,
@@ -93,6 +94,7 @@ export async function findAttemptsByProvider(
 }
 
 export async function findAttemptsByRef(sql: Sql, refs: readonly string[]): Promise<Map<string, Attempt>> {
+  if (refs.length === 0) return new Map()
   const list = sql.inList(1, refs)
   const rows = await sql.all(`select * from attempts where ref in ${list.sql}`, [list.param])
   return new Map(rows.map((row) => [row.ref as string, toAttempt(row)]))

@@ -5,7 +5,11 @@
 export type Param = string | number | null
 export type Row = Record<string, Param>
 export type ColumnType = 'text' | 'bigint'
-export type Columns = Readonly<Record<string, ColumnType>>
+/**
+ * Columns of a bulk statement. A computed one says how to make its value of the given ones, each written as
+ * `{name}`: what a row needs from the database then costs no question before the insert.
+ */
+export type Columns = Readonly<Record<string, ColumnType | { type: ColumnType; as: string }>>
 
 /** What statements run on: the database itself (committed data) or an open transaction. */
 export interface Sql {
@@ -26,12 +30,22 @@ export interface Sql {
   inIds(position: number, ids: readonly number[]): { sql: string; param: Param }
 }
 
+/** The part of `Sql` that needs no answer. */
+export type Writes = Pick<Sql, 'engine'> & {
+  [K in 'run' | 'insertMany' | 'updateMany']: (...args: Parameters<Sql[K]>) => Promise<unknown>
+}
+
 export interface Db extends Sql {
   /**
    * Runs `fn` in a transaction that is on disk when the promise resolves. `fn` may run again after a rollback,
    * so it must touch nothing but the `Sql` it is given; using the outer database inside is an error.
    */
   tx<T>(fn: (sql: Sql) => Promise<T>): Promise<T>
+  /**
+   * A transaction whose statements are known in advance: none needs the answer of another. `fn` only says what
+   * to write. On disk when the promise resolves, like any other, and cheaper: the storage needs no conversation.
+   */
+  write(fn: (sql: Writes) => Promise<unknown>): Promise<void>
   /** Runs `fn` while no other process holds the same name. */
   lock<T>(name: string, fn: () => Promise<T>): Promise<T>
   /** Runs a migration script in one transaction. */

@@ -1,9 +1,10 @@
 import type { Event, EventType, NewEvent } from '../core/event.js'
-import type { Columns, Row, Sql } from './db.js'
+import type { Columns, Row, Sql, Writes } from './db.js'
 
 const COLUMNS = {
   account_id: 'text',
-  seq: 'bigint',
+  // Given as the distance from the account's last number, which this transaction has just moved.
+  seq: { type: 'bigint', as: '(select last_seq from event_counters c where c.account_id = {account_id}) - {seq}' },
   type: 'text',
   subject: 'text',
   at: 'bigint',
@@ -11,38 +12,26 @@ const COLUMNS = {
 } as const satisfies Columns
 
 /**
- * Takes the next numbers of each account. The counter's row stays locked until the commit, so numbers become
- * visible in their order and a reader who has seen n has seen everything before it. Every transaction that
- * writes an account's messages takes this lock first, and several accounts in the order of their ids: that is
- * also what keeps such transactions from deadlocking.
+ * Appends events under the next numbers of their accounts. The counter's row stays locked until the commit, so
+ * numbers become visible in their order and a reader who has seen n has seen everything before it. Accounts are
+ * taken in the order of their ids, which keeps transactions of several accounts from deadlocking.
  */
-export async function reserveEventNumbers(sql: Sql, perAccount: Map<string, number>): Promise<Map<string, number>> {
-  const next = new Map<string, number>()
-  for (const accountId of [...perAccount.keys()].sort()) {
-    const row = await sql.one<{ last_seq: number }>(
-      'update event_counters set last_seq = last_seq + $2 where account_id = $1 returning last_seq',
-      [accountId, perAccount.get(accountId)!],
-    )
-    next.set(accountId, row!.last_seq - perAccount.get(accountId)! + 1)
-  }
-  return next
-}
-
-export function countByAccount(items: readonly { accountId: string }[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { accountId } of items) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
-  return counts
-}
-
-/** Appends events under numbers reserved in this transaction. */
-export async function insertEvents(sql: Sql, numbers: Map<string, number>, events: readonly NewEvent[]): Promise<void> {
-  const next = new Map(numbers)
+export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const left = new Map<string, number>()
+  for (const { accountId } of events) left.set(accountId, (left.get(accountId) ?? 0) + 1)
+  const counts = [...left.entries()].sort(([a], [b]) => (a < b ? -1 : 1))
   const rows = events.map((event) => {
-    const seq = next.get(event.accountId)!
-    next.set(event.accountId, seq + 1)
-    return [event.accountId, seq, event.type, event.subject, event.at, JSON.stringify(event.data)]
+    const back = left.get(event.accountId)! - 1
+    left.set(event.accountId, back)
+    return [event.accountId, back, event.type, event.subject, event.at, JSON.stringify(event.data)]
   })
-  await sql.insertMany('events', COLUMNS, rows)
+  await Promise.all([
+    ...counts.map(([accountId, n]) =>
+      sql.run('update event_counters set last_seq = last_seq + $2 where account_id = $1', [accountId, n]),
+    ),
+    sql.insertMany('events', COLUMNS, rows),
+  ])
 }
 
 export async function listEventsAfter(sql: Sql, accountId: string, seq: number, limit: number): Promise<Event[]> {

@@ -1,5 +1,5 @@
 import type { Message } from '../core/message.js'
-import type { Columns, Param, Sql } from './db.js'
+import type { Columns, Param, Sql, Writes } from './db.js'
 
 /**
  * Maintained totals. A list's `pagination.total` is exact and costs the same at a million rows as at ten
@@ -72,7 +72,7 @@ export function createTally(): Tally {
   }
 }
 
-export async function saveTally(sql: Sql, tally: Tally): Promise<void> {
+export async function saveTally(sql: Writes, tally: Tally): Promise<void> {
   const rows = tally.rows()
   if (rows.length === 0) return
   await sql.insertMany(

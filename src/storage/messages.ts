@@ -1,5 +1,5 @@
 import type { Message, MessageType, Service, Status } from '../core/message.js'
-import { asBoolean, type Columns, fromBoolean, type Param, type Row, type Sql } from './db.js'
+import { asBoolean, type Columns, fromBoolean, type Param, type Row, type Sql, type Writes } from './db.js'
 import { createTally, saveTally } from './message-counts.js'
 
 const COLUMNS = {
@@ -53,11 +53,19 @@ const MUTABLE: [column: keyof typeof COLUMNS, value: (message: Message) => Param
 
 export type NewMessage = Omit<Message, 'id'>
 
-export async function insertMessages(sql: Sql, messages: readonly NewMessage[]): Promise<void> {
-  await sql.insertMany('messages', COLUMNS, messages.map(fromMessage))
+export async function insertMessages(sql: Writes, messages: readonly NewMessage[]): Promise<void> {
   const tally = createTally()
   for (const message of messages) tally.add(message, 1)
-  await saveTally(sql, tally)
+  await Promise.all([insertGiven(sql, messages.map(fromMessage)), saveTally(sql, tally)])
+}
+
+const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
+
+/** Most messages leave a third of the columns empty: what no row of the batch has is not mentioned. */
+async function insertGiven(sql: Writes, rows: Param[][]): Promise<void> {
+  const used = NAMES.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== null))
+  const columns = Object.fromEntries(used.map((i) => [NAMES[i]!, COLUMNS[NAMES[i]!]]))
+  await sql.insertMany('messages', columns, rows.map((row) => used.map((i) => row[i]!)))
 }
 
 export interface Change {
@@ -89,11 +97,11 @@ export async function saveMessages(sql: Sql, changes: readonly Change[]): Promis
     tally.add(before, -1)
     tally.add(after, 1)
   }
-  for (const { columns, rows } of groups.values()) {
+  const updates = [...groups.values()].map(({ columns, rows }) => {
     const set = Object.fromEntries(columns.map((i) => [MUTABLE[i]![0], COLUMNS[MUTABLE[i]![0]]]))
-    await sql.updateMany('messages', { id: 'bigint' }, set, rows)
-  }
-  await saveTally(sql, tally)
+    return sql.updateMany('messages', { id: 'bigint' }, set, rows)
+  })
+  await Promise.all([...updates, saveTally(sql, tally)])
 }
 
 export async function findMessage(sql: Sql, handle: string, accountId?: string): Promise<Message | undefined> {

@@ -74,6 +74,7 @@ export async function openPostgres(url: string, options: { guardTx?: boolean; po
           }
         }),
       ),
+    write: async (fn) => void (await db.tx(fn)),
     lock: (name, fn) =>
       withClient(async (client) => {
         const key = createHash('sha256').update(`trunkline:${name}`).digest().readInt32BE()
@@ -145,9 +146,11 @@ function statements(query: Query): Sql {
     async insertMany(table, columns, rows, tail = '') {
       if (rows.length === 0) return
       const names = Object.keys(columns)
-      await query(
-        named(`insert into ${table} (${names}) select * from ${unnest(columns)} ${tail}`, transpose(names.length, rows)),
+      const values = Object.entries(columns).map(([name, column]) =>
+        typeof column === 'string' ? `v.${name}` : column.as.replace(/\{(\w+)\}/g, (_, other) => `v.${other}`),
       )
+      const text = `insert into ${table} (${names}) select ${values} from ${unnest(columns)} as v(${names}) ${tail}`
+      await query(named(text, transpose(names.length, rows)))
     },
     async updateMany(table, keys, set, rows, condition = '') {
       if (rows.length === 0) return []
@@ -183,7 +186,7 @@ function named(text: string, values: readonly unknown[]): pg.QueryConfig {
 }
 
 function unnest(columns: Columns): string {
-  return `unnest(${Object.values(columns).map((type, i) => `$${i + 1}::${type}[]`)})`
+  return `unnest(${Object.values(columns).map((column, i) => `$${i + 1}::${typeof column === 'string' ? column : column.type}[]`)})`
 }
 
 function transpose(width: number, rows: readonly Param[][]): Param[][] {

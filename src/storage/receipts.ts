@@ -22,6 +22,7 @@ export async function takeParkedReceipts(
   lineId: string,
   providerIds: readonly string[],
 ): Promise<ParkedReceipt[]> {
+  if (providerIds.length === 0) return []
   const list = sql.inList(2, providerIds)
   const rows = await sql.all<{ provider_id: string; status: Status; report: string }>(
     `delete from parked_receipts where line_id = $1 and provider_id in ${list.sql} returning provider_id, status, report`,

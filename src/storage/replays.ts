@@ -25,6 +25,7 @@ const COLUMNS = {
 
 /** Fails with UniqueViolation when another request got there first: the unique index settles the race. */
 export async function insertReplays(sql: Sql, replays: readonly Replay[]): Promise<void> {
+  if (replays.length === 0) return
   for (const replay of replays) {
     await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3 and expires_at <= $4', [
       replay.accountId,

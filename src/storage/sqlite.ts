@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import { Worker } from 'node:worker_threads'
 import { AppError } from '../core/errors.js'
-import { type Columns, type Db, type Param, type Sql, UniqueViolation } from './db.js'
+import { type Db, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
+import { createStatements, loadSqlite, type OpenSqlite } from './sqlite-statements.js'
+import type { PlanStep, WriterReply } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
 
 /** Transactions that share one commit. More would only lengthen the wait of the first one. */
@@ -15,95 +17,61 @@ interface Waiting {
 }
 
 /**
- * SQLite in one process. Two connections: one writes, one reads committed data, so that a reader never sees a
- * transaction that may still be rolled back. Transactions that wait together run in one outer transaction and
- * are acknowledged after its single flush to disk.
+ * SQLite in one process, on two connections. A thread of its own writes, so that a flush to disk stops nobody;
+ * this thread reads, and only committed data. Transactions that wait together run in one outer transaction and
+ * are acknowledged after its single flush.
  */
 export async function openSqlite(directory: string, options: { guardTx?: boolean } = {}): Promise<Db> {
   const open = await loadSqlite()
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const releaseLock = lockDirectory(open, directory)
+  const unlock = lockDirectory(open, directory)
   const file = join(directory, 'trunkline.db')
-  const writer = open(file)
-  writer.exec('pragma journal_mode = wal')
-  const reader = open(file)
-  for (const connection of [writer, reader]) {
-    connection.exec(
-      'pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 5000; pragma temp_store = memory',
-    )
+  const writer = startWriter(file)
+  const { journal, synchronous } = (await writer.call('durability')) as { journal: string; synchronous: number }
+  if (journal !== 'wal' || synchronous !== 2) {
+    throw new Error('SQLite did not accept WAL with synchronous=FULL: an accepted message could be lost. Not starting.')
   }
-  // A checkpoint copies every changed page back once, however often it changed: fewer of them, less writing.
-  writer.exec('pragma wal_autocheckpoint = 4000; pragma cache_size = -65536')
-  reader.exec('pragma query_only = on; pragma cache_size = -32768')
-  assertDurable(writer)
+  const reader = open(file)
+  reader.exec('pragma query_only = on; pragma busy_timeout = 5000; pragma cache_size = -32768')
+  const read = createStatements(reader)
 
   const guard = createTxGuard(options.guardTx ?? false)
-  const inside = statements(writer)
-  const outside = statements(reader)
+  const inside = statementsOf(writer.call)
   const waiting: Waiting[] = []
   let flushing = false
+  let committing = 0
+  let writing = 0
 
+  /** While one group is being flushed to disk, the next one is already written: the thread has them in order. */
   async function flush() {
     while (waiting.length > 0) {
       const group = waiting.splice(0, GROUP_LIMIT)
-      if (!(await commitTogether(group))) for (const one of group) await commitAlone(one)
+      if (!(await writeTogether(group))) for (const one of group) await writeTogether([one])
     }
     flushing = false
   }
 
-  async function commitTogether(group: Waiting[]): Promise<boolean> {
+  /** False when the group was rolled back because of one of its members. */
+  async function writeTogether(group: Waiting[]): Promise<boolean> {
     const results: unknown[] = []
     try {
-      writer.exec('begin immediate')
+      writer.call('begin').catch(() => {}) // a failure shows at the next statement
       for (const one of group) results.push(await guard.inside(() => one.run(inside)))
-      writer.exec('commit')
     } catch (error) {
-      rollback()
+      await writer.call('rollback')
       if (group.length > 1) return false
       group[0]!.reject(translate(error))
       return true
     }
-    for (const [index, one] of group.entries()) one.resolve(results[index])
+    committing++
+    writer
+      .call('commit')
+      .then(
+        () => group.forEach((one, index) => one.resolve(results[index])),
+        (error) => group.forEach((one) => one.reject(translate(error))),
+      )
+      .finally(() => committing--)
     return true
-  }
-
-  async function commitAlone(one: Waiting) {
-    await commitTogether([one])
-  }
-
-  function rollback() {
-    if (writer.isTransaction) writer.exec('rollback')
-  }
-
-  return {
-    ...outside,
-    all: (sql, params) => guard.outside(() => outside.all(sql, params)),
-    one: (sql, params) => guard.outside(() => outside.one(sql, params)),
-    run: (sql, params) => tx((inner) => inner.run(sql, params)),
-    insertMany: (...args) => tx((inner) => inner.insertMany(...args)),
-    updateMany: (...args) => tx((inner) => inner.updateMany(...args)),
-    tx,
-    lock: (_name, fn) => fn(),
-    async script(text, record) {
-      writer.exec('begin immediate')
-      try {
-        writer.exec(text)
-        await inside.run(record.sql, record.params)
-        writer.exec('commit')
-      } catch (error) {
-        rollback()
-        throw error
-      }
-    },
-    notify: async () => {},
-    onNotify: () => {},
-    pending: () => waiting.length + (flushing ? 1 : 0),
-    async close() {
-      while (flushing) await new Promise((resolve) => setImmediate(resolve))
-      reader.close()
-      writer.close()
-      releaseLock()
-    },
   }
 
   function tx<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
@@ -111,91 +79,108 @@ export async function openSqlite(directory: string, options: { guardTx?: boolean
       () =>
         new Promise<T>((resolve, reject) => {
           waiting.push({ run, resolve: resolve as (value: unknown) => void, reject })
-          if (!flushing) {
-            flushing = true
-            // After the current turn's sockets have been read, so that what arrived together is written together.
-            setImmediate(flush)
-          }
+          if (flushing) return
+          flushing = true
+          // After the current turn's sockets have been read: what arrived together is written together.
+          setImmediate(flush)
         }),
     )
   }
+
+  async function write(fn: (sql: Writes) => Promise<unknown>): Promise<void> {
+    const steps: PlanStep[] = []
+    const note = (op: PlanStep[0]) => async (...args: unknown[]) => void steps.push([op, ...args])
+    await guard.inside(() => fn({ engine: 'sqlite', run: note('run'), insertMany: note('insertMany'), updateMany: note('updateMany') }))
+    writing++
+    try {
+      await guard.outside(() => writer.call('plan', steps))
+    } catch (error) {
+      throw translate(error)
+    } finally {
+      writing--
+    }
+  }
+
+  return {
+    ...inside,
+    all: async <T>(sql: string, params: readonly Param[] = []) => guard.outside(() => read.all(sql, params) as T[]),
+    one: async <T>(sql: string, params: readonly Param[] = []) => guard.outside(() => read.one(sql, params) as T | undefined),
+    run: (sql, params) => tx((inner) => inner.run(sql, params)),
+    insertMany: (...args) => tx((inner) => inner.insertMany(...args)),
+    updateMany: (...args) => tx((inner) => inner.updateMany(...args)),
+    tx,
+    write,
+    lock: (_name, fn) => fn(),
+    script: (text, record) =>
+      tx(async (inner) => {
+        await writer.call('script', text)
+        await inner.run(record.sql, record.params)
+      }),
+    notify: async () => {},
+    onNotify: () => {},
+    pending: () => waiting.length + committing + writing + (flushing ? 1 : 0),
+    async close() {
+      while (flushing || committing + writing > 0) await new Promise((resolve) => setImmediate(resolve))
+      reader.close()
+      await writer.close()
+      unlock()
+    },
+  }
 }
 
-/** The statement operations on one connection. Prepared once per text. */
-function statements(connection: DatabaseSyncInstance): Sql {
-  const prepared = new Map<string, StatementSyncInstance>()
-  const prepare = (sql: string) => {
-    let statement = prepared.get(sql)
-    if (!statement) {
-      statement = connection.prepare(sql.replace(/\$(\d+)/g, '?$1'))
-      prepared.set(sql, statement)
-    }
-    return statement
-  }
-  const bulk = new Map<string, StatementSyncInstance>()
-  const prepareBulk = (key: string, text: () => string) => {
-    let statement = bulk.get(key)
-    if (!statement) {
-      statement = connection.prepare(text())
-      bulk.set(key, statement)
-    }
-    return statement
-  }
+type Call = (op: string, ...args: unknown[]) => Promise<unknown>
+
+/** The port's statement operations, carried out by the writing thread. */
+function statementsOf(call: Call): Sql {
   return {
     engine: 'sqlite',
-    async all<T>(sql: string, params: readonly Param[] = []) {
-      return prepare(sql).all(...params) as T[]
+    all: <T>(sql: string, params: readonly Param[] = []) => call('all', sql, params) as Promise<T[]>,
+    one: <T>(sql: string, params: readonly Param[] = []) => call('one', sql, params) as Promise<T | undefined>,
+    run: (sql, params = []) => call('run', sql, params) as Promise<number>,
+    insertMany: async (table, columns, rows, tail = '') => {
+      if (rows.length > 0) await call('insertMany', table, columns, rows, tail)
     },
-    async one<T>(sql: string, params: readonly Param[] = []) {
-      return prepare(sql).get(...params) as T | undefined
-    },
-    async run(sql, params = []) {
-      return Number(prepare(sql).run(...params).changes)
-    },
-    async insertMany(table, columns, rows, tail = '') {
-      const statement = prepareBulk(`i ${table} ${Object.keys(columns)} ${tail}`, () => insertText(table, columns, tail))
-      for (const row of rows) statement.run(...row)
-    },
-    async updateMany(table, keys, set, rows, condition = '') {
-      const statement = prepareBulk(`u ${table} ${Object.keys(keys)} ${Object.keys(set)} ${condition}`, () =>
-        updateText(table, keys, set, condition),
-      )
-      const found: boolean[] = []
-      for (const row of rows) found.push(Number(statement.run(...row).changes) > 0)
-      return found
-    },
-    inList: (position, values) => ({
-      sql: `(select value from json_each($${position}))`,
-      param: JSON.stringify(values),
-    }),
+    updateMany: async (table, keys, set, rows, guard = '') =>
+      rows.length > 0 ? ((await call('updateMany', table, keys, set, rows, guard)) as boolean[]) : [],
+    inList: (position, values) => ({ sql: `(select value from json_each($${position}))`, param: JSON.stringify(values) }),
     inIds: (position, ids) => ({ sql: `(select value from json_each($${position}))`, param: JSON.stringify(ids) }),
   }
 }
 
-function insertText(table: string, columns: Columns, tail: string): string {
-  const names = Object.keys(columns)
-  return `insert into ${table} (${names}) values (${names.map((_, i) => `?${i + 1}`)}) ${tail}`
-}
-
-function updateText(table: string, keys: Columns, set: Columns, condition: string): string {
-  const keyNames = Object.keys(keys)
-  const where = keyNames.map((name, i) => `${name} = ?${i + 1}`)
-  if (condition) where.push(`(${condition})`)
-  const values = Object.keys(set).map((name, i) => `${name} = ?${keyNames.length + i + 1}`)
-  return `update ${table} set ${values} where ${where.join(' and ')}`
-}
-
-type Open = (file: string) => DatabaseSyncInstance
-
-/** Node's own module where the running Node has it, else the same interface from the package. */
-async function loadSqlite(): Promise<Open> {
-  const builtin = process.getBuiltinModule?.('node:sqlite') as { DatabaseSync: new (file: string) => DatabaseSyncInstance } | undefined
-  const Database = builtin?.DatabaseSync ?? (await import('@photostructure/sqlite')).DatabaseSync
-  return (file) => new Database(file)
+function startWriter(file: string): { call: Call; close(): Promise<void> } {
+  // Tests run the TypeScript sources; a thread needs the compiled file.
+  const script = import.meta.url.endsWith('.ts') ? '../../dist/storage/sqlite-writer.js' : './sqlite-writer.js'
+  const worker = new Worker(new URL(script, import.meta.url), { workerData: { file } })
+  const calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  let nextId = 0
+  worker.on('message', (reply: string) => {
+    const { id, result, error } = JSON.parse(reply) as WriterReply
+    const { resolve, reject } = calls.get(id)!
+    calls.delete(id)
+    if (error !== undefined) reject(new Error(error))
+    else resolve(result)
+  })
+  // Without its writer the process can promise nothing: it ends, and a restart finds everything committed.
+  worker.on('error', (error) => {
+    throw error
+  })
+  const call: Call = (op, ...args) =>
+    new Promise((resolve, reject) => {
+      const id = nextId++
+      calls.set(id, { resolve, reject })
+      worker.postMessage(JSON.stringify([id, op, ...args]))
+    })
+  return {
+    call,
+    async close() {
+      await call('close')
+      await worker.terminate()
+    },
+  }
 }
 
 /** One process per data directory: the operating system drops this lock when the process dies, however it dies. */
-function lockDirectory(open: Open, directory: string): () => void {
+function lockDirectory(open: OpenSqlite, directory: string): () => void {
   const lock = open(join(directory, 'lock.db'))
   try {
     lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
@@ -212,20 +197,17 @@ function lockDirectory(open: Open, directory: string): () => void {
   }
 }
 
-function assertDurable(connection: DatabaseSyncInstance) {
-  const value = (pragma: string) => Object.values(connection.prepare(`pragma ${pragma}`).get() as object)[0]
-  if (value('journal_mode') !== 'wal' || value('synchronous') !== 2) {
-    throw new Error('SQLite did not accept WAL with synchronous=FULL: an accepted message could be lost. Not starting.')
-  }
-}
-
 function translate(error: unknown): unknown {
   const text = error instanceof Error ? error.message : ''
   if (/UNIQUE constraint failed/i.test(text)) return new UniqueViolation(error)
-  if (/disk is full|database or disk|readonly|disk I\/O/i.test(text)) {
-    return new AppError('unavailable', 'The storage cannot be written right now; try again later.', {
-      retryAfterMs: 5000,
+  if (/disk I\/O error/i.test(text)) {
+    // After a failed flush the page cache cannot be trusted: end here, and let a restart read what is on disk.
+    setImmediate(() => {
+      throw error
     })
+  }
+  if (/database or disk is full|readonly database|disk I\/O error/i.test(text)) {
+    return new AppError('unavailable', 'The storage cannot be written right now; try again later.', { retryAfterMs: 5000 })
   }
   return error
 }
