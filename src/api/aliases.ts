@@ -8,7 +8,9 @@ export function withAliases(aliases: Readonly<Record<string, readonly string[]>>
   return (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     const body = request.body as Record<string, unknown> | null | undefined
     if (!body) return done()
-    for (const key of Object.keys(body)) if (body[key] === null) delete body[key]
+    dropNulls(body)
+    // Not in every object: the nulls of free-form JSON belong to the caller.
+    dropNulls(body.reply_to)
     for (const [name, older] of Object.entries(aliases)) {
       if (body[name] !== undefined) continue
       const used = older.find((alias) => body[alias] !== undefined)
@@ -18,4 +20,9 @@ export function withAliases(aliases: Readonly<Record<string, readonly string[]>>
     for (const key of ['send_style', 'status_callback', 'media_url', 'seat_id']) if (body[key] === '') delete body[key]
     done()
   }
+}
+
+function dropNulls(fields: unknown): void {
+  if (typeof fields !== 'object' || fields === null) return
+  for (const [key, value] of Object.entries(fields)) if (value === null) delete (fields as Record<string, unknown>)[key]
 }

@@ -47,6 +47,8 @@ function decode(request: FastifyRequest, body: Buffer): string {
   const type = request.headers['content-type']!
   const charset = type.includes(';') ? /charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1] : undefined
   if (charset && !/^utf-?8$/i.test(charset)) throw new AppError('unsupported_media_type', 'Only charset=utf-8 is read')
+  const encoding = request.headers['content-encoding']
+  if (encoding && encoding !== 'identity') throw new AppError('unsupported_media_type', 'Compressed bodies are not read')
   if (!isUtf8(body)) throw new AppError('invalid', 'The body is not valid UTF-8')
   request.bodyHash = hash('sha256', body, 'base64').slice(0, 22)
   return body.toString('utf8')
@@ -71,7 +73,7 @@ function checkDepth(text: string): void {
 }
 
 /** An escaped NUL or surrogate, or a key that could reach a prototype. Ordinary bodies have none of them. */
-const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]|__proto__|constructor|prototype|\\u00[57]/
+const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]|__proto__|constructor|prototype|\\u00[567]/
 
 function checkValue(value: unknown, path: string): void {
   if (typeof value === 'string') checkText(value, path || 'body')
@@ -93,6 +95,7 @@ export function checkText(text: string, field: string): void {
 
 /** `a=1&b[c]=2` into `{a: '1', b: {c: '2'}}`. A repeated name is refused: one of them would be lost. */
 function parseForm(text: string): Record<string, unknown> {
+  checkEscapes(text)
   const result: Record<string, unknown> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
     const match = /^([^[\]]+)(?:\[([^[\]]+)\])?$/.exec(name)
@@ -104,6 +107,15 @@ function parseForm(text: string): Record<string, unknown> {
     target[key] = inner === 'part_index' && /^\d+$/.test(value) ? Number(value) : value
   }
   return { ...result }
+}
+
+/** URLSearchParams would turn bytes that are not UTF-8 into replacement characters without a word. */
+function checkEscapes(text: string): void {
+  try {
+    for (const [escapes] of text.matchAll(/(?:%[\da-f]{2})+/gi)) decodeURIComponent(escapes)
+  } catch {
+    throw new AppError('invalid', 'The form is not valid UTF-8')
+  }
 }
 
 const processPart = randomBytes(5).toString('base64url')

@@ -47,6 +47,7 @@ const FASTIFY_CODES: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'Content-Length does not match the body'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid', 'The body is empty; send a JSON object'],
   FST_ERR_BAD_URL: ['invalid', 'The path is not valid'],
+  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'A part of the path is longer than 512 characters'],
 }
 
 interface AjvFault {

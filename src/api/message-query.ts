@@ -1,6 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../core/errors.js'
-import { MESSAGE_TYPES, type MessageType, SERVICES, type Service, STATUSES, type Status } from '../core/message.js'
+import {
+  MESSAGE_TYPES,
+  type MessageType,
+  SERVICES,
+  type Service,
+  STATUSES,
+  type Status,
+} from '../core/message.js'
 import { toE164 } from '../core/phone.js'
 import { parseTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
@@ -12,7 +19,8 @@ import type { Principal } from './auth.js'
 
 const phone = (description: string) => Type.Optional(Type.String({ description: `${description}, E.164` }))
 const date = (description: string) => Type.Optional(Type.String({ description: `${description}, ISO 8601` }))
-const oneOf = (values: readonly string[], description: string) => Type.Optional(Type.Unsafe<string>({ type: 'string', enum: values, description }))
+const oneOf = (values: readonly string[], description: string) =>
+  Type.Optional(Type.Unsafe<string>({ type: 'string', enum: values, description }))
 
 export const ListQuery = Type.Object({
   account_email: Type.Optional(Type.String({ description: 'Account identifier' })),
@@ -32,9 +40,14 @@ export const ListQuery = Type.Object({
   service: oneOf(SERVICES, 'Service'),
   status: oneOf(STATUSES, 'Status'),
   worker_id: Type.Optional(Type.String({ description: 'Line id; admin keys only' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
+  ),
   offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip' })),
-  order_by: oneOf(['createdAt', 'updatedAt', 'sentAt', 'created_at', 'updated_at', 'sent_at'], 'Order; default createdAt'),
+  order_by: oneOf(
+    ['createdAt', 'updatedAt', 'sentAt', 'created_at', 'updated_at', 'sent_at'],
+    'Order; default createdAt',
+  ),
   order_direction: oneOf(['asc', 'desc'], 'Direction of the order; default desc'),
 })
 export type ListQuery = Static<typeof ListQuery>
@@ -66,9 +79,11 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
     const status = query.status as Status | undefined
     if (status) restrict((branch) => [merge(branch, { status })])
     if (query.service) restrict((branch) => [merge(branch, { service: query.service as Service })])
-    if (isType(query.message_type)) restrict((branch) => [merge(branch, { type: query.message_type as MessageType })])
+    if (isType(query.message_type))
+      restrict((branch) => [merge(branch, { type: query.message_type as MessageType })])
     if (query.group_id) restrict((branch) => [merge(branch, { groupId: query.group_id! })])
-    if (query.is_outbound !== undefined) restrict((branch) => [merge(branch, { isOutbound: query.is_outbound! })])
+    if (query.is_outbound !== undefined)
+      restrict((branch) => [merge(branch, { isOutbound: query.is_outbound! })])
     if (query.worker_id) restrict((branch) => [merge(branch, { lineId: query.worker_id! })])
 
     const lineId = await lineFinder(ctx, principal, accountId)
@@ -76,7 +91,11 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
       const id = await lineId('sendblue_number', query.sendblue_number)
       restrict((branch) => (id ? [merge(branch, { lineId: id })] : []))
     }
-    for (const [field, outbound] of [['from_number', true], ['to_number', false], ['number', undefined]] as const) {
+    for (const [field, outbound] of [
+      ['from_number', true],
+      ['to_number', false],
+      ['number', undefined],
+    ] as const) {
       const given = query[field]
       if (given === undefined) continue
       const contact = requirePhone(field, given)
@@ -84,7 +103,9 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
       // A number is the line's side of some messages and the contact's side of others.
       restrict((branch) => [
         merge(branch, outbound === undefined ? { contact } : { contact, isOutbound: !outbound }),
-        id ? merge(branch, outbound === undefined ? { lineId: id } : { lineId: id, isOutbound: outbound }) : undefined,
+        id
+          ? merge(branch, outbound === undefined ? { lineId: id } : { lineId: id, isOutbound: outbound })
+          : undefined,
       ])
     }
     branches.push(...found)
@@ -106,12 +127,19 @@ function isType(type: string | undefined): boolean {
 }
 
 /** The accounts a list may show; `null` stands for all of them. */
-async function scopeOf(ctx: Ctx, principal: Principal, email: string | undefined): Promise<(string | null)[]> {
+async function scopeOf(
+  ctx: Ctx,
+  principal: Principal,
+  email: string | undefined,
+): Promise<(string | null)[]> {
   if (principal.kind === 'account') {
     return email === undefined || email === principal.account.email ? [principal.account.id] : []
   }
   if (email === undefined) return [null]
-  const accounts = await Promise.all([findAccountByEmail(ctx.db, email, 'live'), findAccountByEmail(ctx.db, email, 'test')])
+  const accounts = await Promise.all([
+    findAccountByEmail(ctx.db, email, 'live'),
+    findAccountByEmail(ctx.db, email, 'test'),
+  ])
   return accounts.flatMap((account) => account?.id ?? [])
 }
 
@@ -147,7 +175,10 @@ function timeOf(query: ListQuery, name: keyof ListQuery): number | undefined {
   if (text === undefined) return undefined
   const time = parseTime(String(text))
   if (time === undefined) {
-    throw new AppError('invalid', `${name}: must be an ISO 8601 date, or date and time with Z or an offset, like 2026-01-31T09:30:00Z`)
+    throw new AppError(
+      'invalid',
+      `${name}: must be an ISO 8601 date, or date and time with Z or an offset, like 2026-01-31T09:30:00Z`,
+    )
   }
   return time
 }

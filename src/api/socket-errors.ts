@@ -15,11 +15,11 @@ export function answerBrokenRequest(error: BrokenRequest, socket: Socket): void 
 
 function describe(error: BrokenRequest): [number, string, string] {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    const firstLine = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.indexOf('\r\n') : 0
-    // Without an end of line in sight, it is the request line that is too long.
-    return firstLine < 0 || firstLine > 8192
+    // Only a packet that begins a request tells that its first line does not end; a later one may be part of a header.
+    const packet = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : ''
+    return /^[A-Z]+ [^\r\n]{8192}/.test(packet)
       ? [414, 'URI Too Long', 'The URL is longer than 8192 characters']
-      : [431, 'Request Header Fields Too Large', 'The headers are larger than 16 KiB']
+      : [431, 'Request Header Fields Too Large', 'The request line and headers are larger than 16 KiB']
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'Request Timeout', 'The request did not arrive in time']
   return [400, 'Bad Request', 'This is not a valid HTTP request']

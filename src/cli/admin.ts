@@ -1,4 +1,4 @@
-import { CLIENT_OPTIONS, type Call, withClient } from './client.js'
+import { type Call, CLIENT_OPTIONS, withClient } from './client.js'
 import { type Args, type Command, needed, onePositional, text, UsageError } from './command.js'
 import { printRecord, printTable } from './output.js'
 
@@ -48,11 +48,20 @@ const RESOURCES: Resource[] = [
         admin: { type: 'boolean', help: 'an operator key, of no account' },
         label: { type: 'string', help: 'what it is for' },
       },
-      examples: ['trunkline key create --account <id>', 'trunkline key create --account <id> --test', 'trunkline key create --admin --offline'],
+      examples: [
+        'trunkline key create --account <id>',
+        'trunkline key create --account <id> --test',
+        'trunkline key create --admin --offline',
+      ],
       body(args) {
         const admin = args.values.admin === true
-        if (admin === (text(args, 'account') !== undefined)) throw new UsageError('Give either --account or --admin')
-        return { account_id: text(args, 'account'), kind: admin ? 'admin' : args.values.test ? 'test' : 'live', label: text(args, 'label') }
+        if (admin === (text(args, 'account') !== undefined))
+          throw new UsageError('Give either --account or --admin')
+        return {
+          account_id: text(args, 'account'),
+          kind: admin ? 'admin' : args.values.test ? 'test' : 'live',
+          label: text(args, 'label'),
+        }
       },
     },
   },
@@ -111,7 +120,10 @@ const RESOURCES: Resource[] = [
 function settingOptions(): Command['options'] {
   return {
     pace: { type: 'string', help: 'messages a second; 0 is unlimited (default 10)' },
-    'on-unknown': { type: 'string', help: 'hold (default) or resend, when nobody can say whether a message went out' },
+    'on-unknown': {
+      type: 'string',
+      help: 'hold (default) or resend, when nobody can say whether a message went out',
+    },
     'settle-ms': { type: 'string', help: 'how long a carrier\'s "no such message" is not yet believed' },
     config: { type: 'string', help: "the driver's own settings, as JSON" },
   }
@@ -131,7 +143,12 @@ function settings(args: Args): Fields {
   } catch {
     throw new UsageError('--config must be JSON, like \'{"latency_ms":0}\'')
   }
-  return { pace: whole('pace'), on_unknown: text(args, 'on-unknown'), settle_ms: whole('settle-ms'), config: parsed }
+  return {
+    pace: whole('pace'),
+    on_unknown: text(args, 'on-unknown'),
+    settle_ms: whole('settle-ms'),
+    config: parsed,
+  }
 }
 
 function commandsOf(resource: Resource): Command[] {
@@ -152,7 +169,10 @@ function commandsOf(resource: Resource): Command[] {
     {
       name: `${name} list`,
       summary: `List ${name}s`,
-      options: { ...(resource.filter ? { account: { type: 'string', help: 'only of this account' } as const } : {}), ...CLIENT_OPTIONS },
+      options: {
+        ...(resource.filter ? { account: { type: 'string', help: 'only of this account' } as const } : {}),
+        ...CLIENT_OPTIONS,
+      },
       examples: [`trunkline ${name} list --json`],
       run: (args) =>
         call(args, async (send) => {
@@ -175,7 +195,10 @@ function commandsOf(resource: Resource): Command[] {
     },
     {
       name: `${name} ${removal}`,
-      summary: removal === 'revoke' ? 'Revoke a key, at once' : `Remove ${name === 'account' ? 'an account' : `a ${name}`}`,
+      summary:
+        removal === 'revoke'
+          ? 'Revoke a key, at once'
+          : `Remove ${name === 'account' ? 'an account' : `a ${name}`}`,
       positional: 'id',
       options: { ...CLIENT_OPTIONS },
       examples: [`trunkline ${name} ${removal} ${resource.example}`],
@@ -199,7 +222,9 @@ const lineSet: Command = {
   run: (args) => {
     const id = onePositional(args, 'line')
     const body = settings(args)
-    return withClient(args, async (send) => printRecord((await send('PATCH', `/admin/lines/${encodeURIComponent(id)}`, body)) as Fields, args.json))
+    return withClient(args, async (send) =>
+      printRecord((await send('PATCH', `/admin/lines/${encodeURIComponent(id)}`, body)) as Fields, args.json),
+    )
   },
 }
 
@@ -212,7 +237,12 @@ const lineShare: Command = {
   run: (args) => {
     const id = onePositional(args, 'line')
     const body = { account_id: needed(args, 'account') }
-    return withClient(args, async (send) => printRecord((await send('POST', `/admin/lines/${encodeURIComponent(id)}/members`, body)) as Fields, args.json))
+    return withClient(args, async (send) =>
+      printRecord(
+        (await send('POST', `/admin/lines/${encodeURIComponent(id)}/members`, body)) as Fields,
+        args.json,
+      ),
+    )
   },
 }
 

@@ -2,9 +2,10 @@ import { parseArgs } from 'node:util'
 import { ConfigError } from '../config.js'
 import { VERSION } from '../version.js'
 import { ADMIN_COMMANDS } from './admin.js'
+import { ApiError } from './client.js'
 import type { Command } from './command.js'
 import { UsageError } from './command.js'
-import { ApiError } from './client.js'
+import { harmless } from './output.js'
 import { serve } from './serve.js'
 
 /** Exit codes are stable: 0 done, 1 failed, 2 wrong usage. */
@@ -13,12 +14,17 @@ const COMMANDS: readonly Command[] = [serve, ...ADMIN_COMMANDS]
 export async function run(argv: string[]): Promise<number> {
   const [first, second] = argv
   if (first === '--version' || first === '-v') return print(VERSION)
-  if (first === undefined || first === 'help' || first === '--help' || first === '-h') return print(overview())
-  const command = COMMANDS.find(({ name }) => name === `${first} ${second}`) ?? COMMANDS.find(({ name }) => name === first)
+  if (first === undefined || first === 'help' || first === '--help' || first === '-h')
+    return print(overview())
+  const command =
+    COMMANDS.find(({ name }) => name === `${first} ${second}`) ?? COMMANDS.find(({ name }) => name === first)
   if (!command) {
     const family = COMMANDS.filter(({ name }) => name.startsWith(`${first} `))
-    if (family.length > 0) return print(familyHelp(first, family), second === undefined || second.startsWith('-') ? 0 : 2)
-    process.stderr.write(`There is no command "${first}". trunkline --help lists them.\n`)
+    const asked = second === undefined || second.startsWith('-') || second === 'help'
+    if (family.length > 0 && asked) return print(familyHelp(first, family))
+    const called = family.length > 0 ? `${first} ${second}` : first
+    const help = family.length > 0 ? `\n${familyHelp(first, family)}` : 'trunkline --help lists them all.'
+    process.stderr.write(`There is no command "${harmless(called)}". ${help}\n`)
     return 2
   }
   const rest = argv.slice(command.name.split(' ').length)
@@ -30,7 +36,11 @@ export async function run(argv: string[]): Promise<number> {
       strict: true,
     })
     if (values.help) return print(commandHelp(command))
-    await command.run({ values: values as Record<string, string | boolean | undefined>, positionals, json: values.json === true })
+    await command.run({
+      values: values as Record<string, string | boolean | undefined>,
+      positionals,
+      json: values.json === true,
+    })
     return 0
   } catch (error) {
     return explain(error, command)
@@ -44,7 +54,8 @@ function explain(error: unknown, command: Command): number {
   }
   const text = error instanceof Error ? error.message : String(error)
   process.stderr.write(`${text}\n`)
-  if (!(error instanceof ApiError) && !(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug') console.error(error)
+  if (!(error instanceof ApiError) && !(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug')
+    console.error(error)
   return 1
 }
 
@@ -62,6 +73,11 @@ function overview(): string {
     '',
     ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
+    'Examples:',
+    '  trunkline serve',
+    '  trunkline account create --email you@example.com --name "Example Inc."',
+    '  trunkline key list --json',
+    '',
     'trunkline <command> --help shows options and examples. Every command takes --json.',
     'Exit codes: 0 done, 1 failed, 2 wrong usage.',
   ].join('\n')
@@ -73,6 +89,9 @@ function familyHelp(family: string, commands: readonly Command[]): string {
     `Usage: trunkline ${family} <command> [options]`,
     '',
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    'Examples:',
+    ...commands.flatMap(({ examples }) => examples.slice(0, 1)).map((example) => `  ${example}`),
   ].join('\n')
 }
 

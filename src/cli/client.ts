@@ -2,10 +2,15 @@ import { createApp } from '../app.js'
 import { loadConfig } from '../config.js'
 import { DEFAULT_WORLD } from '../services/world.js'
 import type { Args } from './command.js'
+import { harmless } from './output.js'
 
 export class ApiError extends Error {}
 
-export type Call = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) => Promise<unknown>
+export type Call = (
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: object,
+) => Promise<unknown>
 
 /** Options of every command that talks to a server. */
 export const CLIENT_OPTIONS = {
@@ -28,7 +33,11 @@ export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>
   return work(async (method, path, body) => {
     let response: Response
     try {
-      response = await fetch(new URL(path, url), { method, headers, ...(method === 'POST' || method === 'PATCH' ? { body: JSON.stringify(body ?? {}) } : {}) })
+      response = await fetch(new URL(path, url), {
+        method,
+        headers,
+        ...(method === 'POST' || method === 'PATCH' ? { body: JSON.stringify(body ?? {}) } : {}),
+      })
     } catch {
       throw new ApiError(`No server answers at ${url}. Start one with "trunkline serve", or use --offline.`)
     }
@@ -48,12 +57,21 @@ async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
   }
 }
 
+type Answer = { error?: { message?: string }; message?: string } | null
+
 function answer(status: number, text: string): unknown {
-  const body = text === '' ? null : JSON.parse(text)
+  let body: Answer
+  try {
+    body = text === '' ? null : JSON.parse(text)
+  } catch {
+    throw new ApiError(`The answer (HTTP ${status}) is not JSON. Is that a Trunkline server?`)
+  }
   if (status < 300) return body
   const reason = body?.error?.message ?? body?.message ?? `HTTP ${status}`
   if (status === 401) {
-    throw new ApiError('Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to an admin key ("trunkline key create --admin --offline" makes one).')
+    throw new ApiError(
+      'Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to an admin key ("trunkline key create --admin --offline" makes one).',
+    )
   }
-  throw new ApiError(reason)
+  throw new ApiError(harmless(reason))
 }

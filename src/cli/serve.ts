@@ -16,7 +16,10 @@ export const serve: Command = {
   examples: ['trunkline serve', 'trunkline serve --port 8080 --database-url postgres://localhost/trunkline'],
   async run({ values, json }) {
     const startedAt = performance.now()
-    const config = loadConfig({ LOG_LEVEL: json ? 'info' : 'warn', ...process.env }, values as Record<string, string>)
+    const config = loadConfig(
+      { LOG_LEVEL: json ? 'info' : 'warn', ...process.env },
+      values as Record<string, string>,
+    )
     const app = await createApp(config, { seed: true })
     await app.start()
     const facts = {
@@ -25,12 +28,17 @@ export const serve: Command = {
       readyMs: Math.round(performance.now() - startedAt),
       defaultWorld: isLoopback(config.host) && (await isDefaultWorld(app.ctx)),
     }
-    process.stdout.write(json ? `${JSON.stringify({ ready: true, ...facts })}\n` : `${welcome(config, facts)}\n`)
+    process.stdout.write(
+      json ? `${JSON.stringify({ ready: true, ...facts })}\n` : `${welcome(config, facts)}\n`,
+    )
     await stopOnSignal(() => app.stop(), config)
   },
 }
 
-function welcome(config: Config, facts: { url: string; storage: string; readyMs: number; defaultWorld: boolean }): string {
+function welcome(
+  config: Config,
+  facts: { url: string; storage: string; readyMs: number; defaultWorld: boolean },
+): string {
   const lines = [
     '',
     `  Trunkline is ready in ${facts.readyMs} ms      ${facts.storage}`,
@@ -46,7 +54,10 @@ function welcome(config: Config, facts: { url: string; storage: string; readyMs:
     `  Test key   ${keys.test.id} / ${keys.test.secret}`,
     `  Admin key  ${keys.admin.id} / ${keys.admin.secret}`,
     `  Line       ${DEFAULT_WORLD.line}      Shared line ${DEFAULT_WORLD.sharedLine}`,
-    ...DEFAULT_WORLD.phones.map((phone, i) => `  ${i === 0 ? 'Phones    ' : '          '} ${phone.number} ${phone.name} (${phone.note})`),
+    ...DEFAULT_WORLD.phones.map(
+      (phone, i) =>
+        `  ${i === 0 ? 'Phones    ' : '          '} ${phone.number} ${phone.name} (${phone.note})`,
+    ),
     '',
     '  Send a message, then ask what became of it:',
     `    curl -s ${facts.url}/api/send-message -H 'sb-api-key-id: ${keys.live.id}' -H 'sb-api-secret-key: ${keys.live.secret}' \\`,

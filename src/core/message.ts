@@ -69,6 +69,8 @@ export interface Message {
   nextActionAt: number | null
   /** Attempts that have ended. An open attempt carries the next number. */
   attempts: number
+  /** Grows with every change, so that a change is only ever made to what its maker has seen. */
+  version: number
   /** Fingerprint of the request that made it; recognises the published client's own retries. */
   requestHash: string | null
   /** The carrier's id of an inbound message: unique on its line, so a repeat is a no-op. */
@@ -104,10 +106,12 @@ export const OUTCOME_UNKNOWN = 'outcome_unknown'
 
 /** Whether a message in this state may move to that status. */
 export function mayAdvance(from: { status: Status; error: MessageError | null }, to: Status): boolean {
-  if (from.status === 'ERROR') {
-    return from.error?.reason === OUTCOME_UNKNOWN && RANK[to] >= RANK.ACCEPTED && to !== 'ERROR'
-  }
+  // Inbound messages are born RECEIVED; nothing becomes one.
+  if (to === 'RECEIVED') return false
+  if (from.status === 'ERROR') return from.error?.reason === OUTCOME_UNKNOWN && RANK[to] >= RANK.ACCEPTED
   if (from.status === 'DELIVERED') return false
+  // The carrier's final word: only the device itself can add to it.
+  if (from.status === 'SUCCESS') return to === 'DELIVERED'
   return RANK[to] > RANK[from.status]
 }
 

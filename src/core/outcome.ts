@@ -1,6 +1,13 @@
 import { MESSAGE_ERROR } from './errors.js'
 import type { Line } from './line.js'
-import { type Message, type MessageError, mayAdvance, OUTCOME_UNKNOWN, type Service, type Status } from './message.js'
+import {
+  type Message,
+  type MessageError,
+  mayAdvance,
+  OUTCOME_UNKNOWN,
+  type Service,
+  type Status,
+} from './message.js'
 import { backoffMs, lookupDelayMs, MAX_ATTEMPTS } from './retry.js'
 import { nextService, wasDowngraded } from './service.js'
 
@@ -45,6 +52,8 @@ export function afterResult(
   now: number,
 ): Message {
   const ended: Message = { ...message, attempts: attempt.n }
+  // News of an earlier attempt settled the message meanwhile: this one's failure takes nothing back.
+  if (message.nextActionAt === null && result.outcome !== 'accepted') return ended
   switch (result.outcome) {
     case 'accepted':
       return afterAcceptance(ended, attempt, result.status, line, now)
@@ -59,18 +68,14 @@ export function afterResult(
       })
     }
     case 'never-left':
-      if (attempt.n < MAX_ATTEMPTS) return { ...ended, nextActionAt: now + (result.retryAfterMs ?? backoffMs(attempt.n)) }
-      return failed(ended, now, {
-        code: MESSAGE_ERROR.failed,
-        message: `The line could not be reached in ${attempt.n} attempts`,
-        reason: 'line_unreachable',
-        detail: `${result.code}: ${result.detail}`,
-      })
+      if (attempt.n < MAX_ATTEMPTS)
+        return { ...ended, nextActionAt: now + (result.retryAfterMs ?? backoffMs(attempt.n)) }
+      return unreachable(ended, attempt, `${result.code}: ${result.detail}`, now)
     case 'unknown':
       return {
         ...ended,
         status: mayAdvance(message, 'PENDING') ? 'PENDING' : message.status,
-        updatedAt: now,
+        updatedAt: later(message, now),
         nextActionAt: now + lookupDelayMs(0, 1000),
       }
   }
@@ -91,7 +96,7 @@ export function afterAcceptance(
     service: attempt.service,
     wasDowngraded: wasDowngraded(line.services, attempt.service),
     sentAt: attempt.wireAt,
-    updatedAt: now,
+    updatedAt: later(message, now),
     nextActionAt: null,
   }
 }
@@ -116,16 +121,23 @@ export function afterEvidence(
 ): Verdict {
   if (evidence.found) {
     const { providerId, status } = evidence
-    return { kind: 'accepted', message: afterAcceptance(message, attempt, status, line, now), providerId }
+    const known = isFailure(status)
+      ? undelivered(message, status, null, now)
+      : afterAcceptance(message, attempt, status, line, now)
+    return { kind: 'accepted', message: known, providerId }
   }
   const settledAt = attempt.wireAt + line.settleMs
   if (now < settledAt) {
     const nextActionAt =
-      evidence.found === false ? Math.min(settledAt, now + lookupDelayMs(attempt.lookups, line.settleMs)) : settledAt
+      evidence.found === false
+        ? Math.min(settledAt, now + lookupDelayMs(attempt.lookups, line.settleMs))
+        : settledAt
     return { kind: 'wait', message: { ...message, nextActionAt } }
   }
-  if (evidence.found === false && attempt.n < MAX_ATTEMPTS) {
-    return { kind: 'never-left', message: { ...message, nextActionAt: now } }
+  if (evidence.found === false) {
+    const after =
+      attempt.n < MAX_ATTEMPTS ? { ...message, nextActionAt: now } : unreachable(message, attempt, null, now)
+    return { kind: 'never-left', message: after }
   }
   if (line.onUnknown === 'resend' && attempt.n < MAX_ATTEMPTS) {
     return { kind: 'given-up', message: { ...message, nextActionAt: now } }
@@ -151,17 +163,48 @@ export function afterReceipt(
 ): Message | undefined {
   if (!mayAdvance(message, receipt.status)) return undefined
   const known: Message = { ...message, attempts: Math.max(message.attempts, attempt.n) }
-  if (receipt.status === 'ERROR' || receipt.status === 'DECLINED') {
-    const reason = receipt.status === 'ERROR' ? 'undelivered' : 'declined'
+  if (isFailure(receipt.status)) {
     const detail = receipt.code ? `${receipt.code}: ${receipt.detail ?? ''}` : (receipt.detail ?? null)
-    return {
-      ...failed(known, now, { code: MESSAGE_ERROR.failed, message: 'The carrier could not deliver the message', reason, detail }),
-      status: receipt.status,
-    }
+    return undelivered(known, receipt.status, detail, now)
   }
   return afterAcceptance(known, attempt, receipt.status, line, now)
 }
 
+function isFailure(status: Status): status is 'ERROR' | 'DECLINED' {
+  return status === 'ERROR' || status === 'DECLINED'
+}
+
+/** The carrier took it and says that it will not arrive. */
+function undelivered(
+  message: Message,
+  status: 'ERROR' | 'DECLINED',
+  detail: string | null,
+  now: number,
+): Message {
+  const reason = status === 'ERROR' ? 'undelivered' : 'declined'
+  const error = {
+    code: MESSAGE_ERROR.failed,
+    message: 'The carrier could not deliver the message',
+    reason,
+    detail,
+  }
+  return { ...failed(message, now, error), status }
+}
+
+function unreachable(message: Message, attempt: Try, detail: string | null, now: number): Message {
+  return failed(message, now, {
+    code: MESSAGE_ERROR.failed,
+    message: `The line could not be reached in ${attempt.n} attempts`,
+    reason: 'line_unreachable',
+    detail,
+  })
+}
+
 export function failed(message: Message, now: number, error: MessageError): Message {
-  return { ...message, status: 'ERROR', error, updatedAt: now, nextActionAt: null }
+  return { ...message, status: 'ERROR', error, updatedAt: later(message, now), nextActionAt: null }
+}
+
+/** No two states of a message share a moment: events are told apart by it. */
+function later(message: Message, now: number): number {
+  return Math.max(now, message.updatedAt + 1)
 }

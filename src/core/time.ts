@@ -1,4 +1,5 @@
-const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2}))?$/i
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2}))?$/i
 
 /** Epoch milliseconds of an ISO 8601 date, or date and time with its zone; undefined for anything else. */
 export function parseTime(text: string): number | undefined {
@@ -8,7 +9,8 @@ export function parseTime(text: string): number | undefined {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone = 'Z'] = match
   const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day))
   // Date.UTC rolls the 30th of February over into March; a date that does not come back is not a date.
-  if (new Date(midnight).getUTCDate() !== Number(day) || Number(month) > 12 || Number(year) < 1970) return undefined
+  if (Number(year) < 1970 || new Date(midnight).toISOString().slice(0, 10) !== `${year}-${month}-${day}`)
+    return undefined
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
   let offset = 0
   if (!/z/i.test(zone)) {

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 
 const MAX_LENGTH = 2048
+const ROUTED_IPV6 = ipaddr.parseCIDR('2000::/3')
 
 export interface UrlRules {
   /** The default world lets a developer's own machine be called. */
@@ -30,7 +31,12 @@ function isLoopbackHost(hostname: string): boolean {
 }
 
 function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
-  if (ipaddr.isValid(host)) return ipaddr.process(host).range() === 'unicast'
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
+  if (ipaddr.isValid(host)) return isPublicAddress(ipaddr.process(host))
   return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)
+}
+
+/** The library calls IPv6 unicast whatever it has no name for, ::127.0.0.1 among it; only 2000::/3 is routed. */
+function isPublicAddress(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(ROUTED_IPV6))
 }

@@ -30,7 +30,11 @@ export interface NewAccount {
 }
 
 /** An account and its test world: a twin that shares nothing with it. */
-export async function createAccount(ctx: Ctx, sql: Sql, input: NewAccount): Promise<{ live: Account; test: Account }> {
+export async function createAccount(
+  ctx: Ctx,
+  sql: Sql,
+  input: NewAccount,
+): Promise<{ live: Account; test: Account }> {
   if (await findAccountByEmail(sql, input.email, 'live')) {
     throw new AppError('conflict', `There is an account for ${input.email} already`)
   }
@@ -82,7 +86,12 @@ export async function createKey(
 ): Promise<{ key: Key; secret: string }> {
   const account = input.accountId ? await requireLive(sql, input.accountId) : undefined
   if ((input.kind === 'admin') === (account !== undefined)) {
-    throw new AppError('invalid', input.kind === 'admin' ? 'account_id: an admin key belongs to no account' : 'account_id: missing required parameter')
+    throw new AppError(
+      'invalid',
+      input.kind === 'admin'
+        ? 'account_id: an admin key belongs to no account'
+        : 'account_id: missing required parameter',
+    )
   }
   const secret = fixed?.secret ?? newSecret()
   const key: Key = {
@@ -123,7 +132,8 @@ export interface NewSeat {
 }
 
 export async function createSeat(ctx: Ctx, sql: Sql, input: NewSeat): Promise<Seat> {
-  if (!(await findAccount(sql, input.accountId))) throw new AppError('not_found', `There is no account ${input.accountId}`)
+  if (!(await findAccount(sql, input.accountId)))
+    throw new AppError('not_found', `There is no account ${input.accountId}`)
   const seat: Seat = { ...input, id: ctx.newId(), createdAt: ctx.clock.now() }
   await insertSeat(sql, seat)
   return seat

@@ -70,3 +70,13 @@ export function createBatch<I, O>(run: (items: I[]) => Promise<O[]>, options: Ba
 function concernsAll(error: unknown): boolean {
   return error instanceof CommitUnknown || (error instanceof AppError && error.code === 'unavailable')
 }
+
+/** Runs what it is given one after the other, in order. */
+export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const result = last.then(work)
+    last = result.catch(() => {})
+    return result
+  }
+}

@@ -8,6 +8,7 @@ import type { Outbound } from '../drivers/driver.js'
 import {
   type Attempt,
   countLookup,
+  type EndedAttempt,
   endAttempts,
   findAttempt,
   findAttemptsByRef,
@@ -15,11 +16,11 @@ import {
   listAttempts,
   listOpenAttempts,
 } from '../storage/attempts.js'
-import type { Sql } from '../storage/db.js'
+import { MissingValue, type Sql, UniqueViolation, type Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
-import { holdsLease, type Lease } from '../storage/leases.js'
+import { holdsLease, type Lease, lockLine } from '../storage/leases.js'
 import { type Change, findMessage, lockMessages, saveMessages } from '../storage/messages.js'
-import { takeParkedReceipts } from '../storage/receipts.js'
+import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { applyParked } from './receipts.js'
 
 /** A line with what dispatch needs to know of it. */
@@ -41,28 +42,25 @@ export class LeaseLost extends Error {}
 /**
  * Commits one attempt per message, before the first byte leaves. Whatever happens from here on, the attempt is
  * there to say that the message may be out. `reach` is what the carrier knows of each recipient's services.
+ * A message that somebody settled in this very moment is left out.
  */
 export async function claim(
   ctx: Ctx,
   on: DispatchLine,
-  ids: readonly number[],
+  messages: readonly Message[],
   reach: ReadonlyMap<string, readonly Service[]>,
 ): Promise<Claimed[]> {
-  const claimed = await ctx.db.tx(async (sql) => {
-    const [held, messages] = await Promise.all([holdsLease(sql, on.lease), lockMessages(sql, ids)])
-    if (!held) throw new LeaseLost()
-    const now = ctx.clock.now()
-    const result: Claimed[] = []
-    for (const message of messages.values()) {
-      if (message.nextActionAt === null || message.nextActionAt > now) continue
-      const service = chooseService(on, message, reach.get(message.contact))
+  if (messages.length === 0) return []
+  const now = ctx.clock.now()
+  const claimed = await Promise.all(
+    messages.map(async (message): Promise<Claimed> => {
       const attempt: Attempt = {
         ref: ctx.newId(),
         messageId: message.id,
         n: message.attempts + 1,
         lineId: on.line.id,
         epoch: on.lease.epoch,
-        service,
+        service: chooseService(on, message, reach.get(message.contact)),
         state: 'on_wire',
         wireAt: now,
         endedAt: null,
@@ -71,11 +69,23 @@ export async function claim(
         code: null,
         detail: null,
       }
-      result.push({ message, attempt, outbound: await outboundOf(sql, message, attempt) })
+      return { message, attempt, outbound: await outboundOf(ctx, message, attempt) }
+    }),
+  )
+  try {
+    await ctx.db.write((sql) => insertAttempts(sql, claimed.map((one) => one.attempt)))
+  } catch (error) {
+    if (error instanceof UniqueViolation) {
+      // The line's former driver started this very attempt while it lost the line: its outcome is the question.
+      await recoverOpenAttempts(ctx, on)
+      return []
     }
-    await insertAttempts(sql, result.map((one) => one.attempt))
-    return result
-  })
+    if (!(error instanceof MissingValue)) throw error
+    if (!(await holdsLease(ctx.db, on.lease))) throw new LeaseLost()
+    if (messages.length === 1) return []
+    const each = await Promise.all(messages.map((message) => claim(ctx, on, [message], reach)))
+    return each.flat()
+  }
   ctx.failpoint('dispatch.after_attempt')
   return claimed
 }
@@ -87,7 +97,7 @@ function chooseService(on: DispatchLine, message: Message, reachable: readonly S
   return chain.find((service) => on.services.indexOf(service) >= 0) ?? message.service
 }
 
-async function outboundOf(sql: Sql, message: Message, attempt: Attempt): Promise<Outbound> {
+async function outboundOf(ctx: Ctx, message: Message, attempt: Attempt): Promise<Outbound> {
   return {
     ref: attempt.ref,
     handle: message.handle,
@@ -96,7 +106,7 @@ async function outboundOf(sql: Sql, message: Message, attempt: Attempt): Promise
     content: message.content,
     mediaUrl: message.mediaUrl,
     sendStyle: attempt.service === 'iMessage' ? (message.sendStyle as SendStyle | '') : '',
-    replyTo: message.replyTo ? await replyTarget(sql, message.replyTo.handle, message.replyTo.partIndex) : null,
+    replyTo: message.replyTo ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex) : null,
   }
 }
 
@@ -112,55 +122,99 @@ export interface Ended {
   result: SendResult
 }
 
-/** Records what became of attempts. Answers when each message needs something done again, if ever. */
+/**
+ * Records what became of attempts. Answers when each message needs something done again, if ever. As a rule
+ * nothing has happened to a message while it was on the wire: then the result is written without a question.
+ */
 export async function recordResults(ctx: Ctx, on: DispatchLine, ended: readonly Ended[]): Promise<(number | null)[]> {
   ctx.failpoint('dispatch.before_result')
-  const next = await ctx.db.tx(async (sql) => {
-    const now = ctx.clock.now()
-    const [live, written, parked] = await Promise.all([
-      lockMessages(sql, ended.map(({ claimed }) => claimed.message.id)),
-      endAttempts(
-        sql,
-        ended.map(({ claimed, result }) => ({
-          ref: claimed.attempt.ref,
-          state: result.outcome === 'never-left' ? ('never_left' as const) : result.outcome,
-          endedAt: now,
-          providerId: result.outcome === 'accepted' ? result.providerId : null,
-          code: result.outcome === 'accepted' ? null : result.code,
-          detail: result.outcome === 'accepted' ? null : result.detail,
-        })),
-      ),
-      takeParkedReceipts(
-        sql,
-        on.line.id,
-        ended.flatMap(({ result }) => (result.outcome === 'accepted' ? result.providerId : [])),
-      ),
-    ])
-    const changes: Change[] = []
-    const current = ended.map(({ claimed, result }, index) => {
-      const before = live.get(claimed.message.id)!
-      // Somebody judged this attempt meanwhile. An acceptance is still evidence; anything else came too late.
-      if (!written[index] && result.outcome !== 'accepted') return before
-      const after = written[index]
-        ? afterResult(before, claimed.attempt, result, on, now)
-        : afterAcceptance(before, claimed.attempt, (result as { status: Message['status'] }).status, on, now)
-      changes.push({ before, after })
-      return after
-    })
-    for (const receipt of parked) applyParked(on, receipt, ended.find(({ result }) => result.outcome === 'accepted' && result.providerId === receipt.providerId)!.claimed.attempt, changes, now)
-    await saveChanges(sql, changes)
-    return current.map((message) => message.nextActionAt)
-  })
+  const next = await unlessChanged(
+    () => recordExpected(ctx, on, ended),
+    () => recordAfterAll(ctx, on, ended),
+  )
   for (const { result } of ended) ctx.metrics.outcomes.inc({ driver: on.line.driver, outcome: result.outcome })
   ctx.failpoint('dispatch.after_result')
   return next
 }
 
-/** Writes changed messages with an event for each change of status. */
-export async function saveChanges(sql: Sql, changes: readonly Change[]): Promise<void> {
-  const visible = changes.filter(({ before, after }) => before.status !== after.status)
+/** The cheap way, which fails when a message is no longer what was claimed; then the thorough one. */
+export async function unlessChanged<T>(cheap: () => Promise<T>, thorough: () => Promise<T>): Promise<T> {
+  try {
+    return await cheap()
+  } catch (error) {
+    if (error instanceof MissingValue) return thorough()
+    throw error
+  }
+}
+
+async function recordExpected(ctx: Ctx, on: DispatchLine, ended: readonly Ended[]): Promise<(number | null)[]> {
+  const now = ctx.clock.now()
+  const parked = await listParkedReceipts(ctx.db, on.line.id, acceptedIds(ended))
+  if (parked.length > 0) return recordAfterAll(ctx, on, ended)
+  const changes = ended.map(({ claimed, result }) => ({
+    before: claimed.message,
+    after: afterResult(claimed.message, claimed.attempt, result, on, now),
+  }))
+  await ctx.db.write((sql) => Promise.all([endAttempts(sql, endings(ended, now)), saveChanges(sql, changes)]))
+  return changes.map(({ after }) => after.nextActionAt)
+}
+
+/** Somebody judged an attempt meanwhile, or a receipt overtook its answer: look first, under lock. */
+async function recordAfterAll(ctx: Ctx, on: DispatchLine, ended: readonly Ended[]): Promise<(number | null)[]> {
+  return ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    await lockLine(sql, on.line.id)
+    const [live, written, parked] = await Promise.all([
+      lockMessages(sql, ended.map(({ claimed }) => claimed.message.id)),
+      endAttempts(sql, endings(ended, now)),
+      takeParkedReceipts(sql, on.line.id, acceptedIds(ended)),
+    ])
+    const changes: Change[] = []
+    const current = ended.map(({ claimed, result }, index) => {
+      const before = live.get(claimed.message.id)!
+      // An acceptance is evidence even when it comes too late for its attempt; nothing else is.
+      if (!written[index] && result.outcome !== 'accepted') return () => before
+      const change: Change = {
+        before,
+        after:
+          written[index] || result.outcome !== 'accepted'
+            ? afterResult(before, claimed.attempt, result, on, now)
+            : afterAcceptance(before, claimed.attempt, result.status, on, now),
+      }
+      changes.push(change)
+      return () => change.after
+    })
+    for (const receipt of parked) {
+      const { claimed } = ended.find(({ result }) => result.outcome === 'accepted' && result.providerId === receipt.providerId)!
+      applyParked(on, receipt, claimed.attempt, changes, now)
+    }
+    await saveChanges(sql, changes)
+    return current.map((message) => message().nextActionAt)
+  })
+}
+
+function acceptedIds(ended: readonly Ended[]): string[] {
+  return ended.flatMap(({ result }) => (result.outcome === 'accepted' ? result.providerId : []))
+}
+
+function endings(ended: readonly Ended[], now: number): EndedAttempt[] {
+  return ended.map(({ claimed, result }) => ({
+    ref: claimed.attempt.ref,
+    state: result.outcome === 'never-left' ? 'never_left' : result.outcome,
+    endedAt: now,
+    providerId: result.outcome === 'accepted' ? result.providerId : null,
+    code: result.outcome === 'accepted' ? null : result.code,
+    detail: result.outcome === 'accepted' ? null : result.detail,
+  }))
+}
+
+/** Writes changed messages, with an event for each status they pass. */
+export async function saveChanges(sql: Writes, changes: readonly Change[]): Promise<void> {
+  const passed = changes.flatMap(({ before, via = [], after }) =>
+    [...via, after].filter((message, i, steps) => message.status !== (steps[i - 1] ?? before).status),
+  )
   await Promise.all([
-    appendEvents(sql, visible.map(({ after }) => messageEvent('message.updated', after))),
+    appendEvents(sql, passed.map((message) => messageEvent('message.updated', message))),
     saveMessages(sql, changes),
   ])
 }
@@ -207,6 +261,7 @@ export async function recordEvidence(
 ): Promise<number | null> {
   return ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
+    await lockLine(sql, on.line.id)
     const before = (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)!
     const open = (await findAttemptsByRef(sql, [attempt.ref])).get(attempt.ref)
     if (open?.state !== 'unknown' || before.attempts !== attempt.n) return before.nextActionAt

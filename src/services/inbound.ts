@@ -85,6 +85,7 @@ async function toMessage(ctx: Ctx, sql: Sql, line: Line, accountId: string, item
     sentAt: item.sentAt,
     nextActionAt: null,
     attempts: 0,
+    version: 0,
     requestHash: null,
     providerId: item.providerId,
   }

@@ -107,6 +107,7 @@ async function sendMessage(
       sentAt: 0,
       nextActionAt: 0,
       attempts: 0,
+      version: 0,
       requestHash: request.hash,
       providerId: null,
     },

@@ -29,13 +29,20 @@ export async function once<T>(
       const earlier = looksBack ? await findReplay(sql, request.accountId, request.path, key, now) : undefined
       if (earlier) {
         if (earlier.requestHash !== request.hash) {
-          throw new AppError('idempotency_mismatch', 'This Idempotency-Key was used before with another body. Use a new key for a new request.')
+          throw new AppError(
+            'idempotency_mismatch',
+            'This Idempotency-Key was used before with another body. Use a new key for a new request.',
+          )
         }
         return { status: earlier.status, body: JSON.parse(earlier.body), replayed: true }
       }
       const answer = await effect(sql)
       if (request.key === undefined) {
-        await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3', [request.accountId, request.path, key])
+        await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3', [
+          request.accountId,
+          request.path,
+          key,
+        ])
       }
       await insertReplays(sql, [
         {
@@ -54,8 +61,9 @@ export async function once<T>(
   try {
     return await run()
   } catch (error) {
-    // Another node was faster with the same key: its answer is there now.
-    if (error instanceof UniqueViolation && looksBack) return run()
+    // The same request may have been faster at another node, and this one met what it made: its answer is there now.
+    const met = error instanceof UniqueViolation || (error instanceof AppError && error.code === 'conflict')
+    if (met && looksBack) return run()
     throw error
   }
 }

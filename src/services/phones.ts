@@ -25,63 +25,59 @@ import { createBatch } from './batch.js'
  * books, as a carrier does, so that it can be asked later what became of a message.
  */
 export function createPhoneNetwork(ctx: Ctx) {
-  const deliveries = createBatch<{ line: Line; message: Outbound; latencyMs: number }, string>((items) => take(ctx, items))
+  const deliveries = createBatch<Delivery, string>((items) => take(ctx, items))
+  const newcomers = createBatch<Phone, Phone>(async (phones) => {
+    await ctx.db.write((sql) => insertPhones(sql, phones))
+    return phones
+  })
   return {
-    phone: (network: string, number: string) => phoneAt(ctx, network, number),
+    async phone(network: string, number: string): Promise<Phone> {
+      return (await findPhone(ctx.db, network, number)) ?? newcomers.add(defaultPhone(network, number, ctx.clock.now()))
+    },
     /** Takes a message for a phone. Resolves with the network's id once it is in its books. */
     take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
     find: (ref: string) => findPhoneMessageByRef(ctx.db, ref),
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line) => findNextDue(ctx.db, line.id),
     arrived: (messages: PhoneMessage[]) =>
-      ctx.db.tx((sql) => savePhoneArrivals(sql, messages.map((message) => message.id), ctx.clock.now())),
+      ctx.db.write((sql) => savePhoneArrivals(sql, messages.map((message) => message.id), ctx.clock.now())),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
   }
 }
 
-export type PhoneNetwork = ReturnType<typeof createPhoneNetwork>
-
-async function phoneAt(ctx: Ctx, network: string, number: string): Promise<Phone> {
-  const phone = await findPhone(ctx.db, network, number)
-  if (phone) return phone
-  const created = defaultPhone(network, number, ctx.clock.now())
-  await insertPhones(ctx.db, [created])
-  return created
+interface Delivery {
+  line: Line
+  message: Outbound
+  latencyMs: number
 }
 
-async function take(ctx: Ctx, items: { line: Line; message: Outbound; latencyMs: number }[]): Promise<string[]> {
-  const rows = await ctx.db.tx(async (sql) => {
-    const now = ctx.clock.now()
-    const off = new Set<string>()
-    for (const { line, message } of items) {
-      const phone = await findPhone(sql, line.network, message.to)
-      if (phone && !phone.power) off.add(`${line.network} ${message.to}`)
-    }
-    const rows = items.map(
-      ({ line, message, latencyMs }): NewPhoneMessage => ({
-        network: line.network,
-        phone: message.to,
-        lineId: line.id,
-        lineNumber: line.number,
-        fromPhone: false,
-        providerId: ctx.newId().toUpperCase(),
-        ref: message.ref,
-        handle: message.handle,
-        content: message.content,
-        mediaUrl: message.mediaUrl,
-        sendStyle: message.sendStyle,
-        replyTo: message.replyTo?.providerId ?? null,
-        service: message.service,
-        createdAt: now,
-        arrivedAt: null,
-        readAt: null,
-        dueAt: off.has(`${line.network} ${message.to}`) ? null : now + latencyMs,
-      }),
-    )
-    await insertPhoneMessages(sql, rows)
-    return rows
-  })
-  for (const lineId of new Set(items.map((item) => item.line.id))) ctx.wakes.wake(`phones:${lineId}`)
+export type PhoneNetwork = ReturnType<typeof createPhoneNetwork>
+
+async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
+  const now = ctx.clock.now()
+  const rows = items.map(
+    ({ line, message, latencyMs }): NewPhoneMessage => ({
+      network: line.network,
+      phone: message.to,
+      lineId: line.id,
+      lineNumber: line.number,
+      fromPhone: false,
+      providerId: ctx.newId().toUpperCase(),
+      ref: message.ref,
+      handle: message.handle,
+      content: message.content,
+      mediaUrl: message.mediaUrl,
+      sendStyle: message.sendStyle,
+      replyTo: message.replyTo?.providerId ?? null,
+      service: message.service,
+      createdAt: now,
+      arrivedAt: null,
+      readAt: null,
+      dueAt: now + latencyMs,
+    }),
+  )
+  await ctx.db.write((sql) => insertPhoneMessages(sql, rows))
+  for (const lineId of new Set(rows.map((row) => row.lineId))) ctx.wakes.wake(`phones:${lineId}`)
   return rows.map((row) => row.providerId)
 }
 
@@ -111,7 +107,7 @@ export async function textFromPhone(ctx: Ctx, network: string, number: string, t
   if (line?.driver !== 'simulator') {
     throw new AppError('invalid', `to: ${text.to} is not a simulated line of this world. GET /admin/lines lists them.`)
   }
-  const phone = await phoneAt(ctx, network, number)
+  const phone = (await findPhone(ctx.db, network, number)) ?? (await setPhone(ctx, network, number, {}))
   if (!phone.power) throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
   const lineServices = (await ctx.directory.line(line.id))!.capabilities.services
   const now = ctx.clock.now()

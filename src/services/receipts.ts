@@ -4,10 +4,12 @@ import { mayAdvance, type Service } from '../core/message.js'
 import { afterReceipt, type Receipt } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import { type Attempt, endAttempts, findAttemptsByProvider, findAttemptsByRef } from '../storage/attempts.js'
+import type { Sql, Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
-import { type Change, lockMessages } from '../storage/messages.js'
+import { lockLine } from '../storage/leases.js'
+import { type Change, findMessagesById, lockMessages } from '../storage/messages.js'
 import { type ParkedReceipt, parkReceipt } from '../storage/receipts.js'
-import { saveChanges } from './dispatch.js'
+import { saveChanges, unlessChanged } from './dispatch.js'
 
 interface On {
   line: Line
@@ -19,47 +21,73 @@ interface On {
  * change; what matches nothing yet is parked until the send it is about has its id.
  */
 export async function recordReceipts(ctx: Ctx, on: On, receipts: readonly Receipt[]): Promise<void> {
-  const settled = await ctx.db.tx(async (sql) => {
-    const now = ctx.clock.now()
-    const [byProvider, byRef] = await Promise.all([
-      findAttemptsByProvider(sql, on.line.id, receipts.flatMap((r) => r.providerId ?? [])),
-      findAttemptsByRef(sql, receipts.flatMap((r) => r.ref ?? [])),
-    ])
-    const matched: { attempt: Attempt; receipt: Receipt }[] = []
-    for (const receipt of receipts) {
-      const own = receipt.ref ? byRef.get(receipt.ref) : undefined
-      const attempt = (receipt.providerId && byProvider.get(receipt.providerId)) || (own?.lineId === on.line.id ? own : undefined)
-      if (attempt) matched.push({ attempt, receipt })
-      else if (receipt.providerId) {
-        await parkReceipt(sql, on.line.id, { providerId: receipt.providerId, status: receipt.status, report: { ...receipt } }, now)
-      }
+  const changes = await unlessChanged(
+    async () => {
+      const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now())
+      await ctx.db.write((sql) => verdict.write(sql))
+      return verdict.changes
+    },
+    () =>
+      ctx.db.tx(async (sql) => {
+        await lockLine(sql, on.line.id)
+        const verdict = await judge(sql, lockMessages, on, receipts, ctx.clock.now())
+        await verdict.write(sql)
+        return verdict.changes
+      }),
+  )
+  for (const { before, after } of changes) if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
+}
+
+/** What receipts change, and how to write it. */
+async function judge(sql: Sql, find: typeof lockMessages, on: On, receipts: readonly Receipt[], now: number) {
+  const [byProvider, byRef] = await Promise.all([
+    findAttemptsByProvider(sql, on.line.id, receipts.flatMap((r) => r.providerId ?? [])),
+    findAttemptsByRef(sql, receipts.flatMap((r) => r.ref ?? [])),
+  ])
+  const matched: { attempt: Attempt; receipt: Receipt }[] = []
+  const unmatched: Receipt[] = []
+  for (const receipt of receipts) {
+    const own = receipt.ref ? byRef.get(receipt.ref) : undefined
+    const attempt = (receipt.providerId && byProvider.get(receipt.providerId)) || (own?.lineId === on.line.id ? own : undefined)
+    if (attempt) matched.push({ attempt, receipt })
+    else unmatched.push(receipt)
+  }
+  const messages = await find(sql, [...new Set(matched.map(({ attempt }) => attempt.messageId))])
+  const changes = new Map<number, Change>()
+  const proven: Attempt[] = []
+  for (const { attempt, receipt } of matched) {
+    const change = changes.get(attempt.messageId)
+    const current = change?.after ?? messages.get(attempt.messageId)
+    const after = current && afterReceipt(current, attempt, receipt, on, now)
+    if (!after) continue
+    const via = change ? [...(change.via ?? []), change.after] : []
+    changes.set(attempt.messageId, { before: change?.before ?? current, via, after })
+    if (attempt.state === 'on_wire' || attempt.state === 'unknown') {
+      proven.push({ ...attempt, state: 'accepted', providerId: receipt.providerId ?? attempt.providerId, endedAt: now })
     }
-    const messages = await lockMessages(sql, [...new Set(matched.map(({ attempt }) => attempt.messageId))])
-    const changes = new Map<number, Change>()
-    const proven: Attempt[] = []
-    for (const { attempt, receipt } of matched) {
-      const change = changes.get(attempt.messageId)
-      const current = change?.after ?? messages.get(attempt.messageId)
-      if (!current) continue
-      const after = afterReceipt(current, attempt, receipt, on, now)
-      if (!after) continue
-      changes.set(attempt.messageId, { before: change?.before ?? current, after })
-      if (attempt.state === 'on_wire' || attempt.state === 'unknown') {
-        proven.push({ ...attempt, state: 'accepted', providerId: receipt.providerId ?? attempt.providerId, endedAt: now })
-      }
-    }
-    if (proven.length > 0) await endAttempts(sql, proven)
-    await saveChanges(sql, [...changes.values()])
-    return [...changes.values()].filter(({ before }) => before.nextActionAt !== null).map(({ after }) => after.id)
-  })
-  for (const id of settled) ctx.lines.get(on.line.id)?.recheck(id)
+  }
+  return {
+    changes: [...changes.values()],
+    write: (writes: Writes) =>
+      Promise.all([
+        ...unmatched.flatMap((receipt) => (receipt.providerId ? parkReceipt(writes, on.line.id, parked(receipt), now) : [])),
+        endAttempts(writes, proven),
+        saveChanges(writes, [...changes.values()]),
+      ]),
+  }
+}
+
+function parked(receipt: Receipt): ParkedReceipt {
+  return { providerId: receipt.providerId!, status: receipt.status, report: { ...receipt } }
 }
 
 /** A receipt that came before the send it is about had its id: it applies now, on top of the send's result. */
 export function applyParked(on: On, parked: ParkedReceipt, attempt: Attempt, changes: Change[], now: number): void {
   const change = changes.find(({ after }) => after.id === attempt.messageId)
   const after = change && afterReceipt(change.after, attempt, parked.report as unknown as Receipt, on, now)
-  if (change && after) change.after = after
+  if (!change || !after) return
+  change.via = [...(change.via ?? []), change.after]
+  change.after = after
 }
 
 /** A person read our message: an event, never a status. */

@@ -2,7 +2,7 @@ import type { Account } from '../core/account.js'
 import { networkOf } from '../core/account.js'
 import type { Phone } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
-import { findAccountByEmail, listAccounts, listKeys } from '../storage/accounts.js'
+import { findKeySecret, listAccounts, listKeys } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
 import { insertPhones } from '../storage/phones.js'
 import { createAccount, createKey } from './accounts.js'
@@ -32,10 +32,28 @@ export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
   await ctx.db.lock('seed', async () => {
     if ((await listAccounts(ctx.db)).length > 0 || (await listKeys(ctx.db)).length > 0) return
     await ctx.db.tx(async (sql) => {
-      const { live, test } = await createAccount(ctx, sql, { email: DEFAULT_WORLD.email, name: 'Default world' })
-      await createKey(ctx, sql, { accountId: live.id, kind: 'live', label: 'development' }, DEFAULT_WORLD.keys.live)
-      await createKey(ctx, sql, { accountId: live.id, kind: 'test', label: 'development' }, DEFAULT_WORLD.keys.test)
-      await createKey(ctx, sql, { accountId: null, kind: 'admin', label: 'development' }, DEFAULT_WORLD.keys.admin)
+      const { live, test } = await createAccount(ctx, sql, {
+        email: DEFAULT_WORLD.email,
+        name: 'Default world',
+      })
+      await createKey(
+        ctx,
+        sql,
+        { accountId: live.id, kind: 'live', label: 'development' },
+        DEFAULT_WORLD.keys.live,
+      )
+      await createKey(
+        ctx,
+        sql,
+        { accountId: live.id, kind: 'test', label: 'development' },
+        DEFAULT_WORLD.keys.test,
+      )
+      await createKey(
+        ctx,
+        sql,
+        { accountId: null, kind: 'admin', label: 'development' },
+        DEFAULT_WORLD.keys.admin,
+      )
       const line = { accountId: live.id, driver: 'simulator', config: {} }
       await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.line, kind: 'dedicated' })
       await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.sharedLine, kind: 'shared' })
@@ -63,12 +81,15 @@ async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
   await insertPhones(sql, phones)
 }
 
-/** Whether this database is the default world, and its account's keys are still the fixed ones. */
+/** Whether this database is the default world and its fixed keys still work. */
 export async function isDefaultWorld(ctx: Ctx): Promise<boolean> {
-  return (await findAccountByEmail(ctx.db, DEFAULT_WORLD.email, 'live')) !== undefined
+  const fixed = Object.values(DEFAULT_WORLD.keys).map(({ id }) => findKeySecret(ctx.db, id))
+  return (await Promise.all(fixed)).every((key) => key !== undefined)
 }
 
 /** Whether somebody made an admin key of their own. */
 export async function hasOwnAdminKey(ctx: Ctx): Promise<boolean> {
-  return (await listKeys(ctx.db)).some((key) => key.kind === 'admin' && !key.wellKnown && key.revokedAt === null)
+  return (await listKeys(ctx.db)).some(
+    (key) => key.kind === 'admin' && !key.wellKnown && key.revokedAt === null,
+  )
 }

@@ -1,5 +1,5 @@
 import type { Service } from '../core/message.js'
-import type { Columns, Row, Sql } from './db.js'
+import type { Columns, Row, Sql, Writes } from './db.js'
 
 export type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
 
@@ -21,25 +21,34 @@ export interface Attempt {
   detail: string | null
 }
 
+/**
+ * An attempt starts only while its line's lease has this epoch and its message still waits for attempt n: both
+ * are conditions of the insert itself, which otherwise fails for want of a value.
+ */
 const COLUMNS = {
   ref: 'text',
-  message_id: 'bigint',
+  message_id: {
+    type: 'bigint',
+    as: '(select m.id from messages m where m.id = {message_id} and m.next_action_at is not null and m.attempts + 1 = {n})',
+  },
   n: 'bigint',
   line_id: 'text',
-  epoch: 'bigint',
+  epoch: { type: 'bigint', as: '(select x.epoch from line_leases x where x.line_id = {line_id} and x.epoch = {epoch})' },
   service: 'text',
   state: 'text',
   wire_at: 'bigint',
   lookups: 'bigint',
 } as const satisfies Columns
 
-export async function insertAttempts(sql: Sql, attempts: readonly Attempt[]): Promise<void> {
+export async function insertAttempts(sql: Writes, attempts: readonly Attempt[]): Promise<void> {
   await sql.insertMany(
     'attempts',
     COLUMNS,
     attempts.map((a) => [a.ref, a.messageId, a.n, a.lineId, a.epoch, a.service, a.state, a.wireAt, a.lookups]),
   )
 }
+
+export type EndedAttempt = Pick<Attempt, 'ref' | 'state' | 'endedAt' | 'providerId' | 'code' | 'detail'>
 
 const ENDED = {
   state: 'text',
@@ -51,19 +60,16 @@ const ENDED = {
 
 /**
  * Ends attempts that are still open. The guard is the fence: a worker that was taken for dead finds its
- * attempt already judged and writes nothing. Answers which ones it ended.
+ * attempt already judged and writes nothing. In a conversation it answers which ones it ended.
  */
-export async function endAttempts(
-  sql: Sql,
-  ended: readonly Pick<Attempt, 'ref' | 'state' | 'endedAt' | 'providerId' | 'code' | 'detail'>[],
-): Promise<boolean[]> {
-  return sql.updateMany(
+export async function endAttempts<S extends Writes>(sql: S, ended: readonly EndedAttempt[]): Promise<boolean[]> {
+  return (await sql.updateMany(
     'attempts',
     { ref: 'text' },
     ENDED,
     ended.map((a) => [a.ref, a.state, a.endedAt, a.providerId, a.code, a.detail]),
     "attempts.state in ('on_wire', 'unknown')",
-  )
+  )) as boolean[]
 }
 
 export async function countLookup(sql: Sql, ref: string): Promise<void> {

@@ -71,6 +71,13 @@ export class UniqueViolation extends Error {
   }
 }
 
+/** A value that the statement computed was not there: its condition did not hold. */
+export class MissingValue extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : 'missing value', { cause })
+  }
+}
+
 export function asBoolean(value: Param): boolean | null {
   return value === null ? null : value === 1
 }

@@ -87,9 +87,16 @@ export async function releaseLease(db: Db, nodeId: string, lease: Lease): Promis
   ])
 }
 
-/** Inside a transaction: whether this epoch still drives the line. Locks the lease until the commit. */
+/** Whether this epoch still drives the line. */
 export async function holdsLease(sql: Sql, lease: Lease): Promise<boolean> {
-  const lock = sql.engine === 'postgres' ? 'for share' : ''
-  const row = await sql.one<{ epoch: number }>(`select epoch from line_leases where line_id = $1 ${lock}`, [lease.lineId])
+  const row = await sql.one<{ epoch: number }>('select epoch from line_leases where line_id = $1', [lease.lineId])
   return row?.epoch === lease.epoch
+}
+
+/**
+ * Results and receipts of one line are written one after the other: a receipt that finds no send and a send that
+ * finds no receipt must not pass each other unseen.
+ */
+export async function lockLine(sql: Sql, lineId: string): Promise<void> {
+  if (sql.engine === 'postgres') await sql.one('select 1 from line_leases where line_id = $1 for update', [lineId])
 }

@@ -59,7 +59,10 @@ export async function listLinesOf(sql: Sql, accountId: string): Promise<Line[]> 
 }
 
 export async function insertLineMember(sql: Sql, lineId: string, accountId: string): Promise<void> {
-  await sql.run('insert into line_members (line_id, account_id) values ($1, $2) on conflict do nothing', [lineId, accountId])
+  await sql.run('insert into line_members (line_id, account_id) values ($1, $2) on conflict do nothing', [
+    lineId,
+    accountId,
+  ])
 }
 
 export async function listLineMembers(sql: Sql, lineId: string): Promise<string[]> {
@@ -71,7 +74,9 @@ export async function listLineMembers(sql: Sql, lineId: string): Promise<string[
 }
 
 export async function removeLine(sql: Sql, id: string, now: number): Promise<boolean> {
-  return (await sql.run('update lines set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
+  return (
+    (await sql.run('update lines set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
+  )
 }
 
 function toLine(row: Row): Line {

@@ -55,7 +55,10 @@ export async function listMessages(
     params,
   )
   if (ids.length === 0) return { messages: [], total }
-  const list = sql.inIds(1, ids.map((row) => row.id))
+  const list = sql.inIds(
+    1,
+    ids.map((row) => row.id),
+  )
   const rows = await sql.all(`select * from messages where id in ${list.sql}`, [list.param])
   const byId = new Map(rows.map((row) => [row.id, row]))
   return { messages: ids.map(({ id }) => toMessage(byId.get(id)!)), total }
@@ -96,18 +99,21 @@ async function pick(
     const open = PATHS.filter((path) => path.equal.every((name) => branch[name] !== undefined))
     const exact = open.find((path) => path.order === page.order && covers(path, branch))
     if (exact) best = { path: exact, walked: depth }
-    else for (const path of open) {
-      const reach = await countPath(sql, branch, path)
-      const walked = path.order === page.order ? Math.min(reach, (depth * reach) / total) : reach
-      if (!best || walked < best.walked) best = { path, walked }
-    }
+    else
+      for (const path of open) {
+        const reach = await countPath(sql, branch, path)
+        const walked = path.order === page.order ? Math.min(reach, (depth * reach) / total) : reach
+        if (!best || walked < best.walked) best = { path, walked }
+      }
   }
   const { path } = best!
   const where = conditions(branch, params, path)
   const rows = `select id, ${page.order}_at as at from messages where ${where}`
   params.push(depth)
   const first = `order by ${page.order === path.order ? `${page.order}_at` : 'at'} ${direction}, id ${direction} limit $${params.length}`
-  return path.order === page.order ? `${rows} ${first}` : `with r as materialized (${rows}) select * from r ${first}`
+  return path.order === page.order
+    ? `${rows} ${first}`
+    : `with r as materialized (${rows}) select * from r ${first}`
 }
 
 /** Whether every entry the path walks is a match. */
@@ -131,7 +137,8 @@ async function countPath(sql: Sql, branch: Branch, path: Path): Promise<number> 
 /** Exact number of matches: from the counters, and by counting only where they cannot tell. */
 async function countBranch(sql: Sql, branch: Branch): Promise<number> {
   const fields = Object.keys(branch.dates) as DateField[]
-  if (branch.contact !== undefined || branch.groupId !== undefined || fields.length > 1) return countRows(sql, branch)
+  if (branch.contact !== undefined || branch.groupId !== undefined || fields.length > 1)
+    return countRows(sql, branch)
   const filter: CountFilter = branch
   const field = fields[0]
   if (!field) return sumAll(sql, filter)
@@ -157,7 +164,10 @@ async function countBranch(sql: Sql, branch: Branch): Promise<number> {
 
 async function countRows(sql: Sql, branch: Branch): Promise<number> {
   const params: Param[] = []
-  const row = await sql.one<{ n: number }>(`select count(*) as n from messages where ${conditions(branch, params)}`, params)
+  const row = await sql.one<{ n: number }>(
+    `select count(*) as n from messages where ${conditions(branch, params)}`,
+    params,
+  )
   return row!.n
 }
 
@@ -175,7 +185,13 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
   add('contact', '=', branch.contact, owns('contact'))
   add('group_id', '=', branch.groupId, owns('groupId'))
   add('line_id', '=', branch.lineId, owns('lineId'))
-  add('is_outbound', '=', branch.isOutbound === undefined ? undefined : branch.isOutbound ? 1 : 0, owns('isOutbound'), true)
+  add(
+    'is_outbound',
+    '=',
+    branch.isOutbound === undefined ? undefined : branch.isOutbound ? 1 : 0,
+    owns('isOutbound'),
+    true,
+  )
   add('status', '=', branch.status, owns('status'))
   add('service', '=', branch.service, true)
   add('type', '=', branch.type, true)

@@ -32,6 +32,7 @@ const COLUMNS = {
   sent_at: 'bigint',
   next_action_at: 'bigint',
   attempts: 'bigint',
+  version: 'bigint',
   request_hash: 'text',
   provider_id: 'text',
 } as const satisfies Columns
@@ -70,19 +71,28 @@ async function insertGiven(sql: Writes, rows: Param[][]): Promise<void> {
 
 export interface Change {
   before: Message
+  /** States it passes on the way, when one transaction moves it by more than one step. */
+  via?: Message[]
   after: Message
 }
 
+/** A change of a message that somebody else has changed meanwhile fails for want of a version. */
+const VERSION = {
+  type: 'bigint',
+  as: 'case when messages.version = {version} - 1 then {version} end',
+} as const
+
 /**
  * Writes what changed and nothing else: an index is touched only when one of its columns is in the statement,
- * so messages that change the same columns share one.
+ * so messages that change the same columns share one. Fails with MissingValue when a message is no longer what
+ * `before` says.
  */
-export async function saveMessages(sql: Sql, changes: readonly Change[]): Promise<void> {
+export async function saveMessages(sql: Writes, changes: readonly Change[]): Promise<void> {
   const groups = new Map<string, { columns: number[]; rows: Param[][] }>()
   const tally = createTally()
   for (const { before, after } of changes) {
     const columns: number[] = []
-    const row: Param[] = [after.id]
+    const row: Param[] = [after.id, before.version + 1]
     for (let i = 0; i < MUTABLE.length; i++) {
       const value = MUTABLE[i]![1](after)
       if (value === MUTABLE[i]![1](before)) continue
@@ -99,7 +109,7 @@ export async function saveMessages(sql: Sql, changes: readonly Change[]): Promis
   }
   const updates = [...groups.values()].map(({ columns, rows }) => {
     const set = Object.fromEntries(columns.map((i) => [MUTABLE[i]![0], COLUMNS[MUTABLE[i]![0]]]))
-    return sql.updateMany('messages', { id: 'bigint' }, set, rows)
+    return sql.updateMany('messages', { id: 'bigint' }, { version: VERSION, ...set }, rows)
   })
   await Promise.all([...updates, saveTally(sql, tally)])
 }
@@ -233,6 +243,7 @@ function fromMessage(message: NewMessage): Param[] {
     message.sentAt,
     message.nextActionAt,
     message.attempts,
+    message.version,
     message.requestHash,
     message.providerId,
   ]
@@ -275,6 +286,7 @@ export function toMessage(row: Row): Message {
     sentAt: row.sent_at as number,
     nextActionAt: row.next_action_at as number | null,
     attempts: row.attempts as number,
+    version: row.version as number,
     requestHash: row.request_hash as string | null,
     providerId: row.provider_id as string | null,
   }

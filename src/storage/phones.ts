@@ -1,6 +1,6 @@
 import type { Service } from '../core/message.js'
 import type { Phone, PhoneMessage } from '../core/phone-world.js'
-import type { Columns, Param, Row, Sql } from './db.js'
+import type { Columns, Param, Row, Sql, Writes } from './db.js'
 
 const PHONE_COLUMNS = {
   network: 'text',
@@ -14,7 +14,7 @@ const PHONE_COLUMNS = {
   created_at: 'bigint',
 } as const satisfies Columns
 
-export async function insertPhones(sql: Sql, phones: readonly Phone[]): Promise<void> {
+export async function insertPhones(sql: Writes, phones: readonly Phone[]): Promise<void> {
   await sql.insertMany('phones', PHONE_COLUMNS, phones.map(fromPhone), 'on conflict (network, number) do nothing')
 }
 
@@ -82,12 +82,16 @@ const MESSAGE_COLUMNS = {
   created_at: 'bigint',
   arrived_at: 'bigint',
   read_at: 'bigint',
-  due_at: 'bigint',
+  // What is sent to a phone that is switched off waits until it is switched on.
+  due_at: {
+    type: 'bigint',
+    as: 'case when {from_phone} = 0 and exists (select 1 from phones p where p.network = {network} and p.number = {phone} and p.power = 0) then null else {due_at} end',
+  },
 } as const satisfies Columns
 
 export type NewPhoneMessage = Omit<PhoneMessage, 'id'>
 
-export async function insertPhoneMessages(sql: Sql, messages: readonly NewPhoneMessage[]): Promise<void> {
+export async function insertPhoneMessages(sql: Writes, messages: readonly NewPhoneMessage[]): Promise<void> {
   await sql.insertMany(
     'phone_messages',
     MESSAGE_COLUMNS,
@@ -114,7 +118,7 @@ export async function insertPhoneMessages(sql: Sql, messages: readonly NewPhoneM
 }
 
 /** Marks messages as arrived: nothing is left for the network to do. */
-export async function savePhoneArrivals(sql: Sql, ids: readonly number[], at: number): Promise<void> {
+export async function savePhoneArrivals(sql: Writes, ids: readonly number[], at: number): Promise<void> {
   await sql.updateMany(
     'phone_messages',
     { id: 'bigint' },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { AppError } from '../core/errors.js'
-import { type Columns, CommitUnknown, type Db, type Param, type Sql, UniqueViolation } from './db.js'
+import { type Columns, CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
 import { createTxGuard } from './tx-guard.js'
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -146,10 +146,7 @@ function statements(query: Query): Sql {
     async insertMany(table, columns, rows, tail = '') {
       if (rows.length === 0) return
       const names = Object.keys(columns)
-      const values = Object.entries(columns).map(([name, column]) =>
-        typeof column === 'string' ? `v.${name}` : column.as.replace(/\{(\w+)\}/g, (_, other) => `v.${other}`),
-      )
-      const text = `insert into ${table} (${names}) select ${values} from ${unnest(columns)} as v(${names}) ${tail}`
+      const text = `insert into ${table} (${names}) select ${names.map((name) => value(name, columns))} from ${unnest(columns)} as v(${names}) ${tail}`
       await query(named(text, transpose(names.length, rows)))
     },
     async updateMany(table, keys, set, rows, condition = '') {
@@ -159,7 +156,7 @@ function statements(query: Query): Sql {
       const where = keyNames.map((name) => `${table}.${name} = v.${name}`)
       if (condition) where.push(`(${condition})`)
       const text =
-        `update ${table} set ${Object.keys(set).map((name) => `${name} = v.${name}`)} ` +
+        `update ${table} set ${Object.keys(set).map((name) => `${name} = ${value(name, set)}`)} ` +
         `from ${unnest(columns)} as v(${Object.keys(columns)}) where ${where.join(' and ')} ` +
         `returning ${keyNames.map((name) => `v.${name}`)}`
       const result = await query(named(text, transpose(Object.keys(columns).length, rows)))
@@ -195,6 +192,12 @@ function named(text: string, values: readonly unknown[]): pg.QueryConfig {
   return { name, text, values: values as unknown[] }
 }
 
+/** A column's value in a bulk statement: as given, or what is computed of the given ones. */
+function value(name: string, columns: Columns): string {
+  const column = columns[name]!
+  return typeof column === 'string' ? `v.${name}` : column.as.replace(/\{(\w+)\}/g, (_, other) => `v.${other}`)
+}
+
 function unnest(columns: Columns): string {
   return `unnest(${Object.values(columns).map((column, i) => `$${i + 1}::${typeof column === 'string' ? column : column.type}[]`)})`
 }
@@ -228,7 +231,9 @@ function isConnectionLoss(error: unknown): boolean {
 }
 
 function translate(error: unknown): unknown {
-  if ((error as { code?: string }).code === '23505') return new UniqueViolation(error)
+  const { code } = error as { code?: string }
+  if (code === '23505') return new UniqueViolation(error)
+  if (code === '23502') return new MissingValue(error)
   if (isConnectionLoss(error)) {
     return new AppError('unavailable', 'The database cannot be reached right now; try again.', { retryAfterMs: 1000 })
   }

@@ -1,5 +1,5 @@
 import type { Status } from '../core/message.js'
-import type { Sql } from './db.js'
+import type { Sql, Writes } from './db.js'
 
 /** A carrier's word about a message we cannot match yet. */
 export interface ParkedReceipt {
@@ -8,12 +8,22 @@ export interface ParkedReceipt {
   report: Record<string, unknown>
 }
 
-export async function parkReceipt(sql: Sql, lineId: string, receipt: ParkedReceipt, now: number): Promise<void> {
+export async function parkReceipt(sql: Writes, lineId: string, receipt: ParkedReceipt, now: number): Promise<void> {
   await sql.run(
     `insert into parked_receipts (line_id, provider_id, status, report, received_at) values ($1, $2, $3, $4, $5)
      on conflict do nothing`,
     [lineId, receipt.providerId, receipt.status, JSON.stringify(receipt.report), now],
   )
+}
+
+export async function listParkedReceipts(sql: Sql, lineId: string, providerIds: readonly string[]): Promise<string[]> {
+  if (providerIds.length === 0) return []
+  const list = sql.inList(2, providerIds)
+  const rows = await sql.all<{ provider_id: string }>(
+    `select provider_id from parked_receipts where line_id = $1 and provider_id in ${list.sql}`,
+    [lineId, list.param],
+  )
+  return rows.map((row) => row.provider_id)
 }
 
 /** Takes out what was parked for these ids. */

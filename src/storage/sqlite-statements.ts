@@ -38,20 +38,23 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
   }
 }
 
+/** A column's value in a statement: its parameter, or what is computed of the parameters. */
+function value(names: string[], name: string, columns: Columns): string {
+  const parameter = (other: string) => `?${names.indexOf(other) + 1}`
+  const column = columns[name]!
+  return typeof column === 'string' ? parameter(name) : column.as.replace(/\{(\w+)\}/g, (_, other) => parameter(other))
+}
+
 function insertText(table: string, columns: Columns, tail: string): string {
   const names = Object.keys(columns)
-  const value = (name: string) => `?${names.indexOf(name) + 1}`
-  const values = Object.entries(columns).map(([name, column]) =>
-    typeof column === 'string' ? value(name) : column.as.replace(/\{(\w+)\}/g, (_, other) => value(other)),
-  )
-  return `insert into ${table} (${names}) values (${values}) ${tail}`
+  return `insert into ${table} (${names}) values (${names.map((name) => value(names, name, columns))}) ${tail}`
 }
 
 function updateText(table: string, keys: Columns, set: Columns, guard: string): string {
-  const keyNames = Object.keys(keys)
-  const where = keyNames.map((name, i) => `${name} = ?${i + 1}`)
+  const names = [...Object.keys(keys), ...Object.keys(set)]
+  const where = Object.keys(keys).map((name) => `${name} = ${value(names, name, keys)}`)
   if (guard) where.push(`(${guard})`)
-  const values = Object.keys(set).map((name, i) => `${name} = ?${keyNames.length + i + 1}`)
+  const values = Object.keys(set).map((name) => `${name} = ${value(names, name, set)}`)
   return `update ${table} set ${values} where ${where.join(' and ')}`
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../core/errors.js'
-import { type Db, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
+import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
 import { createStatements, loadSqlite, type OpenSqlite } from './sqlite-statements.js'
 import type { PlanStep, WriterReply } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
@@ -200,6 +200,7 @@ function lockDirectory(open: OpenSqlite, directory: string): () => void {
 function translate(error: unknown): unknown {
   const text = error instanceof Error ? error.message : ''
   if (/UNIQUE constraint failed/i.test(text)) return new UniqueViolation(error)
+  if (/NOT NULL constraint failed/i.test(text)) return new MissingValue(error)
   if (/disk I\/O error/i.test(text)) {
     // After a failed flush the page cache cannot be trusted: end here, and let a restart read what is on disk.
     setImmediate(() => {

@@ -14,8 +14,8 @@ export interface Entry {
 
 interface Conversation {
   entries: Entry[]
-  /** More of it is in the table than the window took. */
-  more: boolean
+  /** The newest that the window had no place for and left in the table; 0 when it holds all. */
+  leftUntil: number
 }
 
 /** Entries one conversation may hold in the window: a stuck one must not crowd out the others. */
@@ -42,16 +42,20 @@ export function createLineQueue() {
     size: () => known.size,
 
     add(rows: readonly QueueEntry[], now: number) {
+      const readUntil = cursor
       for (const row of rows) {
         cursor = Math.max(cursor, row.id)
         if (known.has(row.id)) continue
         const name = conversationOf(row)
-        let conversation = conversations.get(name)
-        if (!conversation) conversations.set(name, (conversation = { entries: [], more: false }))
-        if (conversation.more || conversation.entries.length >= PER_CONVERSATION) {
-          conversation.more = true
+        const conversation: Conversation = conversations.get(name) ?? { entries: [], leftUntil: 0 }
+        if (conversation.entries.length === 0) conversations.set(name, conversation)
+        // What was left in the table is older than what comes new: it goes first, when it is read again.
+        const overtakes = conversation.leftUntil > 0 && row.id > readUntil
+        if (overtakes || conversation.entries.length >= PER_CONVERSATION) {
+          conversation.leftUntil = Math.max(conversation.leftUntil, row.id)
           continue
         }
+        if (row.id >= conversation.leftUntil) conversation.leftUntil = 0
         const entry = { id: row.id, conversation: name, contact: row.contact, dueAt: row.nextActionAt }
         known.set(row.id, entry)
         conversation.entries.push(entry)
@@ -94,9 +98,13 @@ export function createLineQueue() {
       known.delete(entry.id)
       const conversation = conversations.get(entry.conversation)!
       conversation.entries.shift()
-      if (conversation.entries.length > 0) offer(conversation.entries[0]!, now)
-      else conversations.delete(entry.conversation)
-      return conversation.entries.length === 0 && conversation.more
+      if (conversation.entries.length > 0) {
+        offer(conversation.entries[0]!, now)
+        return false
+      }
+      if (conversation.leftUntil > 0) return true
+      conversations.delete(entry.conversation)
+      return false
     },
 
     /** Something happened to this message: look at it now instead of later. */

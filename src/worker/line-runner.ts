@@ -1,11 +1,11 @@
 import type { Capabilities, Line, LineState } from '../core/line.js'
-import type { Service } from '../core/message.js'
-import type { SendResult } from '../core/outcome.js'
+import type { Message, Service } from '../core/message.js'
+import type { Receipt, SendResult } from '../core/outcome.js'
 import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
 import type { Ctx, DrivenLine } from '../ctx.js'
 import type { Connection, Driver } from '../drivers/driver.js'
 import { firstIdAt } from '../ids.js'
-import { createBatch } from '../services/batch.js'
+import { createBatch, createTurns } from '../services/batch.js'
 import {
   type Claimed,
   claim,
@@ -48,11 +48,15 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const queue = createLineQueue()
   const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
   const pace = createPace(line.pace, recent)
-  const results = createBatch<Ended, number | null>((ended) => recordResults(ctx, on, ended))
-  const receipts = createBatch<Parameters<typeof recordReceipts>[2][number], void>(async (items) => {
-    await recordReceipts(ctx, on, items)
-    return items.map(() => undefined)
-  })
+  // What changes messages of this line happens one after the other: nothing passes something else unseen.
+  const inTurn = createTurns()
+  const results = createBatch<Ended, number | null>((ended) => inTurn(() => recordResults(ctx, on, ended)))
+  const receipts = createBatch<Receipt, void>((items) =>
+    inTurn(async () => {
+      await recordReceipts(ctx, on, items)
+      return items.map(() => undefined)
+    }),
+  )
   const inFlight = new Set<number>()
   let state: LineState = 'UNKNOWN'
   let detail: string | undefined
@@ -65,7 +69,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const connection: Connection = await driver.connect(line, {
     receive: createInboundDoor(ctx, line),
     receipt: (receipt) => receipts.add(receipt),
-    read: (read) => recordRead(ctx, on, read),
+    read: (read) => inTurn(() => recordRead(ctx, on, read)),
     state(next, why) {
       const was = state
       state = next
@@ -136,44 +140,45 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   /** Puts entries on the wire, or asks the carrier about those whose last attempt is an open question. */
   async function start(entries: Entry[]) {
-    const byId = new Map(entries.map((entry) => [entry.id, entry]))
-    for (const id of byId.keys()) inFlight.add(id)
+    const left = new Map(entries.map((entry) => [entry.id, entry]))
+    const takeOut = (id: number) => {
+      const entry = left.get(id)!
+      left.delete(id)
+      return entry
+    }
+    for (const id of left.keys()) inFlight.add(id)
     try {
-      const messages = await findMessagesById(ctx.db, [...byId.keys()])
-      const toSend: Entry[] = []
-      for (const entry of entries) {
-        const message = messages.get(entry.id)
-        const attempt = message && (await findUnresolved(ctx, message))
-        if (attempt) void ask(entry, attempt)
-        else toSend.push(entry)
-      }
-      const reach = await availability(toSend)
-      const claimed = toSend.length > 0 ? await claim(ctx, on, toSend.map((entry) => entry.id), reach) : []
+      const messages = await findMessagesById(ctx.db, [...left.keys()])
       const now = ctx.clock.now()
-      for (const one of claimed) {
-        const entry = byId.get(one.message.id)!
-        byId.delete(one.message.id)
-        pace.take(now)
-        void send(entry, one)
+      const due: Message[] = []
+      for (const message of messages.values()) {
+        if (message.nextActionAt === null || message.nextActionAt > now) continue
+        const attempt = await findUnresolved(ctx, message)
+        if (attempt) void ask(takeOut(message.id), attempt)
+        else due.push(message)
       }
-      // Not claimed: done meanwhile, or due later than the window thought.
-      for (const entry of toSend) {
-        if (!byId.has(entry.id)) continue
-        inFlight.delete(entry.id)
-        release(entry, (await findMessagesById(ctx.db, [entry.id])).get(entry.id)?.nextActionAt ?? null)
+      for (const one of await claim(ctx, on, due, await availability(due))) {
+        pace.take(now)
+        void send(takeOut(one.message.id), one)
+      }
+      // The rest is done meanwhile, or due later than the window thought.
+      for (const id of [...left.keys()]) {
+        const entry = takeOut(id)
+        inFlight.delete(id)
+        release(entry, (await findMessagesById(ctx.db, [id])).get(id)?.nextActionAt ?? null)
       }
     } catch (error) {
-      for (const entry of entries) if (byId.has(entry.id)) inFlight.delete(entry.id)
-      queue.putBack(entries.filter((entry) => byId.has(entry.id)))
+      for (const id of left.keys()) inFlight.delete(id)
+      queue.putBack([...left.values()])
       throw error
     }
   }
 
-  async function availability(entries: readonly Entry[]): Promise<Map<string, readonly Service[]>> {
+  async function availability(messages: readonly Message[]): Promise<Map<string, readonly Service[]>> {
     const reach = new Map<string, readonly Service[]>()
     if (!connection.availability || on.services.length < 2) return reach
     await Promise.all(
-      [...new Set(entries.map((entry) => entry.contact))].map(async (number) => {
+      [...new Set(messages.map((message) => message.contact))].map(async (number) => {
         // Not knowing is no reason to wait: the carrier's refusal then chooses the next service.
         const services = await connection.availability!(number).catch(() => undefined)
         if (services) reach.set(number, services)
@@ -221,7 +226,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
           .lookup({ ref: attempt.ref, to: contact, content: message?.content ?? '', service: attempt.service, wireAt: attempt.wireAt })
           .catch(() => ({ found: undefined }))
       : { found: undefined }
-    return recordEvidence(ctx, on, attempt, evidence)
+    return inTurn(() => recordEvidence(ctx, on, attempt, evidence))
   }
 
   /** Writes an end of something and lets the conversation go on. A failing database is tried again. */

@@ -1,16 +1,27 @@
-import type { Routes } from '../routes.js'
 import { type Static, Type } from 'typebox'
 import type { Account } from '../../core/account.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { createAccount, deleteAccount } from '../../services/accounts.js'
 import { findAccount, listAccounts } from '../../storage/accounts.js'
+import type { Routes } from '../routes.js'
 import { config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
 
 const NewAccount = Type.Object({
-  email: Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', description: 'Identifies the account on the wire' }),
+  email: Type.String({
+    minLength: 3,
+    maxLength: 254,
+    pattern: '^[^\\s@]+@[^\\s@]+$',
+    description: 'Identifies the account on the wire',
+  }),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Company or person' })),
-  plan: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: 'dedicated (default), free or a name of your own' })),
+  plan: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 50,
+      description: 'dedicated (default), free or a name of your own',
+    }),
+  ),
 })
 
 const AccountWire = Type.Object({
@@ -37,11 +48,21 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/accounts',
     { config, schema: { tags, summary: 'List accounts', response: { 200: listOf(AccountWire) } } },
-    async () => ({ data: (await listAccounts(ctx.db)).filter((account) => account.world === 'live').map(accountWire) }),
+    async () => ({
+      data: (await listAccounts(ctx.db)).filter((account) => account.world === 'live').map(accountWire),
+    }),
   )
   app.post(
     '/admin/accounts',
-    { config, schema: { tags, summary: 'Create an account and its test world', body: NewAccount, response: { 201: AccountWire } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Create an account and its test world',
+        body: NewAccount,
+        response: { 201: AccountWire },
+      },
+    },
     async (request, reply) => {
       const { body } = request
       return createOnce(ctx, request, reply, async (sql) => {
@@ -52,14 +73,25 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/accounts/:id',
-    { config, schema: { tags, summary: 'Show an account', params: IdParams, response: { 200: AccountWire } } },
-    async (request) => accountWire(required(await findAccount(ctx.db, idOf(request)), 'account', idOf(request))),
+    {
+      config,
+      schema: { tags, summary: 'Show an account', params: IdParams, response: { 200: AccountWire } },
+    },
+    async (request) => {
+      const account = await findAccount(ctx.db, idOf(request))
+      return accountWire(required(account?.world === 'live' ? account : undefined, 'account', idOf(request)))
+    },
   )
   app.delete(
     '/admin/accounts/:id',
     {
       config,
-      schema: { tags, summary: 'Remove an account, its test world, keys and lines', params: IdParams, response: { 204: Type.Null() } },
+      schema: {
+        tags,
+        summary: 'Remove an account, its test world, keys and lines',
+        params: IdParams,
+        response: { 204: Type.Null() },
+      },
     },
     async (request, reply) => {
       await deleteAccount(ctx, idOf(request))

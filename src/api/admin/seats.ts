@@ -1,17 +1,35 @@
-import type { Routes } from '../routes.js'
 import { Type } from 'typebox'
 import type { Seat } from '../../core/account.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { createSeat, deleteSeat } from '../../services/accounts.js'
 import { findSeatById, listSeats } from '../../storage/accounts.js'
+import type { Sql } from '../../storage/db.js'
 import { nullable } from '../message-wire.js'
-import { AccountFilter, accountFilter, config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
+import type { Routes } from '../routes.js'
+import {
+  AccountFilter,
+  accountFilter,
+  config,
+  createOnce,
+  IdParams,
+  idOf,
+  listOf,
+  required,
+  tags,
+} from './shared.js'
 
 const NewSeat = Type.Object({
   account_id: Type.String({ description: 'The account, or a test world' }),
-  email: Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', description: "The user's e-mail address" }),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Their id at an outside identity provider' })),
+  email: Type.String({
+    minLength: 3,
+    maxLength: 254,
+    pattern: '^[^\\s@]+@[^\\s@]+$',
+    description: "The user's e-mail address",
+  }),
+  subject: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'Their id at an outside identity provider' }),
+  ),
   first_name: Type.Optional(Type.String({ maxLength: 200, description: 'First name' })),
   last_name: Type.Optional(Type.String({ maxLength: 200, description: 'Last name' })),
 })
@@ -41,7 +59,15 @@ function seatWire(seat: Seat) {
 export function registerAdminSeats(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/seats',
-    { config, schema: { tags, summary: 'List seats', querystring: AccountFilter, response: { 200: listOf(SeatWire) } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List seats',
+        querystring: AccountFilter,
+        response: { 200: listOf(SeatWire) },
+      },
+    },
     async (request) => ({ data: (await listSeats(ctx.db, accountFilter(request))).map(seatWire) }),
   )
   app.post(
@@ -49,7 +75,7 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
     { config, schema: { tags, summary: 'Create a seat', body: NewSeat, response: { 201: SeatWire } } },
     async (request, reply) => {
       const { body } = request
-      return createOnce(ctx, request, reply, async (sql) => {
+      const create = async (sql: Sql) => {
         const seat = await createSeat(ctx, sql, {
           accountId: body.account_id,
           email: body.email,
@@ -58,7 +84,9 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
           lastName: body.last_name ?? null,
         })
         return { status: 201, body: seatWire(seat) }
-      })
+      }
+      const taken = `There is a seat for ${body.email}${body.subject ? ` or ${body.subject}` : ''} already`
+      return createOnce(ctx, request, reply, create, taken)
     },
   )
   app.get(

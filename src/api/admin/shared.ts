@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../ctx.js'
 import { linesChanged } from '../../services/lines.js'
 import { type Answer, once } from '../../services/once.js'
-import type { Sql } from '../../storage/db.js'
+import { type Sql, UniqueViolation } from '../../storage/db.js'
 import { identityOf } from '../identity.js'
 
 /** What the routes for operators have in common. The command line and the console use these routes. */
@@ -32,14 +32,17 @@ export function required<T>(value: T | undefined, what: string, id: string): T {
   return value
 }
 
-/** A POST that happens once per Idempotency-Key. */
+/** A POST that happens once per Idempotency-Key. `taken` is said when the database finds it there already. */
 export async function createOnce<T>(
   ctx: Ctx,
   request: FastifyRequest,
   reply: { code(status: number): unknown; header(name: string, value: string): unknown },
   effect: (sql: Sql) => Promise<Answer<T>>,
+  taken = 'This exists already',
 ): Promise<T> {
-  const answer = await once(ctx, identityOf(request), effect)
+  const answer = await once(ctx, identityOf(request), effect).catch((error) => {
+    throw error instanceof UniqueViolation ? new AppError('conflict', taken) : error
+  })
   linesChanged(ctx)
   if (answer.replayed) reply.header('x-idempotent-replay', 'true')
   reply.code(answer.status)

@@ -117,6 +117,7 @@ create table messages (
   sent_at bigint not null,
   next_action_at bigint,
   attempts bigint not null,
+  version bigint not null,
   request_hash text,
   provider_id text,
   check (next_action_at is not null or status not in ('REGISTERED', 'QUEUED', 'PENDING'))

@@ -1,0 +1,33 @@
+// npm run bench [name …] [--runs N] [--json]
+// Each figure is a ratio measured in one run on one machine: our rate and the yardstick's, in turns.
+import { parseArgs } from 'node:util'
+import { acceptPostgres, acceptSqlite } from './accept.js'
+import { deliveredSqlite } from './delivered.js'
+import { listGrowth } from './list.js'
+import { soak } from './soak.js'
+
+const BENCHES = {
+  accept_sqlite: acceptSqlite,
+  accept_postgres: acceptPostgres,
+  delivered_sqlite: deliveredSqlite,
+  list_growth: listGrowth,
+  rss_mb: acceptSqlite,
+  soak,
+}
+const DEFAULT = ['accept_sqlite', 'accept_postgres', 'delivered_sqlite', 'list_growth']
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: 'boolean' }, runs: { type: 'string', default: '5' } },
+  allowPositionals: true,
+})
+const unknown = positionals.find((name) => !(name in BENCHES))
+if (unknown) {
+  console.error(`There is no benchmark "${unknown}". There are: ${Object.keys(BENCHES).join(', ')}.`)
+  process.exit(2)
+}
+const say = (text) => (values.json ? console.error(text) : console.log(text))
+const chosen = new Set((positionals.length > 0 ? positionals : DEFAULT).map((name) => BENCHES[name]))
+const figures = {}
+for (const bench of chosen) Object.assign(figures, await bench(Number(values.runs), say))
+if (values.json) console.log(JSON.stringify(figures))
+else for (const [name, figure] of Object.entries(figures)) console.log(`${name.padEnd(18)} ${figure}`)

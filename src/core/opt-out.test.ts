@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { consentWord } from './opt-out.js'
+
+describe('consentWord', () => {
+  it.each([
+    'stop',
+    'STOP',
+    'Stop.',
+    'STOP!',
+    ' stop ',
+    '"stop"',
+    'stop\n',
+    'STOP ALL',
+    'StopAll',
+    'stop-all',
+    'Unsubscribe',
+    'cancel',
+    'END',
+    'quit',
+    'opt-out',
+    'OPT OUT',
+    'revoke',
+    'STOP 🛑',
+    'STOP ✋️',
+    'STOP 🙏🏽',
+    'stop\u200b',
+    '\ufeffSTOP',
+  ])('takes %j for the end of consent', (text) => {
+    expect(consentWord(text)).toBe('stop')
+  })
+
+  it.each(['start', 'START', 'Yes!', 'unstop', 'Subscribe', 'opt in', 'OPT-IN.'])(
+    'takes %j for renewed consent',
+    (text) => {
+      expect(consentWord(text)).toBe('start')
+    },
+  )
+
+  it.each([
+    '',
+    ' ',
+    '...',
+    'stop by later',
+    "don't stop",
+    'Stop it',
+    'please stop',
+    'nonstop',
+    'stopped',
+    's t o p',
+    'the end',
+    'yes please',
+    'start over',
+    'stop start',
+    'cancel my order',
+  ])('takes %j for ordinary text', (text) => {
+    expect(consentWord(text)).toBeUndefined()
+  })
+
+  it('is about the whole message: a further word makes it ordinary text', () => {
+    const words = fc.string({ unit: fc.constantFrom(...'bcdfghjklm'), minLength: 1, maxLength: 10 })
+    const said = fc.constantFrom('stop', 'unsubscribe', 'start', 'cancel')
+    fc.assert(
+      fc.property(said, words, (word, more) => {
+        expect(consentWord(`${word} ${more}`)).toBeUndefined()
+        expect(consentWord(`${more} ${word}`)).toBeUndefined()
+      }),
+    )
+  })
+
+  it('does not mind case, punctuation and space around', () => {
+    const around = fc.string({
+      unit: fc.constantFrom(' ', '.', '!', '?', '"', '\n', '*', '🛑'),
+      maxLength: 8,
+    })
+    fc.assert(
+      fc.property(around, around, fc.constantFrom('stop', 'STOP', 'StOp'), (before, after, word) => {
+        expect(consentWord(before + word + after)).toBe('stop')
+      }),
+    )
+  })
+})

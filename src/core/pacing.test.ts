@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createPace, PACE_WINDOW_MS } from './pacing.js'
+
+const START = 1_700_000_000_000
+
+/** Sends everything as early as the pace allows, after each arrival; the times of the sends. */
+function run(perSecond: number, gaps: readonly number[], recent: readonly number[] = []): number[] {
+  const pace = createPace(perSecond, [...recent])
+  const sent: number[] = []
+  let now = START
+  for (const gap of gaps) {
+    now = Math.max(now, (sent.at(-1) ?? now) + gap)
+    now = pace.nextAt(now)
+    expect(pace.room(now)).toBeGreaterThan(0)
+    pace.take(now)
+    sent.push(now)
+  }
+  return sent
+}
+
+/** The most sends that fall into one window, wherever it begins. */
+function busiest(times: readonly number[]): number {
+  return Math.max(
+    0,
+    ...times.map((from) => times.filter((time) => time >= from && time < from + PACE_WINDOW_MS).length),
+  )
+}
+
+const paces = fc.integer({ min: 1, max: 12 })
+const gaps = fc.array(
+  fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 2500 })),
+  {
+    minLength: 1,
+    maxLength: 80,
+  },
+)
+/** Times of earlier sends, in no order, that kept to the pace themselves. */
+const history = (perSecond: number) =>
+  gaps
+    .map((some) => run(perSecond, some))
+    .map((times) => times.map((time) => time - times.at(-1)! + START - 1))
+
+describe('a pace', () => {
+  it('lets no more than N through in any second', () => {
+    fc.assert(
+      fc.property(paces, gaps, (perSecond, arrivals) => {
+        expect(busiest(run(perSecond, arrivals))).toBeLessThanOrEqual(perSecond)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('counts what was sent before it was made, in whatever order it is told', () => {
+    const cases = paces.chain((perSecond) =>
+      history(perSecond).chain((earlier) =>
+        fc.record({
+          perSecond: fc.constant(perSecond),
+          earlier: fc.constant(earlier),
+          told: fc.shuffledSubarray(earlier, { minLength: earlier.length }),
+          arrivals: gaps,
+        }),
+      ),
+    )
+    fc.assert(
+      fc.property(cases, ({ perSecond, earlier, told, arrivals }) => {
+        expect(busiest([...earlier, ...run(perSecond, arrivals, told)])).toBeLessThanOrEqual(perSecond)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('waits no longer than it must: a full second passes exactly N', () => {
+    fc.assert(
+      fc.property(paces, fc.integer({ min: 1, max: 5 }), (perSecond, seconds) => {
+        const times = run(perSecond, new Array(perSecond * seconds).fill(0))
+        expect(times.at(-1)).toBe(START + (seconds - 1) * PACE_WINDOW_MS)
+      }),
+    )
+  })
+
+  it('says how many may go and when the next one may', () => {
+    const pace = createPace(3, [START - 400, START - 1000, START - 900])
+    expect(pace.room(START)).toBe(1)
+    pace.take(START)
+    expect(pace.room(START)).toBe(0)
+    expect(pace.nextAt(START)).toBe(START + 100)
+    expect(pace.room(START + 99)).toBe(0)
+    expect(pace.room(START + 100)).toBe(1)
+    expect(pace.room(START + 600)).toBe(2)
+    expect(pace.room(START + 1000)).toBe(3)
+    expect(pace.nextAt(START + 5000)).toBe(START + 5000)
+  })
+
+  it('is no limit at 0', () => {
+    const pace = createPace(0)
+    for (let i = 0; i < 1000; i++) pace.take(START)
+    expect(pace.room(START)).toBe(Number.POSITIVE_INFINITY)
+    expect(pace.nextAt(START)).toBe(START)
+  })
+})

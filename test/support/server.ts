@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
+import { createDatabase, type Engine } from './world.js'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+/** A server in a process of its own, as people run it. */
+export interface SpawnedServer {
+  url: string
+  pid: number
+  /** From the start of the process until /readyz said 200. */
+  readyMs: number
+  /** Everything it has printed so far, on both streams. */
+  readonly output: string
+  /** Sends the signal and waits for the end. */
+  kill(signal?: NodeJS.Signals): Promise<Exit>
+  exited: Promise<Exit>
+}
+
+export interface SpawnOptions {
+  /** Without a database of its own in here, the server gets a fresh one that goes when the test file ends. */
+  env?: Record<string, string>
+  engine?: Engine
+  args?: string[]
+  timeoutMs?: number
+}
+
+const children = new Set<ChildProcess>()
+const cleanups: (() => unknown)[] = []
+
+function killAll() {
+  for (const child of children) child.kill('SIGKILL')
+}
+// A test file that ends in any way takes its servers with it.
+process.once('exit', killAll)
+afterAll(async () => {
+  const running = [...children]
+  killAll()
+  await Promise.all(running.map(ended))
+  for (const clean of cleanups.splice(0)) await clean()
+})
+
+/** A directory that goes when the test file ends. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'trunkline-server-'))
+  cleanups.push(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** Where a server keeps its data: what several processes must share to be one service. */
+export async function temporaryStorage(engine: Engine): Promise<Record<string, string>> {
+  if (engine === 'sqlite') return { TRUNKLINE_DATA: join(temporaryDirectory(), 'data') }
+  const database = await createDatabase()
+  cleanups.push(() => database.drop())
+  return { DATABASE_URL: database.url }
+}
+
+/** Starts a server on a free port. Resolves when it is ready; rejects with its output when it ends instead. */
+export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
+  const { env = {}, args = [], timeoutMs = 20_000 } = options
+  const hasStorage = env.TRUNKLINE_DATA !== undefined || env.DATABASE_URL !== undefined
+  const storage = hasStorage ? {} : await temporaryStorage(options.engine ?? 'sqlite')
+  const startedAt = performance.now()
+  const child = start(['serve', ...args], { PORT: '0', ...storage, ...env })
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const exited = ended(child)
+  let isOver = false
+  exited.then(() => (isOver = true))
+
+  const until = startedAt + timeoutMs
+  for (;;) {
+    // The address as it stands in the welcome, or in the line of --json.
+    const url = /(?:API\s+|"url":")(http:\/\/[^\s"]+)/.exec(output)?.[1]?.replace('//0.0.0.0', '//127.0.0.1')
+    if (url && (await isReady(url))) {
+      return {
+        url,
+        pid: child.pid!,
+        readyMs: performance.now() - startedAt,
+        get output() {
+          return output
+        },
+        kill(signal = 'SIGTERM') {
+          child.kill(signal)
+          return exited
+        },
+        exited,
+      }
+    }
+    if (isOver) throw new Error(`The server ended instead of getting ready:\n${output}`)
+    if (performance.now() > until) {
+      child.kill('SIGKILL')
+      throw new Error(`The server was not ready in ${timeoutMs} ms:\n${output}`)
+    }
+    await pause(10)
+  }
+}
+
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Runs one command of the command line to its end. */
+export async function runCli(args: string[], env: Record<string, string> = {}): Promise<Ran> {
+  const child = start(args, env)
+  const ran = { stdout: '', stderr: '' }
+  child.stdout!.setEncoding('utf8').on('data', (text) => (ran.stdout += text))
+  child.stderr!.setEncoding('utf8').on('data', (text) => (ran.stderr += text))
+  const hung = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const { code } = await ended(child)
+  clearTimeout(hung)
+  return { code, ...ran }
+}
+
+/** Asks again until the answer is right. For other processes only: in this one there is `settle()`. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  isRight: (answer: T) => boolean,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const until = performance.now() + timeoutMs
+  for (;;) {
+    const answer = await ask()
+    if (isRight(answer)) return answer
+    if (performance.now() > until)
+      throw new Error(`Still not right after ${timeoutMs} ms: ${JSON.stringify(answer)}`)
+    await pause(20)
+  }
+}
+
+/** Nothing of the surrounding environment reaches the process but the way to its programs. */
+function start(args: string[], env: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  children.add(child)
+  child.once('close', () => children.delete(child))
+  return child
+}
+
+function ended(child: ChildProcess): Promise<Exit> {
+  if (!children.has(child)) return Promise.resolve({ code: child.exitCode, signal: child.signalCode })
+  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`)).status === 200
+  } catch {
+    return false
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
