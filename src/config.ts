@@ -14,6 +14,8 @@ export interface Config {
   drainMs: number
   /** How long a carrier may take to answer a send before its outcome counts as unknown. */
   wireTimeoutMs: number
+  /** A process that was not seen for this long is dead and its lines are taken over (PostgreSQL). */
+  leaseMs: number
   /** Wrong credentials tolerated from one address per minute. */
   authFailuresPerMinute: number
   /** Test only: kill the process at a named moment. */
@@ -64,6 +66,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     logLevel,
     drainMs: whole('TRUNKLINE_DRAIN_MS', text(undefined, 'TRUNKLINE_DRAIN_MS'), 25_000, 0, 600_000),
     wireTimeoutMs: whole('TRUNKLINE_WIRE_TIMEOUT_MS', text(undefined, 'TRUNKLINE_WIRE_TIMEOUT_MS'), 30_000, 100, 600_000),
+    leaseMs: whole('TRUNKLINE_LEASE_MS', text(undefined, 'TRUNKLINE_LEASE_MS'), 15_000, 500, 600_000),
     authFailuresPerMinute: whole(
       'TRUNKLINE_AUTH_FAILURES_PER_MINUTE',
       text(undefined, 'TRUNKLINE_AUTH_FAILURES_PER_MINUTE'),

@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type Reply, SHARED_LINE, type World } from './support/world.js'
+import {
+  ADA,
+  BOB,
+  createWorld,
+  ENGINES,
+  type Json,
+  LINE,
+  type Reply,
+  SHARED_LINE,
+  type World,
+} from './support/world.js'
 
 const good = { from_number: LINE, number: ADA, content: 'Hello' }
 const body = (fields: Record<string, unknown> = {}) => JSON.stringify({ ...good, ...fields })
@@ -74,15 +84,27 @@ describe.each(ENGINES)('bad sends on %s', (engine) => {
     ['in UTF-16', Buffer.from(body(), 'utf16le'), /JSON/],
     ['in UTF-16 with its mark', Buffer.from(`\ufeff${body()}`, 'utf16le'), /UTF-8/],
     ['in Latin 1', Buffer.from(body({ content: 'Grüße' }), 'latin1'), /UTF-8/],
-    ['with a surrogate in UTF-8', Buffer.from(body({ content: '@@@' }).replaceAll('@@@', '\xed\xa0\x80'), 'latin1'), /UTF-8/],
-    ['with an overlong NUL', Buffer.from(body({ content: '@@' }).replaceAll('@@', '\xc0\x80'), 'latin1'), /UTF-8/],
+    [
+      'with a surrogate in UTF-8',
+      Buffer.from(body({ content: '@@@' }).replaceAll('@@@', '\xed\xa0\x80'), 'latin1'),
+      /UTF-8/,
+    ],
+    [
+      'with an overlong NUL',
+      Buffer.from(body({ content: '@@' }).replaceAll('@@', '\xc0\x80'), 'latin1'),
+      /UTF-8/,
+    ],
     ['with a raw control character', body().replace('Hello', 'a\u0001b'), /JSON/],
     ['with __proto__', withMember('"__proto__":{"content":"x"}'), /__proto__/],
     ['with constructor', withMember('"constructor":{"prototype":{"x":1}}'), /constructor/],
     ['with prototype', withMember('"prototype":{}'), /prototype/],
     ['with an escaped __proto__', withMember('"__pr\\u006fto__":{}'), /__proto__/],
     ['with an escaped constructor', withMember('"\\u0063onstructor":{}'), /constructor/],
-    ['with __proto__ further down', withMember('"reply_to":{"message_handle":"x","__proto__":{}}'), /__proto__/],
+    [
+      'with __proto__ further down',
+      withMember('"reply_to":{"message_handle":"x","__proto__":{}}'),
+      /__proto__/,
+    ],
     ['with 100,000 levels', withMember(`"a":${'['.repeat(100_000)}${']'.repeat(100_000)}`), /deeper than 32/],
     ['with 100,000 open levels', '{"a":'.repeat(100_000), /deeper than 32/],
     ['with 33 levels', withMember(`"a":${'['.repeat(32)}${']'.repeat(32)}`), /deeper than 32/],
@@ -109,7 +131,11 @@ describe.each(ENGINES)('bad sends on %s', (engine) => {
     ['the recipient as from_number', { from_number: ADA }, /This phone number is not defined/],
     ['a list as from_number', { from_number: [LINE] }, /^from_number: /],
     ['the line as recipient', { number: LINE }, /Cannot send messages to self/],
-    ['the line as recipient, written otherwise', { number: '+1 (202) 555-0100' }, /Cannot send messages to self/],
+    [
+      'the line as recipient, written otherwise',
+      { number: '+1 (202) 555-0100' },
+      /Cannot send messages to self/,
+    ],
     ['no number', { number: undefined }, /missing required parameter: number/],
     ['an empty number', { number: '' }, /^number: /],
     ['a blank number', { number: '   ' }, /^number: /],
@@ -141,19 +167,63 @@ describe.each(ENGINES)('bad sends on %s', (engine) => {
     ['media over http', { media_url: 'http://example.com/a.jpg' }, /^media_url: .*https/],
     ['a list as media', { media_url: ['https://example.com/a.jpg'] }, /^media_url: /],
     ['media of 4 KB', { media_url: `https://example.com/${'a'.repeat(4096)}` }, /^media_url: /],
-    ...['data:image/png;base64,iVBORw0KGgo=', 'file:///etc/passwd', 'ftp://example.com/a.jpg', 'a.jpg', '//example.com/a.jpg',
-      'https://', 'https:// example.com/', 'https://example.com\\@10.0.0.1/', 'javascript:alert(1)', 'https://user:secret@example.com/a.jpg',
-      'https://example.com/a.jpg#x', 'https://10.0.0.1/a.jpg', 'https://192.168.1.1/', 'https://172.16.0.1/', 'https://169.254.169.254/latest/',
-      'https://100.64.0.1/', 'https://0.0.0.0/', 'https://10.1/', 'https://0x0a000001/', 'https://012.0.0.1/', 'https://[fd00::1]/',
-      'https://[fe80::1]/', 'https://[::ffff:10.0.0.1]/', 'https://[64:ff9b::a00:1]/', 'https://224.0.0.1/', 'https://255.255.255.255/',
-      'https://intranet/', 'https://metadata.google.internal/', 'https://printer.local./', 'https://app.localhost/'].map(
-      (url): [string, Record<string, unknown>, RegExp] => [`media at ${url}`, { media_url: url }, /^media_url: /],
-    ),
+    ...[
+      'data:image/png;base64,iVBORw0KGgo=',
+      'file:///etc/passwd',
+      'ftp://example.com/a.jpg',
+      'a.jpg',
+      '//example.com/a.jpg',
+      'https://',
+      'https:// example.com/',
+      'https://example.com\\@10.0.0.1/',
+      'javascript:alert(1)',
+      'https://user:secret@example.com/a.jpg',
+      'https://example.com/a.jpg#x',
+      'https://10.0.0.1/a.jpg',
+      'https://192.168.1.1/',
+      'https://172.16.0.1/',
+      'https://169.254.169.254/latest/',
+      'https://100.64.0.1/',
+      'https://0.0.0.0/',
+      'https://10.1/',
+      'https://0x0a000001/',
+      'https://012.0.0.1/',
+      'https://[fd00::1]/',
+      'https://[fe80::1]/',
+      'https://[::ffff:10.0.0.1]/',
+      'https://[64:ff9b::a00:1]/',
+      'https://224.0.0.1/',
+      'https://255.255.255.255/',
+      'https://intranet/',
+      'https://metadata.google.internal/',
+      'https://printer.local./',
+      'https://app.localhost/',
+    ].map((url): [string, Record<string, unknown>, RegExp] => [
+      `media at ${url}`,
+      { media_url: url },
+      /^media_url: /,
+    ]),
     ['a callback over http', { status_callback: 'http://example.com/hook' }, /^status_callback: .*https/],
-    ['a callback in a private network', { status_callback: 'https://10.0.0.1/hook' }, /^status_callback: .*private/],
-    ['a callback with credentials', { status_callback: 'https://me:secret@example.com/hook' }, /^status_callback: .*credentials/],
-    ['a callback with a fragment', { status_callback: 'https://example.com/hook#here' }, /^status_callback: .*fragment/],
-    ['a callback of 4 KB', { status_callback: `https://example.com/${'a'.repeat(4096)}` }, /^status_callback: .*2048/],
+    [
+      'a callback in a private network',
+      { status_callback: 'https://10.0.0.1/hook' },
+      /^status_callback: .*private/,
+    ],
+    [
+      'a callback with credentials',
+      { status_callback: 'https://me:secret@example.com/hook' },
+      /^status_callback: .*credentials/,
+    ],
+    [
+      'a callback with a fragment',
+      { status_callback: 'https://example.com/hook#here' },
+      /^status_callback: .*fragment/,
+    ],
+    [
+      'a callback of 4 KB',
+      { status_callback: `https://example.com/${'a'.repeat(4096)}` },
+      /^status_callback: .*2048/,
+    ],
     ['a callback that is no URL', { status_callback: 'example' }, /^status_callback: /],
     ['a callback that is a list', { status_callback: ['https://example.com/'] }, /^status_callback: /],
     ['a style in upper case', { send_style: 'CONFETTI' }, /^send_style: must be one of/],
@@ -163,8 +233,16 @@ describe.each(ENGINES)('bad sends on %s', (engine) => {
     ['a reply to an empty handle', { reply_to: { message_handle: '' } }, /^reply_to.message_handle: /],
     ['a reply to a number', { reply_to: { message_handle: 5 } }, /^reply_to.message_handle: /],
     ['a reply that is a handle', { reply_to: 'abc' }, /^reply_to: /],
-    ['a reply to an unknown message', { reply_to: { message_handle: 'abc' } }, /^reply_to.message_handle: no such message/],
-    ['a seat that does not exist', { seat_id: '00000000-0000-4000-8000-000000000000' }, /^seat_id: no such seat/],
+    [
+      'a reply to an unknown message',
+      { reply_to: { message_handle: 'abc' } },
+      /^reply_to.message_handle: no such message/,
+    ],
+    [
+      'a seat that does not exist',
+      { seat_id: '00000000-0000-4000-8000-000000000000' },
+      /^seat_id: no such seat/,
+    ],
     ['a seat that is no id', { seat_id: "' or 1=1 --" }, /^seat_id: no such seat/],
     ['a seat by number', { seat_id: 7 }, /^seat_id: /],
   ])('%s', async (_name, fields, text) => {
@@ -175,18 +253,28 @@ describe.each(ENGINES)('bad sends on %s', (engine) => {
     const targets: Json[] = [
       { message_handle: messageToBob },
       { message_handle: messageFromSharedLine },
-      ...[-1, 1.5, 1_000_000_000, '0', true].map((part_index) => ({ message_handle: messageToAda, part_index })),
+      ...[-1, 1.5, 1_000_000_000, '0', true].map((part_index) => ({
+        message_handle: messageToAda,
+        part_index,
+      })),
     ]
     for (const reply_to of targets) {
       expect((await refused(() => post({ ...good, reply_to }))).body.message).toMatch(/^reply_to\./)
     }
-    const infinite = body({ reply_to: { message_handle: messageToAda, part_index: 7 } }).replace('7}', '1e999}')
+    const infinite = body({ reply_to: { message_handle: messageToAda, part_index: 7 } }).replace(
+      '7}',
+      '1e999}',
+    )
     await refused(() => post(infinite))
   })
 
   it.each<[string, string, RegExp]>([
     ['an empty form', '', /missing required parameter/],
-    ['a name given twice', `number=%2B1&from_number=${LINE}&content=a&content=b`, /^content: given more than once/],
+    [
+      'a name given twice',
+      `number=%2B1&from_number=${LINE}&content=a&content=b`,
+      /^content: given more than once/,
+    ],
     ['NUL in a form', 'content=a%00b', /NUL/],
     ['__proto__ in a form', '__proto__=x&content=a', /__proto__/],
     ['__proto__ inside a form field', 'reply_to[__proto__]=x', /__proto__/],

@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ADA, BOB, CLEO, createWorld, ENGINES, type Json, LINE, SHARED_LINE, type World } from './support/world.js'
+import {
+  ADA,
+  BOB,
+  CLEO,
+  createWorld,
+  ENGINES,
+  type Json,
+  LINE,
+  SHARED_LINE,
+  type World,
+} from './support/world.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -22,6 +32,7 @@ const texts: [string, string][] = [
   ['SQL', `'; drop table messages; -- " \\' $1 :name ? %s`],
   ['LIKE', '%_*?[a-z]'],
   ['HTML', '<script>alert(1)</script>&amp;<img src=x onerror=alert(1)>'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a text that looks like a template is the point
   ['templates', '${7*7} {{7*7}} #{7*7} %{7*7} <%= 7*7 %> %n%x'],
   ['JSON', '{"a":"\\u0000","__proto__":1}'],
   ['words of prototypes', '__proto__ constructor prototype hasOwnProperty'],
@@ -63,13 +74,17 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
   it.each(texts)('%s comes in byte by byte', async (_name, content) => {
     await world.text(CLEO, content)
     await world.advance(1000)
-    const newest = await world.get(`/api/v2/messages?limit=1&is_outbound=false&number=${encodeURIComponent(CLEO)}`)
+    const newest = await world.get(
+      `/api/v2/messages?limit=1&is_outbound=false&number=${encodeURIComponent(CLEO)}`,
+    )
     expect(newest.body.data[0]).toMatchObject({ content, is_outbound: false, status: 'RECEIVED' })
   })
 
   it('the last of two equal names counts, and one message is made', async () => {
     const before = await total()
-    const answer = await post(`{"content":"first","from_number":"${LINE}","number":"${BOB}","number":"${ADA}","content":"last"}`)
+    const answer = await post(
+      `{"content":"first","from_number":"${LINE}","number":"${BOB}","number":"${ADA}","content":"last"}`,
+    )
     expect(answer).toMatchObject({ content: 'last', number: ADA })
     expect(await total()).toBe(before + 1)
   })
@@ -94,7 +109,8 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
     const { message_handle: handle } = await post({ ...good, ...claims })
     expect(handle).not.toBe('mine')
     const record = await world.record(handle)
-    for (const [name, value] of Object.entries(claims)) expect([name, record[name]]).not.toEqual([name, value])
+    for (const [name, value] of Object.entries(claims))
+      expect([name, record[name]]).not.toEqual([name, value])
   })
 
   it('40,000 unknown names are ignored', async () => {
@@ -103,7 +119,9 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
   })
 
   it('32 levels in an unknown field are ignored, and brackets in text are no levels', async () => {
-    await post(`{"from_number":"${LINE}","number":"${ADA}","content":"${'['.repeat(100)}","x":${'['.repeat(31)}${']'.repeat(31)}}`)
+    await post(
+      `{"from_number":"${LINE}","number":"${ADA}","content":"${'['.repeat(100)}","x":${'['.repeat(31)}${']'.repeat(31)}}`,
+    )
   })
 
   it('null is absent, at every level', async () => {
@@ -121,7 +139,9 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
 
   it('minus zero is a part', async () => {
     const { message_handle } = await post(good)
-    const answer = await post(JSON.stringify({ ...good, reply_to: { message_handle, part_index: 7 } }).replace('7}', '-0}'))
+    const answer = await post(
+      JSON.stringify({ ...good, reply_to: { message_handle, part_index: 7 } }).replace('7}', '-0}'),
+    )
     expect(answer.reply_to).toEqual({ message_handle, part_index: 0 })
     expect((await world.record(answer.message_handle)).reply_to).toEqual({ message_handle, part_index: 0 })
   })
@@ -132,7 +152,10 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
     ['to_number and sendblue_number', { to_number: ADA, sendblue_number: LINE }],
     ['separators', { number: '+1 (202) 555-01.01', from_number: '+1-202-555-0100' }],
     ['a space that was a plus', { number: ` ${ADA.slice(1)}`, from_number: ` ${LINE.slice(1)}` }],
-    ['the newer name beside the older', { number: ADA, recipient: BOB, from_number: LINE, fromNumber: SHARED_LINE }],
+    [
+      'the newer name beside the older',
+      { number: ADA, recipient: BOB, from_number: LINE, fromNumber: SHARED_LINE },
+    ],
   ])('numbers as %s', async (_name, fields) => {
     expect(await post({ content: 'Hi', ...fields })).toMatchObject({ number: ADA, from_number: LINE })
   })
@@ -145,14 +168,22 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
       statusCallback: 'https://example.com/hook',
     })
     expect(answer).toMatchObject({ media_url: 'https://example.com/a.jpg', send_style: 'confetti' })
-    const row = await world.app.ctx.db.one('select status_callback from messages where handle = $1', [answer.message_handle])
+    const row = await world.app.ctx.db.one('select status_callback from messages where handle = $1', [
+      answer.message_handle,
+    ])
     expect(row).toEqual({ status_callback: 'https://example.com/hook' })
   })
 
-  it.each([{ content: '' }, { content: ' ' }, { content: null }, { content: undefined }])('media with %j', async (text) => {
-    const answer = await post({ ...good, ...text, media_url: 'https://example.com/a.jpg?x=1&y=%20' })
-    expect(answer).toMatchObject({ content: text.content ?? '', media_url: 'https://example.com/a.jpg?x=1&y=%20' })
-  })
+  it.each([{ content: '' }, { content: ' ' }, { content: null }, { content: undefined }])(
+    'media with %j',
+    async (text) => {
+      const answer = await post({ ...good, ...text, media_url: 'https://example.com/a.jpg?x=1&y=%20' })
+      expect(answer).toMatchObject({
+        content: text.content ?? '',
+        media_url: 'https://example.com/a.jpg?x=1&y=%20',
+      })
+    },
+  )
 
   it('callbacks to the own machine, in the default world', async () => {
     await post({ ...good, status_callback: 'http://127.0.0.1:9/hook' })
@@ -161,10 +192,19 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
 
   it('a form says the same as JSON', async () => {
     const { message_handle } = await post(good)
-    const fields = { number: ADA, from_number: LINE, content: 'a+b & c=d ü 😀\r\n', 'reply_to[message_handle]': message_handle }
+    const fields = {
+      number: ADA,
+      from_number: LINE,
+      content: 'a+b & c=d ü 😀\r\n',
+      'reply_to[message_handle]': message_handle,
+    }
     const form = `${new URLSearchParams(fields)}&reply_to[part_index]=2&send_style=`
     const answer = await post(form, FORM_TYPE)
-    expect(answer).toMatchObject({ number: ADA, content: fields.content, reply_to: { message_handle, part_index: 2 } })
+    expect(answer).toMatchObject({
+      number: ADA,
+      content: fields.content,
+      reply_to: { message_handle, part_index: 2 },
+    })
     const bare = await post(`to=${ADA}&from=${LINE}&content=Hi`, FORM_TYPE)
     expect(bare).toMatchObject({ number: ADA, from_number: LINE })
   })

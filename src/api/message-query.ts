@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import {
   MESSAGE_TYPES,
@@ -12,7 +13,7 @@ import { toE164 } from '../core/phone.js'
 import { parseTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
 import { findAccountByEmail } from '../storage/accounts.js'
-import { findLineByNumber } from '../storage/lines.js'
+import { listLineIds } from '../storage/lines.js'
 import type { DateField } from '../storage/message-counts.js'
 import type { Branch, Page } from '../storage/message-list.js'
 import type { Principal } from './auth.js'
@@ -69,9 +70,8 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
   if (query.worker_id !== undefined && principal.kind !== 'admin') {
     throw new AppError('forbidden', 'worker_id: only admin keys may filter by it')
   }
-  const accountIds = await scopeOf(ctx, principal, query.account_email)
   const branches: Branch[] = []
-  for (const accountId of accountIds) {
+  for (const { accountId, network } of await scopeOf(ctx, principal, query.account_email)) {
     let found: Branch[] = [{ accountId, dates: datesOf(query) }]
     const restrict = (change: (branch: Branch) => (Branch | undefined)[]) => {
       found = found.flatMap(change).filter((branch) => branch !== undefined)
@@ -86,10 +86,10 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
       restrict((branch) => [merge(branch, { isOutbound: query.is_outbound! })])
     if (query.worker_id) restrict((branch) => [merge(branch, { lineId: query.worker_id! })])
 
-    const lineId = await lineFinder(ctx, principal, accountId)
+    const lineIds = (number: string) => listLineIds(ctx.db, network, number)
     if (query.sendblue_number) {
-      const id = await lineId('sendblue_number', query.sendblue_number)
-      restrict((branch) => (id ? [merge(branch, { lineId: id })] : []))
+      const ids = await lineIds(requirePhone('sendblue_number', query.sendblue_number))
+      restrict((branch) => ids.map((lineId) => merge(branch, { lineId })))
     }
     for (const [field, outbound] of [
       ['from_number', true],
@@ -99,14 +99,19 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
       const given = query[field]
       if (given === undefined) continue
       const contact = requirePhone(field, given)
-      const id = await lineId(field, given)
-      // A number is the line's side of some messages and the contact's side of others.
-      restrict((branch) => [
-        merge(branch, outbound === undefined ? { contact } : { contact, isOutbound: !outbound }),
-        id
-          ? merge(branch, outbound === undefined ? { lineId: id } : { lineId: id, isOutbound: outbound })
-          : undefined,
-      ])
+      const ids = await lineIds(contact)
+      // A number is the line's side of some messages, the contact's side of others, and both of a note to self.
+      restrict((branch) =>
+        outbound === undefined
+          ? [
+              merge(branch, { contact, notLineNumber: contact }),
+              ...ids.map((lineId) => merge(branch, { lineId })),
+            ]
+          : [
+              merge(branch, { contact, isOutbound: !outbound }),
+              ...ids.map((lineId) => merge(branch, { lineId, isOutbound: outbound })),
+            ],
+      )
     }
     branches.push(...found)
   }
@@ -126,30 +131,24 @@ function isType(type: string | undefined): boolean {
   return type !== undefined && (MESSAGE_TYPES as readonly string[]).includes(type)
 }
 
-/** The accounts a list may show; `null` stands for all of them. */
-async function scopeOf(
-  ctx: Ctx,
-  principal: Principal,
-  email: string | undefined,
-): Promise<(string | null)[]> {
+interface Scope {
+  /** null: all accounts. */
+  accountId: string | null
+  /** The telephone network whose lines a number may name. */
+  network: string
+}
+
+async function scopeOf(ctx: Ctx, principal: Principal, email: string | undefined): Promise<Scope[]> {
+  const scope = (account: Account): Scope => ({ accountId: account.id, network: networkOf(account) })
   if (principal.kind === 'account') {
-    return email === undefined || email === principal.account.email ? [principal.account.id] : []
+    return email === undefined || email === principal.account.email ? [scope(principal.account)] : []
   }
-  if (email === undefined) return [null]
+  if (email === undefined) return [{ accountId: null, network: 'live' }]
   const accounts = await Promise.all([
     findAccountByEmail(ctx.db, email, 'live'),
     findAccountByEmail(ctx.db, email, 'test'),
   ])
-  return accounts.flatMap((account) => account?.id ?? [])
-}
-
-async function lineFinder(ctx: Ctx, principal: Principal, accountId: string | null) {
-  const own = accountId === null ? undefined : await ctx.directory.linesOf(accountId)
-  return async (field: string, text: string): Promise<string | undefined> => {
-    const number = requirePhone(field, text)
-    if (own) return own.get(number)?.line.id
-    return principal.kind === 'admin' ? (await findLineByNumber(ctx.db, 'live', number))?.id : undefined
-  }
+  return accounts.flatMap((account) => (account ? scope(account) : []))
 }
 
 export function requirePhone(field: string, text: string): string {

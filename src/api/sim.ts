@@ -1,7 +1,7 @@
 import type { Routes } from './routes.js'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { networkOf } from '../core/account.js'
+import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Phone, PhoneMessage } from '../core/phone-world.js'
 import { formatTime } from '../core/time.js'
@@ -10,6 +10,7 @@ import { readOnPhone, setPhone, textFromPhone } from '../services/phones.js'
 import { recordRead } from '../services/receipts.js'
 import { listLines } from '../storage/lines.js'
 import { findPhone, listPhoneMessages, listPhones } from '../storage/phones.js'
+import { accountOf } from './auth.js'
 import { requirePhone } from './message-query.js'
 import { nullable } from './message-wire.js'
 
@@ -113,7 +114,7 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
     async (request, reply) => {
       const { body } = request
       if (!body.content && !body.media_url) throw new AppError('invalid', 'missing required parameter: content (or media_url)')
-      const sent = await textFromPhone(ctx, await networkFor(ctx, request), phoneNumber(request), {
+      const sent = await textFromPhone(ctx, await simulatedAccount(ctx, request), phoneNumber(request), {
         to: requirePhone('to', body.to),
         content: body.content ?? '',
         mediaUrl: body.media_url ?? '',
@@ -135,7 +136,7 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
       },
     },
     async (request) => {
-      const read = await readOnPhone(ctx, await networkFor(ctx, request), phoneNumber(request), async (lineId, receipt) => {
+      const read = await readOnPhone(ctx, await simulatedAccount(ctx, request), phoneNumber(request), async (lineId, receipt) => {
         const usable = await ctx.directory.line(lineId)
         if (usable) await recordRead(ctx, { line: usable.line, services: usable.capabilities.services }, receipt)
       })
@@ -161,9 +162,10 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
     },
     async (request) => {
       const { after = 0, limit = 100 } = request.query
+      const account = await simulatedAccount(ctx, request)
       const messages = await listPhoneMessages(
         ctx.db,
-        await networkFor(ctx, request),
+        { network: networkOf(account), accountId: account.id },
         phoneNumber(request),
         Math.min(after, Number.MAX_SAFE_INTEGER),
         Math.min(limit, 1000),
@@ -198,14 +200,18 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
   )
 }
 
-/** The caller's telephone network, if it is a simulated one. */
-async function networkFor(ctx: Ctx, request: FastifyRequest): Promise<string> {
-  const { account } = request.principal as { account: Parameters<typeof networkOf>[0] }
+/** The caller's account, if its telephone network is a simulated one. */
+async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promise<Account> {
+  const account = accountOf(request)
   const lines = [...(await ctx.directory.linesOf(account.id)).values()]
   if (account.world === 'live' && !lines.some(({ line }) => line.driver === 'simulator')) {
     throw new AppError('not_found', 'This account has no simulated line. Use a test key to work with virtual phones.')
   }
-  return networkOf(account)
+  return account
+}
+
+async function networkFor(ctx: Ctx, request: FastifyRequest): Promise<string> {
+  return networkOf(await simulatedAccount(ctx, request))
 }
 
 function switchesOf(body: Static<typeof Switches>): Partial<Phone> {

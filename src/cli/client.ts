@@ -1,4 +1,3 @@
-import { createApp } from '../app.js'
 import { loadConfig } from '../config.js'
 import { DEFAULT_WORLD } from '../services/world.js'
 import type { Args } from './command.js'
@@ -25,8 +24,7 @@ export const CLIENT_OPTIONS = {
 export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
   if (args.values.offline) return offline(work)
   const url = (args.values.url as string | undefined) ?? process.env.TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
-  const headers = {
-    'content-type': 'application/json',
+  const credentials = {
     'sb-api-key-id': process.env.TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys.admin.id,
     'sb-api-secret-key': process.env.TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys.admin.secret,
   }
@@ -35,8 +33,9 @@ export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>
     try {
       response = await fetch(new URL(path, url), {
         method,
-        headers,
-        ...(method === 'POST' || method === 'PATCH' ? { body: JSON.stringify(body ?? {}) } : {}),
+        ...(body
+          ? { headers: { ...credentials, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+          : { headers: credentials }),
       })
     } catch {
       throw new ApiError(`No server answers at ${url}. Start one with "trunkline serve", or use --offline.`)
@@ -46,6 +45,7 @@ export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>
 }
 
 async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
+  const { createApp } = await import('../app.js')
   const app = await createApp(loadConfig({ ...process.env, LOG_LEVEL: 'silent' }), { worker: false })
   try {
     return await work(async (method, path, body) => {

@@ -1,4 +1,3 @@
-import { createApp } from '../app.js'
 import { type Config, isLoopback, loadConfig } from '../config.js'
 import { DEFAULT_WORLD, isDefaultWorld } from '../services/world.js'
 import type { Command } from './command.js'
@@ -20,8 +19,14 @@ export const serve: Command = {
       { LOG_LEVEL: json ? 'info' : 'warn', ...process.env },
       values as Record<string, string>,
     )
+    // The server's modules take a while to load, and no other command needs them.
+    const { createApp } = await import('../app.js')
     const app = await createApp(config, { seed: true })
-    await app.start()
+    await app.start().catch(async (error) => {
+      // What is open already would keep the process alive.
+      await app.stop()
+      throw error
+    })
     const facts = {
       url: app.url(),
       storage: config.databaseUrl ? 'PostgreSQL' : `SQLite in ${config.data}`,

@@ -1,9 +1,9 @@
+import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Line } from '../core/line.js'
 import { defaultPhone, type Phone, type PhoneMessage, servicesOf } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
-import { findLineByNumber } from '../storage/lines.js'
 import {
   findNextDue,
   findPhone,
@@ -76,7 +76,9 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
       dueAt: now + latencyMs,
     }),
   )
+  ctx.failpoint('carrier.before_take')
   await ctx.db.write((sql) => insertPhoneMessages(sql, rows))
+  ctx.failpoint('carrier.after_take')
   for (const lineId of new Set(rows.map((row) => row.lineId))) ctx.wakes.wake(`phones:${lineId}`)
   return rows.map((row) => row.providerId)
 }
@@ -102,14 +104,15 @@ export interface PhoneText {
 }
 
 /** A person types on a phone. The network carries the text to the line until the line has stored it. */
-export async function textFromPhone(ctx: Ctx, network: string, number: string, text: PhoneText): Promise<NewPhoneMessage> {
-  const line = await findLineByNumber(ctx.db, network, text.to)
-  if (line?.driver !== 'simulator') {
-    throw new AppError('invalid', `to: ${text.to} is not a simulated line of this world. GET /admin/lines lists them.`)
+export async function textFromPhone(ctx: Ctx, account: Account, number: string, text: PhoneText): Promise<NewPhoneMessage> {
+  const network = networkOf(account)
+  const usable = (await ctx.directory.linesOf(account.id)).get(text.to)
+  if (usable?.line.driver !== 'simulator') {
+    throw new AppError('invalid', `to: ${text.to} is not a simulated line of this account. GET /admin/lines lists them.`)
   }
+  const { line, capabilities } = usable
   const phone = (await findPhone(ctx.db, network, number)) ?? (await setPhone(ctx, network, number, {}))
   if (!phone.power) throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
-  const lineServices = (await ctx.directory.line(line.id))!.capabilities.services
   const now = ctx.clock.now()
   const message: NewPhoneMessage = {
     network,
@@ -124,7 +127,7 @@ export async function textFromPhone(ctx: Ctx, network: string, number: string, t
     mediaUrl: text.mediaUrl,
     sendStyle: '',
     replyTo: text.replyTo,
-    service: servicesOf(phone).find((service) => lineServices.includes(service)) ?? 'SMS',
+    service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',
     createdAt: now,
     arrivedAt: null,
     readAt: null,
@@ -138,14 +141,15 @@ export async function textFromPhone(ctx: Ctx, network: string, number: string, t
 /** A person looks at a phone: everything on its screen is read, and the senders hear of it. */
 export async function readOnPhone(
   ctx: Ctx,
-  network: string,
+  account: Account,
   number: string,
   report: (lineId: string, read: { providerId: string; at: number }) => Promise<void>,
 ): Promise<number> {
-  const phone = await findPhone(ctx.db, network, number)
+  const owner = { network: networkOf(account), accountId: account.id }
+  const phone = await findPhone(ctx.db, owner.network, number)
   if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
   const now = ctx.clock.now()
-  const unread = (await listPhoneMessages(ctx.db, network, number, 0, 10_000)).filter((m) => !m.fromPhone && m.readAt === null)
+  const unread = (await listPhoneMessages(ctx.db, owner, number, 0, 10_000)).filter((m) => !m.fromPhone && m.readAt === null)
   for (const message of unread) {
     await savePhoneRead(ctx.db, message.id, now)
     if (phone.readReceipts && message.service !== 'SMS') await report(message.lineId, { providerId: message.providerId, at: now })

@@ -21,6 +21,7 @@ interface On {
  * change; what matches nothing yet is parked until the send it is about has its id.
  */
 export async function recordReceipts(ctx: Ctx, on: On, receipts: readonly Receipt[]): Promise<void> {
+  ctx.failpoint('receipt.before_commit')
   const changes = await unlessChanged(
     async () => {
       const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now())
@@ -35,6 +36,7 @@ export async function recordReceipts(ctx: Ctx, on: On, receipts: readonly Receip
         return verdict.changes
       }),
   )
+  ctx.failpoint('receipt.after_commit')
   for (const { before, after } of changes) if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
 }
 

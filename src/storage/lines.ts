@@ -44,6 +44,15 @@ export async function findLineByNumber(sql: Sql, network: string, number: string
   return row && toLine(row)
 }
 
+/** Every line that has or had this number: messages outlive their line. */
+export async function listLineIds(sql: Sql, network: string, number: string): Promise<string[]> {
+  const rows = await sql.all<{ id: string }>('select id from lines where network = $1 and number = $2', [
+    network,
+    number,
+  ])
+  return rows.map((row) => row.id)
+}
+
 export async function listLines(sql: Sql): Promise<Line[]> {
   return (await sql.all('select * from lines where removed_at is null order by created_at, id')).map(toLine)
 }

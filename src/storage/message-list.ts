@@ -8,6 +8,8 @@ export interface Branch {
   /** null: all accounts (admin). */
   accountId: string | null
   lineId?: string
+  /** Not from or to this line. */
+  notLineNumber?: string
   isOutbound?: boolean
   contact?: string
   groupId?: string
@@ -185,6 +187,7 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
   add('contact', '=', branch.contact, owns('contact'))
   add('group_id', '=', branch.groupId, owns('groupId'))
   add('line_id', '=', branch.lineId, owns('lineId'))
+  add('line_number', '<>', branch.notLineNumber, true)
   add(
     'is_outbound',
     '=',

@@ -163,18 +163,23 @@ export async function findPhoneMessageByRef(sql: Sql, ref: string): Promise<Phon
   return row && toPhoneMessage(row)
 }
 
-/** What a phone has on its screen, oldest first: what it sent, and what has arrived. */
+/**
+ * What a phone has on its screen, oldest first: what it sent, and what has arrived. Live accounts share a network
+ * and thereby its phones, so each sees only its own side of them.
+ */
 export async function listPhoneMessages(
   sql: Sql,
-  network: string,
+  owner: { network: string; accountId: string },
   phone: string,
   afterId: number,
   limit: number,
 ): Promise<PhoneMessage[]> {
   const rows = await sql.all(
-    `select * from phone_messages where network = $1 and phone = $2 and id > $3 and (from_phone = 1 or arrived_at is not null)
-     order by id limit $4`,
-    [network, phone, afterId, limit],
+    `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and case when from_phone = 1
+       then line_id in (select id from lines where account_id = $4 union select line_id from line_members where account_id = $4)
+       else arrived_at is not null and exists (select 1 from messages m where m.handle = p.handle and m.account_id = $4) end
+     order by id limit $5`,
+    [owner.network, phone, afterId, owner.accountId, limit],
   )
   return rows.map(toPhoneMessage)
 }

@@ -8,9 +8,8 @@ import { dropParkedReceipts } from '../storage/receipts.js'
 import { dropExpiredReplays } from '../storage/replays.js'
 import { type Runner, startRunner } from './line-runner.js'
 
-/** A node that has not been seen for this long is dead and its lines are taken over. */
-export const LEASE_MS = 15_000
-const BEAT_MS = 3_000
+/** Beats in the time of a lease: one or two may get lost before the line does. */
+const BEATS = 5
 const SWEEP_MS = 2_000
 const TIDY_MS = 60_000
 const PARKED_MS = 72 * 3_600_000
@@ -58,9 +57,9 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
 
   async function tendOnce() {
     await beat(ctx.db, nodeId, startedAt)
-    liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db, LEASE_MS)
+    liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db, ctx.config.leaseMs)
     const lines = await listLines(ctx.db)
-    const held = new Map((await renewLeases(ctx.db, nodeId, LEASE_MS)).map((lease) => [lease.lineId, lease]))
+    const held = new Map((await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)).map((lease) => [lease.lineId, lease]))
     for (const runner of [...runners.values()]) {
       const lease = held.get(runner.line.id)
       const line = lines.find((one) => one.id === runner.line.id)
@@ -75,7 +74,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const surplus = [...runners.values()].slice(share)
     for (const runner of surplus) await drop(runner, ctx.config.drainMs, runner.lease)
     if (runners.size >= share || stopped) return
-    const leases = await acquireLeases(ctx.db, nodeId, LEASE_MS, share - runners.size, ctx.db.engine === 'sqlite')
+    const leases = await acquireLeases(ctx.db, nodeId, ctx.config.leaseMs, share - runners.size, ctx.db.engine === 'sqlite')
     for (const lease of leases) {
       const line = await findLine(ctx.db, lease.lineId)
       if (line) await drive(line, lease)
@@ -109,7 +108,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     async start() {
       await tend()
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
-      every(BEAT_MS, () => void tend())
+      every(ctx.config.leaseMs / BEATS, () => void tend())
       every(TIDY_MS, () => void tidy().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed')))
       // Several processes may commit ids out of order; one alone cannot.
       if (ctx.db.engine === 'postgres') every(SWEEP_MS, () => runners.forEach((runner) => runner.sweep()))
