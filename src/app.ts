@@ -104,10 +104,14 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     },
     async stop() {
       phase = 'stopping'
-      await worker.stop()
-      await server.close()
-      clock.stop()
-      await db.close()
+      try {
+        await worker.stop()
+      } finally {
+        // A database that cannot take the leases back must not keep the rest open.
+        await server.close()
+        clock.stop()
+        await db.close()
+      }
     },
   }
 }
@@ -129,7 +133,17 @@ function listenUrl(server: FastifyInstance): string {
 
 /** JSON lines without content, numbers or secrets: only named fields are ever logged. */
 function createLog(config: Config): Log {
-  return pino({ level: config.logLevel, base: undefined, timestamp: pino.stdTimeFunctions.isoTime })
+  return pino({
+    level: config.logLevel,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: errorFields },
+  })
+}
+
+/** Not the other fields of an error: PostgreSQL puts the whole row that a constraint refused into `detail`. */
+function errorFields(error: Error & { code?: unknown }) {
+  return { type: error.name, message: error.message, code: error.code, stack: error.stack }
 }
 
 function needsKeys(host: string): string {

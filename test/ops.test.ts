@@ -1,9 +1,10 @@
-import pg from 'pg'
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { startProxy } from './support/proxy.js'
 import { eventually, spawnServer } from './support/server.js'
 import {
   ADA,
   BOB,
+  createDatabase,
   createWorld,
   credentials,
   ENGINES,
@@ -59,12 +60,12 @@ describe.each(ENGINES)('operations on %s', (engine) => {
   it.runIf(engine === 'postgres')(
     'is not ready without its database, and asks to be tried again',
     async () => {
-      world = await createWorld(engine)
-      const admin = new pg.Client({ connectionString: inject('postgresUrl') })
-      await admin.connect()
-      const name = new URL(world.config.databaseUrl!).pathname.slice(1)
-      await admin.query(`alter database ${name} with allow_connections false`)
-      await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+      const database = await createDatabase()
+      const network = await startProxy(database.url, [])
+      const url = new URL(database.url)
+      url.port = new URL(network.url).port
+      world = await createWorld(engine, { env: { DATABASE_URL: url.href } })
+      await network.cut()
       expect((await world.get('/readyz', null)).status).toBe(503)
       expect((await world.get('/livez', null)).status).toBe(200)
       const refused = await world.post('/api/send-message', {
@@ -73,11 +74,14 @@ describe.each(ENGINES)('operations on %s', (engine) => {
         content: CONTENT,
       })
       expect([refused.status, refused.headers['x-should-retry']]).toEqual([503, 'true'])
-      await admin.query(`alter database ${name} with allow_connections true`)
-      await admin.end()
+      await network.mend()
       expect((await world.get('/readyz', null)).status).toBe(200)
       expect((await world.send()).status).toBe('QUEUED')
       expect(world.logs.join('\n')).not.toMatch(PRIVATE)
+      onTestFinished(async () => {
+        await network.close()
+        await database.drop()
+      })
     },
   )
 

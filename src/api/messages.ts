@@ -1,22 +1,22 @@
-import type { Routes } from './routes.js'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { isLoopback } from '../config.js'
 import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Message, SendStyle } from '../core/message.js'
 import { urlFault } from '../core/url.js'
-import { isLoopback } from '../config.js'
 import type { Ctx } from '../ctx.js'
 import { createAcceptance } from '../services/messages.js'
 import { resolveStatus } from '../services/status.js'
 import { listMessages } from '../storage/message-list.js'
 import { findMessage } from '../storage/messages.js'
+import { documentAliases, withAliases } from './aliases.js'
 import { accountOf } from './auth.js'
-import { withAliases } from './aliases.js'
 import { identityOf } from './identity.js'
 import type { Limiter } from './limits.js'
 import { branchesOf, ListQuery, pageOf, requirePhone } from './message-query.js'
 import { MessageRecord, MessageResponse, SendStyleSchema, toRecord, toResponse } from './message-wire.js'
+import type { Routes } from './routes.js'
 
 /** Characters a text may have, by the interface's "fewer than 18996". */
 const MAX_CONTENT = 18_995
@@ -24,20 +24,31 @@ const MAX_CONTENT = 18_995
 const SendBody = Type.Object({
   number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
   from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
-  content: Type.Optional(Type.String({ maxLength: MAX_CONTENT, description: 'Text; needed unless media_url is given' })),
+  content: Type.Optional(
+    Type.String({ maxLength: MAX_CONTENT, description: 'Text; needed unless media_url is given' }),
+  ),
   media_url: Type.Optional(Type.String({ description: 'HTTPS URL of the media to attach' })),
   send_style: Type.Optional(SendStyleSchema),
-  status_callback: Type.Optional(Type.String({ description: 'HTTPS URL that gets every status change of this message' })),
+  status_callback: Type.Optional(
+    Type.String({ description: 'HTTPS URL that gets every status change of this message' }),
+  ),
   reply_to: Type.Optional(
     Type.Object(
       {
-        message_handle: Type.String({ minLength: 1, description: 'A message of the same conversation on the same line' }),
-        part_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: 'Known part of a multipart target' })),
+        message_handle: Type.String({
+          minLength: 1,
+          description: 'A message of the same conversation on the same line',
+        }),
+        part_index: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 10_000, description: 'Known part of a multipart target' }),
+        ),
       },
       { description: 'Makes the message an inline reply' },
     ),
   ),
-  seat_id: Type.Optional(Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' })),
+  seat_id: Type.Optional(
+    Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
+  ),
 })
 
 /** Older names of the same fields. */
@@ -60,7 +71,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
   app.post(
     '/api/send-message',
     {
-      config: { access: 'account' },
+      config: { access: 'account', swaggerTransform: documentAliases(SEND_ALIASES) },
       preValidation: withAliases(SEND_ALIASES),
       schema: {
         tags: ['Messages'],
@@ -110,7 +121,9 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
         description: 'Asks the carrier first when the outcome of the send is not known yet.',
         querystring: Type.Object({
           handle: Type.Optional(Type.String({ description: 'Message handle' })),
-          message_handle: Type.Optional(Type.String({ description: 'The same, under its older name', deprecated: true })),
+          message_handle: Type.Optional(
+            Type.String({ description: 'The same, under its older name', deprecated: true }),
+          ),
         }),
         response: { 200: MessageResponse },
       },
@@ -151,7 +164,10 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       const principal = request.principal!
       const name = principal.kind === 'account' ? principal.account.id : `key ${principal.key?.id}`
       const wait = lists.take(name, Math.max(1, Math.floor(100 / liveNodes())))
-      if (wait > 0) throw new AppError('rate_limited', 'Too Many Requests: at most 100 in 10 seconds', { retryAfterMs: wait })
+      if (wait > 0)
+        throw new AppError('rate_limited', 'Too Many Requests: at most 100 in 10 seconds', {
+          retryAfterMs: wait,
+        })
       const { query } = request
       const page = pageOf(query)
       const { messages, total } = await listMessages(ctx.db, await branchesOf(ctx, principal, query), page)
@@ -159,7 +175,12 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       return {
         status: 'OK',
         data: messages.map((message) => toRecord(message, owners.get(message.accountId)!)),
-        pagination: { hasMore: page.offset + messages.length < total, limit: page.limit, offset: page.offset, total },
+        pagination: {
+          hasMore: page.offset + messages.length < total,
+          limit: page.limit,
+          offset: page.offset,
+          total,
+        },
       }
     },
   )
@@ -183,15 +204,27 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
 }
 
 /** A message the caller may see. Another account's is absent, in the same words. */
-async function visible(ctx: Ctx, request: FastifyRequest, handle: string): Promise<{ message: Message; account: Account }> {
+async function visible(
+  ctx: Ctx,
+  request: FastifyRequest,
+  handle: string,
+): Promise<{ message: Message; account: Account }> {
   const principal = request.principal!
-  const message = await findMessage(ctx.db, handle, principal.kind === 'account' ? principal.account.id : undefined)
+  const message = await findMessage(
+    ctx.db,
+    handle,
+    principal.kind === 'account' ? principal.account.id : undefined,
+  )
   const account = message && (await ownersOf(ctx, request, [message])).get(message.accountId)
   if (!message || !account) throw new AppError('not_found', 'There is no message with this handle')
   return { message, account }
 }
 
-async function ownersOf(ctx: Ctx, request: FastifyRequest, messages: readonly Message[]): Promise<Map<string, Account>> {
+async function ownersOf(
+  ctx: Ctx,
+  request: FastifyRequest,
+  messages: readonly Message[],
+): Promise<Map<string, Account>> {
   const principal = request.principal!
   if (principal.kind === 'account') return new Map([[principal.account.id, principal.account]])
   const ids = [...new Set(messages.map((message) => message.accountId))]

@@ -1,7 +1,7 @@
-import type { Routes } from './routes.js'
 import { Type } from 'typebox'
 import type { Ctx } from '../ctx.js'
 import { countQueued } from '../storage/messages.js'
+import type { Routes } from './routes.js'
 
 /** Health and metrics: open, and without anything worth hiding. */
 export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean }): void {
@@ -9,7 +9,15 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/livez',
-    { config: { access: 'open' }, schema: { tags: ['Operations'], summary: 'Is the process alive?', security: [], response: { 200: Status } } },
+    {
+      config: { access: 'open' },
+      schema: {
+        tags: ['Operations'],
+        summary: 'Is the process alive?',
+        security: [],
+        response: { 200: Status },
+      },
+    },
     async () => ({ status: 'ok' }),
   )
 
@@ -17,7 +25,12 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     '/readyz',
     {
       config: { access: 'open' },
-      schema: { tags: ['Operations'], summary: 'May it get traffic?', security: [], response: { 200: Status, 503: Status } },
+      schema: {
+        tags: ['Operations'],
+        summary: 'May it get traffic?',
+        security: [],
+        response: { 200: Status, 503: Status },
+      },
     },
     async (_request, reply) => {
       if (!options.isReady()) return reply.code(503).send({ status: 'unavailable' })
@@ -32,7 +45,10 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/metrics',
-    { config: { access: 'open' }, schema: { tags: ['Operations'], summary: 'Prometheus metrics', security: [], hide: false } },
+    {
+      config: { access: 'open' },
+      schema: { tags: ['Operations'], summary: 'Prometheus metrics', security: [], hide: false },
+    },
     async (_request, reply) => {
       ctx.metrics.queued.reset()
       for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
@@ -43,7 +59,8 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/openapi.json',
-    { config: { access: 'open' }, schema: { hide: true } },
-    async (_request, reply) => reply.header('content-type', 'application/json').send(JSON.stringify(app.swagger())),
+    { config: { access: 'open' }, schema: { tags: ['Operations'], summary: 'This document', security: [] } },
+    async (_request, reply) =>
+      reply.header('content-type', 'application/json').send(JSON.stringify(app.swagger())),
   )
 }

@@ -1,5 +1,4 @@
 import { messageEvent } from '../core/event.js'
-import type { Line } from '../core/line.js'
 import type { Message, SendStyle, Service } from '../core/message.js'
 import { type Evidence, afterAcceptance, afterEvidence, afterResult, type SendResult } from '../core/outcome.js'
 import { serviceChain } from '../core/service.js'
@@ -21,12 +20,10 @@ import { appendEvents } from '../storage/events.js'
 import { holdsLease, type Lease, lockLine } from '../storage/leases.js'
 import { type Change, findMessage, lockMessages, saveMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
-import { applyParked } from './receipts.js'
+import { applyParked, type ReceiptLine } from './receipts.js'
 
 /** A line with what dispatch needs to know of it. */
-export interface DispatchLine {
-  line: Line
-  services: readonly Service[]
+export interface DispatchLine extends ReceiptLine {
   lease: Lease
 }
 
@@ -132,7 +129,10 @@ export async function recordResults(ctx: Ctx, on: DispatchLine, ended: readonly 
     () => recordExpected(ctx, on, ended),
     () => recordAfterAll(ctx, on, ended),
   )
-  for (const { result } of ended) ctx.metrics.outcomes.inc({ driver: on.line.driver, outcome: result.outcome })
+  for (const outcome of ['accepted', 'refused', 'never-left', 'unknown'] as const) {
+    const n = ended.filter(({ result }) => result.outcome === outcome).length
+    if (n > 0) ctx.metrics.outcomes.inc({ driver: on.line.driver, outcome }, n)
+  }
   ctx.failpoint('dispatch.after_result')
   return next
 }
@@ -156,6 +156,11 @@ async function recordExpected(ctx: Ctx, on: DispatchLine, ended: readonly Ended[
     after: afterResult(claimed.message, claimed.attempt, result, on, now),
   }))
   await ctx.db.write((sql) => Promise.all([endAttempts(sql, endings(ended, now)), saveChanges(sql, changes)]))
+  for (const [index, { claimed, result }] of ended.entries()) {
+    if (result.outcome !== 'accepted') continue
+    const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
+    on.recent.add(result.providerId, { attempt: { ...claimed.attempt, state: 'accepted' }, message })
+  }
   return changes.map(({ after }) => after.nextActionAt)
 }
 

@@ -4,11 +4,19 @@ import { DEFAULT_PACE, DEFAULT_SETTLE_MS, type Line } from '../core/line.js'
 import { OUTCOME_UNKNOWN } from '../core/message.js'
 import { failed } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
-import { findAccount } from '../storage/accounts.js'
 import { shortId } from '../ids.js'
+import { findAccount } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
-import { findLine, findLineByNumber, insertLine, insertLineMember, removeLine, saveLine } from '../storage/lines.js'
-import { listOrphans, lockMessages } from '../storage/messages.js'
+import {
+  findLine,
+  findLineByNumber,
+  insertLine,
+  insertLineMember,
+  listOrphans,
+  removeLine,
+  saveLine,
+} from '../storage/lines.js'
+import { lockMessages } from '../storage/messages.js'
 import { saveChanges } from './dispatch.js'
 
 export interface NewLine {
@@ -37,7 +45,10 @@ export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Li
     await addLine(ctx, sql, twin, {
       ...input,
       driver: 'simulator',
-      config: input.driver === 'simulator' ? input.config : { services: [...capabilities.services], mac: capabilities.carousel },
+      config:
+        input.driver === 'simulator'
+          ? input.config
+          : { services: [...capabilities.services], mac: capabilities.carousel },
     })
   }
   return line
@@ -71,7 +82,8 @@ export async function shareLine(ctx: Ctx, sql: Sql, lineId: string, accountId: s
   const line = await findLine(sql, lineId)
   const account = await findAccount(sql, accountId)
   if (!line) throw new AppError('not_found', `There is no line ${lineId}`)
-  if (!account || networkOf(account) !== line.network) throw new AppError('not_found', `There is no account ${accountId}`)
+  if (!account || networkOf(account) !== line.network)
+    throw new AppError('not_found', `There is no account ${accountId}`)
   if (line.kind !== 'shared') throw new AppError('invalid', 'Only a shared line has members')
   await insertLineMember(sql, line.id, account.id)
   const twin = await findAccount(sql, account.twinId)
@@ -127,8 +139,16 @@ export async function failOrphans(ctx: Ctx): Promise<void> {
         .map((before) => {
           const mayBeOut = before.status === 'PENDING' || orphans.get(before.id)
           const error = mayBeOut
-            ? { code: MESSAGE_ERROR.outcomeUnknown, reason: OUTCOME_UNKNOWN, message: 'The line was removed before the carrier said whether it took the message' }
-            : { code: MESSAGE_ERROR.failed, reason: 'line_removed', message: 'The line was removed before the message was sent' }
+            ? {
+                code: MESSAGE_ERROR.outcomeUnknown,
+                reason: OUTCOME_UNKNOWN,
+                message: 'The line was removed before the carrier said whether it took the message',
+              }
+            : {
+                code: MESSAGE_ERROR.failed,
+                reason: 'line_removed',
+                message: 'The line was removed before the message was sent',
+              }
           return { before, after: failed(before, now, { ...error, detail: null }) }
         })
       await saveChanges(sql, changes)

@@ -1,6 +1,6 @@
 import { messageEvent } from '../core/event.js'
 import type { Line } from '../core/line.js'
-import { mayAdvance, type Service } from '../core/message.js'
+import { type Message, mayAdvance, type Service } from '../core/message.js'
 import { afterReceipt, type Receipt } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import { type Attempt, endAttempts, findAttemptsByProvider, findAttemptsByRef } from '../storage/attempts.js'
@@ -11,20 +11,52 @@ import { type Change, findMessagesById, lockMessages } from '../storage/messages
 import { type ParkedReceipt, parkReceipt } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './dispatch.js'
 
-interface On {
+export interface ReceiptLine {
   line: Line
   services: readonly Service[]
+  recent: RecentSends
+}
+
+/**
+ * Sends whose receipt is still to come, as they were written: it usually follows at once, and then needs no
+ * look into the database. Whoever uses an entry that is no longer true is stopped by the message's version.
+ */
+export interface RecentSends {
+  add(providerId: string, send: RecentSend): void
+  take(providerId: string): RecentSend | undefined
+}
+
+interface RecentSend {
+  attempt: Attempt
+  message: Message
+}
+
+const RECENT_SENDS = 2000
+
+export function createRecentSends(): RecentSends {
+  const sends = new Map<string, RecentSend>()
+  return {
+    add(providerId, send) {
+      if (sends.size >= RECENT_SENDS) sends.delete(sends.keys().next().value!)
+      sends.set(providerId, send)
+    },
+    take(providerId) {
+      const send = sends.get(providerId)
+      sends.delete(providerId)
+      return send
+    },
+  }
 }
 
 /**
  * Carriers' status news, in whatever order and number they come. A message only moves forward, one event per
  * change; what matches nothing yet is parked until the send it is about has its id.
  */
-export async function recordReceipts(ctx: Ctx, on: On, receipts: readonly Receipt[]): Promise<void> {
+export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readonly Receipt[]): Promise<void> {
   ctx.failpoint('receipt.before_commit')
   const changes = await unlessChanged(
     async () => {
-      const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now())
+      const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now(), on.recent)
       await ctx.db.write((sql) => verdict.write(sql))
       return verdict.changes
     },
@@ -41,11 +73,24 @@ export async function recordReceipts(ctx: Ctx, on: On, receipts: readonly Receip
 }
 
 /** What receipts change, and how to write it. */
-async function judge(sql: Sql, find: typeof lockMessages, on: On, receipts: readonly Receipt[], now: number) {
+async function judge(
+  sql: Sql,
+  find: typeof lockMessages,
+  on: ReceiptLine,
+  receipts: readonly Receipt[],
+  now: number,
+  recent?: RecentSends,
+) {
+  const remembered = new Map<string, RecentSend>()
+  for (const { providerId } of receipts) {
+    const send = providerId && recent?.take(providerId)
+    if (send) remembered.set(providerId, send)
+  }
   const [byProvider, byRef] = await Promise.all([
-    findAttemptsByProvider(sql, on.line.id, receipts.flatMap((r) => r.providerId ?? [])),
+    findAttemptsByProvider(sql, on.line.id, receipts.flatMap((r) => (r.providerId && !remembered.has(r.providerId) ? r.providerId : []))),
     findAttemptsByRef(sql, receipts.flatMap((r) => r.ref ?? [])),
   ])
+  for (const [providerId, send] of remembered) byProvider.set(providerId, send.attempt)
   const matched: { attempt: Attempt; receipt: Receipt }[] = []
   const unmatched: Receipt[] = []
   for (const receipt of receipts) {
@@ -54,7 +99,9 @@ async function judge(sql: Sql, find: typeof lockMessages, on: On, receipts: read
     if (attempt) matched.push({ attempt, receipt })
     else unmatched.push(receipt)
   }
-  const messages = await find(sql, [...new Set(matched.map(({ attempt }) => attempt.messageId))])
+  const known = new Map([...remembered.values()].map(({ message }) => [message.id, message]))
+  const wanted = new Set(matched.map(({ attempt }) => attempt.messageId).filter((id) => !known.has(id)))
+  const messages = new Map([...known, ...(await find(sql, [...wanted]))])
   const changes = new Map<number, Change>()
   const proven: Attempt[] = []
   for (const { attempt, receipt } of matched) {
@@ -84,7 +131,7 @@ function parked(receipt: Receipt): ParkedReceipt {
 }
 
 /** A receipt that came before the send it is about had its id: it applies now, on top of the send's result. */
-export function applyParked(on: On, parked: ParkedReceipt, attempt: Attempt, changes: Change[], now: number): void {
+export function applyParked(on: Omit<ReceiptLine, 'recent'>, parked: ParkedReceipt, attempt: Attempt, changes: Change[], now: number): void {
   const change = changes.find(({ after }) => after.id === attempt.messageId)
   const after = change && afterReceipt(change.after, attempt, parked.report as unknown as Receipt, on, now)
   if (!change || !after) return
@@ -93,7 +140,7 @@ export function applyParked(on: On, parked: ParkedReceipt, attempt: Attempt, cha
 }
 
 /** A person read our message: an event, never a status. */
-export async function recordRead(ctx: Ctx, on: On, read: { providerId: string; at: number }): Promise<void> {
+export async function recordRead(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>, read: { providerId: string; at: number }): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const attempt = (await findAttemptsByProvider(sql, on.line.id, [read.providerId])).get(read.providerId)
     const message = attempt && (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)

@@ -88,6 +88,21 @@ export async function removeLine(sql: Sql, id: string, now: number): Promise<boo
   )
 }
 
+/**
+ * Messages that wait on lines that were removed, and whether an attempt of theirs is still open. One that is on
+ * the wire since `wireSince` is left out: its result is still to come.
+ */
+export async function listOrphans(sql: Sql, wireSince: number, limit: number): Promise<Map<number, boolean>> {
+  const rows = await sql.all<{ id: number; wire_at: number | null }>(
+    `select m.id, a.wire_at from messages m join lines l on l.id = m.line_id
+     left join attempts a on a.message_id = m.id and a.n = m.attempts + 1 and a.state = 'on_wire'
+     where m.next_action_at is not null and l.removed_at is not null and (a.wire_at is null or a.wire_at < $1)
+     order by m.id limit $2`,
+    [wireSince, limit],
+  )
+  return new Map(rows.map((row) => [row.id, row.wire_at !== null]))
+}
+
 function toLine(row: Row): Line {
   return {
     id: row.id as string,

@@ -18,7 +18,7 @@ import {
   recoverOpenAttempts,
 } from '../services/dispatch.js'
 import { createInboundDoor } from '../services/inbound.js'
-import { recordRead, recordReceipts } from '../services/receipts.js'
+import { createRecentSends, recordRead, recordReceipts } from '../services/receipts.js'
 import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
 import { findMessagesById, listConversationQueue, listQueue } from '../storage/messages.js'
@@ -41,7 +41,7 @@ const READ_AT_ONCE = 1000
 /** Drives one line for as long as this process holds its lease. */
 export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: Lease): Promise<Runner> {
   const capabilities = driver.capabilities(line.config)
-  const on: DispatchLine = { line, services: capabilities.services, lease }
+  const on: DispatchLine = { line, services: capabilities.services, lease, recent: createRecentSends() }
   const recovered = await recoverOpenAttempts(ctx, on)
   if (recovered > 0) ctx.log.warn({ line: line.id, messages: recovered }, 'sends were interrupted; asking the carrier about them')
 
@@ -57,6 +57,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       return items.map(() => undefined)
     }),
   )
+  const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
   const inFlight = new Set<number>()
   let state: LineState = 'UNKNOWN'
   let detail: string | undefined
@@ -191,7 +192,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     const startedAt = ctx.clock.now()
     const result = await wire(claimed)
     ctx.failpoint('dispatch.after_wire')
-    ctx.metrics.wireSeconds.observe({ driver: line.driver }, (ctx.clock.now() - startedAt) / 1000)
+    wireSeconds.observe((ctx.clock.now() - startedAt) / 1000)
     await conclude(entry, () => results.add({ claimed, result }))
   }
 

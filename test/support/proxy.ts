@@ -15,6 +15,9 @@ export interface BadNetwork {
   requests: string[]
   /** Whole answers the server gave to requests that had a fault. */
   lost: string[]
+  /** Breaks every connection and takes no new ones, until `mend`. */
+  cut(): Promise<void>
+  mend(): Promise<void>
   close(): Promise<void>
 }
 
@@ -53,16 +56,20 @@ export async function startProxy(target: string, faults: Fault[]): Promise<BadNe
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve))
+  const cut = async () => {
+    for (const socket of sockets) socket.destroy()
+    if (server.listening) await new Promise((resolve) => server.close(resolve))
+  }
+  await listen(0)
   const address = server.address() as { port: number }
   return {
     url: `http://127.0.0.1:${address.port}`,
     requests,
     lost,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    cut,
+    mend: () => listen(address.port),
+    close: cut,
   }
 }
 

@@ -1,0 +1,37 @@
+// Writes openapi.json from the routes. With --check it writes nothing and fails when the file is not up to date.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../dist/app.js'
+import { loadConfig } from '../dist/config.js'
+
+const check = process.argv.includes('--check')
+const file = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? 'openapi.json'
+
+const document = await readDocument()
+if (!check) writeFileSync(file, document)
+else if (read(file) !== document) {
+  console.error(`${file} is not what the routes say. Run "npm run openapi" and commit the result.`)
+  process.exitCode = 1
+}
+
+/** Boots the app on an empty database that nobody sees. The environment has no say: the result is always the same. */
+async function readDocument() {
+  const data = mkdtempSync(join(tmpdir(), 'trunkline-openapi-'))
+  try {
+    const app = await createApp(loadConfig({ TRUNKLINE_DATA: data, LOG_LEVEL: 'silent' }), { worker: false })
+    const document = app.server.swagger()
+    await app.stop()
+    return `${JSON.stringify(document, null, 2)}\n`
+  } finally {
+    rmSync(data, { recursive: true, force: true })
+  }
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
