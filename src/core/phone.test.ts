@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { maskNumber, toE164 } from './phone.js'
+import { toE164 } from './phone.js'
 
 describe('toE164', () => {
   it.each([

@@ -245,7 +245,6 @@ create table phone_messages (
   read_at bigint,
   due_at bigint
 );
-create unique index phone_messages_provider on phone_messages (provider_id);
 create unique index phone_messages_ref on phone_messages (ref) where ref is not null;
 create index phone_messages_phone on phone_messages (network, phone, id);
 create index phone_messages_due on phone_messages (line_id, due_at) where due_at is not null;
