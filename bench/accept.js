@@ -21,7 +21,9 @@ async function compare(name, options, runs, say) {
       const ours = await load({ port: trunkline.port, seconds: SECONDS, body: message })
       if (ours.failed > 0) throw new Error(`${name}: ${ours.failed} sends failed`)
       ratios.push(ours.rate / yardstick.rate)
-      say(`${name} run ${run}: ${Math.round(ours.rate)}/s of ${Math.round(yardstick.rate)}/s bare = ${round(ratios.at(-1))}`)
+      say(
+        `${name} run ${run}: ${Math.round(ours.rate)}/s of ${Math.round(yardstick.rate)}/s bare = ${round(ratios.at(-1))}`,
+      )
     }
     return { ratio: round(median(ratios)), rssMb: Math.round(trunkline.rssMb()) }
   } finally {

@@ -10,4 +10,6 @@ const server = http.createServer((request, response) => {
     response.end(text)
   })
 })
-server.listen(0, '127.0.0.1', () => process.stdout.write(`${JSON.stringify({ port: server.address().port })}\n`))
+server.listen(0, '127.0.0.1', () =>
+  process.stdout.write(`${JSON.stringify({ port: server.address().port })}\n`),
+)

@@ -21,7 +21,9 @@ export async function deliveredSqlite(runs, say) {
         await delivered(trunkline, 5000 + MESSAGES)
         const rate = MESSAGES / ((performance.now() - startedAt) / 1000)
         ratios.push(rate / yardstick.rate)
-        say(`delivered_sqlite run ${run}: ${Math.round(rate)}/s of ${Math.round(yardstick.rate)}/s bare = ${round(ratios.at(-1))}`)
+        say(
+          `delivered_sqlite run ${run}: ${Math.round(rate)}/s of ${Math.round(yardstick.rate)}/s bare = ${round(ratios.at(-1))}`,
+        )
       } finally {
         await trunkline.stop()
       }

@@ -6,35 +6,62 @@ import { createApp } from '../dist/app.js'
 import { createClock } from '../dist/clock.js'
 import { loadConfig } from '../dist/config.js'
 import { insertMessages } from '../dist/storage/messages.js'
-import { percentile, round } from './stats.js'
 import { LIVE } from './servers.js'
+import { percentile, round } from './stats.js'
 
 const START = Date.parse('2026-01-01T00:00:00Z')
 const SPAN_MS = 100 * 86_400_000
-const STATUSES = ['DELIVERED', 'DELIVERED', 'DELIVERED', 'DELIVERED', 'SENT', 'SENT', 'ERROR', 'RECEIVED', 'RECEIVED', 'RECEIVED']
+const STATUSES = [
+  'DELIVERED',
+  'DELIVERED',
+  'DELIVERED',
+  'DELIVERED',
+  'SENT',
+  'SENT',
+  'ERROR',
+  'RECEIVED',
+  'RECEIVED',
+  'RECEIVED',
+]
 const CALLS = 300
 
 export async function listGrowth(_runs, say, { databaseUrl, sizes = [10_000, 1_000_000] } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'trunkline-bench-list-'))
   const clock = createClock(START + SPAN_MS + 3_600_000)
-  const app = await createApp(loadConfig({ TRUNKLINE_DATA: data, LOG_LEVEL: 'error', ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) }), { clock, seed: true, worker: true })
+  const app = await createApp(
+    loadConfig({
+      TRUNKLINE_DATA: data,
+      LOG_LEVEL: 'error',
+      ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+    }),
+    { clock, seed: true, worker: true },
+  )
   try {
     const { db } = app.ctx
-    const lines = await db.all("select id, number, account_id from lines where network = 'live' order by number")
+    const lines = await db.all(
+      "select id, number, account_id from lines where network = 'live' order by number",
+    )
     const accountId = lines[0].account_id
     let rows = 0
     const worst = {}
     const measured = []
     for (const size of sizes) {
       for (; rows < size; rows += 1000) {
-        await db.tx((sql) => insertMessages(sql, Array.from({ length: 1000 }, (_, i) => row(rows + i, size, accountId, lines))))
+        await db.tx((sql) =>
+          insertMessages(
+            sql,
+            Array.from({ length: 1000 }, (_, i) => row(rows + i, size, accountId, lines)),
+          ),
+        )
         if (rows % 100_000 === 0 && size > 100_000) say(`list_growth: ${rows} of ${size} rows`)
       }
       measured.push(await measure(app, clock, db))
     }
     for (const name of Object.keys(measured[0])) {
       worst[name] = round(measured[1][name] / measured[0][name], 2)
-      say(`list_growth ${name}: p99 ${round(measured[0][name], 2)} ms at ${sizes[0]}, ${round(measured[1][name], 2)} ms at ${sizes[1]} rows = ${worst[name]}`)
+      say(
+        `list_growth ${name}: p99 ${round(measured[0][name], 2)} ms at ${sizes[0]}, ${round(measured[1][name], 2)} ms at ${sizes[1]} rows = ${worst[name]}`,
+      )
     }
     return { list_growth: Math.max(...Object.values(worst)) }
   } finally {
@@ -58,7 +85,10 @@ async function measure(app, clock, db) {
   const checks = {
     none: ['1 = 1', []],
     status: ["status = 'ERROR'", ['status=ERROR']],
-    line_and_direction: ["line_number = '+12025550100' and is_outbound = 1", [`sendblue_number=${line}&is_outbound=true`]],
+    line_and_direction: [
+      "line_number = '+12025550100' and is_outbound = 1",
+      [`sendblue_number=${line}&is_outbound=true`],
+    ],
   }
   const get = async (query) => {
     const startedAt = performance.now()

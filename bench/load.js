@@ -5,7 +5,13 @@ import net from 'node:net'
  * @param {{port: number, seconds?: number, count?: number, connections?: number, body: (i: number) => string}} options
  * Runs for a time or for a number of requests. Answers completed requests, failures and the time taken.
  */
-export async function load({ port, seconds = Number.POSITIVE_INFINITY, count = Number.POSITIVE_INFINITY, connections = 64, body }) {
+export async function load({
+  port,
+  seconds = Number.POSITIVE_INFINITY,
+  count = Number.POSITIVE_INFINITY,
+  connections = 64,
+  body,
+}) {
   const startedAt = performance.now()
   const deadline = startedAt + seconds * 1000
   let sent = 0
@@ -45,5 +51,9 @@ export async function load({ port, seconds = Number.POSITIVE_INFINITY, count = N
 /** Texts of usual length to ten thousand people. */
 export function message(i) {
   const number = `+1202${String(2_000_000 + ((i * 7919) % 10_000) * 131).padStart(7, '0')}`
-  return JSON.stringify({ number, from_number: '+12025550100', content: `Hello, this is message ${i} of usual length.` })
+  return JSON.stringify({
+    number,
+    from_number: '+12025550100',
+    content: `Hello, this is message ${i} of usual length.`,
+  })
 }

@@ -5,14 +5,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const ADMIN = { 'sb-api-key-id': 'dev-admin-key', 'sb-api-secret-key': 'dev-admin-secret', 'content-type': 'application/json' }
-export const LIVE = { 'sb-api-key-id': 'dev-live-key', 'sb-api-secret-key': 'dev-live-secret', 'content-type': 'application/json' }
+const ADMIN = {
+  'sb-api-key-id': 'dev-admin-key',
+  'sb-api-secret-key': 'dev-admin-secret',
+  'content-type': 'application/json',
+}
+export const LIVE = {
+  'sb-api-key-id': 'dev-live-key',
+  'sb-api-secret-key': 'dev-live-secret',
+  'content-type': 'application/json',
+}
 
 async function start(args, env) {
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const lines = createInterface({ input: child.stdout })
   const first = await new Promise((resolve, reject) => {
-    lines.on('line', (line) => line.startsWith('{') && /"(ready|port)"/.test(line) && resolve(JSON.parse(line)))
+    lines.on(
+      'line',
+      (line) => line.startsWith('{') && /"(ready|port)"/.test(line) && resolve(JSON.parse(line)),
+    )
     child.on('exit', (code) => reject(new Error(`the server ended with ${code}`)))
   })
   const exited = new Promise((resolve) => child.on('exit', resolve))
@@ -27,7 +41,13 @@ export async function startBare() {
 /** A Trunkline in the default world. `line` are settings of its line. */
 export async function startTrunkline({ databaseUrl, line } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'trunkline-bench-'))
-  const env = { PORT: '0', TRUNKLINE_DATA: data, LOG_LEVEL: 'error', TRUNKLINE_DRAIN_MS: '0', ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) }
+  const env = {
+    PORT: '0',
+    TRUNKLINE_DATA: data,
+    LOG_LEVEL: 'error',
+    TRUNKLINE_DRAIN_MS: '0',
+    ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+  }
   const server = await start(['dist/main.js', 'serve', '--json'], env)
   const { url } = server.first
   const request = async (path, init = {}) => (await fetch(url + path, { headers: LIVE, ...init })).json()
@@ -39,7 +59,8 @@ export async function startTrunkline({ databaseUrl, line } = {}) {
   return {
     port: Number(new URL(url).port),
     request,
-    rssMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    rssMb: () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))?.[1]) / 1024,
     async stop() {
       await server.stop()
       rmSync(data, { recursive: true, force: true })

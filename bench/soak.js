@@ -9,11 +9,20 @@ export async function soak(_runs, say) {
   const readings = []
   try {
     for (let minute = 0; minute < MINUTES; minute++) {
-      const { rate, failed } = await load({ port: trunkline.port, seconds: 60, connections: 16, body: message })
+      const { rate, failed } = await load({
+        port: trunkline.port,
+        seconds: 60,
+        connections: 16,
+        body: message,
+      })
       readings.push(Math.round(trunkline.rssMb()))
       say(`soak minute ${minute + 1}: ${Math.round(rate)} sends/s, ${failed} failed, ${readings.at(-1)} MB`)
     }
-    return { soak_first_mb: readings[1], soak_last_mb: readings.at(-1), soak_growth: Number((readings.at(-1) / readings[1]).toFixed(2)) }
+    return {
+      soak_first_mb: readings[1],
+      soak_last_mb: readings.at(-1),
+      soak_growth: Number((readings.at(-1) / readings[1]).toFixed(2)),
+    }
   } finally {
     await trunkline.stop()
   }

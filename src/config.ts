@@ -42,7 +42,13 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     }
     return undefined
   }
-  const whole = (name: string, value: string | undefined, fallback: number, min: number, max: number): number => {
+  const whole = (
+    name: string,
+    value: string | undefined,
+    fallback: number,
+    min: number,
+    max: number,
+  ): number => {
     if (value === undefined) return fallback
     const number = Number(value)
     if (!Number.isInteger(number) || number < min || number > max) {
@@ -52,11 +58,15 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
   }
   const databaseUrl = text('database-url', 'TRUNKLINE_DATABASE_URL', 'DATABASE_URL') ?? null
   if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new ConfigError('DATABASE_URL must start with postgres:// or postgresql://. Leave it out to use SQLite.')
+    throw new ConfigError(
+      'DATABASE_URL must start with postgres:// or postgresql://. Leave it out to use SQLite.',
+    )
   }
   const logLevel = text('log-level', 'TRUNKLINE_LOG_LEVEL', 'LOG_LEVEL') ?? 'info'
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
-    throw new ConfigError(`LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`)
+    throw new ConfigError(
+      `LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`,
+    )
   }
   return Object.freeze({
     host: text('host', 'TRUNKLINE_HOST', 'HOST') ?? '127.0.0.1',
@@ -65,7 +75,13 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     databaseUrl,
     logLevel,
     drainMs: whole('TRUNKLINE_DRAIN_MS', text(undefined, 'TRUNKLINE_DRAIN_MS'), 25_000, 0, 600_000),
-    wireTimeoutMs: whole('TRUNKLINE_WIRE_TIMEOUT_MS', text(undefined, 'TRUNKLINE_WIRE_TIMEOUT_MS'), 30_000, 100, 600_000),
+    wireTimeoutMs: whole(
+      'TRUNKLINE_WIRE_TIMEOUT_MS',
+      text(undefined, 'TRUNKLINE_WIRE_TIMEOUT_MS'),
+      30_000,
+      100,
+      600_000,
+    ),
     leaseMs: whole('TRUNKLINE_LEASE_MS', text(undefined, 'TRUNKLINE_LEASE_MS'), 15_000, 500, 600_000),
     authFailuresPerMinute: whole(
       'TRUNKLINE_AUTH_FAILURES_PER_MINUTE',

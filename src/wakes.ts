@@ -19,7 +19,8 @@ export function createWakes(db: Db): Wakes {
     wake(topic, detail = '') {
       const heard = call(topic, detail)
       // `lines` concerns every process; a line's own topics only the one that drives it.
-      if (db.engine === 'postgres' && (!heard || topic === 'lines')) db.notify(`${topic}#${detail}`).catch(() => {})
+      if (db.engine === 'postgres' && (!heard || topic === 'lines'))
+        db.notify(`${topic}#${detail}`).catch(() => {})
     },
     on(topic, handler) {
       const set = handlers.get(topic) ?? new Set()

@@ -12,7 +12,9 @@ describe.each(ENGINES)('order on %s', (engine) => {
     world = await createWorld(engine, { line: { pace: 0, config: { latency_ms: 20 } } })
     const phones = Array.from({ length: CONVERSATIONS }, (_, i) => `+1202555${2000 + i}`)
     const answers = await Promise.all(
-      Array.from({ length: MESSAGES }, (_, i) => world.send({ number: phones[i % CONVERSATIONS], content: `message ${i}` })),
+      Array.from({ length: MESSAGES }, (_, i) =>
+        world.send({ number: phones[i % CONVERSATIONS], content: `message ${i}` }),
+      ),
     )
     expect(new Set(answers.map((answer) => answer.message_handle)).size).toBe(MESSAGES)
     for (let i = 0; i < 40; i++) await world.advance(500)

@@ -26,7 +26,11 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
     expect(await world.record(message_handle)).toMatchObject({ status: 'QUEUED' })
     await world.advance(10_000)
     expect(await world.record(message_handle)).toMatchObject({ status: 'DELIVERED' })
-    expect((await attempts(message_handle)).map((attempt) => attempt.state)).toEqual(['never_left', 'never_left', 'accepted'])
+    expect((await attempts(message_handle)).map((attempt) => attempt.state)).toEqual([
+      'never_left',
+      'never_left',
+      'accepted',
+    ])
     expect(await copies('Hello')).toBe(1)
   })
 
@@ -44,12 +48,15 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
     expect(await copies('Hello')).toBe(0)
   })
 
-  it('ends with the carrier\'s own words when it refuses', async () => {
+  it("ends with the carrier's own words when it refuses", async () => {
     await start({ fault: 'refuse', fault_times: 1 })
     const refused = await world.send({ content: 'first' })
     const next = await world.send({ content: 'second' })
     await world.advance(1000)
-    expect(await world.record(refused.message_handle)).toMatchObject({ status: 'ERROR', error_reason: 'refused' })
+    expect(await world.record(refused.message_handle)).toMatchObject({
+      status: 'ERROR',
+      error_reason: 'refused',
+    })
     expect(await world.record(next.message_handle)).toMatchObject({ status: 'DELIVERED' })
   })
 
@@ -62,18 +69,24 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
     expect(await copies('Hello')).toBe(0)
     await world.advance(2000)
     expect(await world.record(message_handle)).toMatchObject({ status: 'DELIVERED' })
-    expect((await attempts(message_handle)).map((attempt) => attempt.state)).toEqual(['never_left', 'accepted'])
+    expect((await attempts(message_handle)).map((attempt) => attempt.state)).toEqual([
+      'never_left',
+      'accepted',
+    ])
     expect(await copies('Hello')).toBe(1)
   })
 
-  it.each(['accept-then-drop', 'accept-then-silence'])('finds out by look-up that the carrier has it: %s', async (fault) => {
-    await start({ fault, fault_times: 1 })
-    const { message_handle } = await world.send()
-    await world.advance(40_000)
-    expect(await world.record(message_handle)).toMatchObject({ status: 'DELIVERED' })
-    expect(await attempts(message_handle)).toMatchObject([{ n: 1, state: 'accepted' }])
-    expect(await copies('Hello')).toBe(1)
-  })
+  it.each(['accept-then-drop', 'accept-then-silence'])(
+    'finds out by look-up that the carrier has it: %s',
+    async (fault) => {
+      await start({ fault, fault_times: 1 })
+      const { message_handle } = await world.send()
+      await world.advance(40_000)
+      expect(await world.record(message_handle)).toMatchObject({ status: 'DELIVERED' })
+      expect(await attempts(message_handle)).toMatchObject([{ n: 1, state: 'accepted' }])
+      expect(await copies('Hello')).toBe(1)
+    },
+  )
 
   it('waits for a look-up that lags behind, instead of sending twice', async () => {
     await start({ fault: 'accept-then-drop', fault_times: 1, lookup_lag_ms: SETTLE - 1000 })
@@ -130,10 +143,16 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
     )
     const { createRecentSends, recordReceipts } = await import('../src/services/receipts.js')
     const usable = (await world.app.ctx.directory.line(row!.line_id))!
-    await recordReceipts(world.app.ctx, { line: usable.line, services: usable.capabilities.services, recent: createRecentSends() }, [
-      { ref: row!.ref, providerId: 'late', status: 'DELIVERED', at: world.app.ctx.clock.now() },
-    ])
-    expect(await world.record(message_handle)).toMatchObject({ status: 'DELIVERED', error_code: null, error_reason: null })
+    await recordReceipts(
+      world.app.ctx,
+      { line: usable.line, services: usable.capabilities.services, recent: createRecentSends() },
+      [{ ref: row!.ref, providerId: 'late', status: 'DELIVERED', at: world.app.ctx.clock.now() }],
+    )
+    expect(await world.record(message_handle)).toMatchObject({
+      status: 'DELIVERED',
+      error_code: null,
+      error_reason: null,
+    })
   })
 
   it('asks the carrier at once when a caller asks for the status', async () => {
@@ -163,9 +182,9 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
     await start({ latency_ms: 0 }, { pace: 10 })
     for (let i = 0; i < 35; i++) await world.send({ content: `${i}`, number: `+1202555${1000 + i}` })
     await world.advance(5000)
-    const wire = (await world.app.ctx.db.all<{ wire_at: number }>('select wire_at from attempts order by wire_at')).map(
-      (row) => row.wire_at,
-    )
+    const wire = (
+      await world.app.ctx.db.all<{ wire_at: number }>('select wire_at from attempts order by wire_at')
+    ).map((row) => row.wire_at)
     expect(wire).toHaveLength(35)
     for (const [i, at] of wire.entries()) if (i >= 10) expect(at - wire[i - 10]!).toBeGreaterThanOrEqual(1000)
     expect(wire.at(-1)! - wire[0]!).toBeLessThan(3500)
@@ -189,7 +208,9 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
     world = await createWorld(engine)
     const sent = await world.text(ADA, 'Hi there')
     await world.settle()
-    const list = (await world.get(`/api/v2/messages?is_outbound=false&sendblue_number=${encodeURIComponent(LINE)}`)).body
+    const list = (
+      await world.get(`/api/v2/messages?is_outbound=false&sendblue_number=${encodeURIComponent(LINE)}`)
+    ).body
     expect(list.pagination.total).toBe(1)
     expect(list.data[0]).toMatchObject({
       status: 'RECEIVED',
@@ -204,7 +225,10 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
     })
     expect(list.data[0].message_handle).toBe(list.data[0].message_handle.toUpperCase())
     // The carrier believes it was not heard and repeats itself.
-    await world.app.ctx.db.run('update phone_messages set due_at = 1, arrived_at = null where provider_id = $1', [sent.id])
+    await world.app.ctx.db.run(
+      'update phone_messages set due_at = 1, arrived_at = null where provider_id = $1',
+      [sent.id],
+    )
     await world.restart()
     expect((await world.get('/api/v2/messages?is_outbound=false')).body.pagination.total).toBe(1)
     expect((await world.events()).map((event) => event.type)).toEqual(['message.received'])
@@ -219,7 +243,10 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
     await world.settle()
     const [answer] = (await world.get('/api/v2/messages?is_outbound=false')).body.data
     expect(answer.reply_to).toEqual({ message_handle: question.message_handle })
-    const thanks = await world.send({ content: 'Thanks', reply_to: { message_handle: answer.message_handle, part_index: 0 } })
+    const thanks = await world.send({
+      content: 'Thanks',
+      reply_to: { message_handle: answer.message_handle, part_index: 0 },
+    })
     expect(thanks.reply_to).toEqual({ message_handle: answer.message_handle, part_index: 0 })
     await world.advance(1000)
     expect((await world.inbox(ADA))[1]).toMatchObject({ content: 'Thanks', reply_to: expect.any(String) })
@@ -231,7 +258,12 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
     await world.settle()
     const blocked = await world.post('/api/send-message', { from_number: LINE, number: ADA, content: 'spam' })
     expect(blocked.status).toBe(202)
-    expect(blocked.body).toMatchObject({ status: 'ERROR', error_code: 4002, error_reason: 'opted_out', opted_out: true })
+    expect(blocked.body).toMatchObject({
+      status: 'ERROR',
+      error_code: 4002,
+      error_reason: 'opted_out',
+      opted_out: true,
+    })
     expect(await world.send({ number: BOB })).toMatchObject({ status: 'QUEUED', opted_out: false })
     await world.text(ADA, 'START')
     await world.settle()

@@ -1,5 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ADA, BOB, CLEO, createWorld, DAN, ENGINES, EVE, type Json, LINE, type World } from './support/world.js'
+import {
+  ADA,
+  BOB,
+  CLEO,
+  createWorld,
+  DAN,
+  ENGINES,
+  EVE,
+  type Json,
+  LINE,
+  type World,
+} from './support/world.js'
 
 describe.each(ENGINES)('sending on %s', (engine) => {
   let world: World
@@ -7,7 +18,11 @@ describe.each(ENGINES)('sending on %s', (engine) => {
 
   it('accepts a message, delivers it and says so', async () => {
     world = await createWorld(engine)
-    const accepted = await world.post('/api/send-message', { from_number: LINE, number: ADA, content: 'Hello Ada' })
+    const accepted = await world.post('/api/send-message', {
+      from_number: LINE,
+      number: ADA,
+      content: 'Hello Ada',
+    })
     expect(accepted.status).toBe(202)
     expect(accepted.body).toMatchObject({
       status: 'QUEUED',
@@ -28,7 +43,9 @@ describe.each(ENGINES)('sending on %s', (engine) => {
     expect(await world.status(handle)).toMatchObject({ status: 'SENT', was_downgraded: false })
     await world.advance(1000)
     expect(await world.status(handle)).toMatchObject({ status: 'DELIVERED', service: 'iMessage' })
-    expect(await world.inbox(ADA)).toMatchObject([{ content: 'Hello Ada', line: LINE, message_handle: handle }])
+    expect(await world.inbox(ADA)).toMatchObject([
+      { content: 'Hello Ada', line: LINE, message_handle: handle },
+    ])
     expect((await world.events()).map((event) => [event.seq, event.type, event.data.status])).toEqual([
       [1, 'message.created', 'QUEUED'],
       [2, 'message.updated', 'SENT'],
@@ -39,7 +56,8 @@ describe.each(ENGINES)('sending on %s', (engine) => {
   it('falls back from iMessage to RCS and to SMS by what the recipient has', async () => {
     world = await createWorld(engine)
     const outcomes: Record<string, Json> = {}
-    for (const number of [ADA, BOB, CLEO, DAN, EVE]) outcomes[number] = (await world.send({ number })).message_handle
+    for (const number of [ADA, BOB, CLEO, DAN, EVE])
+      outcomes[number] = (await world.send({ number })).message_handle
     await world.advance(1000)
     const of = async (number: string) => world.record(outcomes[number])
     expect(await of(ADA)).toMatchObject({ status: 'DELIVERED', service: 'iMessage', was_downgraded: false })

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { isLoopback } from '../config.js'
 import type { Account, Key } from '../core/account.js'
 import { AppError } from '../core/errors.js'
-import { isLoopback } from '../config.js'
 import type { Ctx } from '../ctx.js'
 import { hashSecret } from '../services/accounts.js'
 import type { Limiter } from './limits.js'
@@ -43,13 +43,18 @@ export async function authenticate(ctx: Ctx, failures: Limiter, request: Fastify
   ctx.metrics.authFailures.inc()
   const wait = failures.take(request.ip)
   if (wait > 0) {
-    throw new AppError('rate_limited', 'Too many failed attempts from this address; wait and check your keys', { retryAfterMs: wait })
+    throw new AppError(
+      'rate_limited',
+      'Too many failed attempts from this address; wait and check your keys',
+      { retryAfterMs: wait },
+    )
   }
   throw new AppError('unauthorized', 'Unauthorized')
 }
 
 export function authorise(principal: Principal, access: Access): void {
-  if (access === 'admin' && principal.kind !== 'admin') throw new AppError('forbidden', 'This needs an admin key')
+  if (access === 'admin' && principal.kind !== 'admin')
+    throw new AppError('forbidden', 'This needs an admin key')
   if (access === 'account' && principal.kind !== 'account') {
     throw new AppError('forbidden', 'This needs a key of an account; an admin key belongs to none')
   }

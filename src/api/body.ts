@@ -1,5 +1,5 @@
-import { hash, randomBytes } from 'node:crypto'
 import { isUtf8 } from 'node:buffer'
+import { hash, randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 
@@ -46,9 +46,11 @@ function parseJson(text: string): unknown {
 function decode(request: FastifyRequest, body: Buffer): string {
   const type = request.headers['content-type']!
   const charset = type.includes(';') ? /charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1] : undefined
-  if (charset && !/^utf-?8$/i.test(charset)) throw new AppError('unsupported_media_type', 'Only charset=utf-8 is read')
+  if (charset && !/^utf-?8$/i.test(charset))
+    throw new AppError('unsupported_media_type', 'Only charset=utf-8 is read')
   const encoding = request.headers['content-encoding']
-  if (encoding && encoding !== 'identity') throw new AppError('unsupported_media_type', 'Compressed bodies are not read')
+  if (encoding && encoding !== 'identity')
+    throw new AppError('unsupported_media_type', 'Compressed bodies are not read')
   if (!isUtf8(body)) throw new AppError('invalid', 'The body is not valid UTF-8')
   request.bodyHash = hash('sha256', body, 'base64').slice(0, 22)
   return body.toString('utf8')
@@ -67,7 +69,8 @@ function checkDepth(text: string): void {
       else if (code === 0x22) quoted = false
     } else if (code === 0x22) quoted = true
     else if (code === 0x7b || code === 0x5b) {
-      if (++depth > MAX_DEPTH) throw new AppError('invalid', `The body is nested deeper than ${MAX_DEPTH} levels`)
+      if (++depth > MAX_DEPTH)
+        throw new AppError('invalid', `The body is nested deeper than ${MAX_DEPTH} levels`)
     } else if (code === 0x7d || code === 0x5d) depth--
   }
 }
@@ -101,9 +104,11 @@ function parseForm(text: string): Record<string, unknown> {
     const match = /^([^[\]]+)(?:\[([^[\]]+)\])?$/.exec(name)
     if (!match) throw new AppError('invalid', `${name.slice(0, 50)}: not a field this API has`)
     const [, outer, inner] = match as unknown as [string, string, string | undefined]
-    const target = inner === undefined ? result : ((result[outer] ??= Object.create(null)) as Record<string, unknown>)
+    const target =
+      inner === undefined ? result : ((result[outer] ??= Object.create(null)) as Record<string, unknown>)
     const key = inner ?? outer
-    if (typeof target !== 'object' || key in target) throw new AppError('invalid', `${outer}: given more than once`)
+    if (typeof target !== 'object' || key in target)
+      throw new AppError('invalid', `${outer}: given more than once`)
     target[key] = inner === 'part_index' && /^\d+$/.test(value) ? Number(value) : value
   }
   return { ...result }

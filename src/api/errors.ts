@@ -9,7 +9,9 @@ export function createErrorHandler(log: Log) {
     if (!known) {
       log.error({ err: error, req: request.id, route: request.routeOptions.url }, 'request failed')
       reply.header('x-should-retry', 'true')
-      return reply.code(500).send(body(request, 'internal', 'Internal error. The server log has the details.', 500))
+      return reply
+        .code(500)
+        .send(body(request, 'internal', 'Internal error. The server log has the details.', 500))
     }
     const status = HTTP_STATUS[known.code]
     const { retryAfterMs, allow } = known.options
@@ -30,7 +32,11 @@ function body(request: FastifyRequest, code: string, message: string, status: nu
     return { error: { code, message, ...(details === undefined ? {} : { details }) } }
   }
   const onMessages = /^\/api\/(send-|status|v2\/messages)/.test(path) && status !== 401
-  return { status: 'ERROR', message, ...(onMessages ? { error_code: messageCode(status), error_message: message } : {}) }
+  return {
+    status: 'ERROR',
+    message,
+    ...(onMessages ? { error_code: messageCode(status), error_message: message } : {}),
+  }
 }
 
 function messageCode(status: number): number {
@@ -58,10 +64,12 @@ interface AjvFault {
 }
 
 function fromFastify(error: FastifyError): AppError | undefined {
-  if (error.validation?.[0]) return new AppError('invalid', describe(error.validation[0] as unknown as AjvFault))
+  if (error.validation?.[0])
+    return new AppError('invalid', describe(error.validation[0] as unknown as AjvFault))
   const known = FASTIFY_CODES[error.code]
   if (known) return new AppError(...known)
-  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) return new AppError('invalid', error.message)
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500)
+    return new AppError('invalid', error.message)
   return undefined
 }
 

@@ -11,7 +11,9 @@ export const nullable = (type: 'string' | 'number' | 'boolean' | 'integer', desc
 const ReplyToWire = Type.Object(
   {
     message_handle: Type.String({ description: 'Handle of the message this one answers' }),
-    part_index: Type.Optional(Type.Integer({ description: 'Known part of a multipart target; left out when no part is known' })),
+    part_index: Type.Optional(
+      Type.Integer({ description: 'Known part of a multipart target; left out when no part is known' }),
+    ),
   },
   { description: 'Immediate parent of an inline reply; left out outside reply threads' },
 )
@@ -21,7 +23,9 @@ const shared = {
   account_email: Type.String({ description: 'Account identifier (newer spelling)' }),
   content: Type.String({ description: 'Message text; empty when there is only media' }),
   date_created: Type.String({ description: 'When it was accepted or stored, ISO 8601' }),
-  date_sent: Type.String({ description: 'When it was handed to the carrier, or accepted as long as it was not' }),
+  date_sent: Type.String({
+    description: 'When it was handed to the carrier, or accepted as long as it was not',
+  }),
   date_updated: Type.String({ description: 'When its status last changed' }),
   error_code: nullable('integer', 'Numeric code when failed'),
   error_message: nullable('string', 'What went wrong'),
@@ -41,7 +45,11 @@ const shared = {
   opted_out: Type.Boolean({ description: 'The recipient opted out' }),
   plan: Type.String({ description: 'Plan of the account' }),
   send_style: Type.String({ description: 'Expressive style; empty when none' }),
-  service: Type.Unsafe<string>({ type: 'string', enum: [...SERVICES], description: 'Service used, or to be tried first' }),
+  service: Type.Unsafe<string>({
+    type: 'string',
+    enum: [...SERVICES],
+    description: 'Service used, or to be tried first',
+  }),
   was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
   reply_to: Type.Optional(ReplyToWire),
   seat_id: nullable('string', 'Seat that sent it'),

@@ -9,12 +9,15 @@ export function createNotFound(app: FastifyInstance) {
     routes.push({ pattern: new RegExp(`^${source}$`), methods: [route.method].flat() })
   })
   return async (request: FastifyRequest) => {
-    if (request.url.length > 8192) throw new AppError('uri_too_long', 'The URL is longer than 8192 characters')
+    if (request.url.length > 8192)
+      throw new AppError('uri_too_long', 'The URL is longer than 8192 characters')
     const path = request.url.split('?', 1)[0]!
     const methods = routes.filter((route) => route.pattern.test(path)).flatMap((route) => route.methods)
     if (methods.length > 0 && !methods.includes(request.method)) {
       const allow = [...new Set(methods)].sort().join(', ')
-      throw new AppError('method_not_allowed', `${request.method} is not possible here; ${allow} is`, { allow })
+      throw new AppError('method_not_allowed', `${request.method} is not possible here; ${allow} is`, {
+        allow,
+      })
     }
     throw new AppError('not_found', 'There is no such route. /openapi.json lists them all.')
   }

@@ -1,9 +1,9 @@
+import type { Server } from 'node:http'
 import swagger from '@fastify/swagger'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
-import type { Server } from 'node:http'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
 import { VERSION } from '../version.js'
@@ -70,7 +70,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   app.addHook('preValidation', (request, _reply, done) => {
     try {
       checkQuery(request.query as Record<string, unknown>)
-      for (const [name, value] of Object.entries((request.params ?? {}) as Record<string, string>)) checkText(value, name)
+      for (const [name, value] of Object.entries((request.params ?? {}) as Record<string, string>))
+        checkText(value, name)
       done()
     } catch (error) {
       done(error as Error)
@@ -80,7 +81,13 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     const route = request.routeOptions.url ?? 'none'
     ctx.metrics.countRequest(request.method, route, reply.statusCode)
     if (ctx.log.isLevelEnabled('debug')) {
-      const fields = { req: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }
+      const fields = {
+        req: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      }
       ctx.log.debug(fields, 'request')
     }
     done()
@@ -89,7 +96,11 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Trunkline', version: VERSION, description: 'One HTTP API for iMessage, SMS, MMS and RCS through phone lines you own.' },
+      info: {
+        title: 'Trunkline',
+        version: VERSION,
+        description: 'One HTTP API for iMessage, SMS, MMS and RCS through phone lines you own.',
+      },
       components: {
         securitySchemes: {
           keyId: { type: 'apiKey', in: 'header', name: 'sb-api-key-id' },

@@ -1,4 +1,3 @@
-import type { Routes } from './routes.js'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { type Account, networkOf } from '../core/account.js'
@@ -13,6 +12,7 @@ import { findPhone, listPhoneMessages, listPhones } from '../storage/phones.js'
 import { accountOf } from './auth.js'
 import { requirePhone } from './message-query.js'
 import { nullable } from './message-wire.js'
+import type { Routes } from './routes.js'
 
 /** The other side of simulated lines: phones one can look at, type on and switch off, and their time. */
 
@@ -41,7 +41,9 @@ const TextBody = Type.Object({
   to: Type.String({ description: 'A simulated line, E.164' }),
   content: Type.Optional(Type.String({ maxLength: 18_995, description: 'Text' })),
   media_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Attached media' })),
-  reply_to: Type.Optional(Type.String({ description: 'id of the message on the phone that this one answers' })),
+  reply_to: Type.Optional(
+    Type.String({ description: 'id of the message on the phone that this one answers' }),
+  ),
 })
 
 const PhoneMessageWire = Type.Object({
@@ -65,20 +67,40 @@ const Clock = Type.Object({ now: Type.String({ description: 'Time of the simulat
 export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number): Promise<void> }): void {
   const config = { access: 'account' as const }
   const tags = ['Simulator']
-  const phoneNumber = (request: FastifyRequest) => requirePhone('number', (request.params as { number: string }).number)
+  const phoneNumber = (request: FastifyRequest) =>
+    requirePhone('number', (request.params as { number: string }).number)
 
   app.get(
     '/sim/phones',
-    { config, schema: { tags, summary: 'List phones', response: { 200: Type.Object({ data: Type.Array(PhoneWire) }) } } },
-    async (request) => ({ data: (await listPhones(ctx.db, await networkFor(ctx, request), 1000)).map(phoneWire) }),
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List phones',
+        response: { 200: Type.Object({ data: Type.Array(PhoneWire) }) },
+      },
+    },
+    async (request) => ({
+      data: (await listPhones(ctx.db, await networkFor(ctx, request), 1000)).map(phoneWire),
+    }),
   )
   app.post(
     '/sim/phones',
-    { config, schema: { tags, summary: 'Make or change a phone', body: NewPhone, response: { 201: PhoneWire } } },
+    {
+      config,
+      schema: { tags, summary: 'Make or change a phone', body: NewPhone, response: { 201: PhoneWire } },
+    },
     async (request, reply) => {
       const { body } = request
       reply.code(201)
-      return phoneWire(await setPhone(ctx, await networkFor(ctx, request), requirePhone('number', body.number), switchesOf(body)))
+      return phoneWire(
+        await setPhone(
+          ctx,
+          await networkFor(ctx, request),
+          requirePhone('number', body.number),
+          switchesOf(body),
+        ),
+      )
     },
   )
   app.get(
@@ -93,7 +115,16 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
   )
   app.patch(
     '/sim/phones/:number',
-    { config, schema: { tags, summary: "Switch a phone's abilities", params: Params, body: Switches, response: { 200: PhoneWire } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Switch a phone's abilities",
+        params: Params,
+        body: Switches,
+        response: { 200: PhoneWire },
+      },
+    },
     async (request) =>
       phoneWire(
         await setPhone(ctx, await networkFor(ctx, request), phoneNumber(request), switchesOf(request.body)),
@@ -108,12 +139,18 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         summary: 'Send as a phone',
         params: Params,
         body: TextBody,
-        response: { 201: Type.Object({ id: Type.String({ description: "The network's id" }), service: Type.String({ description: 'Service used' }) }) },
+        response: {
+          201: Type.Object({
+            id: Type.String({ description: "The network's id" }),
+            service: Type.String({ description: 'Service used' }),
+          }),
+        },
       },
     },
     async (request, reply) => {
       const { body } = request
-      if (!body.content && !body.media_url) throw new AppError('invalid', 'missing required parameter: content (or media_url)')
+      if (!body.content && !body.media_url)
+        throw new AppError('invalid', 'missing required parameter: content (or media_url)')
       const sent = await textFromPhone(ctx, await simulatedAccount(ctx, request), phoneNumber(request), {
         to: requirePhone('to', body.to),
         content: body.content ?? '',
@@ -136,10 +173,16 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
       },
     },
     async (request) => {
-      const read = await readOnPhone(ctx, await simulatedAccount(ctx, request), phoneNumber(request), async (lineId, receipt) => {
-        const usable = await ctx.directory.line(lineId)
-        if (usable) await recordRead(ctx, { line: usable.line, services: usable.capabilities.services }, receipt)
-      })
+      const read = await readOnPhone(
+        ctx,
+        await simulatedAccount(ctx, request),
+        phoneNumber(request),
+        async (lineId, receipt) => {
+          const usable = await ctx.directory.line(lineId)
+          if (usable)
+            await recordRead(ctx, { line: usable.line, services: usable.capabilities.services }, receipt)
+        },
+      )
       return { read }
     },
   )
@@ -156,7 +199,10 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
           limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
         }),
         response: {
-          200: Type.Object({ data: Type.Array(PhoneMessageWire), cursor: Type.Integer({ description: 'Where to go on' }) }),
+          200: Type.Object({
+            data: Type.Array(PhoneMessageWire),
+            cursor: Type.Integer({ description: 'Where to go on' }),
+          }),
         },
       },
     },
@@ -185,8 +231,11 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
       schema: {
         tags,
         summary: 'Move time ahead',
-        description: 'Everything that falls due on the way happens at its time. Only while every line is simulated.',
-        body: Type.Object({ advance_ms: Type.Integer({ minimum: 0, maximum: 366 * 86_400_000, description: 'Milliseconds' }) }),
+        description:
+          'Everything that falls due on the way happens at its time. Only while every line is simulated.',
+        body: Type.Object({
+          advance_ms: Type.Integer({ minimum: 0, maximum: 366 * 86_400_000, description: 'Milliseconds' }),
+        }),
         response: { 200: Clock },
       },
     },
@@ -205,7 +254,10 @@ async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promise<Acco
   const account = accountOf(request)
   const lines = [...(await ctx.directory.linesOf(account.id)).values()]
   if (account.world === 'live' && !lines.some(({ line }) => line.driver === 'simulator')) {
-    throw new AppError('not_found', 'This account has no simulated line. Use a test key to work with virtual phones.')
+    throw new AppError(
+      'not_found',
+      'This account has no simulated line. Use a test key to work with virtual phones.',
+    )
   }
   return account
 }

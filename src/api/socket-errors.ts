@@ -21,6 +21,7 @@ function describe(error: BrokenRequest): [number, string, string] {
       ? [414, 'URI Too Long', 'The URL is longer than 8192 characters']
       : [431, 'Request Header Fields Too Large', 'The request line and headers are larger than 16 KiB']
   }
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'Request Timeout', 'The request did not arrive in time']
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return [408, 'Request Timeout', 'The request did not arrive in time']
   return [400, 'Bad Request', 'This is not a valid HTTP request']
 }

@@ -22,7 +22,10 @@ export interface BatchOptions {
   atOnce?: number
 }
 
-export function createBatch<I, O>(run: (items: I[]) => Promise<O[]>, options: BatchOptions = {}): Batch<I, O> {
+export function createBatch<I, O>(
+  run: (items: I[]) => Promise<O[]>,
+  options: BatchOptions = {},
+): Batch<I, O> {
   const { size = 256, atOnce = 1 } = options
   const waiting: Waiting<I, O>[] = []
   let running = 0

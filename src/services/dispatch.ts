@@ -1,6 +1,12 @@
 import { messageEvent } from '../core/event.js'
 import type { Message, SendStyle, Service } from '../core/message.js'
-import { type Evidence, afterAcceptance, afterEvidence, afterResult, type SendResult } from '../core/outcome.js'
+import {
+  afterAcceptance,
+  afterEvidence,
+  afterResult,
+  type Evidence,
+  type SendResult,
+} from '../core/outcome.js'
 import { serviceChain } from '../core/service.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
@@ -70,7 +76,12 @@ export async function claim(
     }),
   )
   try {
-    await ctx.db.write((sql) => insertAttempts(sql, claimed.map((one) => one.attempt)))
+    await ctx.db.write((sql) =>
+      insertAttempts(
+        sql,
+        claimed.map((one) => one.attempt),
+      ),
+    )
   } catch (error) {
     if (error instanceof UniqueViolation) {
       // The line's former driver started this very attempt while it lost the line: its outcome is the question.
@@ -88,7 +99,11 @@ export async function claim(
 }
 
 /** The message's own service, unless the carrier knows it cannot reach the recipient and a lesser one can. */
-function chooseService(on: DispatchLine, message: Message, reachable: readonly Service[] | undefined): Service {
+function chooseService(
+  on: DispatchLine,
+  message: Message,
+  reachable: readonly Service[] | undefined,
+): Service {
   if (!reachable || reachable.includes(message.service)) return message.service
   const chain = serviceChain(on.services, reachable)
   return chain.find((service) => on.services.indexOf(service) >= 0) ?? message.service
@@ -103,14 +118,17 @@ async function outboundOf(ctx: Ctx, message: Message, attempt: Attempt): Promise
     content: message.content,
     mediaUrl: message.mediaUrl,
     sendStyle: attempt.service === 'iMessage' ? (message.sendStyle as SendStyle | '') : '',
-    replyTo: message.replyTo ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex) : null,
+    replyTo: message.replyTo
+      ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex)
+      : null,
   }
 }
 
 async function replyTarget(sql: Sql, handle: string, partIndex: number | null) {
   const target = await findMessage(sql, handle)
   if (!target) return null
-  const providerId = target.providerId ?? (await listAttempts(sql, target.id)).find((a) => a.providerId)?.providerId
+  const providerId =
+    target.providerId ?? (await listAttempts(sql, target.id)).find((a) => a.providerId)?.providerId
   return providerId ? { providerId, partIndex: partIndex ?? 0 } : null
 }
 
@@ -123,7 +141,11 @@ export interface Ended {
  * Records what became of attempts. Answers when each message needs something done again, if ever. As a rule
  * nothing has happened to a message while it was on the wire: then the result is written without a question.
  */
-export async function recordResults(ctx: Ctx, on: DispatchLine, ended: readonly Ended[]): Promise<(number | null)[]> {
+export async function recordResults(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+): Promise<(number | null)[]> {
   ctx.failpoint('dispatch.before_result')
   const next = await unlessChanged(
     () => recordExpected(ctx, on, ended),
@@ -147,7 +169,11 @@ export async function unlessChanged<T>(cheap: () => Promise<T>, thorough: () => 
   }
 }
 
-async function recordExpected(ctx: Ctx, on: DispatchLine, ended: readonly Ended[]): Promise<(number | null)[]> {
+async function recordExpected(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+): Promise<(number | null)[]> {
   const now = ctx.clock.now()
   const parked = await listParkedReceipts(ctx.db, on.line.id, acceptedIds(ended))
   if (parked.length > 0) return recordAfterAll(ctx, on, ended)
@@ -165,12 +191,19 @@ async function recordExpected(ctx: Ctx, on: DispatchLine, ended: readonly Ended[
 }
 
 /** Somebody judged an attempt meanwhile, or a receipt overtook its answer: look first, under lock. */
-async function recordAfterAll(ctx: Ctx, on: DispatchLine, ended: readonly Ended[]): Promise<(number | null)[]> {
+async function recordAfterAll(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+): Promise<(number | null)[]> {
   return ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     await lockLine(sql, on.line.id)
     const [live, written, parked] = await Promise.all([
-      lockMessages(sql, ended.map(({ claimed }) => claimed.message.id)),
+      lockMessages(
+        sql,
+        ended.map(({ claimed }) => claimed.message.id),
+      ),
       endAttempts(sql, endings(ended, now)),
       takeParkedReceipts(sql, on.line.id, acceptedIds(ended)),
     ])
@@ -190,7 +223,9 @@ async function recordAfterAll(ctx: Ctx, on: DispatchLine, ended: readonly Ended[
       return () => change.after
     })
     for (const receipt of parked) {
-      const { claimed } = ended.find(({ result }) => result.outcome === 'accepted' && result.providerId === receipt.providerId)!
+      const { claimed } = ended.find(
+        ({ result }) => result.outcome === 'accepted' && result.providerId === receipt.providerId,
+      )!
       applyParked(on, receipt, claimed.attempt, changes, now)
     }
     await saveChanges(sql, changes)
@@ -219,7 +254,10 @@ export async function saveChanges(sql: Writes, changes: readonly Change[]): Prom
     [...via, after].filter((message, i, steps) => message.status !== (steps[i - 1] ?? before).status),
   )
   await Promise.all([
-    appendEvents(sql, passed.map((message) => messageEvent('message.updated', message))),
+    appendEvents(
+      sql,
+      passed.map((message) => messageEvent('message.updated', message)),
+    ),
     saveMessages(sql, changes),
   ])
 }
@@ -233,11 +271,24 @@ export async function recoverOpenAttempts(ctx: Ctx, on: DispatchLine): Promise<n
     const now = ctx.clock.now()
     const open = await listOpenAttempts(sql, on.line.id, on.lease.epoch)
     if (open.length === 0) return 0
-    const messages = await lockMessages(sql, open.map((attempt) => attempt.messageId))
-    const result: SendResult = { outcome: 'unknown', code: 'interrupted', detail: 'The process stopped during the send' }
+    const messages = await lockMessages(
+      sql,
+      open.map((attempt) => attempt.messageId),
+    )
+    const result: SendResult = {
+      outcome: 'unknown',
+      code: 'interrupted',
+      detail: 'The process stopped during the send',
+    }
     await endAttempts(
       sql,
-      open.map((attempt) => ({ ...attempt, state: 'unknown' as const, endedAt: now, code: result.code, detail: result.detail })),
+      open.map((attempt) => ({
+        ...attempt,
+        state: 'unknown' as const,
+        endedAt: now,
+        code: result.code,
+        detail: result.detail,
+      })),
     )
     await saveChanges(
       sql,

@@ -31,7 +31,10 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<void[]> 
     }
     await applyConsent(sql, messages, now)
     await Promise.all([
-      appendEvents(sql, messages.map((message) => messageEvent('message.received', message))),
+      appendEvents(
+        sql,
+        messages.map((message) => messageEvent('message.received', message)),
+      ),
       insertMessages(sql, messages),
     ])
     return messages.length
@@ -58,7 +61,14 @@ async function routeTo(sql: Sql, line: Line, from: string): Promise<string | und
   return row?.account_id
 }
 
-async function toMessage(ctx: Ctx, sql: Sql, line: Line, accountId: string, item: Inbound, now: number): Promise<NewMessage> {
+async function toMessage(
+  ctx: Ctx,
+  sql: Sql,
+  line: Line,
+  accountId: string,
+  item: Inbound,
+  now: number,
+): Promise<NewMessage> {
   return {
     handle: ctx.newId().toUpperCase(),
     accountId,

@@ -64,8 +64,10 @@ async function sendMessage(
     )
   }
   const { line, capabilities } = usable
-  if (input.number === line.number) throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
-  if (input.mediaUrl && !capabilities.media) throw new AppError('invalid', 'media_url: this line cannot send media')
+  if (input.number === line.number)
+    throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
+  if (input.mediaUrl && !capabilities.media)
+    throw new AppError('invalid', 'media_url: this line cannot send media')
   if (input.sendStyle && !capabilities.sendStyles) {
     throw new AppError('invalid', 'send_style: this line cannot send expressive styles')
   }
@@ -73,7 +75,10 @@ async function sendMessage(
     if (!capabilities.replies) throw new AppError('invalid', 'reply_to: this line cannot send inline replies')
     const target = await findMessage(ctx.db, input.replyTo.handle, account.id)
     if (!target || target.lineId !== line.id || target.groupId !== null || target.contact !== input.number) {
-      throw new AppError('invalid', 'reply_to.message_handle: no such message in this conversation on this line')
+      throw new AppError(
+        'invalid',
+        'reply_to.message_handle: no such message in this conversation on this line',
+      )
     }
   }
   const seat = input.seatId ? await findSeat(ctx.db, account.id, input.seatId) : undefined
@@ -117,7 +122,10 @@ async function sendMessage(
 /** One transaction for all of them: message, event, totals and stored answer. Then the wire may have them. */
 async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
   // Not in the transaction: an opt-out that arrives this very moment may count from the next message on.
-  const optedOut = await findOptOuts(ctx.db, items.map((item) => item.message))
+  const optedOut = await findOptOuts(
+    ctx.db,
+    items.map((item) => item.message),
+  )
   const now = ctx.clock.now()
   for (const { message } of items) {
     message.createdAt = message.updatedAt = message.sentAt = message.nextActionAt = now
@@ -150,8 +158,14 @@ function acceptOnce(ctx: Ctx, items: readonly Pending[], now: number): Promise<A
     const first = await firstAnswers(sql, items, now)
     const fresh = items.filter((item) => !first.has(item))
     const keyed = fresh.filter((item) => item.request.key !== undefined)
-    await insertReplays(sql, keyed.map((item) => replayOf(item.request, item.message, now)))
-    await insertAccepted(sql, fresh.map((item) => item.message))
+    await insertReplays(
+      sql,
+      keyed.map((item) => replayOf(item.request, item.message, now)),
+    )
+    await insertAccepted(
+      sql,
+      fresh.map((item) => item.message),
+    )
     return items.map((item) => {
       const earlier = first.get(item)
       return { message: earlier ?? item.message, replayed: earlier !== undefined }
@@ -161,7 +175,10 @@ function acceptOnce(ctx: Ctx, items: readonly Pending[], now: number): Promise<A
 
 async function insertAccepted(sql: Writes, messages: readonly NewMessage[]): Promise<void> {
   await Promise.all([
-    appendEvents(sql, messages.map((message) => messageEvent('message.created', message))),
+    appendEvents(
+      sql,
+      messages.map((message) => messageEvent('message.created', message)),
+    ),
     insertMessages(sql, messages),
   ])
 }
@@ -182,8 +199,14 @@ function block(message: NewMessage) {
 
 /** The connection died during COMMIT: whether the handles are there tells whether it went through. */
 async function reread(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
-  const found = await findMessagesByHandle(ctx.db, items.map((item) => item.message.handle))
-  if (found.size === 0) throw new AppError('unavailable', 'The database cannot be reached right now; try again.', { retryAfterMs: 1000 })
+  const found = await findMessagesByHandle(
+    ctx.db,
+    items.map((item) => item.message.handle),
+  )
+  if (found.size === 0)
+    throw new AppError('unavailable', 'The database cannot be reached right now; try again.', {
+      retryAfterMs: 1000,
+    })
   const answers: Accepted[] = []
   for (const item of items) {
     const message = found.get(item.message.handle)

@@ -32,7 +32,10 @@ export function createPhoneNetwork(ctx: Ctx) {
   })
   return {
     async phone(network: string, number: string): Promise<Phone> {
-      return (await findPhone(ctx.db, network, number)) ?? newcomers.add(defaultPhone(network, number, ctx.clock.now()))
+      return (
+        (await findPhone(ctx.db, network, number)) ??
+        newcomers.add(defaultPhone(network, number, ctx.clock.now()))
+      )
     },
     /** Takes a message for a phone. Resolves with the network's id once it is in its books. */
     take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
@@ -40,7 +43,13 @@ export function createPhoneNetwork(ctx: Ctx) {
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line) => findNextDue(ctx.db, line.id),
     arrived: (messages: PhoneMessage[]) =>
-      ctx.db.write((sql) => savePhoneArrivals(sql, messages.map((message) => message.id), ctx.clock.now())),
+      ctx.db.write((sql) =>
+        savePhoneArrivals(
+          sql,
+          messages.map((message) => message.id),
+          ctx.clock.now(),
+        ),
+      ),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
   }
 }
@@ -84,7 +93,12 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
 }
 
 /** Switches of a phone. Turning it on lets everything arrive that waited for it. */
-export async function setPhone(ctx: Ctx, network: string, number: string, changes: Partial<Phone>): Promise<Phone> {
+export async function setPhone(
+  ctx: Ctx,
+  network: string,
+  number: string,
+  changes: Partial<Phone>,
+): Promise<Phone> {
   const { phone, lines } = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     const before = (await findPhone(sql, network, number)) ?? defaultPhone(network, number, now)
@@ -104,15 +118,24 @@ export interface PhoneText {
 }
 
 /** A person types on a phone. The network carries the text to the line until the line has stored it. */
-export async function textFromPhone(ctx: Ctx, account: Account, number: string, text: PhoneText): Promise<NewPhoneMessage> {
+export async function textFromPhone(
+  ctx: Ctx,
+  account: Account,
+  number: string,
+  text: PhoneText,
+): Promise<NewPhoneMessage> {
   const network = networkOf(account)
   const usable = (await ctx.directory.linesOf(account.id)).get(text.to)
   if (usable?.line.driver !== 'simulator') {
-    throw new AppError('invalid', `to: ${text.to} is not a simulated line of this account. GET /admin/lines lists them.`)
+    throw new AppError(
+      'invalid',
+      `to: ${text.to} is not a simulated line of this account. GET /admin/lines lists them.`,
+    )
   }
   const { line, capabilities } = usable
   const phone = (await findPhone(ctx.db, network, number)) ?? (await setPhone(ctx, network, number, {}))
-  if (!phone.power) throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
+  if (!phone.power)
+    throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
   const now = ctx.clock.now()
   const message: NewPhoneMessage = {
     network,
@@ -149,10 +172,13 @@ export async function readOnPhone(
   const phone = await findPhone(ctx.db, owner.network, number)
   if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
   const now = ctx.clock.now()
-  const unread = (await listPhoneMessages(ctx.db, owner, number, 0, 10_000)).filter((m) => !m.fromPhone && m.readAt === null)
+  const unread = (await listPhoneMessages(ctx.db, owner, number, 0, 10_000)).filter(
+    (m) => !m.fromPhone && m.readAt === null,
+  )
   for (const message of unread) {
     await savePhoneRead(ctx.db, message.id, now)
-    if (phone.readReceipts && message.service !== 'SMS') await report(message.lineId, { providerId: message.providerId, at: now })
+    if (phone.readReceipts && message.service !== 'SMS')
+      await report(message.lineId, { providerId: message.providerId, at: now })
   }
   return unread.length
 }

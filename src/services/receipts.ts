@@ -69,7 +69,8 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
       }),
   )
   ctx.failpoint('receipt.after_commit')
-  for (const { before, after } of changes) if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
+  for (const { before, after } of changes)
+    if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
 }
 
 /** What receipts change, and how to write it. */
@@ -87,15 +88,24 @@ async function judge(
     if (send) remembered.set(providerId, send)
   }
   const [byProvider, byRef] = await Promise.all([
-    findAttemptsByProvider(sql, on.line.id, receipts.flatMap((r) => (r.providerId && !remembered.has(r.providerId) ? r.providerId : []))),
-    findAttemptsByRef(sql, receipts.flatMap((r) => r.ref ?? [])),
+    findAttemptsByProvider(
+      sql,
+      on.line.id,
+      receipts.flatMap((r) => (r.providerId && !remembered.has(r.providerId) ? r.providerId : [])),
+    ),
+    findAttemptsByRef(
+      sql,
+      receipts.flatMap((r) => r.ref ?? []),
+    ),
   ])
   for (const [providerId, send] of remembered) byProvider.set(providerId, send.attempt)
   const matched: { attempt: Attempt; receipt: Receipt }[] = []
   const unmatched: Receipt[] = []
   for (const receipt of receipts) {
     const own = receipt.ref ? byRef.get(receipt.ref) : undefined
-    const attempt = (receipt.providerId && byProvider.get(receipt.providerId)) || (own?.lineId === on.line.id ? own : undefined)
+    const attempt =
+      (receipt.providerId && byProvider.get(receipt.providerId)) ||
+      (own?.lineId === on.line.id ? own : undefined)
     if (attempt) matched.push({ attempt, receipt })
     else unmatched.push(receipt)
   }
@@ -112,14 +122,21 @@ async function judge(
     const via = change ? [...(change.via ?? []), change.after] : []
     changes.set(attempt.messageId, { before: change?.before ?? current, via, after })
     if (attempt.state === 'on_wire' || attempt.state === 'unknown') {
-      proven.push({ ...attempt, state: 'accepted', providerId: receipt.providerId ?? attempt.providerId, endedAt: now })
+      proven.push({
+        ...attempt,
+        state: 'accepted',
+        providerId: receipt.providerId ?? attempt.providerId,
+        endedAt: now,
+      })
     }
   }
   return {
     changes: [...changes.values()],
     write: (writes: Writes) =>
       Promise.all([
-        ...unmatched.flatMap((receipt) => (receipt.providerId ? parkReceipt(writes, on.line.id, parked(receipt), now) : [])),
+        ...unmatched.flatMap((receipt) =>
+          receipt.providerId ? parkReceipt(writes, on.line.id, parked(receipt), now) : [],
+        ),
         endAttempts(writes, proven),
         saveChanges(writes, [...changes.values()]),
       ]),
@@ -131,7 +148,13 @@ function parked(receipt: Receipt): ParkedReceipt {
 }
 
 /** A receipt that came before the send it is about had its id: it applies now, on top of the send's result. */
-export function applyParked(on: Omit<ReceiptLine, 'recent'>, parked: ParkedReceipt, attempt: Attempt, changes: Change[], now: number): void {
+export function applyParked(
+  on: Omit<ReceiptLine, 'recent'>,
+  parked: ParkedReceipt,
+  attempt: Attempt,
+  changes: Change[],
+  now: number,
+): void {
   const change = changes.find(({ after }) => after.id === attempt.messageId)
   const after = change && afterReceipt(change.after, attempt, parked.report as unknown as Receipt, on, now)
   if (!change || !after) return
@@ -140,16 +163,28 @@ export function applyParked(on: Omit<ReceiptLine, 'recent'>, parked: ParkedRecei
 }
 
 /** A person read our message: an event, never a status. */
-export async function recordRead(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>, read: { providerId: string; at: number }): Promise<void> {
+export async function recordRead(
+  ctx: Ctx,
+  on: Omit<ReceiptLine, 'recent'>,
+  read: { providerId: string; at: number },
+): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const attempt = (await findAttemptsByProvider(sql, on.line.id, [read.providerId])).get(read.providerId)
     const message = attempt && (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)
     if (!message) return
     // Reading proves arrival, even when the receipt for that got lost.
     if (mayAdvance(message, 'DELIVERED') && message.service !== 'SMS') {
-      const after = afterReceipt(message, attempt, { providerId: read.providerId, status: 'DELIVERED', at: read.at }, on, ctx.clock.now())
+      const after = afterReceipt(
+        message,
+        attempt,
+        { providerId: read.providerId, status: 'DELIVERED', at: read.at },
+        on,
+        ctx.clock.now(),
+      )
       if (after) await saveChanges(sql, [{ before: message, after }])
     }
-    await appendEvents(sql, [{ ...messageEvent('message.read', message), at: read.at, data: { readAt: read.at } }])
+    await appendEvents(sql, [
+      { ...messageEvent('message.read', message), at: read.at, data: { readAt: read.at } },
+    ])
   })
 }

@@ -33,7 +33,11 @@ export function mayRepeat({ request }: { request: RequestIdentity }): boolean {
  * For the items that repeat an earlier request: the message that one made. A first request is never merged by
  * its content, since two equal texts may both be meant.
  */
-export async function firstAnswers(sql: Sql, items: readonly Pending[], now: number): Promise<Map<Pending, NewMessage>> {
+export async function firstAnswers(
+  sql: Sql,
+  items: readonly Pending[],
+  now: number,
+): Promise<Map<Pending, NewMessage>> {
   const answers = new Map<Pending, NewMessage>()
   const repeats = items.filter(mayRepeat)
   if (repeats.length === 0) return answers
@@ -41,7 +45,10 @@ export async function firstAnswers(sql: Sql, items: readonly Pending[], now: num
   const inBatch = new Map<string, { message: NewMessage; hash: string }>()
   for (const item of items) {
     const { request, message } = item
-    const name = request.key === undefined ? `hash ${request.path} ${request.hash}` : `key ${request.path} ${request.key}`
+    const name =
+      request.key === undefined
+        ? `hash ${request.path} ${request.hash}`
+        : `key ${request.path} ${request.key}`
     const scoped = `${request.accountId} ${name}`
     const sibling = mayRepeat(item) ? inBatch.get(scoped) : undefined
     const earlier = sibling ?? (await findEarlier(sql, request, message, now))
@@ -76,7 +83,14 @@ async function findEarlier(sql: Sql, request: RequestIdentity, message: NewMessa
 /** The message as it was when it was accepted, which is what the first answer showed. */
 function asAccepted(message: NewMessage): NewMessage {
   if (message.optedOut) return message
-  return { ...message, status: 'QUEUED', error: null, wasDowngraded: null, updatedAt: message.createdAt, sentAt: message.createdAt }
+  return {
+    ...message,
+    status: 'QUEUED',
+    error: null,
+    wasDowngraded: null,
+    updatedAt: message.createdAt,
+    sentAt: message.createdAt,
+  }
 }
 
 /** A send's stored answer is its handle: the rest of the answer is made from the message. */
@@ -102,5 +116,8 @@ async function serialise(sql: Sql, items: readonly Pending[]): Promise<void> {
 }
 
 function mismatch(): AppError {
-  return new AppError('idempotency_mismatch', 'This Idempotency-Key was used before with another body. Use a new key for a new request.')
+  return new AppError(
+    'idempotency_mismatch',
+    'This Idempotency-Key was used before with another body. Use a new key for a new request.',
+  )
 }

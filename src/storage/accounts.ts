@@ -14,19 +14,31 @@ export async function findAccount(sql: Sql, id: string): Promise<Account | undef
   return row && toAccount(row)
 }
 
-export async function findAccountByEmail(sql: Sql, email: string, world: World): Promise<Account | undefined> {
-  const row = await sql.one('select * from accounts where email = $1 and world = $2 and removed_at is null', [email, world])
+export async function findAccountByEmail(
+  sql: Sql,
+  email: string,
+  world: World,
+): Promise<Account | undefined> {
+  const row = await sql.one('select * from accounts where email = $1 and world = $2 and removed_at is null', [
+    email,
+    world,
+  ])
   return row && toAccount(row)
 }
 
 export async function listAccounts(sql: Sql): Promise<Account[]> {
-  return (await sql.all('select * from accounts where removed_at is null order by created_at, id')).map(toAccount)
+  return (await sql.all('select * from accounts where removed_at is null order by created_at, id')).map(
+    toAccount,
+  )
 }
 
 export async function removeAccount(sql: Sql, id: string, now: number): Promise<void> {
   await sql.run('update accounts set removed_at = $2 where id = $1', [id, now])
   await sql.run('update keys set revoked_at = $2 where account_id = $1 and revoked_at is null', [id, now])
-  await sql.run('update lines set removed_at = $2 where account_id = $1 and removed_at is null', [id, now])
+  await sql.run(
+    'update lines set removed_at = $2 where (account_id = $1 or network = $1) and removed_at is null',
+    [id, now],
+  )
   await sql.run('delete from line_members where account_id = $1', [id])
 }
 
@@ -50,7 +62,10 @@ export async function insertKey(sql: Sql, key: Key, secretHash: string): Promise
 }
 
 /** A key with what authentication needs: its secret's hash. */
-export async function findKeySecret(sql: Sql, id: string): Promise<{ key: Key; secretHash: string } | undefined> {
+export async function findKeySecret(
+  sql: Sql,
+  id: string,
+): Promise<{ key: Key; secretHash: string } | undefined> {
   const row = await sql.one('select * from keys where id = $1 and revoked_at is null', [id])
   return row && { key: toKey(row), secretHash: row.secret_hash as string }
 }
@@ -68,7 +83,9 @@ export async function listKeys(sql: Sql, accountId?: string): Promise<Key[]> {
 }
 
 export async function revokeKey(sql: Sql, id: string, now: number): Promise<boolean> {
-  return (await sql.run('update keys set revoked_at = $2 where id = $1 and revoked_at is null', [id, now])) > 0
+  return (
+    (await sql.run('update keys set revoked_at = $2 where id = $1 and revoked_at is null', [id, now])) > 0
+  )
 }
 
 function toKey(row: Row): Key {
@@ -107,11 +124,15 @@ export async function findSeatById(sql: Sql, id: string): Promise<Seat | undefin
 export async function listSeats(sql: Sql, accountId?: string): Promise<Seat[]> {
   const filter: Param[] = accountId ? [accountId] : []
   const where = accountId ? 'account_id = $1 and' : ''
-  return (await sql.all(`select * from seats where ${where} removed_at is null order by created_at, id`, filter)).map(toSeat)
+  return (
+    await sql.all(`select * from seats where ${where} removed_at is null order by created_at, id`, filter)
+  ).map(toSeat)
 }
 
 export async function removeSeat(sql: Sql, id: string, now: number): Promise<boolean> {
-  return (await sql.run('update seats set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
+  return (
+    (await sql.run('update seats set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
+  )
 }
 
 function toSeat(row: Row): Seat {

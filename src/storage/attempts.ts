@@ -33,7 +33,10 @@ const COLUMNS = {
   },
   n: 'bigint',
   line_id: 'text',
-  epoch: { type: 'bigint', as: '(select x.epoch from line_leases x where x.line_id = {line_id} and x.epoch = {epoch})' },
+  epoch: {
+    type: 'bigint',
+    as: '(select x.epoch from line_leases x where x.line_id = {line_id} and x.epoch = {epoch})',
+  },
   service: 'text',
   state: 'text',
   wire_at: 'bigint',
@@ -44,7 +47,17 @@ export async function insertAttempts(sql: Writes, attempts: readonly Attempt[]):
   await sql.insertMany(
     'attempts',
     COLUMNS,
-    attempts.map((a) => [a.ref, a.messageId, a.n, a.lineId, a.epoch, a.service, a.state, a.wireAt, a.lookups]),
+    attempts.map((a) => [
+      a.ref,
+      a.messageId,
+      a.n,
+      a.lineId,
+      a.epoch,
+      a.service,
+      a.state,
+      a.wireAt,
+      a.lookups,
+    ]),
   )
 }
 
@@ -62,7 +75,10 @@ const ENDED = {
  * Ends attempts that are still open. The guard is the fence: a worker that was taken for dead finds its
  * attempt already judged and writes nothing. In a conversation it answers which ones it ended.
  */
-export async function endAttempts<S extends Writes>(sql: S, ended: readonly EndedAttempt[]): Promise<boolean[]> {
+export async function endAttempts<S extends Writes>(
+  sql: S,
+  ended: readonly EndedAttempt[],
+): Promise<boolean[]> {
   return (await sql.updateMany(
     'attempts',
     { ref: 'text' },
@@ -82,7 +98,9 @@ export async function findAttempt(sql: Sql, messageId: number, n: number): Promi
 }
 
 export async function listAttempts(sql: Sql, messageId: number): Promise<Attempt[]> {
-  return (await sql.all('select * from attempts where message_id = $1 order by n', [messageId])).map(toAttempt)
+  return (await sql.all('select * from attempts where message_id = $1 order by n', [messageId])).map(
+    toAttempt,
+  )
 }
 
 export async function findAttemptsByProvider(
@@ -118,10 +136,10 @@ export async function listOpenAttempts(sql: Sql, lineId: string, beforeEpoch: nu
 
 /** When the line last used its wire, so that a new driver keeps its pace. Refs are ordered by time. */
 export async function listWireTimes(sql: Sql, lineId: string, sinceRef: string): Promise<number[]> {
-  const rows = await sql.all<{ wire_at: number }>('select wire_at from attempts where ref >= $1 and line_id = $2', [
-    sinceRef,
-    lineId,
-  ])
+  const rows = await sql.all<{ wire_at: number }>(
+    'select wire_at from attempts where ref >= $1 and line_id = $2',
+    [sinceRef, lineId],
+  )
   return rows.map((row) => row.wire_at)
 }
 

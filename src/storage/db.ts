@@ -24,7 +24,13 @@ export interface Sql {
    * One update for many rows: `keys` find the row, `set` are written; each row lists keys first.
    * `guard` is a further condition. Answers which of the rows were there to update.
    */
-  updateMany(table: string, keys: Columns, set: Columns, rows: readonly Param[][], guard?: string): Promise<boolean[]>
+  updateMany(
+    table: string,
+    keys: Columns,
+    set: Columns,
+    rows: readonly Param[][],
+    guard?: string,
+  ): Promise<boolean[]>
   /** `column in <list>` for a list of any length as one parameter, so that the statement text stays the same. */
   inList(position: number, values: readonly string[]): { sql: string; param: Param }
   inIds(position: number, ids: readonly number[]): { sql: string; param: Param }

@@ -4,7 +4,10 @@ import type { Columns, Row, Sql, Writes } from './db.js'
 const COLUMNS = {
   account_id: 'text',
   // Given as the distance from the account's last number, which this transaction has just moved.
-  seq: { type: 'bigint', as: '(select last_seq from event_counters c where c.account_id = {account_id}) - {seq}' },
+  seq: {
+    type: 'bigint',
+    as: '(select last_seq from event_counters c where c.account_id = {account_id}) - {seq}',
+  },
   type: 'text',
   subject: 'text',
   at: 'bigint',
@@ -34,12 +37,16 @@ export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Pr
   ])
 }
 
-export async function listEventsAfter(sql: Sql, accountId: string, seq: number, limit: number): Promise<Event[]> {
-  const rows = await sql.all('select * from events where account_id = $1 and seq > $2 order by seq limit $3', [
-    accountId,
-    seq,
-    limit,
-  ])
+export async function listEventsAfter(
+  sql: Sql,
+  accountId: string,
+  seq: number,
+  limit: number,
+): Promise<Event[]> {
+  const rows = await sql.all(
+    'select * from events where account_id = $1 and seq > $2 order by seq limit $3',
+    [accountId, seq, limit],
+  )
   return rows.map(toEvent)
 }
 

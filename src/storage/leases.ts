@@ -11,7 +11,7 @@ export interface Lease {
 
 function nowOf(db: Sql): string {
   return db.engine === 'postgres'
-    ? "(extract(epoch from clock_timestamp()) * 1000)::bigint"
+    ? '(extract(epoch from clock_timestamp()) * 1000)::bigint'
     : "cast(unixepoch('subsec') * 1000 as integer)"
 }
 
@@ -24,7 +24,10 @@ export async function beat(db: Db, nodeId: string, startedAt: number): Promise<v
 }
 
 export async function countLiveNodes(db: Db, leaseMs: number): Promise<number> {
-  const row = await db.one<{ n: number }>(`select count(*) as n from nodes where seen_at > ${nowOf(db)} - $1`, [leaseMs])
+  const row = await db.one<{ n: number }>(
+    `select count(*) as n from nodes where seen_at > ${nowOf(db)} - $1`,
+    [leaseMs],
+  )
   return Math.max(1, row?.n ?? 1)
 }
 
@@ -89,7 +92,9 @@ export async function releaseLease(db: Db, nodeId: string, lease: Lease): Promis
 
 /** Whether this epoch still drives the line. */
 export async function holdsLease(sql: Sql, lease: Lease): Promise<boolean> {
-  const row = await sql.one<{ epoch: number }>('select epoch from line_leases where line_id = $1', [lease.lineId])
+  const row = await sql.one<{ epoch: number }>('select epoch from line_leases where line_id = $1', [
+    lease.lineId,
+  ])
   return row?.epoch === lease.epoch
 }
 
@@ -98,5 +103,6 @@ export async function holdsLease(sql: Sql, lease: Lease): Promise<boolean> {
  * finds no receipt must not pass each other unseen.
  */
 export async function lockLine(sql: Sql, lineId: string): Promise<void> {
-  if (sql.engine === 'postgres') await sql.one('select 1 from line_leases where line_id = $1 for update', [lineId])
+  if (sql.engine === 'postgres')
+    await sql.one('select 1 from line_leases where line_id = $1 for update', [lineId])
 }

@@ -89,15 +89,21 @@ export async function removeLine(sql: Sql, id: string, now: number): Promise<boo
 }
 
 /**
- * Messages that wait on lines that were removed, and whether an attempt of theirs is still open. One that is on
- * the wire since `wireSince` is left out: its result is still to come.
+ * Messages that wait for a line or on behalf of an account that was removed, and whether an attempt of theirs is
+ * still open. One that is on the wire since `wireSince` is left out: its result is still to come. Found from
+ * what was removed, which is little, and not from what waits, which may be much.
  */
 export async function listOrphans(sql: Sql, wireSince: number, limit: number): Promise<Map<number, boolean>> {
   const rows = await sql.all<{ id: number; wire_at: number | null }>(
-    `select m.id, a.wire_at from messages m join lines l on l.id = m.line_id
-     left join attempts a on a.message_id = m.id and a.n = m.attempts + 1 and a.state = 'on_wire'
-     where m.next_action_at is not null and l.removed_at is not null and (a.wire_at is null or a.wire_at < $1)
-     order by m.id limit $2`,
+    `select m.id, a.wire_at from (
+       select id, attempts from messages where next_action_at is not null
+         and line_id in (select id from lines where removed_at is not null)
+       union
+       select id, attempts from messages where next_action_at is not null
+         and line_id in (select id from lines where kind = 'shared' and removed_at is null)
+         and account_id in (select id from accounts where removed_at is not null)
+     ) m left join attempts a on a.message_id = m.id and a.n = m.attempts + 1 and a.state = 'on_wire'
+     where a.wire_at is null or a.wire_at < $1 order by m.id limit $2`,
     [wireSince, limit],
   )
   return new Map(rows.map((row) => [row.id, row.wire_at !== null]))

@@ -53,7 +53,8 @@ export function createTally(): Tally {
         const times = { created: m.createdAt, updated: m.updatedAt, sent: m.sentAt }
         const cells: [string, number, number][] = [['all', 0, 0]]
         for (const field of DATE_FIELDS) {
-          for (const width of [HOUR, DAY]) cells.push([field, width, Math.floor(times[field] / width) * width])
+          for (const width of [HOUR, DAY])
+            cells.push([field, width, Math.floor(times[field] / width) * width])
         }
         for (const cell of cells) {
           const row = [m.accountId, ...cell, ...dimensions, n]
@@ -119,7 +120,10 @@ export async function sumBuckets(
 }
 
 async function sum(sql: Sql, where: string, params: Param[]): Promise<number> {
-  const row = await sql.one<{ n: number | null }>(`select sum(n) as n from message_counts where ${where}`, params)
+  const row = await sql.one<{ n: number | null }>(
+    `select sum(n) as n from message_counts where ${where}`,
+    params,
+  )
   return row?.n ?? 0
 }
 

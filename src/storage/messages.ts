@@ -66,7 +66,11 @@ const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
 async function insertGiven(sql: Writes, rows: Param[][]): Promise<void> {
   const used = NAMES.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== null))
   const columns = Object.fromEntries(used.map((i) => [NAMES[i]!, COLUMNS[NAMES[i]!]]))
-  await sql.insertMany('messages', columns, rows.map((row) => used.map((i) => row[i]!)))
+  await sql.insertMany(
+    'messages',
+    columns,
+    rows.map((row) => used.map((i) => row[i]!)),
+  )
 }
 
 export interface Change {
@@ -114,13 +118,20 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
   await Promise.all([...updates, saveTally(sql, tally)])
 }
 
-export async function findMessage(sql: Sql, handle: string, accountId?: string): Promise<Message | undefined> {
+export async function findMessage(
+  sql: Sql,
+  handle: string,
+  accountId?: string,
+): Promise<Message | undefined> {
   const row = await sql.one('select * from messages where handle = $1', [handle])
   if (!row || (accountId !== undefined && row.account_id !== accountId)) return undefined
   return toMessage(row)
 }
 
-export async function findMessagesByHandle(sql: Sql, handles: readonly string[]): Promise<Map<string, Message>> {
+export async function findMessagesByHandle(
+  sql: Sql,
+  handles: readonly string[],
+): Promise<Map<string, Message>> {
   const list = sql.inList(1, handles)
   const rows = await sql.all(`select * from messages where handle in ${list.sql}`, [list.param])
   return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
@@ -158,8 +169,15 @@ export async function findTwin(
   return row && toMessage(row)
 }
 
-export async function findInbound(sql: Sql, lineId: string, providerId: string): Promise<Message | undefined> {
-  const row = await sql.one('select * from messages where line_id = $1 and provider_id = $2', [lineId, providerId])
+export async function findInbound(
+  sql: Sql,
+  lineId: string,
+  providerId: string,
+): Promise<Message | undefined> {
+  const row = await sql.one('select * from messages where line_id = $1 and provider_id = $2', [
+    lineId,
+    providerId,
+  ])
   return row && toMessage(row)
 }
 
@@ -171,7 +189,12 @@ export interface QueueEntry {
   nextActionAt: number
 }
 
-export async function listQueue(sql: Sql, lineId: string, afterId: number, limit: number): Promise<QueueEntry[]> {
+export async function listQueue(
+  sql: Sql,
+  lineId: string,
+  afterId: number,
+  limit: number,
+): Promise<QueueEntry[]> {
   const rows = await sql.all(
     `select id, contact, group_id, next_action_at from messages
      where line_id = $1 and next_action_at is not null and id > $2 order by id limit $3`,
@@ -268,7 +291,9 @@ export function toMessage(row: Row): Message {
     sendStyle: row.send_style as string,
     statusCallback: row.status_callback as string | null,
     replyTo:
-      row.reply_to === null ? null : { handle: row.reply_to as string, partIndex: row.reply_to_part as number | null },
+      row.reply_to === null
+        ? null
+        : { handle: row.reply_to as string, partIndex: row.reply_to_part as number | null },
     seatId: row.seat_id as string | null,
     senderEmail: row.sender_email as string | null,
     optedOut: row.opted_out === 1,

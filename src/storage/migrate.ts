@@ -10,18 +10,25 @@ export async function migrate(db: Db, now: number): Promise<void> {
       'create table if not exists migrations (name text primary key, applied_at bigint not null)',
       { sql: 'select 1', params: [] },
     )
-    const applied = new Set((await db.all<{ name: string }>('select name from migrations')).map((row) => row.name))
+    const applied = new Set(
+      (await db.all<{ name: string }>('select name from migrations')).map((row) => row.name),
+    )
     const files = readdirSync(FOLDER)
       .filter((file) => /^\d{4}_.*\.sql$/.test(file))
       .sort()
     for (const file of files) {
       if (applied.has(file)) continue
       const text = forEngine(readFileSync(new URL(file, FOLDER), 'utf8'), db.engine)
-      await db.script(text, { sql: 'insert into migrations (name, applied_at) values ($1, $2)', params: [file, now] })
+      await db.script(text, {
+        sql: 'insert into migrations (name, applied_at) values ($1, $2)',
+        params: [file, now],
+      })
     }
     const unknown = [...applied].filter((name) => !files.includes(name))
     if (unknown.length > 0) {
-      throw new Error(`This database was written by a newer Trunkline (${unknown.join(', ')}). Update before starting.`)
+      throw new Error(
+        `This database was written by a newer Trunkline (${unknown.join(', ')}). Update before starting.`,
+      )
     }
   })
 }

@@ -15,7 +15,12 @@ const PHONE_COLUMNS = {
 } as const satisfies Columns
 
 export async function insertPhones(sql: Writes, phones: readonly Phone[]): Promise<void> {
-  await sql.insertMany('phones', PHONE_COLUMNS, phones.map(fromPhone), 'on conflict (network, number) do nothing')
+  await sql.insertMany(
+    'phones',
+    PHONE_COLUMNS,
+    phones.map(fromPhone),
+    'on conflict (network, number) do nothing',
+  )
 }
 
 export async function savePhone(sql: Sql, phone: Phone): Promise<void> {
@@ -34,7 +39,9 @@ export async function findPhone(sql: Sql, network: string, number: string): Prom
 }
 
 export async function listPhones(sql: Sql, network: string, limit: number): Promise<Phone[]> {
-  return (await sql.all('select * from phones where network = $1 order by number limit $2', [network, limit])).map(toPhone)
+  return (
+    await sql.all('select * from phones where network = $1 order by number limit $2', [network, limit])
+  ).map(toPhone)
 }
 
 function fromPhone(phone: Phone): Param[] {
@@ -128,7 +135,12 @@ export async function savePhoneArrivals(sql: Writes, ids: readonly number[], at:
 }
 
 /** A phone comes back to the network: everything that waited for it is due. */
-export async function releaseWaiting(sql: Sql, network: string, phone: string, at: number): Promise<string[]> {
+export async function releaseWaiting(
+  sql: Sql,
+  network: string,
+  phone: string,
+  at: number,
+): Promise<string[]> {
   const rows = await sql.all<{ line_id: string }>(
     `update phone_messages set due_at = $3 where network = $1 and phone = $2 and arrived_at is null and due_at is null
      returning line_id`,
@@ -141,12 +153,16 @@ export async function savePhoneRead(sql: Sql, id: number, at: number): Promise<v
   await sql.run('update phone_messages set read_at = $2 where id = $1', [id, at])
 }
 
-export async function listDuePhoneMessages(sql: Sql, lineId: string, now: number, limit: number): Promise<PhoneMessage[]> {
-  const rows = await sql.all('select * from phone_messages where line_id = $1 and due_at <= $2 order by due_at, id limit $3', [
-    lineId,
-    now,
-    limit,
-  ])
+export async function listDuePhoneMessages(
+  sql: Sql,
+  lineId: string,
+  now: number,
+  limit: number,
+): Promise<PhoneMessage[]> {
+  const rows = await sql.all(
+    'select * from phone_messages where line_id = $1 and due_at <= $2 order by due_at, id limit $3',
+    [lineId, now, limit],
+  )
   return rows.map(toPhoneMessage)
 }
 

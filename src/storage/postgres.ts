@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { AppError } from '../core/errors.js'
-import { type Columns, CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
+import {
+  type Columns,
+  CommitUnknown,
+  type Db,
+  MissingValue,
+  type Param,
+  type Sql,
+  UniqueViolation,
+} from './db.js'
 import { createTxGuard } from './tx-guard.js'
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -10,7 +18,10 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 const CHANNEL = 'trunkline'
 
 /** PostgreSQL through a pool. Bulk operations are one statement each, however many rows they carry. */
-export async function openPostgres(url: string, options: { guardTx?: boolean; poolSize?: number } = {}): Promise<Db> {
+export async function openPostgres(
+  url: string,
+  options: { guardTx?: boolean; poolSize?: number } = {},
+): Promise<Db> {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.poolSize ?? 10,
@@ -21,6 +32,8 @@ export async function openPostgres(url: string, options: { guardTx?: boolean; po
   })
   // An idle connection that dies is replaced at its next use; without a handler it would end the process.
   pool.on('error', () => {})
+  // One that dies in use fails its query; its own event has nothing to add.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const guard = createTxGuard(options.guardTx ?? false)
   const durable = new WeakSet<pg.PoolClient>()
   let pending = 0
@@ -97,7 +110,8 @@ export async function openPostgres(url: string, options: { guardTx?: boolean; po
           throw error
         }
       }),
-    notify: (payload) => withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
+    notify: (payload) =>
+      withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
     onNotify(handler) {
       const listen = async () => {
         if (closed) return
@@ -167,7 +181,10 @@ function statements(query: Query): Sql {
       sql: `(select unnest($${position}::text[]))`,
       param: values as unknown as Param,
     }),
-    inIds: (position, ids) => ({ sql: `(select unnest($${position}::bigint[]))`, param: ids as unknown as Param }),
+    inIds: (position, ids) => ({
+      sql: `(select unnest($${position}::bigint[]))`,
+      param: ids as unknown as Param,
+    }),
   }
 }
 
@@ -195,7 +212,9 @@ function named(text: string, values: readonly unknown[]): pg.QueryConfig {
 /** A column's value in a bulk statement: as given, or what is computed of the given ones. */
 function value(name: string, columns: Columns): string {
   const column = columns[name]!
-  return typeof column === 'string' ? `v.${name}` : column.as.replace(/\{(\w+)\}/g, (_, other) => `v.${other}`)
+  return typeof column === 'string'
+    ? `v.${name}`
+    : column.as.replace(/\{(\w+)\}/g, (_, other) => `v.${other}`)
 }
 
 function unnest(columns: Columns): string {
@@ -227,7 +246,9 @@ function isConnectionLoss(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   if (code && /^(08|57P0|53)/.test(code)) return true
   if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ENOENT)/.test(code)) return true
-  return /Connection terminated|timeout exceeded when trying to connect|connection is closed/i.test(message ?? '')
+  return /Connection terminated|timeout exceeded when trying to connect|connection is closed/i.test(
+    message ?? '',
+  )
 }
 
 function translate(error: unknown): unknown {
@@ -235,7 +256,9 @@ function translate(error: unknown): unknown {
   if (code === '23505') return new UniqueViolation(error)
   if (code === '23502') return new MissingValue(error)
   if (isConnectionLoss(error)) {
-    return new AppError('unavailable', 'The database cannot be reached right now; try again.', { retryAfterMs: 1000 })
+    return new AppError('unavailable', 'The database cannot be reached right now; try again.', {
+      retryAfterMs: 1000,
+    })
   }
   return error
 }

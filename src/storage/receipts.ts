@@ -8,7 +8,12 @@ export interface ParkedReceipt {
   report: Record<string, unknown>
 }
 
-export async function parkReceipt(sql: Writes, lineId: string, receipt: ParkedReceipt, now: number): Promise<void> {
+export async function parkReceipt(
+  sql: Writes,
+  lineId: string,
+  receipt: ParkedReceipt,
+  now: number,
+): Promise<void> {
   await sql.run(
     `insert into parked_receipts (line_id, provider_id, status, report, received_at) values ($1, $2, $3, $4, $5)
      on conflict do nothing`,
@@ -16,7 +21,11 @@ export async function parkReceipt(sql: Writes, lineId: string, receipt: ParkedRe
   )
 }
 
-export async function listParkedReceipts(sql: Sql, lineId: string, providerIds: readonly string[]): Promise<string[]> {
+export async function listParkedReceipts(
+  sql: Sql,
+  lineId: string,
+  providerIds: readonly string[],
+): Promise<string[]> {
   if (providerIds.length === 0) return []
   const list = sql.inList(2, providerIds)
   const rows = await sql.all<{ provider_id: string }>(
@@ -38,7 +47,11 @@ export async function takeParkedReceipts(
     `delete from parked_receipts where line_id = $1 and provider_id in ${list.sql} returning provider_id, status, report`,
     [lineId, list.param],
   )
-  return rows.map((row) => ({ providerId: row.provider_id, status: row.status, report: JSON.parse(row.report) }))
+  return rows.map((row) => ({
+    providerId: row.provider_id,
+    status: row.status,
+    report: JSON.parse(row.report),
+  }))
 }
 
 export async function dropParkedReceipts(sql: Sql, before: number): Promise<number> {

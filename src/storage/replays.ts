@@ -27,17 +27,24 @@ const COLUMNS = {
 export async function insertReplays(sql: Sql, replays: readonly Replay[]): Promise<void> {
   if (replays.length === 0) return
   for (const replay of replays) {
-    await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3 and expires_at <= $4', [
-      replay.accountId,
-      replay.path,
-      replay.key,
-      replay.createdAt,
-    ])
+    await sql.run(
+      'delete from replays where account_id = $1 and path = $2 and key = $3 and expires_at <= $4',
+      [replay.accountId, replay.path, replay.key, replay.createdAt],
+    )
   }
   await sql.insertMany(
     'replays',
     COLUMNS,
-    replays.map((r) => [r.accountId, r.path, r.key, r.requestHash, r.status, r.body, r.createdAt, r.expiresAt]),
+    replays.map((r) => [
+      r.accountId,
+      r.path,
+      r.key,
+      r.requestHash,
+      r.status,
+      r.body,
+      r.createdAt,
+      r.expiresAt,
+    ]),
   )
 }
 

@@ -27,7 +27,9 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
     one: (sql, params) => query(sql).get(...params),
     run: (sql, params = []) => Number(query(sql).run(...params).changes),
     insertMany(table, columns, rows, tail = '') {
-      const statement = prepare(`insert ${table} ${Object.keys(columns)} ${tail}`, () => insertText(table, columns, tail))
+      const statement = prepare(`insert ${table} ${Object.keys(columns)} ${tail}`, () =>
+        insertText(table, columns, tail),
+      )
       for (const row of rows) statement.run(...row)
     },
     updateMany(table, keys, set, rows, guard = '') {
@@ -42,7 +44,9 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
 function value(names: string[], name: string, columns: Columns): string {
   const parameter = (other: string) => `?${names.indexOf(other) + 1}`
   const column = columns[name]!
-  return typeof column === 'string' ? parameter(name) : column.as.replace(/\{(\w+)\}/g, (_, other) => parameter(other))
+  return typeof column === 'string'
+    ? parameter(name)
+    : column.as.replace(/\{(\w+)\}/g, (_, other) => parameter(other))
 }
 
 function insertText(table: string, columns: Columns, tail: string): string {

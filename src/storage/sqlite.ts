@@ -27,9 +27,14 @@ export async function openSqlite(directory: string, options: { guardTx?: boolean
   const unlock = lockDirectory(open, directory)
   const file = join(directory, 'trunkline.db')
   const writer = startWriter(file)
-  const { journal, synchronous } = (await writer.call('durability')) as { journal: string; synchronous: number }
+  const { journal, synchronous } = (await writer.call('durability')) as {
+    journal: string
+    synchronous: number
+  }
   if (journal !== 'wal' || synchronous !== 2) {
-    throw new Error('SQLite did not accept WAL with synchronous=FULL: an accepted message could be lost. Not starting.')
+    throw new Error(
+      'SQLite did not accept WAL with synchronous=FULL: an accepted message could be lost. Not starting.',
+    )
   }
   const reader = open(file)
   reader.exec('pragma query_only = on; pragma busy_timeout = 5000; pragma cache_size = -32768')
@@ -89,8 +94,18 @@ export async function openSqlite(directory: string, options: { guardTx?: boolean
 
   async function write(fn: (sql: Writes) => Promise<unknown>): Promise<void> {
     const steps: PlanStep[] = []
-    const note = (op: PlanStep[0]) => async (...args: unknown[]) => void steps.push([op, ...args])
-    await guard.inside(() => fn({ engine: 'sqlite', run: note('run'), insertMany: note('insertMany'), updateMany: note('updateMany') }))
+    const note =
+      (op: PlanStep[0]) =>
+      async (...args: unknown[]) =>
+        void steps.push([op, ...args])
+    await guard.inside(() =>
+      fn({
+        engine: 'sqlite',
+        run: note('run'),
+        insertMany: note('insertMany'),
+        updateMany: note('updateMany'),
+      }),
+    )
     writing++
     try {
       await guard.outside(() => writer.call('plan', steps))
@@ -103,8 +118,10 @@ export async function openSqlite(directory: string, options: { guardTx?: boolean
 
   return {
     ...inside,
-    all: async <T>(sql: string, params: readonly Param[] = []) => guard.outside(() => read.all(sql, params) as T[]),
-    one: async <T>(sql: string, params: readonly Param[] = []) => guard.outside(() => read.one(sql, params) as T | undefined),
+    all: async <T>(sql: string, params: readonly Param[] = []) =>
+      guard.outside(() => read.all(sql, params) as T[]),
+    one: async <T>(sql: string, params: readonly Param[] = []) =>
+      guard.outside(() => read.one(sql, params) as T | undefined),
     run: (sql, params) => tx((inner) => inner.run(sql, params)),
     insertMany: (...args) => tx((inner) => inner.insertMany(...args)),
     updateMany: (...args) => tx((inner) => inner.updateMany(...args)),
@@ -135,21 +152,30 @@ function statementsOf(call: Call): Sql {
   return {
     engine: 'sqlite',
     all: <T>(sql: string, params: readonly Param[] = []) => call('all', sql, params) as Promise<T[]>,
-    one: <T>(sql: string, params: readonly Param[] = []) => call('one', sql, params) as Promise<T | undefined>,
+    one: <T>(sql: string, params: readonly Param[] = []) =>
+      call('one', sql, params) as Promise<T | undefined>,
     run: (sql, params = []) => call('run', sql, params) as Promise<number>,
     insertMany: async (table, columns, rows, tail = '') => {
       if (rows.length > 0) await call('insertMany', table, columns, rows, tail)
     },
     updateMany: async (table, keys, set, rows, guard = '') =>
       rows.length > 0 ? ((await call('updateMany', table, keys, set, rows, guard)) as boolean[]) : [],
-    inList: (position, values) => ({ sql: `(select value from json_each($${position}))`, param: JSON.stringify(values) }),
-    inIds: (position, ids) => ({ sql: `(select value from json_each($${position}))`, param: JSON.stringify(ids) }),
+    inList: (position, values) => ({
+      sql: `(select value from json_each($${position}))`,
+      param: JSON.stringify(values),
+    }),
+    inIds: (position, ids) => ({
+      sql: `(select value from json_each($${position}))`,
+      param: JSON.stringify(ids),
+    }),
   }
 }
 
 function startWriter(file: string): { call: Call; close(): Promise<void> } {
   // Tests run the TypeScript sources; a thread needs the compiled file.
-  const script = import.meta.url.endsWith('.ts') ? '../../dist/storage/sqlite-writer.js' : './sqlite-writer.js'
+  const script = import.meta.url.endsWith('.ts')
+    ? '../../dist/storage/sqlite-writer.js'
+    : './sqlite-writer.js'
   const worker = new Worker(new URL(script, import.meta.url), { workerData: { file } })
   const calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let nextId = 0
@@ -208,7 +234,9 @@ function translate(error: unknown): unknown {
     })
   }
   if (/database or disk is full|readonly database|disk I\/O error/i.test(text)) {
-    return new AppError('unavailable', 'The storage cannot be written right now; try again later.', { retryAfterMs: 5000 })
+    return new AppError('unavailable', 'The storage cannot be written right now; try again later.', {
+      retryAfterMs: 5000,
+    })
   }
   return error
 }

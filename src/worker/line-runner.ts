@@ -43,7 +43,11 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const capabilities = driver.capabilities(line.config)
   const on: DispatchLine = { line, services: capabilities.services, lease, recent: createRecentSends() }
   const recovered = await recoverOpenAttempts(ctx, on)
-  if (recovered > 0) ctx.log.warn({ line: line.id, messages: recovered }, 'sends were interrupted; asking the carrier about them')
+  if (recovered > 0)
+    ctx.log.warn(
+      { line: line.id, messages: recovered },
+      'sends were interrupted; asking the carrier about them',
+    )
 
   const queue = createLineQueue()
   const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
@@ -200,7 +204,11 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   function wire(claimed: Claimed): Promise<SendResult> {
     return new Promise((resolve) => {
       const cancel = ctx.clock.after(ctx.config.wireTimeoutMs, () =>
-        resolve({ outcome: 'unknown', code: 'timeout', detail: `No answer in ${ctx.config.wireTimeoutMs} ms` }),
+        resolve({
+          outcome: 'unknown',
+          code: 'timeout',
+          detail: `No answer in ${ctx.config.wireTimeoutMs} ms`,
+        }),
       )
       connection.send(claimed.outbound).then(
         (result) => {
@@ -224,7 +232,13 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     const message = (await findMessagesById(ctx.db, [messageId])).get(messageId)
     const evidence = connection.lookup
       ? await connection
-          .lookup({ ref: attempt.ref, to: contact, content: message?.content ?? '', service: attempt.service, wireAt: attempt.wireAt })
+          .lookup({
+            ref: attempt.ref,
+            to: contact,
+            content: message?.content ?? '',
+            service: attempt.service,
+            wireAt: attempt.wireAt,
+          })
           .catch(() => ({ found: undefined }))
       : { found: undefined }
     return inTurn(() => recordEvidence(ctx, on, attempt, evidence))
@@ -290,7 +304,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       cancelTimer()
       for (const unsubscribe of subscriptions) unsubscribe()
       const deadline = Date.now() + drainMs
-      while ((running || inFlight.size > 0) && Date.now() < deadline) await new Promise((done) => setTimeout(done, 5))
+      while ((running || inFlight.size > 0) && Date.now() < deadline)
+        await new Promise((done) => setTimeout(done, 5))
       closed = true
       await connection.close()
     },

@@ -1,7 +1,15 @@
 import type { Line } from '../core/line.js'
-import type { Ctx } from "../ctx.js"
+import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../services/lines.js'
-import { acquireLeases, beat, countLiveNodes, forgetNodes, type Lease, releaseLease, renewLeases } from '../storage/leases.js'
+import {
+  acquireLeases,
+  beat,
+  countLiveNodes,
+  forgetNodes,
+  type Lease,
+  releaseLease,
+  renewLeases,
+} from '../storage/leases.js'
 import { findLine, listLines } from '../storage/lines.js'
 import { dropEmptyCounts } from '../storage/message-counts.js'
 import { dropParkedReceipts } from '../storage/receipts.js'
@@ -59,7 +67,9 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await beat(ctx.db, nodeId, startedAt)
     liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db, ctx.config.leaseMs)
     const lines = await listLines(ctx.db)
-    const held = new Map((await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)).map((lease) => [lease.lineId, lease]))
+    const held = new Map(
+      (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)).map((lease) => [lease.lineId, lease]),
+    )
     for (const runner of [...runners.values()]) {
       const lease = held.get(runner.line.id)
       const line = lines.find((one) => one.id === runner.line.id)
@@ -73,8 +83,15 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const share = Math.ceil(lines.length / liveNodes)
     const surplus = [...runners.values()].slice(share)
     for (const runner of surplus) await drop(runner, ctx.config.drainMs, runner.lease)
+    ctx.metrics.linesDriven.set(runners.size)
     if (runners.size >= share || stopped) return
-    const leases = await acquireLeases(ctx.db, nodeId, ctx.config.leaseMs, share - runners.size, ctx.db.engine === 'sqlite')
+    const leases = await acquireLeases(
+      ctx.db,
+      nodeId,
+      ctx.config.leaseMs,
+      share - runners.size,
+      ctx.db.engine === 'sqlite',
+    )
     for (const lease of leases) {
       const line = await findLine(ctx.db, lease.lineId)
       if (line) await drive(line, lease)
@@ -84,7 +101,8 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
 
   async function drive(line: Line, lease: Lease) {
     const driver = ctx.drivers.get(line.driver)
-    if (!driver) return ctx.log.error({ line: line.id, driver: line.driver }, 'no such driver; the line stays idle')
+    if (!driver)
+      return ctx.log.error({ line: line.id, driver: line.driver }, 'no such driver; the line stays idle')
     runners.set(line.id, await startRunner(ctx, driver, line, lease))
   }
 
@@ -126,4 +144,3 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     liveNodes: () => liveNodes,
   }
 }
-

@@ -24,7 +24,12 @@ const PER_LIFE = 40
 describe.each(ENGINES)('kill -9 on %s', (engine) => {
   it(`loses nothing and doubles nothing at ${POINTS.length} named and ${RANDOM_KILLS} random moments`, async () => {
     const storage = await temporaryStorage(engine)
-    const env = { ...storage, TRUNKLINE_LEASE_MS: '700', TRUNKLINE_WIRE_TIMEOUT_MS: '2000', LOG_LEVEL: 'silent' }
+    const env = {
+      ...storage,
+      TRUNKLINE_LEASE_MS: '700',
+      TRUNKLINE_WIRE_TIMEOUT_MS: '2000',
+      LOG_LEVEL: 'silent',
+    }
     const ledger = newLedger()
     let n = 0
     let deaths = 0
@@ -44,9 +49,11 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
 
     for (const point of POINTS) {
       // Work that the last death left may bring the next one before the server is even ready.
-      const server = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } }).catch((error: Error) => {
-        expect(error.message, point).toContain('ended instead of getting ready')
-      })
+      const server = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } }).catch(
+        (error: Error) => {
+          expect(error.message, point).toContain('ended instead of getting ready')
+        },
+      )
       deaths++
       if (!server) continue
       await live(server)
@@ -70,7 +77,10 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
     for (const content of [...ledger.inDoubt]) await send(ledger, last.url, content, 1)
     const open = async () => {
       const counts = await Promise.all(
-        ['QUEUED', 'PENDING', 'SENT'].map(async (status) => (await get(last.url, `/api/v2/messages?status=${status}&limit=1`)).pagination.total),
+        ['QUEUED', 'PENDING', 'SENT'].map(
+          async (status) =>
+            (await get(last.url, `/api/v2/messages?status=${status}&limit=1`)).pagination.total,
+        ),
       )
       return counts.reduce((sum, count) => sum + count, 0)
     }

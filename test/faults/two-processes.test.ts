@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { eventually, spawnServer, temporaryStorage } from '../support/server.js'
-import { type Json } from '../support/world.js'
+import type { Json } from '../support/world.js'
 import { get, inspect, newLedger, post, send, tuneLine, violations } from './ledger.js'
 
 const env = { TRUNKLINE_LEASE_MS: '1000', TRUNKLINE_WIRE_TIMEOUT_MS: '2000', LOG_LEVEL: 'silent' }
@@ -26,7 +26,11 @@ it('two processes on one PostgreSQL send at once: nothing twice, nothing lost, n
 
   // Each line is driven by exactly one of them, and both have some.
   const driven = await Promise.all(
-    servers.map(async ({ url }) => (await get(url, '/admin/lines', 'admin')).data.filter((line: Json) => line.driven_here).map((line: Json) => line.id)),
+    servers.map(async ({ url }) =>
+      (await get(url, '/admin/lines', 'admin')).data
+        .filter((line: Json) => line.driven_here)
+        .map((line: Json) => line.id),
+    ),
   )
   expect(driven.flat().length).toBe(new Set(driven.flat()).size)
   expect(driven.flat()).toHaveLength(4)
@@ -65,7 +69,9 @@ it('an Idempotency-Key is one message on both processes at once', async () => {
   const servers = await Promise.all([1, 2].map(() => spawnServer({ env: { ...env, ...storage } })))
   const body = { from_number: '+12025550100', number: '+12025550101', content: 'once' }
   const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => post(servers[i % 2]!.url, '/api/send-message', body, { 'idempotency-key': 'k-1' })),
+    Array.from({ length: 20 }, (_, i) =>
+      post(servers[i % 2]!.url, '/api/send-message', body, { 'idempotency-key': 'k-1' }),
+    ),
   )
   expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(202))
   expect(new Set(answers.map((answer) => answer.body.message_handle)).size).toBe(1)

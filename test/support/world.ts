@@ -16,7 +16,13 @@ export type Engine = (typeof ENGINES)[number]
 
 export const LINE = DEFAULT_WORLD.line
 export const SHARED_LINE = DEFAULT_WORLD.sharedLine
-export const [ADA, BOB, CLEO, DAN, EVE] = DEFAULT_WORLD.phones.map((phone) => phone.number) as [string, string, string, string, string]
+export const [ADA, BOB, CLEO, DAN, EVE] = DEFAULT_WORLD.phones.map((phone) => phone.number) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+]
 
 /** The moment every frozen world starts at. */
 export const START = Date.parse('2026-03-01T12:00:00.000Z')
@@ -39,7 +45,11 @@ export interface World {
   config: Config
   /** Log lines the server wrote. */
   logs: string[]
-  call(method: string, path: string, options?: { as?: Who; body?: unknown; headers?: Record<string, string> }): Promise<Reply>
+  call(
+    method: string,
+    path: string,
+    options?: { as?: Who; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Reply>
   get(path: string, as?: Who): Promise<Reply>
   post(path: string, body: unknown, as?: Who, headers?: Record<string, string>): Promise<Reply>
   /** Sends from the default line as the live account; the answer's body. */
@@ -56,7 +66,10 @@ export interface World {
   /** Changes a line's settings (by its number, in the live world). */
   setLine(number: string, settings: Record<string, unknown>): Promise<Json>
   /** A further account with a live key, a test key and a line of its own. */
-  addAccount(email: string, line: string): Promise<{ id: string; live: { id: string; secret: string }; test: { id: string; secret: string } }>
+  addAccount(
+    email: string,
+    line: string,
+  ): Promise<{ id: string; live: { id: string; secret: string }; test: { id: string; secret: string } }>
   events(as?: 'live' | 'test'): Promise<Json[]>
   settle(): Promise<void>
   advance(ms: number): Promise<void>
@@ -134,7 +147,13 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
       return reply.body.data.filter((message: Json) => message.direction === 'in')
     },
     async text(phone, content, fields = {}, as) {
-      return (await world.post(`/sim/phones/${encodeURIComponent(phone)}/messages`, { to: LINE, content, ...fields }, as)).body
+      return (
+        await world.post(
+          `/sim/phones/${encodeURIComponent(phone)}/messages`,
+          { to: LINE, content, ...fields },
+          as,
+        )
+      ).body
     },
     setPhone: async (phone, switches, as) =>
       (await world.call('PATCH', `/sim/phones/${encodeURIComponent(phone)}`, { as, body: switches })).body,
@@ -155,8 +174,13 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
       return { id: account.id, live, test }
     },
     async events(as = 'live') {
-      const account = await app.ctx.db.one<{ id: string }>('select id from accounts where email = $1 and world = $2', [DEFAULT_WORLD.email, as])
-      const rows = await app.ctx.db.all('select * from events where account_id = $1 order by seq', [account!.id])
+      const account = await app.ctx.db.one<{ id: string }>(
+        'select id from accounts where email = $1 and world = $2',
+        [DEFAULT_WORLD.email, as],
+      )
+      const rows = await app.ctx.db.all('select * from events where account_id = $1 order by seq', [
+        account!.id,
+      ])
       return rows.map((row) => ({ ...row, data: JSON.parse(row.data as string) }))
     },
     settle: () => app.settle(),
@@ -208,9 +232,18 @@ async function admin(url: string, sql: string): Promise<void> {
 function memoryLog(lines: string[]): Log {
   const write = (level: string) => (fields: object, text: string) => {
     const shown = Object.fromEntries(
-      Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? (value.stack ?? value.message) : value]),
+      Object.entries(fields).map(([key, value]) => [
+        key,
+        value instanceof Error ? (value.stack ?? value.message) : value,
+      ]),
     )
     lines.push(JSON.stringify({ level, ...shown, text }))
   }
-  return { info: write('info'), warn: write('warn'), error: write('error'), debug: write('debug'), isLevelEnabled: () => true }
+  return {
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    debug: write('debug'),
+    isLevelEnabled: () => true,
+  }
 }

@@ -1,4 +1,3 @@
-import type { Routes } from '../routes.js'
 import { Type } from 'typebox'
 import type { Key, KeyKind } from '../../core/account.js'
 import { formatTime } from '../../core/time.js'
@@ -6,9 +5,24 @@ import type { Ctx } from '../../ctx.js'
 import { createKey, revoke } from '../../services/accounts.js'
 import { findAccount, findKey, listKeys } from '../../storage/accounts.js'
 import { nullable } from '../message-wire.js'
-import { AccountFilter, accountFilter, config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
+import type { Routes } from '../routes.js'
+import {
+  AccountFilter,
+  accountFilter,
+  config,
+  createOnce,
+  IdParams,
+  idOf,
+  listOf,
+  required,
+  tags,
+} from './shared.js'
 
-const Kind = Type.Unsafe<string>({ type: 'string', enum: ['live', 'test', 'admin'], description: 'live (default), test or admin' })
+const Kind = Type.Unsafe<string>({
+  type: 'string',
+  enum: ['live', 'test', 'admin'],
+  description: 'live (default), test or admin',
+})
 
 const NewKey = Type.Object({
   account_id: Type.Optional(Type.String({ description: 'The account; none for an admin key' })),
@@ -18,7 +32,9 @@ const NewKey = Type.Object({
 
 const KeyWire = Type.Object({
   id: Type.String({ description: 'Goes into the header sb-api-key-id' }),
-  secret: Type.Optional(Type.String({ description: 'Goes into sb-api-secret-key; shown once, when the key is made' })),
+  secret: Type.Optional(
+    Type.String({ description: 'Goes into sb-api-secret-key; shown once, when the key is made' }),
+  ),
   account_id: nullable('string', 'The account or test world it opens; null for an admin key'),
   kind: Kind,
   label: Type.String({ description: 'What it is for' }),
@@ -40,18 +56,33 @@ function keyWire(key: Key) {
 export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/keys',
-    { config, schema: { tags, summary: 'List keys', querystring: AccountFilter, response: { 200: listOf(KeyWire) } } },
+    {
+      config,
+      schema: { tags, summary: 'List keys', querystring: AccountFilter, response: { 200: listOf(KeyWire) } },
+    },
     async (request) => {
       const accountId = accountFilter(request)
       const keys = await listKeys(ctx.db)
       if (!accountId) return { data: keys.map(keyWire) }
       const account = await findAccount(ctx.db, accountId)
-      return { data: keys.filter((key) => key.accountId && [account?.id, account?.twinId].includes(key.accountId)).map(keyWire) }
+      return {
+        data: keys
+          .filter((key) => key.accountId && [account?.id, account?.twinId].includes(key.accountId))
+          .map(keyWire),
+      }
     },
   )
   app.post(
     '/admin/keys',
-    { config, schema: { tags, summary: 'Create a key; its secret is shown only here', body: NewKey, response: { 201: KeyWire } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Create a key; its secret is shown only here',
+        body: NewKey,
+        response: { 201: KeyWire },
+      },
+    },
     async (request, reply) => {
       const { body } = request
       return createOnce(ctx, request, reply, async (sql) => {

@@ -1,4 +1,3 @@
-import type { Routes } from '../routes.js'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../core/errors.js'
@@ -10,22 +9,44 @@ import type { Sql } from '../../storage/db.js'
 import { findLine, listLineMembers, listLines } from '../../storage/lines.js'
 import { requirePhone } from '../message-query.js'
 import { nullable } from '../message-wire.js'
-import { AccountFilter, accountFilter, config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
+import type { Routes } from '../routes.js'
+import {
+  AccountFilter,
+  accountFilter,
+  config,
+  createOnce,
+  IdParams,
+  idOf,
+  listOf,
+  required,
+  tags,
+} from './shared.js'
 
 const OnUnknown = Type.Unsafe<string>({
   type: 'string',
   enum: ['hold', 'resend'],
-  description: 'When nobody can say whether a message went out: hold it as an error (default), or send it again',
+  description:
+    'When nobody can say whether a message went out: hold it as an error (default), or send it again',
 })
 
 const settings = {
-  config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "The driver's own settings" })),
+  config: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: "The driver's own settings" }),
+  ),
   pace: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: MAX_PACE, description: 'Messages a second; 0 is unlimited; default 10' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_PACE,
+      description: 'Messages a second; 0 is unlimited; default 10',
+    }),
   ),
   on_unknown: Type.Optional(OnUnknown),
   settle_ms: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 86_400_000, description: "How long a carrier's \"no such message\" is not yet believed" }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 86_400_000,
+      description: 'How long a carrier\'s "no such message" is not yet believed',
+    }),
   ),
 }
 const LineSettings = Type.Object(settings)
@@ -34,11 +55,19 @@ const NewLine = Type.Object({
   ...settings,
   account_id: Type.String({ description: 'Owner, or first member of a shared line' }),
   number: Type.String({ description: 'E.164' }),
-  kind: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['dedicated', 'shared'], description: 'dedicated (default) or shared' })),
+  kind: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: ['dedicated', 'shared'],
+      description: 'dedicated (default) or shared',
+    }),
+  ),
   driver: Type.Optional(Type.String({ description: 'Carrier; default simulator' })),
 })
 
-const NewMember = Type.Object({ account_id: Type.String({ description: 'The account that may use the line' }) })
+const NewMember = Type.Object({
+  account_id: Type.String({ description: 'The account that may use the line' }),
+})
 
 const LineWire = Type.Object({
   id: Type.String({ description: 'Id; the worker_id of lists and events' }),
@@ -52,7 +81,7 @@ const LineWire = Type.Object({
   capabilities: Type.Record(Type.String(), Type.Unknown(), { description: 'What the line can do' }),
   pace: Type.Integer({ description: 'Messages a second; 0 is unlimited' }),
   on_unknown: OnUnknown,
-  settle_ms: Type.Integer({ description: "How long a carrier's \"no such message\" is not yet believed" }),
+  settle_ms: Type.Integer({ description: 'How long a carrier\'s "no such message" is not yet believed' }),
   driven_here: Type.Boolean({ description: 'Whether this process drives it at the moment' }),
   created_at: Type.String({ description: 'When it was made' }),
 })
@@ -77,11 +106,23 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/admin/lines',
-    { config, schema: { tags, summary: 'List lines', querystring: AccountFilter, response: { 200: listOf(LineWire) } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List lines',
+        querystring: AccountFilter,
+        response: { 200: listOf(LineWire) },
+      },
+    },
     async (request) => {
       const accountId = accountFilter(request)
       const lines = await Promise.all((await listLines(ctx.db)).map((line) => lineWire(ctx.db, line)))
-      return { data: lines.filter((line) => !accountId || line.account_id === accountId || line.members.includes(accountId)) }
+      return {
+        data: lines.filter(
+          (line) => !accountId || line.account_id === accountId || line.members.includes(accountId),
+        ),
+      }
     },
   )
   app.post(
@@ -108,11 +149,21 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/lines/:id',
     { config, schema: { tags, summary: 'Show a line', params: IdParams, response: { 200: LineWire } } },
-    async (request) => lineWire(ctx.db, required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))),
+    async (request) =>
+      lineWire(ctx.db, required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))),
   )
   app.patch(
     '/admin/lines/:id',
-    { config, schema: { tags, summary: "Change a line's settings", params: IdParams, body: LineSettings, response: { 200: LineWire } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Change a line's settings",
+        params: IdParams,
+        body: LineSettings,
+        response: { 200: LineWire },
+      },
+    },
     async (request) => {
       const { body } = request
       const line = required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))
@@ -122,7 +173,16 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/admin/lines/:id/members',
-    { config, schema: { tags, summary: 'Let an account use a shared line', params: IdParams, body: NewMember, response: { 201: LineWire } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Let an account use a shared line',
+        params: IdParams,
+        body: NewMember,
+        response: { 201: LineWire },
+      },
+    },
     async (request, reply) =>
       createOnce(ctx, request, reply, async (sql) => {
         const line = await shareLine(ctx, sql, idOf(request), request.body.account_id)
@@ -131,7 +191,15 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/admin/lines/:id',
-    { config, schema: { tags, summary: 'Remove a line; what waits on it fails', params: IdParams, response: { 204: Type.Null() } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Remove a line; what waits on it fails',
+        params: IdParams,
+        response: { 204: Type.Null() },
+      },
+    },
     async (request, reply) => {
       await deleteLine(ctx, idOf(request))
       return reply.code(204).send(null)
@@ -148,11 +216,16 @@ function settingsOf(body: Static<typeof LineSettings>) {
 }
 
 /** The driver's schema judges its settings. */
-function checkedConfig(ctx: Ctx, driverName: string, given: Record<string, unknown>): Record<string, unknown> {
+function checkedConfig(
+  ctx: Ctx,
+  driverName: string,
+  given: Record<string, unknown>,
+): Record<string, unknown> {
   const driver = ctx.drivers.get(driverName)
   if (!driver) throw new AppError('invalid', `driver: must be one of ${[...ctx.drivers.keys()].join(', ')}`)
   const check = Compile(driver.config)
   const fault = check.Errors(given)[0]
-  if (fault) throw new AppError('invalid', `config${fault.instancePath.replaceAll('/', '.')}: ${fault.message}`)
+  if (fault)
+    throw new AppError('invalid', `config${fault.instancePath.replaceAll('/', '.')}: ${fault.message}`)
   return given
 }

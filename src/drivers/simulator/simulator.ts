@@ -12,12 +12,19 @@ export const SimulatorConfig = Type.Object({
       description: 'What the line can send by',
     }),
   ),
-  mac: Type.Optional(Type.Boolean({ description: 'A V2 Mac line: styles, replies, groups, carousel, app cards, Find My' })),
-  latency_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000, description: 'Time a message takes to a phone' })),
+  mac: Type.Optional(
+    Type.Boolean({ description: 'A V2 Mac line: styles, replies, groups, carousel, app cards, Find My' }),
+  ),
+  latency_ms: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 86_400_000, description: 'Time a message takes to a phone' }),
+  ),
   receipts: Type.Optional(Type.Boolean({ description: 'Whether the carrier reports delivery' })),
   lookup: Type.Optional(Type.Boolean({ description: 'Whether the carrier can be asked about a message' })),
   lookup_lag_ms: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'How long a message the carrier took stays invisible to look-ups' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'How long a message the carrier took stays invisible to look-ups',
+    }),
   ),
   fault: Type.Optional(
     Type.Union(
@@ -35,7 +42,9 @@ export const SimulatorConfig = Type.Object({
       },
     ),
   ),
-  fault_times: Type.Optional(Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' })),
+  fault_times: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' }),
+  ),
 })
 type SimulatorConfig = Static<typeof SimulatorConfig>
 
@@ -102,7 +111,8 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         again ||= due.length === DUE_LIMIT
       } while (again && !closed)
       const next = await network.nextDue(line)
-      if (next !== undefined && !closed) cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
+      if (next !== undefined && !closed)
+        cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
     } catch (error) {
       host.log.warn({ err: error }, 'the simulated network stumbled and goes on')
       if (!closed) cancelTimer = host.clock.after(1000, () => void carry())
@@ -136,8 +146,10 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
     async send(message) {
       const fault = faultsLeft > 0 ? config.fault : undefined
       if (fault) faultsLeft--
-      if (fault === 'unreachable') return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
-      if (fault === 'refuse') return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
+      if (fault === 'unreachable')
+        return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
+      if (fault === 'refuse')
+        return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
       if (fault === 'silence') return silence()
       if (fault === 'drop') return dropped()
       const phone = await network.phone(line.network, message.to)
@@ -149,7 +161,8 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
           tryNextService: true,
         }
       }
-      if (phone.refuses) return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
+      if (phone.refuses)
+        return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
       const providerId = await network.take(line, message, latencyMs)
       if (fault === 'accept-then-drop') return dropped()
       if (fault === 'accept-then-silence') return silence()
@@ -163,7 +176,8 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       : {
           async lookup(attempt) {
             const message = await network.find(attempt.ref)
-            if (!message || message.createdAt + (config.lookup_lag_ms ?? 0) > host.clock.now()) return { found: false }
+            if (!message || message.createdAt + (config.lookup_lag_ms ?? 0) > host.clock.now())
+              return { found: false }
             const delivered = message.arrivedAt !== null && message.service !== 'SMS'
             return { found: true, providerId: message.providerId, status: delivered ? 'DELIVERED' : 'SENT' }
           },
@@ -181,5 +195,9 @@ function silence(): Promise<never> {
 }
 
 function dropped() {
-  return { outcome: 'unknown', code: 'sim.dropped', detail: 'The connection broke before the carrier answered' } as const
+  return {
+    outcome: 'unknown',
+    code: 'sim.dropped',
+    detail: 'The connection broke before the carrier answered',
+  } as const
 }
