@@ -23,7 +23,10 @@ export async function load({
       socket.setNoDelay(true)
       let answer = ''
       const next = () => {
-        if (sent >= count || performance.now() >= deadline) return socket.end(), resolve(undefined)
+        if (sent >= count || performance.now() >= deadline) {
+          socket.end()
+          return resolve(undefined)
+        }
         const text = body(sent++)
         socket.write(
           `POST /api/send-message HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\nsb-api-key-id: dev-live-key\r\nsb-api-secret-key: dev-live-secret\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,

