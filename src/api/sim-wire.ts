@@ -1,0 +1,78 @@
+import { type Static, Type } from 'typebox'
+import type { Phone, PhoneMessage } from '../core/phone-world.js'
+import { formatTime } from '../core/time.js'
+import { nullable } from './message-wire.js'
+
+/** Virtual phones as they look on the wire. */
+
+const switches = {
+  name: Type.Optional(Type.String({ maxLength: 100, description: 'Whose phone it is' })),
+  imessage: Type.Optional(Type.Boolean({ description: 'Has iMessage' })),
+  rcs: Type.Optional(Type.Boolean({ description: 'Has RCS' })),
+  power: Type.Optional(Type.Boolean({ description: 'Is switched on' })),
+  read_receipts: Type.Optional(Type.Boolean({ description: 'Tells senders that it read' })),
+  refuses: Type.Optional(Type.Boolean({ description: 'Refuses everything' })),
+}
+export const Switches = Type.Object(switches)
+export const NewPhone = Type.Object({ ...switches, number: Type.String({ description: 'E.164' }) })
+
+export const PhoneWire = Type.Object({
+  number: Type.String({ description: 'E.164' }),
+  name: Type.String({ description: 'Whose phone it is' }),
+  imessage: Type.Boolean({ description: 'Has iMessage' }),
+  rcs: Type.Boolean({ description: 'Has RCS' }),
+  power: Type.Boolean({ description: 'Is switched on' }),
+  read_receipts: Type.Boolean({ description: 'Tells senders that it read' }),
+  refuses: Type.Boolean({ description: 'Refuses everything' }),
+})
+
+export const PhoneMessageWire = Type.Object({
+  id: Type.String({ description: "The network's id" }),
+  direction: Type.Unsafe<string>({ type: 'string', enum: ['in', 'out'], description: 'Seen from the phone' }),
+  line: Type.String({ description: 'The line it came from or goes to' }),
+  content: Type.String({ description: 'Text' }),
+  media_url: Type.String({ description: 'Attached media; empty when none' }),
+  send_style: Type.String({ description: 'Expressive style; empty when none' }),
+  service: Type.String({ description: 'iMessage, RCS or SMS' }),
+  reply_to: nullable('string', 'id of the message it answers'),
+  message_handle: nullable('string', "Trunkline's handle of a message it sent"),
+  created_at: Type.String({ description: 'When it entered the network' }),
+  arrived_at: nullable('string', 'When it reached the other side'),
+  read_at: nullable('string', 'When it was read on the phone'),
+})
+
+export function switchesOf(body: Static<typeof Switches>): Partial<Phone> {
+  const { name, imessage, rcs, power, read_receipts: readReceipts, refuses } = body
+  const given = { name, imessage, rcs, power, readReceipts, refuses }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+export function phoneWire(phone: Phone): Static<typeof PhoneWire> {
+  return {
+    number: phone.number,
+    name: phone.name,
+    imessage: phone.imessage,
+    rcs: phone.rcs,
+    power: phone.power,
+    read_receipts: phone.readReceipts,
+    refuses: phone.refuses,
+  }
+}
+
+export function phoneMessageWire(message: PhoneMessage) {
+  const time = (at: number | null) => (at === null ? null : formatTime(at))
+  return {
+    id: message.providerId,
+    direction: message.fromPhone ? 'out' : 'in',
+    line: message.lineNumber,
+    content: message.content,
+    media_url: message.mediaUrl,
+    send_style: message.sendStyle,
+    service: message.service,
+    reply_to: message.replyTo,
+    message_handle: message.handle,
+    created_at: formatTime(message.createdAt),
+    arrived_at: time(message.arrivedAt),
+    read_at: time(message.readAt),
+  }
+}
