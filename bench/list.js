@@ -154,7 +154,6 @@ function row(i, size, accountId, lines) {
     nextActionAt: null,
     attempts: 1,
     version: 0,
-    requestHash: null,
     providerId: null,
   }
 }

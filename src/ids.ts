@@ -8,6 +8,8 @@ const pool = Buffer.allocUnsafe(16 * 512)
 let used = pool.length
 let lastMillis = 0
 let counter = 0
+let prefix = ''
+let prefixMillis = -1
 
 export function timeOrderedId(now: number): string {
   if (used + 8 > pool.length) {
@@ -22,11 +24,15 @@ export function timeOrderedId(now: number): string {
     lastMillis++
     counter = 0
   }
-  const time = lastMillis.toString(16).padStart(12, '0')
+  if (lastMillis !== prefixMillis) {
+    const time = lastMillis.toString(16).padStart(12, '0')
+    prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
+    prefixMillis = lastMillis
+  }
   const tail = pool.toString('hex', used, used + 8)
   used += 8
   const variant = '89ab'[pool[used - 8]! & 3]
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`
+  return `${prefix}${counter.toString(16).padStart(3, '0')}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`
 }
 
 /** The smallest id of that time. */

@@ -8,28 +8,29 @@ export type Aliases = Readonly<Record<string, readonly string[]>>
  * null is an absent one. The current name wins when both are given.
  */
 export function withAliases(aliases: Aliases) {
+  const current = new Map(Object.entries(aliases).flatMap(([name, older]) => older.map((alias) => [alias, name])))
   return (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     const body = request.body as Record<string, unknown> | null | undefined
     if (!body) return done()
     dropNulls(body)
     // Not in every object: the nulls of free-form JSON belong to the caller.
-    dropNulls(body.reply_to)
-    for (const [name, older] of Object.entries(aliases)) {
-      if (body[name] !== undefined) continue
-      const used = older.find((alias) => body[alias] !== undefined)
-      if (used) body[name] = body[used]
+    if (body.reply_to !== undefined) dropNulls(body.reply_to)
+    for (const key of Object.keys(body)) {
+      const name = current.get(key)
+      if (name !== undefined && body[name] === undefined) body[name] = body[key]
+      // An empty choice is no choice: forms and older clients send every field.
+      if (body[key] === '' && CHOICES.has(key)) delete body[key]
     }
-    // An empty choice is no choice: forms and older clients send every field.
-    for (const key of ['send_style', 'status_callback', 'media_url', 'seat_id'])
-      if (body[key] === '') delete body[key]
     done()
   }
 }
 
+const CHOICES = new Set(['send_style', 'status_callback', 'media_url', 'seat_id'])
+
 function dropNulls(fields: unknown): void {
   if (typeof fields !== 'object' || fields === null) return
-  for (const [key, value] of Object.entries(fields))
-    if (value === null) delete (fields as Record<string, unknown>)[key]
+  const record = fields as Record<string, unknown>
+  for (const key of Object.keys(record)) if (record[key] === null) delete record[key]
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 
@@ -52,12 +52,10 @@ function decode(request: FastifyRequest, body: Buffer): string {
   if (encoding && encoding !== 'identity')
     throw new AppError('unsupported_media_type', 'Compressed bodies are not read')
   if (!isUtf8(body)) throw new AppError('invalid', 'The body is not valid UTF-8')
-  request.bodyHash = hash('sha256', body, 'base64').slice(0, 22)
+  request.rawBody = body
   return body.toString('utf8')
 }
 
-/** Fingerprint for requests without a body. */
-export const EMPTY_HASH = hash('sha256', '', 'base64').slice(0, 22)
 
 function checkDepth(text: string): void {
   let depth = 0
@@ -133,7 +131,7 @@ export function newRequestId(): string {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Fingerprint of the body as it came. */
-    bodyHash: string
+    /** The body as it came. */
+    rawBody: Buffer | null
   }
 }

@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 import type { RequestIdentity } from '../services/replay.js'
-import { EMPTY_HASH } from './body.js'
 
 /** What makes a POST recognisable when it comes again. `accountId` scopes it; admin requests have a scope of their own. */
 export function identityOf(request: FastifyRequest): RequestIdentity {
@@ -13,7 +13,10 @@ export function identityOf(request: FastifyRequest): RequestIdentity {
   return {
     accountId: request.principal?.kind === 'account' ? request.principal.account.id : '#admin',
     path: request.url.split('?', 1)[0]!,
-    hash: request.bodyHash || EMPTY_HASH,
+    // Few requests are ever compared with another: the others do not pay for a fingerprint.
+    get hash() {
+      return hash('sha256', request.rawBody ?? '', 'base64')
+    },
     retryCount: Number.isInteger(tries) && tries > 0 ? tries : 0,
     ...(key === undefined ? {} : { key }),
   }

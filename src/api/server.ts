@@ -52,7 +52,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const notFound = createNotFound(app)
   app.setNotFoundHandler(notFound)
   app.decorateRequest('principal', null)
-  app.decorateRequest('bodyHash', '')
+  app.decorateRequest('rawBody', null)
 
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
   // Hooks call back instead of returning promises: every request passes them.

@@ -71,10 +71,25 @@ export interface Message {
   attempts: number
   /** Grows with every change, so that a change is only ever made to what its maker has seen. */
   version: number
-  /** Fingerprint of the request that made it; recognises the published client's own retries. */
-  requestHash: string | null
   /** The carrier's id of an inbound message: unique on its line, so a repeat is a no-op. */
   providerId: string | null
+}
+
+/** Whether two sends ask for the same thing: how a retry is recognised that carries no key of its own. */
+export function isSameSend(a: Omit<Message, 'id'>, b: Omit<Message, 'id'>): boolean {
+  return (
+    a.accountId === b.accountId &&
+    a.lineId === b.lineId &&
+    a.contact === b.contact &&
+    a.type === b.type &&
+    a.content === b.content &&
+    a.mediaUrl === b.mediaUrl &&
+    a.sendStyle === b.sendStyle &&
+    a.statusCallback === b.statusCallback &&
+    a.seatId === b.seatId &&
+    a.replyTo?.handle === b.replyTo?.handle &&
+    a.replyTo?.partIndex === b.replyTo?.partIndex
+  )
 }
 
 export interface ReplyTo {

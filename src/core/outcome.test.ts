@@ -46,7 +46,6 @@ const queued: Message = {
   nextActionAt: ACCEPTED_AT,
   attempts: 0,
   version: 0,
-  requestHash: null,
   providerId: null,
 }
 const pending: Message = { ...queued, status: 'PENDING', attempts: 1, nextActionAt: NOW }

@@ -96,7 +96,6 @@ async function toMessage(
     nextActionAt: null,
     attempts: 0,
     version: 0,
-    requestHash: null,
     providerId: item.providerId,
   }
 }

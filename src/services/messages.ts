@@ -113,7 +113,6 @@ async function sendMessage(
       nextActionAt: 0,
       attempts: 0,
       version: 0,
-      requestHash: request.hash,
       providerId: null,
     },
   })

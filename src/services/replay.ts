@@ -1,14 +1,15 @@
 import { AppError } from '../core/errors.js'
+import { isSameSend } from '../core/message.js'
 import type { Sql } from '../storage/db.js'
-import { findMessagesByHandle, findTwin, type NewMessage } from '../storage/messages.js'
+import { findMessagesByHandle, listTwins, type NewMessage } from '../storage/messages.js'
 import { findReplay, type Replay } from '../storage/replays.js'
 
 /** What makes two requests the same request. */
 export interface RequestIdentity {
   accountId: string
   path: string
-  /** Fingerprint of the body. */
-  hash: string
+  /** Fingerprint of the body, made when it is asked for. */
+  readonly hash: string
   /** The caller's Idempotency-Key. */
   key?: string
   /** How often the published client says it has tried before: its retries carry no key of their own. */
@@ -42,42 +43,38 @@ export async function firstAnswers(
   const repeats = items.filter(mayRepeat)
   if (repeats.length === 0) return answers
   await serialise(sql, repeats)
-  const inBatch = new Map<string, { message: NewMessage; hash: string }>()
-  for (const item of items) {
-    const { request, message } = item
-    const name =
-      request.key === undefined
-        ? `hash ${request.path} ${request.hash}`
-        : `key ${request.path} ${request.key}`
-    const scoped = `${request.accountId} ${name}`
-    const sibling = mayRepeat(item) ? inBatch.get(scoped) : undefined
-    const earlier = sibling ?? (await findEarlier(sql, request, message, now))
-    if (earlier) {
-      if (earlier.hash !== request.hash) throw mismatch()
-      answers.set(item, earlier.message)
-    } else {
-      inBatch.set(scoped, { message, hash: request.hash })
-    }
+  for (const [index, item] of items.entries()) {
+    if (!mayRepeat(item)) continue
+    const before = items.slice(0, index).filter((other) => !answers.has(other))
+    const sibling = before.find((other) => isRepeat(item, other))
+    if (sibling && item.request.key !== undefined && sibling.request.hash !== item.request.hash) throw mismatch()
+    const earlier = sibling?.message ?? (await findEarlier(sql, item, now))
+    if (earlier) answers.set(item, earlier)
   }
   return answers
 }
 
-async function findEarlier(sql: Sql, request: RequestIdentity, message: NewMessage, now: number) {
-  if (request.key !== undefined) {
-    const replay = await findReplay(sql, request.accountId, request.path, request.key, now)
-    if (!replay) return undefined
-    if (replay.requestHash !== request.hash) throw mismatch()
-    const made = (await findMessagesByHandle(sql, [replay.body])).get(replay.body)
-    return made && { message: asAccepted(made), hash: request.hash }
+/** Whether an item repeats another one of the same batch. */
+function isRepeat({ request, message }: Pending, other: Pending): boolean {
+  if (request.key === undefined) return isSameSend(message, other.message)
+  return (
+    request.key === other.request.key &&
+    request.path === other.request.path &&
+    request.accountId === other.request.accountId
+  )
+}
+
+async function findEarlier(sql: Sql, { request, message }: Pending, now: number): Promise<NewMessage | undefined> {
+  if (request.key === undefined) {
+    const twins = await listTwins(sql, message, now - RETRY_WINDOW_MS)
+    const twin = twins.find((one) => isSameSend(one, message))
+    return twin && asAccepted(twin)
   }
-  if (request.retryCount === 0) return undefined
-  const twin = await findTwin(sql, {
-    accountId: request.accountId,
-    contact: message.contact,
-    requestHash: request.hash,
-    since: now - RETRY_WINDOW_MS,
-  })
-  return twin && { message: asAccepted(twin), hash: request.hash }
+  const replay = await findReplay(sql, request.accountId, request.path, request.key, now)
+  if (!replay) return undefined
+  if (replay.requestHash !== request.hash) throw mismatch()
+  const made = (await findMessagesByHandle(sql, [replay.body])).get(replay.body)
+  return made && asAccepted(made)
 }
 
 /** The message as it was when it was accepted, which is what the first answer showed. */

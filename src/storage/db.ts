@@ -33,6 +33,8 @@ export interface Sql {
   ): Promise<boolean[]>
   /** `column in <list>` for a list of any length as one parameter, so that the statement text stays the same. */
   inList(position: number, values: readonly string[]): { sql: string; param: Param }
+  /** The same as a table `j` with the one column `value`. */
+  listTable(position: number, values: readonly string[]): { sql: string; param: Param }
   inIds(position: number, ids: readonly number[]): { sql: string; param: Param }
 }
 

@@ -37,13 +37,22 @@ export interface Tally {
 
 export function createTally(): Tally {
   const alike = new Map<string, { message: Counted; n: number }>()
+  let last: { message: Counted; n: number } | undefined
   return {
     add(m, n) {
+      // Messages of a batch are mostly alike; comparing with the one before is cheaper than making a key.
+      if (last && countsAlike(last.message, m)) {
+        last.n += n
+        return
+      }
       const hours = `${Math.floor(m.createdAt / HOUR)} ${Math.floor(m.updatedAt / HOUR)} ${Math.floor(m.sentAt / HOUR)}`
       const key = `${m.accountId} ${m.lineId} ${m.isOutbound} ${m.status} ${m.service} ${m.type} ${hours}`
-      const entry = alike.get(key)
-      if (entry) entry.n += n
-      else alike.set(key, { message: m, n })
+      last = alike.get(key)
+      if (last) last.n += n
+      else {
+        last = { message: m, n }
+        alike.set(key, last)
+      }
     },
     rows() {
       const sums = new Map<string, Param[]>()
@@ -71,6 +80,20 @@ export function createTally(): Tally {
         .map(([, row]) => row)
     },
   }
+}
+
+function countsAlike(a: Counted, b: Counted): boolean {
+  return (
+    a.createdAt === b.createdAt &&
+    a.updatedAt === b.updatedAt &&
+    a.sentAt === b.sentAt &&
+    a.status === b.status &&
+    a.service === b.service &&
+    a.type === b.type &&
+    a.isOutbound === b.isOutbound &&
+    a.lineId === b.lineId &&
+    a.accountId === b.accountId
+  )
 }
 
 export async function saveTally(sql: Writes, tally: Tally): Promise<void> {

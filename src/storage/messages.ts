@@ -33,7 +33,6 @@ const COLUMNS = {
   next_action_at: 'bigint',
   attempts: 'bigint',
   version: 'bigint',
-  request_hash: 'text',
   provider_id: 'text',
 } as const satisfies Columns
 
@@ -156,17 +155,14 @@ async function byIds(sql: Sql, ids: readonly number[], tail: string): Promise<Ma
   return new Map(rows.map((row) => [row.id as number, toMessage(row)]))
 }
 
-/** The message an identical request to this recipient made lately, newest first. */
-export async function findTwin(
-  sql: Sql,
-  twin: { accountId: string; contact: string; requestHash: string; since: number },
-): Promise<Message | undefined> {
-  const row = await sql.one(
-    `select * from messages where account_id = $1 and contact = $2 and created_at >= $3 and request_hash = $4
-     order by created_at desc, id desc limit 1`,
-    [twin.accountId, twin.contact, twin.since, twin.requestHash],
+/** Outbound messages of this account with this recipient and text, newest first, no older than `since`. */
+export async function listTwins(sql: Sql, message: NewMessage, since: number): Promise<Message[]> {
+  const rows = await sql.all(
+    `select * from messages where account_id = $1 and contact = $2 and created_at >= $3 and content = $4
+       and is_outbound = 1 order by created_at desc, id desc limit 100`,
+    [message.accountId, message.contact, since, message.content],
   )
-  return row && toMessage(row)
+  return rows.map(toMessage)
 }
 
 export async function findInbound(
@@ -267,7 +263,6 @@ function fromMessage(message: NewMessage): Param[] {
     message.nextActionAt,
     message.attempts,
     message.version,
-    message.requestHash,
     message.providerId,
   ]
 }
@@ -312,7 +307,6 @@ export function toMessage(row: Row): Message {
     nextActionAt: row.next_action_at as number | null,
     attempts: row.attempts as number,
     version: row.version as number,
-    requestHash: row.request_hash as string | null,
     providerId: row.provider_id as string | null,
   }
 }

@@ -11,17 +11,21 @@ export async function deleteOptOut(sql: Sql, accountId: string, number: string):
   await sql.run('delete from opt_outs where account_id = $1 and number = $2', [accountId, number])
 }
 
-/** Which of these numbers have opted out, as `account number` pairs. */
+/** Which of these people have opted out. */
 export async function findOptOuts(
   sql: Sql,
   pairs: readonly { accountId: string; contact: string }[],
 ): Promise<(accountId: string, number: string) => boolean> {
-  const numbers = sql.inList(1, [...new Set(pairs.map((pair) => pair.contact))])
-  const accounts = sql.inList(2, [...new Set(pairs.map((pair) => pair.accountId))])
-  const rows = await sql.all<{ account_id: string; number: string }>(
-    `select account_id, number from opt_outs where account_id in ${accounts.sql} and number in ${numbers.sql}`,
-    [numbers.param, accounts.param],
-  )
-  const found = new Set(rows.map((row) => `${row.account_id} ${row.number}`))
+  const found = new Set<string>()
+  for (const accountId of new Set(pairs.map((pair) => pair.accountId))) {
+    const numbers = pairs.flatMap((pair) => (pair.accountId === accountId ? pair.contact : []))
+    const list = sql.listTable(2, numbers)
+    // Crossed, not joined, so that SQLite looks up each number and never walks through all opt-outs.
+    const rows = await sql.all<{ number: string }>(
+      `select o.number from ${list.sql} cross join opt_outs o where o.account_id = $1 and o.number = j.value`,
+      [accountId, list.param],
+    )
+    for (const { number } of rows) found.add(`${accountId} ${number}`)
+  }
   return (accountId, number) => found.size > 0 && found.has(`${accountId} ${number}`)
 }

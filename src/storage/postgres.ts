@@ -181,6 +181,10 @@ function statements(query: Query): Sql {
       sql: `(select unnest($${position}::text[]))`,
       param: values as unknown as Param,
     }),
+    listTable: (position, values) => ({
+      sql: `unnest($${position}::text[]) as j(value)`,
+      param: values as unknown as Param,
+    }),
     inIds: (position, ids) => ({
       sql: `(select unnest($${position}::bigint[]))`,
       param: ids as unknown as Param,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../core/errors.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
-import { createStatements, loadSqlite, type OpenSqlite } from './sqlite-statements.js'
+import { createStatements, loadSqlite, type OpenSqlite, pack } from './sqlite-statements.js'
 import type { PlanStep, WriterReply } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
 
@@ -98,18 +98,8 @@ export async function openSqlite(directory: string, options: { guardTx?: boolean
 
   async function write(fn: (sql: Writes) => Promise<unknown>): Promise<void> {
     const steps: PlanStep[] = []
-    const note =
-      (op: PlanStep[0]) =>
-      async (...args: unknown[]) =>
-        void steps.push([op, ...args])
-    await guard.inside(() =>
-      fn({
-        engine: 'sqlite',
-        run: note('run'),
-        insertMany: note('insertMany'),
-        updateMany: note('updateMany'),
-      }),
-    )
+    const noted = statementsOf(async (op, ...args) => void steps.push([op, ...args] as PlanStep))
+    await guard.inside(() => fn(noted))
     writing++
     try {
       await guard.outside(() => writer.call('plan', steps))
@@ -160,7 +150,9 @@ function statementsOf(call: Call): Sql {
       call('one', sql, params) as Promise<T | undefined>,
     run: (sql, params = []) => call('run', sql, params) as Promise<number>,
     insertMany: async (table, columns, rows, tail = '') => {
-      if (rows.length > 0) await call('insertMany', table, columns, rows, tail)
+      if (rows.length === 0) return
+      const packed = pack(rows)
+      await call('insertMany', table, columns, packed.rows, tail, packed.alike)
     },
     updateMany: async (table, keys, set, rows, guard = '') =>
       rows.length > 0 ? ((await call('updateMany', table, keys, set, rows, guard)) as boolean[]) : [],
@@ -168,6 +160,7 @@ function statementsOf(call: Call): Sql {
       sql: `(select value from json_each($${position}))`,
       param: JSON.stringify(values),
     }),
+    listTable: (position, values) => ({ sql: `json_each($${position}) as j`, param: JSON.stringify(values) }),
     inIds: (position, ids) => ({
       sql: `(select value from json_each($${position}))`,
       param: JSON.stringify(ids),

@@ -118,19 +118,27 @@ create table messages (
   next_action_at bigint,
   attempts bigint not null,
   version bigint not null,
-  request_hash text,
   provider_id text,
   check (next_action_at is not null or status not in ('REGISTERED', 'QUEUED', 'PENDING'))
 );
 create unique index messages_handle on messages (handle);
-create index messages_created on messages (account_id, created_at, id);
-create index messages_updated on messages (account_id, updated_at, id);
-create index messages_sent on messages (account_id, sent_at, id);
-create index messages_contact on messages (account_id, contact, created_at, id);
-create index messages_line on messages (account_id, line_id, is_outbound, created_at, id);
-create index messages_status on messages (account_id, status, created_at, id);
-create index messages_group on messages (account_id, group_id, created_at, id) where group_id is not null;
-create index messages_queue on messages (line_id, id) where next_action_at is not null;
+-- SQLite ends every index entry with the row's id by itself.
+create index messages_created on messages (account_id, created_at); -- only: sqlite
+create index messages_created on messages (account_id, created_at, id); -- only: postgres
+create index messages_updated on messages (account_id, updated_at); -- only: sqlite
+create index messages_updated on messages (account_id, updated_at, id); -- only: postgres
+create index messages_sent on messages (account_id, sent_at); -- only: sqlite
+create index messages_sent on messages (account_id, sent_at, id); -- only: postgres
+create index messages_contact on messages (account_id, contact, created_at); -- only: sqlite
+create index messages_contact on messages (account_id, contact, created_at, id); -- only: postgres
+create index messages_line on messages (account_id, line_id, is_outbound, created_at); -- only: sqlite
+create index messages_line on messages (account_id, line_id, is_outbound, created_at, id); -- only: postgres
+create index messages_status on messages (account_id, status, created_at); -- only: sqlite
+create index messages_status on messages (account_id, status, created_at, id); -- only: postgres
+create index messages_group on messages (account_id, group_id, created_at) where group_id is not null; -- only: sqlite
+create index messages_group on messages (account_id, group_id, created_at, id) where group_id is not null; -- only: postgres
+create index messages_queue on messages (line_id) where next_action_at is not null; -- only: sqlite
+create index messages_queue on messages (line_id, id) where next_action_at is not null; -- only: postgres
 create unique index messages_provider on messages (line_id, provider_id) where provider_id is not null;
 
 -- One row per try to put a message on the wire, committed before the first byte leaves.
