@@ -8,7 +8,9 @@ export type Aliases = Readonly<Record<string, readonly string[]>>
  * null is an absent one. The current name wins when both are given.
  */
 export function withAliases(aliases: Aliases) {
-  const current = new Map(Object.entries(aliases).flatMap(([name, older]) => older.map((alias) => [alias, name])))
+  const current = new Map(
+    Object.entries(aliases).flatMap(([name, older]) => older.map((alias) => [alias, name])),
+  )
   return (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     const body = request.body as Record<string, unknown> | null | undefined
     if (!body) return done()

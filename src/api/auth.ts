@@ -32,7 +32,10 @@ export async function authenticate(ctx: Ctx, failures: Limiter, request: Fastify
   const id = header(request, 'sb-api-key-id')
   const secret = header(request, 'sb-api-secret-key')
   const found = await ctx.directory.key(id)
-  const right = timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(found?.secretHash ?? NO_HASH))
+  const right = timingSafeEqual(
+    Buffer.from(hashSecret(secret), 'latin1'),
+    Buffer.from(found?.secretHash ?? NO_HASH, 'latin1'),
+  )
   const usable = found && !(found.key.wellKnown && !isLoopback(ctx.config.host))
   if (right && usable && secret !== '') {
     const { key } = found

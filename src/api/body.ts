@@ -56,7 +56,6 @@ function decode(request: FastifyRequest, body: Buffer): string {
   return body.toString('utf8')
 }
 
-
 function checkDepth(text: string): void {
   let depth = 0
   let quoted = false
