@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createApp } from '../dist/app.js'
 import { createClock } from '../dist/clock.js'
 import { loadConfig } from '../dist/config.js'
-import { insertMessages } from '../dist/storage/messages.js'
+import { countMessages, insertMessages } from '../dist/storage/messages.js'
 import { LIVE } from './servers.js'
 import { percentile, round } from './stats.js'
 
@@ -47,12 +47,8 @@ export async function listGrowth(_runs, say, { databaseUrl, sizes = [10_000, 1_0
     const measured = []
     for (const size of sizes) {
       for (; rows < size; rows += 1000) {
-        await db.tx((sql) =>
-          insertMessages(
-            sql,
-            Array.from({ length: 1000 }, (_, i) => row(rows + i, size, accountId, lines)),
-          ),
-        )
+        const batch = Array.from({ length: 1000 }, (_, i) => row(rows + i, size, accountId, lines))
+        await db.write((sql) => Promise.all([insertMessages(sql, batch), countMessages(sql, batch)]))
         if (rows % 100_000 === 0 && size > 100_000) say(`list_growth: ${rows} of ${size} rows`)
       }
       measured.push(await measure(app, clock, db))
@@ -98,6 +94,7 @@ async function measure(app, clock, db) {
     return { ms, body: JSON.parse(response.body) }
   }
   let calls = 0
+  await clock.advance(10_001, async () => {})
   const rest = async () => (++calls % 90 === 0 ? clock.advance(10_001, async () => {}) : undefined)
   const result = {}
   for (const [name, query] of Object.entries(filters)) {

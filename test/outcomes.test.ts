@@ -141,7 +141,8 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
       'select a.ref, a.line_id from attempts a join messages m on m.id = a.message_id where m.handle = $1',
       [message_handle],
     )
-    const { createRecentSends, recordReceipts } = await import('../src/services/receipts.js')
+    const { createRecentSends } = await import('../src/services/dispatch-line.js')
+    const { recordReceipts } = await import('../src/services/receipts.js')
     const usable = (await world.app.ctx.directory.line(row!.line_id))!
     await recordReceipts(
       world.app.ctx,

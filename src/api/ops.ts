@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../ctx.js'
-import { countQueued } from '../storage/messages.js'
+import { countQueued } from '../storage/message-queue.js'
 import type { Routes } from './routes.js'
 
 /** Health and metrics: open, and without anything worth hiding. */

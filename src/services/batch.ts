@@ -20,13 +20,18 @@ export interface BatchOptions {
   size?: number
   /** Batches under way at once. They start in order. */
   atOnce?: number
+  /**
+   * How long the next batch waits after one has ended, while more may come: the callers that were just answered
+   * are about to ask again, and one large batch is cheaper than two half ones. Nobody waits when all is quiet.
+   */
+  gatherMs?: number
 }
 
 export function createBatch<I, O>(
   run: (items: I[]) => Promise<O[]>,
   options: BatchOptions = {},
 ): Batch<I, O> {
-  const { size = 256, atOnce = 1 } = options
+  const { size = 256, atOnce = 1, gatherMs = 0 } = options
   const waiting: Waiting<I, O>[] = []
   let running = 0
   let scheduled = false
@@ -43,7 +48,17 @@ export function createBatch<I, O>(
       else for (const one of group) await alone(one)
     }
     running--
-    void start()
+    if (gatherMs === 0 || waiting.length >= size) void start()
+    else if (waiting.length > 0) gather()
+  }
+
+  function gather() {
+    if (scheduled) return
+    scheduled = true
+    setTimeout(() => {
+      scheduled = false
+      void start()
+    }, gatherMs)
   }
 
   async function alone(one: Waiting<I, O>) {

@@ -1,37 +1,23 @@
-import { messageEvent } from '../core/event.js'
 import type { Message, SendStyle, Service } from '../core/message.js'
-import {
-  afterAcceptance,
-  afterEvidence,
-  afterResult,
-  type Evidence,
-  type SendResult,
-} from '../core/outcome.js'
+import { afterAcceptance, afterResult, type SendResult } from '../core/outcome.js'
 import { serviceChain } from '../core/service.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
 import {
   type Attempt,
-  countLookup,
   type EndedAttempt,
   endAttempts,
-  findAttempt,
-  findAttemptsByRef,
   insertAttempts,
   listAttempts,
-  listOpenAttempts,
 } from '../storage/attempts.js'
-import { MissingValue, type Sql, UniqueViolation, type Writes } from '../storage/db.js'
-import { appendEvents } from '../storage/events.js'
-import { holdsLease, type Lease, lockLine } from '../storage/leases.js'
-import { type Change, findMessage, lockMessages, saveMessages } from '../storage/messages.js'
+import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
+import { holdsLease, lockLine } from '../storage/leases.js'
+import { type Change, findMessage, lockMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
-import { applyParked, type ReceiptLine } from './receipts.js'
-
-/** A line with what dispatch needs to know of it. */
-export interface DispatchLine extends ReceiptLine {
-  lease: Lease
-}
+import { saveChanges, unlessChanged } from './changes.js'
+import type { DispatchLine } from './dispatch-line.js'
+import { recoverOpenAttempts } from './outcomes.js'
+import { applyParked } from './receipts.js'
 
 export interface Claimed {
   message: Message
@@ -159,16 +145,6 @@ export async function recordResults(
   return next
 }
 
-/** The cheap way, which fails when a message is no longer what was claimed; then the thorough one. */
-export async function unlessChanged<T>(cheap: () => Promise<T>, thorough: () => Promise<T>): Promise<T> {
-  try {
-    return await cheap()
-  } catch (error) {
-    if (error instanceof MissingValue) return thorough()
-    throw error
-  }
-}
-
 async function recordExpected(
   ctx: Ctx,
   on: DispatchLine,
@@ -246,95 +222,4 @@ function endings(ended: readonly Ended[], now: number): EndedAttempt[] {
     code: result.outcome === 'accepted' ? null : result.code,
     detail: result.outcome === 'accepted' ? null : result.detail,
   }))
-}
-
-/** Writes changed messages, with an event for each status they pass. */
-export async function saveChanges(sql: Writes, changes: readonly Change[]): Promise<void> {
-  const passed = changes.flatMap(({ before, via = [], after }) =>
-    [...via, after].filter((message, i, steps) => message.status !== (steps[i - 1] ?? before).status),
-  )
-  await Promise.all([
-    appendEvents(
-      sql,
-      passed.map((message) => messageEvent('message.updated', message)),
-    ),
-    saveMessages(sql, changes),
-  ])
-}
-
-/**
- * Attempts that a former driver of this line left open, a crashed process among them: whether they went out is
- * unknown, and from now on they are questions to the carrier.
- */
-export async function recoverOpenAttempts(ctx: Ctx, on: DispatchLine): Promise<number> {
-  return ctx.db.tx(async (sql) => {
-    const now = ctx.clock.now()
-    const open = await listOpenAttempts(sql, on.line.id, on.lease.epoch)
-    if (open.length === 0) return 0
-    const messages = await lockMessages(
-      sql,
-      open.map((attempt) => attempt.messageId),
-    )
-    const result: SendResult = {
-      outcome: 'unknown',
-      code: 'interrupted',
-      detail: 'The process stopped during the send',
-    }
-    await endAttempts(
-      sql,
-      open.map((attempt) => ({
-        ...attempt,
-        state: 'unknown' as const,
-        endedAt: now,
-        code: result.code,
-        detail: result.detail,
-      })),
-    )
-    await saveChanges(
-      sql,
-      open.map((attempt) => {
-        const before = messages.get(attempt.messageId)!
-        return { before, after: { ...afterResult(before, attempt, result, on, now), nextActionAt: now } }
-      }),
-    )
-    return open.length
-  })
-}
-
-/** The attempt whose outcome is the question about this message, if there is one. */
-export async function findUnresolved(ctx: Ctx, message: Message): Promise<Attempt | undefined> {
-  if (message.status !== 'PENDING' || message.nextActionAt === null) return undefined
-  const attempt = await findAttempt(ctx.db, message.id, message.attempts)
-  return attempt?.state === 'unknown' ? attempt : undefined
-}
-
-/** Records what the carrier said about an attempt of unknown outcome. Answers when to look again, if ever. */
-export async function recordEvidence(
-  ctx: Ctx,
-  on: DispatchLine,
-  attempt: Attempt,
-  evidence: Evidence,
-): Promise<number | null> {
-  return ctx.db.tx(async (sql) => {
-    const now = ctx.clock.now()
-    await lockLine(sql, on.line.id)
-    const before = (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)!
-    const open = (await findAttemptsByRef(sql, [attempt.ref])).get(attempt.ref)
-    if (open?.state !== 'unknown' || before.attempts !== attempt.n) return before.nextActionAt
-    const verdict = afterEvidence(before, open, evidence, { ...on.line, services: on.services }, now)
-    if (verdict.kind === 'wait') await countLookup(sql, attempt.ref)
-    else {
-      const state = { accepted: 'accepted', 'never-left': 'never_left', 'given-up': 'given_up' } as const
-      const providerId = verdict.kind === 'accepted' ? verdict.providerId : null
-      await endAttempts(sql, [{ ...open, state: state[verdict.kind], endedAt: now, providerId }])
-    }
-    const changes = [{ before, after: verdict.message }]
-    if (verdict.kind === 'accepted') {
-      for (const receipt of await takeParkedReceipts(sql, on.line.id, [verdict.providerId])) {
-        applyParked(on, receipt, attempt, changes, now)
-      }
-    }
-    await saveChanges(sql, changes)
-    return changes[0]!.after.nextActionAt
-  })
 }

@@ -1,15 +1,14 @@
-import { messageEvent } from '../core/event.js'
 import type { Line } from '../core/line.js'
 import { consentWord } from '../core/opt-out.js'
 import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
 import { findAttemptsByProvider } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
-import { appendEvents } from '../storage/events.js'
 import { listLineMembers } from '../storage/lines.js'
-import { findInbound, findMessagesById, insertMessages, type NewMessage } from '../storage/messages.js'
+import { findInbound, findMessagesById, type NewMessage } from '../storage/messages.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
 import { createBatch } from './batch.js'
+import { addMessages } from './messages.js'
 
 /** The inbound door of a line. Its promise resolves when the message is on disk; a repeat is a no-op. */
 export function createInboundDoor(ctx: Ctx, line: Line): (message: Inbound) => Promise<void> {
@@ -30,13 +29,7 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
       messages.push(await toMessage(ctx, sql, line, accountId, item, now))
     }
     await applyConsent(sql, messages, now)
-    await Promise.all([
-      appendEvents(
-        sql,
-        messages.map((message) => messageEvent('message.received', message)),
-      ),
-      insertMessages(sql, messages),
-    ])
+    await addMessages(sql, 'message.received', messages)
     return messages.length
   })
   ctx.metrics.received.inc({ result: 'new' }, results)

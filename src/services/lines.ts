@@ -17,7 +17,7 @@ import {
   saveLine,
 } from '../storage/lines.js'
 import { lockMessages } from '../storage/messages.js'
-import { saveChanges } from './dispatch.js'
+import { saveChanges } from './changes.js'
 
 export interface NewLine {
   number: string

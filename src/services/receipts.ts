@@ -1,6 +1,5 @@
 import { messageEvent } from '../core/event.js'
-import type { Line } from '../core/line.js'
-import { type Message, mayAdvance, type Service } from '../core/message.js'
+import { mayAdvance } from '../core/message.js'
 import { afterReceipt, type Receipt } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import { type Attempt, endAttempts, findAttemptsByProvider, findAttemptsByRef } from '../storage/attempts.js'
@@ -9,44 +8,8 @@ import { appendEvents } from '../storage/events.js'
 import { lockLine } from '../storage/leases.js'
 import { type Change, findMessagesById, lockMessages } from '../storage/messages.js'
 import { type ParkedReceipt, parkReceipt } from '../storage/receipts.js'
-import { saveChanges, unlessChanged } from './dispatch.js'
-
-export interface ReceiptLine {
-  line: Line
-  services: readonly Service[]
-  recent: RecentSends
-}
-
-/**
- * Sends whose receipt is still to come, as they were written: it usually follows at once, and then needs no
- * look into the database. Whoever uses an entry that is no longer true is stopped by the message's version.
- */
-export interface RecentSends {
-  add(providerId: string, send: RecentSend): void
-  take(providerId: string): RecentSend | undefined
-}
-
-interface RecentSend {
-  attempt: Attempt
-  message: Message
-}
-
-const RECENT_SENDS = 2000
-
-export function createRecentSends(): RecentSends {
-  const sends = new Map<string, RecentSend>()
-  return {
-    add(providerId, send) {
-      if (sends.size >= RECENT_SENDS) sends.delete(sends.keys().next().value!)
-      sends.set(providerId, send)
-    },
-    take(providerId) {
-      const send = sends.get(providerId)
-      sends.delete(providerId)
-      return send
-    },
-  }
-}
+import { saveChanges, unlessChanged } from './changes.js'
+import type { ReceiptLine, RecentSend, RecentSends } from './dispatch-line.js'
 
 /**
  * Carriers' status news, in whatever order and number they come. A message only moves forward, one event per

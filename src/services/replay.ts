@@ -47,7 +47,8 @@ export async function firstAnswers(
     if (!mayRepeat(item)) continue
     const before = items.slice(0, index).filter((other) => !answers.has(other))
     const sibling = before.find((other) => isRepeat(item, other))
-    if (sibling && item.request.key !== undefined && sibling.request.hash !== item.request.hash) throw mismatch()
+    if (sibling && item.request.key !== undefined && sibling.request.hash !== item.request.hash)
+      throw mismatch()
     const earlier = sibling?.message ?? (await findEarlier(sql, item, now))
     if (earlier) answers.set(item, earlier)
   }
@@ -64,7 +65,11 @@ function isRepeat({ request, message }: Pending, other: Pending): boolean {
   )
 }
 
-async function findEarlier(sql: Sql, { request, message }: Pending, now: number): Promise<NewMessage | undefined> {
+async function findEarlier(
+  sql: Sql,
+  { request, message }: Pending,
+  now: number,
+): Promise<NewMessage | undefined> {
   if (request.key === undefined) {
     const twins = await listTwins(sql, message, now - RETRY_WINDOW_MS)
     const twin = twins.find((one) => isSameSend(one, message))

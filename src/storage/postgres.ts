@@ -179,15 +179,15 @@ function statements(query: Query): Sql {
     },
     inList: (position, values) => ({
       sql: `(select unnest($${position}::text[]))`,
-      param: values as unknown as Param,
+      param: arrayText(values),
     }),
     listTable: (position, values) => ({
       sql: `unnest($${position}::text[]) as j(value)`,
-      param: values as unknown as Param,
+      param: arrayText(values),
     }),
     inIds: (position, ids) => ({
       sql: `(select unnest($${position}::bigint[]))`,
-      param: ids as unknown as Param,
+      param: arrayText(ids),
     }),
   }
 }
@@ -225,8 +225,20 @@ function unnest(columns: Columns): string {
   return `unnest(${Object.values(columns).map((column, i) => `$${i + 1}::${typeof column === 'string' ? column : column.type}[]`)})`
 }
 
-function transpose(width: number, rows: readonly Param[][]): Param[][] {
-  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]!))
+/** One array per column, written as PostgreSQL reads it: the client's own conversion costs ten times more. */
+function transpose(width: number, rows: readonly Param[][]): string[] {
+  return Array.from({ length: width }, (_, column) => arrayText(rows.map((row) => row[column]!)))
+}
+
+function arrayText(values: readonly Param[]): string {
+  let text = '{'
+  for (const value of values) {
+    if (text.length > 1) text += ','
+    if (value === null) text += 'NULL'
+    else if (typeof value === 'number') text += value
+    else text += `"${/["\\]/.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`
+  }
+  return `${text}}`
 }
 
 async function commit(client: pg.PoolClient) {

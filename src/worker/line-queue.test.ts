@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { QueueEntry } from '../storage/messages.js'
+import type { QueueEntry } from '../storage/message-queue.js'
 import { createLineQueue, type Entry } from './line-queue.js'
 
 const ADA = '+12025550101'

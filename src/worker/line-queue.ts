@@ -1,5 +1,5 @@
 import { conversationOf } from '../core/message.js'
-import type { QueueEntry } from '../storage/messages.js'
+import type { QueueEntry } from '../storage/message-queue.js'
 
 /**
  * A line's waiting messages, in memory: which may go next. Each conversation gives only its oldest message, and

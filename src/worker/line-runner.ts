@@ -1,28 +1,22 @@
 import type { Capabilities, Line, LineState } from '../core/line.js'
 import type { Message, Service } from '../core/message.js'
-import type { Receipt, SendResult } from '../core/outcome.js'
+import type { Receipt } from '../core/outcome.js'
 import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
 import type { Ctx, DrivenLine } from '../ctx.js'
 import type { Connection, Driver } from '../drivers/driver.js'
 import { firstIdAt } from '../ids.js'
 import { createBatch, createTurns } from '../services/batch.js'
-import {
-  type Claimed,
-  claim,
-  type DispatchLine,
-  type Ended,
-  findUnresolved,
-  LeaseLost,
-  recordEvidence,
-  recordResults,
-  recoverOpenAttempts,
-} from '../services/dispatch.js'
+import { type Claimed, claim, type Ended, LeaseLost, recordResults } from '../services/dispatch.js'
+import { createRecentSends, type DispatchLine } from '../services/dispatch-line.js'
 import { createInboundDoor } from '../services/inbound.js'
-import { createRecentSends, recordRead, recordReceipts } from '../services/receipts.js'
+import { findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
+import { recordRead, recordReceipts } from '../services/receipts.js'
 import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
-import { findMessagesById, listConversationQueue, listQueue } from '../storage/messages.js'
+import { listConversationQueue, listQueue } from '../storage/message-queue.js'
+import { findMessagesById } from '../storage/messages.js'
 import { createLineQueue, type Entry } from './line-queue.js'
+import { wire } from './wire.js'
 
 export interface Runner extends DrivenLine {
   lease: Lease
@@ -37,6 +31,8 @@ export interface Runner extends DrivenLine {
 
 const MAX_IN_FLIGHT = 256
 const READ_AT_ONCE = 1000
+/** On PostgreSQL a lower id may be committed after a higher one; the sweep finds those even further behind. */
+const ID_OVERLAP = 256
 
 /** Drives one line for as long as this process holds its lease. */
 export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: Lease): Promise<Runner> {
@@ -63,12 +59,14 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   )
   const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
   const inFlight = new Set<number>()
+  const overlap = ctx.db.engine === 'postgres' ? ID_OVERLAP : 0
   let state: LineState = 'UNKNOWN'
   let detail: string | undefined
   let stopping = false
   let running = false
   let again = false
   let unread = true
+  let readOn: number | undefined
   let cancelTimer = () => {}
 
   const connection: Connection = await driver.connect(line, {
@@ -123,9 +121,10 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     cancelTimer()
     if (unread && !queue.isFull()) {
       unread = false
-      const rows = await listQueue(ctx.db, line.id, queue.cursor(), READ_AT_ONCE)
+      const rows = await listQueue(ctx.db, line.id, readOn ?? queue.cursor() - overlap, READ_AT_ONCE)
       queue.add(rows, ctx.clock.now())
-      if (rows.length === READ_AT_ONCE) unread = again = true
+      readOn = rows.length === READ_AT_ONCE ? rows.at(-1)!.id : undefined
+      if (readOn !== undefined) unread = again = true
     }
     const now = ctx.clock.now()
     if (state === 'OFFLINE') return
@@ -194,34 +193,10 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   async function send(entry: Entry, claimed: Claimed) {
     const startedAt = ctx.clock.now()
-    const result = await wire(claimed)
+    const result = await wire(ctx, connection, claimed.outbound)
     ctx.failpoint('dispatch.after_wire')
     wireSeconds.observe((ctx.clock.now() - startedAt) / 1000)
     await conclude(entry, () => results.add({ claimed, result }))
-  }
-
-  /** A driver that throws or never answers leaves the outcome unknown. */
-  function wire(claimed: Claimed): Promise<SendResult> {
-    return new Promise((resolve) => {
-      const cancel = ctx.clock.after(ctx.config.wireTimeoutMs, () =>
-        resolve({
-          outcome: 'unknown',
-          code: 'timeout',
-          detail: `No answer in ${ctx.config.wireTimeoutMs} ms`,
-        }),
-      )
-      connection.send(claimed.outbound).then(
-        (result) => {
-          cancel()
-          resolve(result)
-        },
-        (error) => {
-          cancel()
-          ctx.log.error({ err: error, line: line.id }, 'the driver failed during a send')
-          resolve({ outcome: 'unknown', code: 'driver_error', detail: 'The driver failed during the send' })
-        },
-      )
-    })
   }
 
   async function ask(entry: Entry, attempt: Attempt) {
@@ -258,13 +233,15 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   function release(entry: Entry, nextActionAt: number | null) {
     const now = ctx.clock.now()
-    if (queue.finish(entry, nextActionAt, now)) void reread(entry.conversation)
+    if (queue.finish(entry, nextActionAt, now)) reread(entry.conversation)
     wake()
   }
 
-  async function reread(conversation: string) {
-    queue.add(await listConversationQueue(ctx.db, line.id, conversation, READ_AT_ONCE), ctx.clock.now())
-    wake()
+  function reread(conversation: string) {
+    listConversationQueue(ctx.db, line.id, conversation, READ_AT_ONCE)
+      .then((rows) => queue.add(rows, ctx.clock.now()))
+      .then(wake)
+      .catch(() => ctx.clock.after(1000, () => reread(conversation)))
   }
 
   function recheck(messageId: number) {

@@ -1,0 +1,55 @@
+import type { Row, Sql } from './db.js'
+
+/** What a line still has to do, oldest first. */
+export interface QueueEntry {
+  id: number
+  contact: string
+  groupId: string | null
+  nextActionAt: number
+}
+
+export async function listQueue(
+  sql: Sql,
+  lineId: string,
+  afterId: number,
+  limit: number,
+): Promise<QueueEntry[]> {
+  const rows = await sql.all(
+    `select id, contact, group_id, next_action_at from messages
+     where line_id = $1 and next_action_at is not null and id > $2 order by id limit $3`,
+    [lineId, afterId, limit],
+  )
+  return rows.map(toQueueEntry)
+}
+
+/** The same for one conversation of the line. */
+export async function listConversationQueue(
+  sql: Sql,
+  lineId: string,
+  conversation: string,
+  limit: number,
+): Promise<QueueEntry[]> {
+  const rows = await sql.all(
+    `select id, contact, group_id, next_action_at from messages
+     where line_id = $1 and next_action_at is not null and coalesce(group_id, contact) = $2 order by id limit $3`,
+    [lineId, conversation, limit],
+  )
+  return rows.map(toQueueEntry)
+}
+
+function toQueueEntry(row: Row): QueueEntry {
+  return {
+    id: row.id as number,
+    contact: row.contact as string,
+    groupId: row.group_id as string | null,
+    nextActionAt: row.next_action_at as number,
+  }
+}
+
+export async function countQueued(sql: Sql): Promise<{ lineId: string; n: number; oldest: number }[]> {
+  const rows = await sql.all<{ line_id: string; n: number; oldest: number }>(
+    `select line_id, count(*) as n, min(next_action_at) as oldest from messages
+     where next_action_at is not null group by line_id`,
+  )
+  return rows.map((row) => ({ lineId: row.line_id, n: row.n, oldest: row.oldest }))
+}

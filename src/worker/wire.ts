@@ -1,0 +1,24 @@
+import type { SendResult } from '../core/outcome.js'
+import type { Ctx } from '../ctx.js'
+import type { Connection, Outbound } from '../drivers/driver.js'
+
+/** Sends through a driver. One that throws or never answers leaves the outcome unknown. */
+export function wire(ctx: Ctx, connection: Connection, message: Outbound): Promise<SendResult> {
+  const { wireTimeoutMs } = ctx.config
+  return new Promise((resolve) => {
+    const cancel = ctx.clock.after(wireTimeoutMs, () =>
+      resolve({ outcome: 'unknown', code: 'timeout', detail: `No answer in ${wireTimeoutMs} ms` }),
+    )
+    connection.send(message).then(
+      (result) => {
+        cancel()
+        resolve(result)
+      },
+      (error) => {
+        cancel()
+        ctx.log.error({ err: error }, 'the driver failed during a send')
+        resolve({ outcome: 'unknown', code: 'driver_error', detail: 'The driver failed during the send' })
+      },
+    )
+  })
+}
