@@ -50,8 +50,8 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const clock = options.clock ?? createClock()
   const log = options.log ?? createLog(config)
   const db = config.databaseUrl
-    ? await openPostgres(config.databaseUrl, { guardTx: options.guardTx })
-    : await openSqlite(config.data, { guardTx: options.guardTx })
+    ? await openPostgres(config.databaseUrl, { guardTx: options.guardTx, failpoint: config.failpoint })
+    : await openSqlite(config.data, { guardTx: options.guardTx, failpoint: config.failpoint })
   try {
     return await compose(config, options, db, clock, log)
   } catch (error) {

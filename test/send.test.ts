@@ -70,4 +70,29 @@ describe.each(ENGINES)('sending on %s', (engine) => {
     await world.advance(1000)
     expect(await of(DAN)).toMatchObject({ status: 'DELIVERED' })
   })
+
+  it('answers only when the storage has confirmed the commit', async () => {
+    world = await createWorld(engine)
+    const { db } = world.app.ctx
+    const { write } = db
+    let confirm = () => {}
+    const held = new Promise<void>((resolve) => {
+      confirm = resolve
+    })
+    // The commit happens; only its confirmation is kept back.
+    db.write = async (fn) => {
+      await write(fn)
+      await held
+    }
+    let answered = false
+    const sending = world.send().then((answer) => {
+      answered = true
+      return answer
+    })
+    await world.settle()
+    expect(answered).toBe(false)
+    db.write = write
+    confirm()
+    expect(await sending).toMatchObject({ status: 'QUEUED' })
+  })
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { AppError } from '../core/errors.js'
+import { createFailpoint } from '../failpoint.js'
 import {
   type Columns,
   CommitUnknown,
@@ -20,7 +21,7 @@ const CHANNEL = 'trunkline'
 /** PostgreSQL through a pool. Bulk operations are one statement each, however many rows they carry. */
 export async function openPostgres(
   url: string,
-  options: { guardTx?: boolean; poolSize?: number } = {},
+  options: { guardTx?: boolean; poolSize?: number; failpoint?: string | null } = {},
 ): Promise<Db> {
   const pool = new pg.Pool({
     connectionString: url,
@@ -35,6 +36,7 @@ export async function openPostgres(
   // One that dies in use fails its query; its own event has nothing to add.
   pool.on('connect', (client) => client.on('error', () => {}))
   const guard = createTxGuard(options.guardTx ?? false)
+  const failpoint = createFailpoint(options.failpoint ?? null)
   const durable = new WeakSet<pg.PoolClient>()
   let pending = 0
   let listener: pg.Client | undefined
@@ -79,6 +81,7 @@ export async function openPostgres(
           await client.query('begin')
           try {
             const result = await guard.inside(() => fn(statements(oneByOne(client))))
+            failpoint('storage.before_commit')
             await commit(client)
             return result
           } catch (error) {

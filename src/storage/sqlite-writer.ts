@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { createFailpoint } from '../failpoint.js'
 import { createStatements, loadSqlite } from './sqlite-statements.js'
 
 /**
@@ -10,7 +11,8 @@ export type WriterRequest = [id: number, op: string, ...args: unknown[]]
 export type WriterReply = { id: number; result?: unknown; error?: string }
 export type PlanStep = [op: 'run' | 'insertMany' | 'updateMany', ...args: unknown[]]
 
-const { file } = workerData as { file: string }
+const { file, failpoint: setting } = workerData as { file: string; failpoint: string | null }
+const failpoint = createFailpoint(setting)
 const connection = (await loadSqlite())(file)
 connection.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
 connection.exec('pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -32768')
@@ -28,6 +30,7 @@ const operations: Record<string, (...args: never[]) => unknown> = {
   },
   commit() {
     try {
+      failpoint('storage.before_commit')
       connection.exec('commit')
     } catch (error) {
       // The next transaction may already be on its way here: it must not find this one open.
@@ -97,6 +100,7 @@ function attempt(group: readonly { steps: PlanStep[] }[]): string | undefined {
     for (const { steps } of group) {
       for (const [op, ...args] of steps) (statements[op] as (...args: unknown[]) => unknown)(...args)
     }
+    failpoint('storage.before_commit')
     connection.exec('commit')
     return undefined
   } catch (error) {

@@ -21,12 +21,15 @@ interface Waiting {
  * this thread reads, and only committed data. Transactions that wait together run in one outer transaction and
  * are acknowledged after its single flush.
  */
-export async function openSqlite(directory: string, options: { guardTx?: boolean } = {}): Promise<Db> {
+export async function openSqlite(
+  directory: string,
+  options: { guardTx?: boolean; failpoint?: string | null } = {},
+): Promise<Db> {
   const open = await loadSqlite()
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const unlock = lockDirectory(open, directory)
   const file = join(directory, 'trunkline.db')
-  const writer = startWriter(file)
+  const writer = startWriter(file, options.failpoint ?? null)
   const { journal, synchronous } = (await writer.call('durability')) as {
     journal: string
     synchronous: number
@@ -168,12 +171,12 @@ function statementsOf(call: Call): Sql {
   }
 }
 
-function startWriter(file: string): { call: Call; close(): Promise<void> } {
+function startWriter(file: string, failpoint: string | null): { call: Call; close(): Promise<void> } {
   // Tests run the TypeScript sources; a thread needs the compiled file.
   const script = import.meta.url.endsWith('.ts')
     ? '../../dist/storage/sqlite-writer.js'
     : './sqlite-writer.js'
-  const worker = new Worker(new URL(script, import.meta.url), { workerData: { file } })
+  const worker = new Worker(new URL(script, import.meta.url), { workerData: { file, failpoint } })
   const calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let nextId = 0
   worker.on('message', (reply: string) => {

@@ -6,6 +6,7 @@ import { get, inspect, newLedger, send, tuneLine, violations } from './ledger.js
 /** Every step of a send's life, each at an early, a middle and a late passing. */
 const POINTS = [
   'accept.before_commit',
+  'storage.before_commit',
   'accept.after_commit',
   'dispatch.after_attempt',
   'carrier.before_take',
@@ -15,7 +16,10 @@ const POINTS = [
   'dispatch.after_result',
   'receipt.before_commit',
   'receipt.after_commit',
-].flatMap((name) => [1, 4].map((passing) => `${name}@${passing}`))
+]
+  .flatMap((name) => [1, 4].map((passing) => `${name}@${passing}`))
+  // Far enough on that sends, and not the start, are what is being committed.
+  .concat(['storage.before_commit@30', 'storage.before_commit@45', 'storage.before_commit@60'])
 
 /** And at moments nobody chose. */
 const RANDOM_KILLS = 5
@@ -84,7 +88,8 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
       )
       return counts.reduce((sum, count) => sum + count, 0)
     }
-    await eventually(open, (count) => count === 0, 8000)
+    // Three lists each time, and an account may ask for a hundred in ten seconds.
+    await eventually(open, (count) => count === 0, 20_000, 400)
     expect(await last.kill('SIGTERM')).toMatchObject({ code: 0 })
 
     const found = await inspect(engine, storage)

@@ -129,6 +129,7 @@ export async function eventually<T>(
   ask: () => Promise<T>,
   isRight: (answer: T) => boolean,
   timeoutMs = 10_000,
+  everyMs = 20,
 ): Promise<T> {
   const until = performance.now() + timeoutMs
   for (;;) {
@@ -136,7 +137,7 @@ export async function eventually<T>(
     if (isRight(answer)) return answer
     if (performance.now() > until)
       throw new Error(`Still not right after ${timeoutMs} ms: ${JSON.stringify(answer)}`)
-    await pause(20)
+    await pause(everyMs)
   }
 }
 
