@@ -1,5 +1,5 @@
-import type { Event, EventType, NewEvent } from '../core/event.js'
-import type { Columns, Row, Sql, Writes } from './db.js'
+import type { NewEvent } from '../core/event.js'
+import type { Columns, Writes } from './db.js'
 
 const COLUMNS = {
   account_id: 'text',
@@ -35,28 +35,4 @@ export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Pr
     ),
     sql.insertMany('events', COLUMNS, rows),
   ])
-}
-
-export async function listEventsAfter(
-  sql: Sql,
-  accountId: string,
-  seq: number,
-  limit: number,
-): Promise<Event[]> {
-  const rows = await sql.all(
-    'select * from events where account_id = $1 and seq > $2 order by seq limit $3',
-    [accountId, seq, limit],
-  )
-  return rows.map(toEvent)
-}
-
-function toEvent(row: Row): Event {
-  return {
-    accountId: row.account_id as string,
-    seq: row.seq as number,
-    type: row.type as EventType,
-    subject: row.subject as string,
-    at: row.at as number,
-    data: JSON.parse(row.data as string),
-  }
 }
