@@ -228,4 +228,42 @@ describe.each(ENGINES)('repeated requests on %s', (engine) => {
       expect((await create('/admin/keys', { account_id: accountId }, key('one'))).status).toBe(201)
     })
   })
+
+  describe('what phones do', () => {
+    const twice = async (path: string, payload: Json | undefined) => {
+      const first = await world.post(path, payload, undefined, key('one'))
+      expect(first.status).toBeLessThan(300)
+      await world.settle()
+      const again = await world.post(path, payload, undefined, key('one'))
+      expect(again).toMatchObject({ status: first.status, headers: { 'x-idempotent-replay': 'true' } })
+      expect(again.body).toEqual(first.body)
+      await world.settle()
+      return first
+    }
+
+    it('a text from a phone arrives once', async () => {
+      await twice(`/sim/phones/${ADA}/messages`, { to: LINE, content: 'Hello' })
+      expect(await total()).toBe(1)
+    })
+
+    it('a phone is made once', async () => {
+      await twice('/sim/phones', { number: '+12025550177', name: 'Fay' })
+      await world.setPhone('+12025550177', { name: 'Gil' })
+      await world.post('/sim/phones', { number: '+12025550177', name: 'Fay' }, undefined, key('one'))
+      expect((await world.get('/sim/phones/+12025550177')).body.name).toBe('Gil')
+    })
+
+    it('reading counts what was unread the first time', async () => {
+      await world.send({ number: ADA, content: 'Hello' })
+      await world.settle()
+      await world.advance(5000)
+      expect((await twice(`/sim/phones/${ADA}/read`, undefined)).body).toEqual({ read: 1 })
+    })
+
+    it('time moves once', async () => {
+      const { body } = await twice('/sim/clock', { advance_ms: 3_600_000 })
+      const now = Date.parse((await world.get('/sim/clock')).body.now)
+      expect(Math.abs(now - Date.parse(body.now))).toBeLessThan(60_000)
+    })
+  })
 })

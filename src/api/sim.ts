@@ -4,12 +4,13 @@ import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import { formatTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
-import { readOnPhone, setPhone, textFromPhone } from '../services/phones.js'
+import { readOnPhone, setPhone, textFromPhone, wakePhoneLines } from '../services/phones.js'
 import { recordRead } from '../services/receipts.js'
 import { listLines } from '../storage/lines.js'
 import { findPhone, listPhoneMessages, listPhones } from '../storage/phones.js'
 import { accountOf } from './auth.js'
 import { requirePhone } from './message-query.js'
+import { answerOnce } from './once.js'
 import type { Routes } from './routes.js'
 import {
   NewPhone,
@@ -63,14 +64,19 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
     },
     async (request, reply) => {
       const { body } = request
-      reply.code(201)
-      return phoneWire(
-        await setPhone(
-          ctx,
-          await networkFor(ctx, request),
-          requirePhone('number', body.number),
-          switchesOf(body),
-        ),
+      const network = await networkFor(ctx, request)
+      const number = requirePhone('number', body.number)
+      const woken: string[] = []
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const { phone, lines } = await setPhone(ctx, sql, network, number, switchesOf(body))
+          woken.push(...lines)
+          return { status: 201, body: phoneWire(phone) }
+        },
+        { after: () => wakePhoneLines(ctx, woken) },
       )
     },
   )
@@ -96,10 +102,14 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         response: { 200: PhoneWire },
       },
     },
-    async (request) =>
-      phoneWire(
-        await setPhone(ctx, await networkFor(ctx, request), phoneNumber(request), switchesOf(request.body)),
-      ),
+    async (request) => {
+      const network = await networkFor(ctx, request)
+      const { phone, lines } = await ctx.db.tx((sql) =>
+        setPhone(ctx, sql, network, phoneNumber(request), switchesOf(request.body)),
+      )
+      wakePhoneLines(ctx, lines)
+      return phoneWire(phone)
+    },
   )
   app.post(
     '/sim/phones/:number/messages',
@@ -122,14 +132,25 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
       const { body } = request
       if (!body.content && !body.media_url)
         throw new AppError('invalid', 'missing required parameter: content (or media_url)')
-      const sent = await textFromPhone(ctx, await simulatedAccount(ctx, request), phoneNumber(request), {
+      const account = await simulatedAccount(ctx, request)
+      const text = {
         to: requirePhone('to', body.to),
         content: body.content ?? '',
         mediaUrl: body.media_url ?? '',
         replyTo: body.reply_to ?? null,
-      })
-      reply.code(201)
-      return { id: sent.providerId, service: sent.service }
+      }
+      let line = ''
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const sent = await textFromPhone(ctx, sql, account, phoneNumber(request), text)
+          line = sent.lineId
+          return { status: 201, body: { id: sent.providerId, service: sent.service } }
+        },
+        { after: () => wakePhoneLines(ctx, [line]) },
+      )
     },
   )
   app.post(
@@ -143,18 +164,27 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         response: { 200: Type.Object({ read: Type.Integer({ description: 'Messages that were unread' }) }) },
       },
     },
-    async (request) => {
-      const read = await readOnPhone(
-        ctx,
-        await simulatedAccount(ctx, request),
-        phoneNumber(request),
-        async (lineId, receipt) => {
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      let receipts: Awaited<ReturnType<typeof readOnPhone>>['receipts'] = []
+      const report = async () => {
+        for (const { lineId, ...receipt } of receipts) {
           const usable = await ctx.directory.line(lineId)
           if (usable)
             await recordRead(ctx, { line: usable.line, services: usable.capabilities.services }, receipt)
+        }
+      }
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const read = await readOnPhone(ctx, sql, account, phoneNumber(request))
+          receipts = read.receipts
+          return { status: 200, body: { read: read.unread } }
         },
+        { after: report },
       )
-      return { read }
     },
   )
   app.get(
@@ -210,12 +240,18 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         response: { 200: Clock },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       if ((await listLines(ctx.db)).some((line) => line.driver !== 'simulator')) {
         throw new AppError('forbidden', 'There are real lines here, and their time cannot be moved')
       }
-      await options.advance(request.body.advance_ms)
-      return { now: formatTime(ctx.clock.now()) }
+      const { advance_ms: ms } = request.body
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async () => ({ status: 200, body: { now: formatTime(ctx.clock.now() + ms) } }),
+        { after: () => options.advance(ms) },
+      )
     },
   )
 }

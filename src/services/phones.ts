@@ -4,6 +4,7 @@ import type { Line } from '../core/line.js'
 import { defaultPhone, type Phone, type PhoneMessage, servicesOf } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
+import type { Sql } from '../storage/db.js'
 import {
   findNextDue,
   findPhone,
@@ -88,26 +89,28 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
   ctx.failpoint('carrier.before_take')
   await ctx.db.write((sql) => insertPhoneMessages(sql, rows))
   ctx.failpoint('carrier.after_take')
-  for (const lineId of new Set(rows.map((row) => row.lineId))) ctx.wakes.wake(`phones:${lineId}`)
+  wakePhoneLines(ctx, [...new Set(rows.map((row) => row.lineId))])
   return rows.map((row) => row.providerId)
 }
 
-/** Switches of a phone. Turning it on lets everything arrive that waited for it. */
+/** Switches of a phone. Turning it on lets everything arrive that waited for it, on the lines it tells. */
 export async function setPhone(
   ctx: Ctx,
+  sql: Sql,
   network: string,
   number: string,
   changes: Partial<Phone>,
-): Promise<Phone> {
-  const { phone, lines } = await ctx.db.tx(async (sql) => {
-    const now = ctx.clock.now()
-    const before = (await findPhone(sql, network, number)) ?? defaultPhone(network, number, now)
-    const phone = { ...before, ...changes, network, number }
-    await savePhone(sql, phone)
-    return { phone, lines: phone.power ? await releaseWaiting(sql, network, number, now) : [] }
-  })
+): Promise<{ phone: Phone; lines: string[] }> {
+  const now = ctx.clock.now()
+  const before = (await findPhone(sql, network, number)) ?? defaultPhone(network, number, now)
+  const phone = { ...before, ...changes, network, number }
+  await savePhone(sql, phone)
+  return { phone, lines: phone.power ? await releaseWaiting(sql, network, number, now) : [] }
+}
+
+/** There is something on the way on these lines. */
+export function wakePhoneLines(ctx: Ctx, lines: readonly string[]): void {
   for (const lineId of lines) ctx.wakes.wake(`phones:${lineId}`)
-  return phone
 }
 
 export interface PhoneText {
@@ -117,9 +120,10 @@ export interface PhoneText {
   replyTo: string | null
 }
 
-/** A person types on a phone. The network carries the text to the line until the line has stored it. */
+/** A person types on a phone. The network carries the text to its line until the line has stored it. */
 export async function textFromPhone(
   ctx: Ctx,
+  sql: Sql,
   account: Account,
   number: string,
   text: PhoneText,
@@ -133,7 +137,8 @@ export async function textFromPhone(
     )
   }
   const { line, capabilities } = usable
-  const phone = (await findPhone(ctx.db, network, number)) ?? (await setPhone(ctx, network, number, {}))
+  const phone =
+    (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)
     throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
   const now = ctx.clock.now()
@@ -156,29 +161,28 @@ export async function textFromPhone(
     readAt: null,
     dueAt: now,
   }
-  await insertPhoneMessages(ctx.db, [message])
-  ctx.wakes.wake(`phones:${line.id}`)
+  await insertPhoneMessages(sql, [message])
   return message
 }
 
-/** A person looks at a phone: everything on its screen is read, and the senders hear of it. */
+/** A person looks at a phone: everything on its screen is read. Tells what was unread, and what its senders hear. */
 export async function readOnPhone(
   ctx: Ctx,
+  sql: Sql,
   account: Account,
   number: string,
-  report: (lineId: string, read: { providerId: string; at: number }) => Promise<void>,
-): Promise<number> {
+): Promise<{ unread: number; receipts: { lineId: string; providerId: string; at: number }[] }> {
   const owner = { network: networkOf(account), accountId: account.id }
-  const phone = await findPhone(ctx.db, owner.network, number)
+  const phone = await findPhone(sql, owner.network, number)
   if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
-  const now = ctx.clock.now()
-  const unread = (await listPhoneMessages(ctx.db, owner, number, 0, 10_000)).filter(
+  const at = ctx.clock.now()
+  const unread = (await listPhoneMessages(sql, owner, number, 0, 10_000)).filter(
     (m) => !m.fromPhone && m.readAt === null,
   )
-  for (const message of unread) {
-    await savePhoneRead(ctx.db, message.id, now)
-    if (phone.readReceipts && message.service !== 'SMS')
-      await report(message.lineId, { providerId: message.providerId, at: now })
+  for (const message of unread) await savePhoneRead(sql, message.id, at)
+  const told = phone.readReceipts ? unread.filter((message) => message.service !== 'SMS') : []
+  return {
+    unread: unread.length,
+    receipts: told.map(({ lineId, providerId }) => ({ lineId, providerId, at })),
   }
-  return unread.length
 }

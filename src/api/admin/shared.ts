@@ -1,11 +1,11 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../ctx.js'
 import { linesChanged } from '../../services/lines.js'
-import { type Answer, once } from '../../services/once.js'
-import { type Sql, UniqueViolation } from '../../storage/db.js'
-import { identityOf } from '../identity.js'
+import type { Answer } from '../../services/once.js'
+import type { Sql } from '../../storage/db.js'
+import { answerOnce } from '../once.js'
 
 /** What the routes for operators have in common. The command line and the console use these routes. */
 export const config = { access: 'admin' as const }
@@ -32,19 +32,15 @@ export function required<T>(value: T | undefined, what: string, id: string): T {
   return value
 }
 
-/** A POST that happens once per Idempotency-Key. `taken` is said when the database finds it there already. */
+/** A POST that makes something lines and accounts are read from, once per Idempotency-Key. */
 export async function createOnce<T>(
   ctx: Ctx,
   request: FastifyRequest,
-  reply: { code(status: number): unknown; header(name: string, value: string): unknown },
+  reply: FastifyReply,
   effect: (sql: Sql) => Promise<Answer<T>>,
-  taken = 'This exists already',
+  taken?: string,
 ): Promise<T> {
-  const answer = await once(ctx, identityOf(request), effect).catch((error) => {
-    throw error instanceof UniqueViolation ? new AppError('conflict', taken) : error
-  })
+  const body = await answerOnce(ctx, request, reply, effect, { taken })
   linesChanged(ctx)
-  if (answer.replayed) reply.header('x-idempotent-replay', 'true')
-  reply.code(answer.status)
-  return answer.body
+  return body
 }
