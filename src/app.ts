@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildServer } from './api/server.js'
 import { type Clock, createClock } from './clock.js'
-import { type Config, isLoopback } from './config.js'
+import { type Config, isLoopback, urlRules } from './config.js'
 import type { Ctx, Log } from './ctx.js'
 import type { Driver } from './drivers/driver.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
@@ -11,6 +11,8 @@ import { createFailpoint } from './failpoint.js'
 import { timeOrderedId } from './ids.js'
 import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
+import { createDoor, type Lookup } from './services/door.js'
+import { createAcceptance } from './services/messages.js'
 import { createPhoneNetwork } from './services/phones.js'
 import { hasOwnAdminKey, seedDefaultWorld } from './services/world.js'
 import type { Db } from './storage/db.js'
@@ -41,6 +43,8 @@ export interface AppOptions {
   guardTx?: boolean
   /** Make the default world in an empty database. */
   seed?: boolean
+  /** How names become addresses, for tests that must not leave the machine. */
+  lookup?: Lookup
   /** Without: no lines are driven and nothing listens; for administration beside a stopped server. */
   worker?: boolean
 }
@@ -73,11 +77,13 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     drivers,
     directory: createDirectory(db, drivers),
     wakes: createWakes(db),
+    door: createDoor(urlRules(config), options.lookup),
     failpoint: createFailpoint(config.failpoint),
   } as unknown as Ctx
   drivers.set('simulator', createSimulator(createPhoneNetwork(ctx)))
   const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)
   ctx.lines = worker
+  ctx.acceptance = createAcceptance(ctx)
 
   if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
   const settle = () => settled(db)
@@ -110,6 +116,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
         // A database that cannot take the leases back must not keep the rest open.
         await server.close()
         clock.stop()
+        await ctx.door.close()
         await db.close()
       }
     },

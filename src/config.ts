@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import type { UrlRules } from './core/url.js'
 
 /** Environment and flags, validated into one frozen object. Nothing else reads the environment. */
 export interface Config {
@@ -18,6 +19,8 @@ export interface Config {
   leaseMs: number
   /** Wrong credentials tolerated from one address per minute. */
   authFailuresPerMinute: number
+  /** Private hosts that webhooks and media may be on. */
+  allowHosts: readonly string[]
   /** Test only: kill the process at a named moment. */
   failpoint: string | null
 }
@@ -90,6 +93,10 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       1,
       1_000_000,
     ),
+    allowHosts: (text(undefined, 'TRUNKLINE_ALLOW_HOSTS') ?? '')
+      .split(',')
+      .map((host) => host.trim().toLowerCase())
+      .filter((host) => host !== ''),
     failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
   })
 }
@@ -100,6 +107,11 @@ function readSecret(name: string, file: string): string {
   } catch (cause) {
     throw new ConfigError(`${name}_FILE points to ${file}, which cannot be read`, { cause })
   }
+}
+
+/** Where URLs that users choose may lead. */
+export function urlRules(config: Pick<Config, 'host' | 'allowHosts'>): UrlRules {
+  return { allowLoopback: isLoopback(config.host), allowHosts: config.allowHosts }
 }
 
 /** The fixed development keys are good only where nobody else can reach the server. */

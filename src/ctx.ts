@@ -1,9 +1,12 @@
 import type { Clock } from './clock.js'
 import type { Config } from './config.js'
 import type { Line } from './core/line.js'
-import type { Driver } from './drivers/driver.js'
+import type { Driver, LineActions } from './drivers/driver.js'
 import type { Metrics } from './metrics.js'
 import type { Directory } from './services/directory.js'
+import type { Door } from './services/door.js'
+import type { Answered, Asked } from './services/line-actions.js'
+import type { Acceptance } from './services/messages.js'
 import type { Db } from './storage/db.js'
 
 /** The long-lived things, built once in app.ts and handed to everything that has effects. */
@@ -19,6 +22,9 @@ export interface Ctx {
   /** Keys, accounts and lines as every request needs them. */
   directory: Directory
   lines: LineDesk
+  acceptance: Acceptance
+  /** The one way out for URLs that users choose. */
+  door: Door
   wakes: Wakes
   /** A named moment at which a test may kill the process. Does nothing otherwise. */
   failpoint(name: string): void
@@ -44,6 +50,8 @@ export interface DrivenLine {
   resolve(messageId: number): Promise<void>
   /** The message changed under the runner's feet: look at it again. */
   recheck(messageId: number): void
+  /** Asks the carrier to do something at once. */
+  act<M extends keyof LineActions>(method: M, ask: Asked<M>): Promise<Answered<M>>
   queued(): number
   inFlight(): number
 }

@@ -5,10 +5,11 @@ import type { Account, Key } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
 import { hashSecret } from '../services/accounts.js'
+import type { Actor } from '../services/outbound.js'
 import type { Limiter } from './limits.js'
 
-/** Who is asking. An admin acts for no account. */
-export type Principal = { kind: 'account'; account: Account; key: Key } | { kind: 'admin'; key: Key | null }
+/** Who is asking. An admin acts for no account; a token may be confined to some lines of its account. */
+export type Principal = (Actor & { kind: 'account'; key: Key | null }) | { kind: 'admin'; key: Key | null }
 
 /** What a route asks of its caller. */
 export type Access = 'account' | 'admin' | 'any' | 'open'
@@ -16,6 +17,8 @@ export type Access = 'account' | 'admin' | 'any' | 'open'
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
+    /** Set where a token that is confined to some lines may come in: the route keeps it to those. */
+    confined?: 'to its lines'
   }
   interface FastifyRequest {
     principal: Principal | null
@@ -41,7 +44,7 @@ export async function authenticate(ctx: Ctx, failures: Limiter, request: Fastify
     const { key } = found
     if (key.kind === 'admin') return { kind: 'admin', key }
     const account = await ctx.directory.account(key.accountId!)
-    if (account) return { kind: 'account', account, key }
+    if (account) return { kind: 'account', account, key, numbers: null }
   }
   ctx.metrics.authFailures.inc()
   const wait = failures.take(request.ip)
@@ -55,11 +58,14 @@ export async function authenticate(ctx: Ctx, failures: Limiter, request: Fastify
   throw new AppError('unauthorized', 'Unauthorized')
 }
 
-export function authorise(principal: Principal, access: Access): void {
+export function authorise(principal: Principal, access: Access, confined: boolean): void {
   if (access === 'admin' && principal.kind !== 'admin')
     throw new AppError('forbidden', 'This needs an admin key')
   if (access === 'account' && principal.kind !== 'account') {
     throw new AppError('forbidden', 'This needs a key of an account; an admin key belongs to none')
+  }
+  if (principal.kind === 'account' && principal.numbers && !confined) {
+    throw new AppError('forbidden', 'This token is confined to some lines and cannot do that')
   }
 }
 
@@ -74,4 +80,10 @@ function header(request: FastifyRequest, name: string): string {
 export function accountOf(request: FastifyRequest): Account {
   if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
   return request.principal.account
+}
+
+/** The same with the lines a token confines it to. */
+export function actorOf(request: FastifyRequest): Actor {
+  if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
+  return request.principal
 }

@@ -9,7 +9,6 @@ import {
   STATUSES,
   type Status,
 } from '../core/message.js'
-import { toE164 } from '../core/phone.js'
 import { parseTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
 import { findAccountByEmail } from '../storage/accounts.js'
@@ -17,6 +16,7 @@ import { listLineIds } from '../storage/lines.js'
 import type { DateField } from '../storage/message-counts.js'
 import type { Branch, Page } from '../storage/message-list.js'
 import type { Principal } from './auth.js'
+import { requirePhone } from './fields.js'
 
 const phone = (description: string) => Type.Optional(Type.String({ description: `${description}, E.164` }))
 const date = (description: string) => Type.Optional(Type.String({ description: `${description}, ISO 8601` }))
@@ -149,12 +149,6 @@ async function scopeOf(ctx: Ctx, principal: Principal, email: string | undefined
     findAccountByEmail(ctx.db, email, 'test'),
   ])
   return accounts.flatMap((account) => (account ? scope(account) : []))
-}
-
-export function requirePhone(field: string, text: string): string {
-  const number = toE164(text)
-  if (!number) throw new AppError('invalid', `${field}: must be a phone number in E.164, like +12025550101`)
-  return number
 }
 
 function datesOf(query: ListQuery): Branch['dates'] {

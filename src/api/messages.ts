@@ -1,20 +1,19 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { isLoopback } from '../config.js'
 import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Message, SendStyle } from '../core/message.js'
-import { urlFault } from '../core/url.js'
 import type { Ctx } from '../ctx.js'
-import { createAcceptance } from '../services/messages.js'
+import { sendMessage } from '../services/messages.js'
 import { resolveStatus } from '../services/status.js'
 import { listMessages } from '../storage/message-list.js'
 import { findMessage } from '../storage/messages.js'
 import { documentAliases, withAliases } from './aliases.js'
-import { accountOf } from './auth.js'
+import { accountOf, actorOf } from './auth.js'
+import { checkUrl, requirePhone } from './fields.js'
 import { identityOf } from './identity.js'
 import type { Limiter } from './limits.js'
-import { branchesOf, ListQuery, pageOf, requirePhone } from './message-query.js'
+import { branchesOf, ListQuery, pageOf } from './message-query.js'
 import { MessageRecord, MessageResponse, SendStyleSchema, toRecord, toResponse } from './message-wire.js'
 import type { Routes } from './routes.js'
 
@@ -61,13 +60,6 @@ const SEND_ALIASES = {
 } as const
 
 export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
-  const acceptance = createAcceptance(ctx)
-  const urlRules = { allowLoopback: isLoopback(ctx.config.host) }
-  const checkUrl = (field: string, url: string | undefined) => {
-    const fault = url ? urlFault(url, urlRules) : undefined
-    if (fault) throw new AppError('invalid', `${field}: ${fault}`)
-  }
-
   app.post(
     '/api/send-message',
     {
@@ -87,10 +79,11 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       if (!body.content && !body.media_url) {
         throw new AppError('invalid', 'missing required parameter: content (or media_url)')
       }
-      checkUrl('media_url', body.media_url)
-      checkUrl('status_callback', body.status_callback)
-      const { message, replayed } = await acceptance.send(
-        account,
+      checkUrl(ctx, 'media_url', body.media_url)
+      checkUrl(ctx, 'status_callback', body.status_callback)
+      const { message, replayed } = await sendMessage(
+        ctx,
+        actorOf(request),
         {
           fromNumber: requirePhone('from_number', body.from_number),
           number: requirePhone('number', body.number),

@@ -18,7 +18,7 @@ import { createLimiter } from './limits.js'
 import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
-import { registerSim } from './sim.js'
+import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
 
 export interface ServerOptions {
@@ -57,11 +57,11 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
   // Hooks call back instead of returning promises: every request passes them.
   app.addHook('onRequest', (request, _reply, done) => {
-    const access = request.routeOptions.config.access
+    const { access, confined } = request.routeOptions.config
     if (access === undefined || access === 'open') return done()
     const enter = (principal: Principal) => {
       request.principal = principal
-      authorise(principal, access)
+      authorise(principal, access, confined !== undefined)
       done()
     }
     if (options.localAdmin) return enter({ kind: 'admin', key: null })

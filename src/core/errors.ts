@@ -22,6 +22,7 @@ export const HTTP_STATUS = {
   uri_too_long: 414,
   unsupported_media_type: 415,
   idempotency_mismatch: 422,
+  unprocessable: 422,
   rate_limited: 429,
   unavailable: 503,
 } as const

@@ -31,6 +31,10 @@ export interface Capabilities {
   carousel: boolean
   appCards: boolean
   location: boolean
+  reactions: boolean
+  typing: boolean
+  readReceipts: boolean
+  profile: boolean
 }
 
 export type LineState = 'ONLINE' | 'DEGRADED' | 'OFFLINE' | 'UNKNOWN'

@@ -1,3 +1,5 @@
+import type { MessageExtra } from './message-extra.js'
+
 /**
  * What a message is and how its status may move. Statuses only go forward; the one exception is our own
  * "outcome unknown", which is a statement about our knowledge, so later evidence from the carrier beats it.
@@ -73,6 +75,9 @@ export interface Message {
   version: number
   /** The carrier's id of an inbound message: unique on its line, so a repeat is a no-op. */
   providerId: string | null
+  extra: MessageExtra | null
+  /** Its account removed it; only our own bookkeeping still sees it. */
+  deletedAt: number | null
 }
 
 /** Whether two sends ask for the same thing: how a retry is recognised that carries no key of its own. */
@@ -81,6 +86,7 @@ export function isSameSend(a: Omit<Message, 'id'>, b: Omit<Message, 'id'>): bool
     a.accountId === b.accountId &&
     a.lineId === b.lineId &&
     a.contact === b.contact &&
+    a.groupId === b.groupId &&
     a.type === b.type &&
     a.content === b.content &&
     a.mediaUrl === b.mediaUrl &&
@@ -88,7 +94,8 @@ export function isSameSend(a: Omit<Message, 'id'>, b: Omit<Message, 'id'>): bool
     a.statusCallback === b.statusCallback &&
     a.seatId === b.seatId &&
     a.replyTo?.handle === b.replyTo?.handle &&
-    a.replyTo?.partIndex === b.replyTo?.partIndex
+    a.replyTo?.partIndex === b.replyTo?.partIndex &&
+    (a.extra === b.extra || JSON.stringify(a.extra) === JSON.stringify(b.extra))
   )
 }
 

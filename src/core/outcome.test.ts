@@ -47,6 +47,8 @@ const queued: Message = {
   attempts: 0,
   version: 0,
   providerId: null,
+  extra: null,
+  deletedAt: null,
 }
 const pending: Message = { ...queued, status: 'PENDING', attempts: 1, nextActionAt: NOW }
 const delivered: Message = {

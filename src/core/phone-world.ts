@@ -1,4 +1,5 @@
 import type { Service } from './message.js'
+import type { MessageExtra } from './message-extra.js'
 
 /** A virtual phone: the person on the other side of a simulated line. */
 export interface Phone {
@@ -52,6 +53,7 @@ export interface PhoneMessage {
   mediaUrl: string
   sendStyle: string
   replyTo: string | null
+  extra: MessageExtra | null
   service: Service
   createdAt: number
   /** On the phone's screen, or, from the phone, at the line. */

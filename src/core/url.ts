@@ -6,6 +6,8 @@ const ROUTED_IPV6 = ipaddr.parseCIDR('2000::/3')
 export interface UrlRules {
   /** The default world lets a developer's own machine be called. */
   allowLoopback: boolean
+  /** Hosts that may be called although they are private, in http too: an operator's own choice. */
+  allowHosts?: readonly string[]
 }
 
 /**
@@ -17,12 +19,42 @@ export function urlFault(text: string, rules: UrlRules): string | undefined {
   if (/[\s\\]/.test(text)) return 'must not contain spaces or backslashes'
   if (!URL.canParse(text)) return 'must be a URL'
   const url = new URL(text)
-  const local = rules.allowLoopback && isLoopbackHost(url.hostname)
+  const local = isAllowed(url.hostname, rules)
   if (url.protocol !== 'https:' && !(local && url.protocol === 'http:')) return 'must be an https URL'
   if (url.username || url.password) return 'must not contain credentials'
   if (url.hash) return 'must not contain a fragment'
   if (!local && !isPublicHost(url.hostname)) return 'must not point to a private or reserved address'
+  if (!local && isServicePort(url.port)) return 'must not name a port of another service'
   return undefined
+}
+
+/** What is wrong with an address that a name led to, or undefined. */
+export function addressFault(hostname: string, address: string, rules: UrlRules): string | undefined {
+  if (isAllowed(hostname, rules)) return undefined
+  return ipaddr.isValid(address) && isPublicAddress(ipaddr.process(address)) ? undefined : 'not public'
+}
+
+/** Names an operator allowed, and the machine itself in the default world. */
+function isAllowed(hostname: string, rules: UrlRules): boolean {
+  return (rules.allowLoopback && isLoopbackHost(hostname)) || (rules.allowHosts?.includes(hostname) ?? false)
+}
+
+/** Web servers live on 443 and above 1024; below, and on these, somebody else is listening. */
+const SERVICE_PORTS = new Set([
+  '1433',
+  '1521',
+  '2049',
+  '3306',
+  '3389',
+  '5432',
+  '5900',
+  '6379',
+  '9200',
+  '11211',
+  '27017',
+])
+function isServicePort(port: string): boolean {
+  return port !== '' && (Number(port) < 1024 || SERVICE_PORTS.has(port))
 }
 
 function isLoopbackHost(hostname: string): boolean {

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { Capabilities, Line, LineState } from '../core/line.js'
 import type { SendStyle, Service } from '../core/message.js'
+import type { MessageExtra } from '../core/message-extra.js'
 import type { Evidence, Receipt, SendResult } from '../core/outcome.js'
 
 /**
@@ -15,7 +16,7 @@ export interface Driver {
   connect(line: Line, host: DriverHost): Promise<Connection>
 }
 
-export interface Connection {
+export interface Connection extends Partial<LineActions> {
   /**
    * Puts one message on the wire. Never throws for trouble of the carrier: it says what is known of the outcome.
    * A throw, or no answer within `timeoutMs` of the host, counts as unknown.
@@ -25,8 +26,83 @@ export interface Connection {
   close(): Promise<void>
   /** Asks the carrier what became of an attempt. */
   lookup?(attempt: AttemptRef): Promise<Evidence>
-  /** The services the carrier can reach this number by, when it knows before sending. */
-  availability?(number: string): Promise<readonly Service[]>
+}
+
+/**
+ * What a line can be asked to do at once, beside sending. Every argument and every answer is plain JSON: the
+ * asking may happen in another process than the one that drives the line. Doing one twice must do no harm.
+ * The carrier's no is a LineFault.
+ */
+export interface LineActions {
+  /** The services the carrier can reach this number (or e-mail address) by, when it knows before sending. */
+  availability(number: string): Promise<readonly Service[]>
+  setTyping(ask: { to: string; typing: boolean; maxDurationMs: number }): Promise<void>
+  /** Everything this person sent is read, and they are told. */
+  markRead(ask: { to: string }): Promise<void>
+  react(ask: {
+    to: string
+    groupId: string | null
+    /** The carrier's id of the message. */
+    providerId: string
+    partIndex: number
+    /** love, like, dislike, laugh, emphasize, question, or one emoji. */
+    reaction: string
+    remove: boolean
+  }): Promise<void>
+  modifyGroup(ask: { group: Group; change: 'add' | 'remove'; number: string }): Promise<void>
+  renameGroup(ask: { group: Group; name: string | null }): Promise<void>
+  setGroupPhoto(ask: { group: Group; photoUrl: string | null }): Promise<void>
+  /** Places that people share with this line; of one person, or all. */
+  locations(ask: { number: string | null }): Promise<LocationShare[]>
+  /** Name and photo that the line shows to others. */
+  profile(ask: Record<string, never>): Promise<Profile>
+  setProfile(ask: ProfileChange): Promise<Profile>
+  shareProfile(ask: { to: string }): Promise<void>
+}
+
+/** A group chat as a driver needs to know it. */
+export interface Group {
+  /** Our id. */
+  id: string
+  /** Everyone but the line. */
+  members: readonly string[]
+  name: string | null
+}
+
+export interface LocationShare {
+  number: string
+  state: 'shared_no_fix_yet' | 'shared_with_fix'
+  location: {
+    latitude: number
+    longitude: number
+    accuracy: number | null
+    altitude: number | null
+    address: string | null
+    locationType: 'shallow' | 'live' | 'legacy' | 'unknown'
+    at: number
+    expiresAt: number | null
+    /** Why this is an old fix, when a fresh one was asked for and could not be had. */
+    refreshError: string | null
+  } | null
+}
+
+export interface Profile {
+  hasProfile: boolean
+  sharingEnabled: boolean
+  firstName: string | null
+  lastName: string | null
+  displayName: string | null
+  hasPhoto: boolean
+}
+
+/** Absent: stays as it is. Empty or null: is taken away. */
+export interface ProfileChange {
+  firstName?: string
+  lastName?: string
+  displayName?: string
+  photoUrl?: string | null
+  /** Take the whole profile away. */
+  remove?: true
 }
 
 export interface Outbound {
@@ -40,6 +116,10 @@ export interface Outbound {
   sendStyle: SendStyle | ''
   /** The carrier's id of the message this one answers. */
   replyTo: { providerId: string; partIndex: number } | null
+  /** The group it goes to; then `to` is empty. */
+  group: Group | null
+  /** Carousel, app card or a request to share a location; null for an ordinary message. */
+  extra: MessageExtra | null
 }
 
 export interface AttemptRef {
@@ -59,6 +139,10 @@ export interface Inbound {
   sentAt: number
   /** The carrier's id of the message this one answers. */
   replyTo?: { providerId: string; partIndex?: number }
+  /** Came in a group chat: everyone in it beside the line, and its name. */
+  group?: { members: readonly string[]; name: string | null }
+  /** An app card or a shared location. */
+  extra?: MessageExtra
 }
 
 export interface DriverHost {

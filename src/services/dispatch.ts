@@ -107,6 +107,8 @@ async function outboundOf(ctx: Ctx, message: Message, attempt: Attempt): Promise
     replyTo: message.replyTo
       ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex)
       : null,
+    group: null,
+    extra: message.extra,
   }
 }
 

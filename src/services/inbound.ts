@@ -90,6 +90,8 @@ async function toMessage(
     attempts: 0,
     version: 0,
     providerId: item.providerId,
+    extra: item.extra ?? null,
+    deletedAt: null,
   }
 }
 

@@ -1,23 +1,14 @@
-import type { Account } from '../core/account.js'
 import { AppError, MESSAGE_ERROR } from '../core/errors.js'
 import { type EventType, messageEvent } from '../core/event.js'
 import type { Message, ReplyTo, SendStyle } from '../core/message.js'
-import { serviceChain } from '../core/service.js'
 import type { Ctx } from '../ctx.js'
-import { findSeat } from '../storage/accounts.js'
 import { CommitUnknown, type Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
-import {
-  countMessages,
-  findMessage,
-  findMessagesByHandle,
-  insertMessages,
-  type NewMessage,
-} from '../storage/messages.js'
+import { countMessages, findMessagesByHandle, insertMessages, type NewMessage } from '../storage/messages.js'
 import { findOptOuts } from '../storage/opt-outs.js'
 import { insertReplays } from '../storage/replays.js'
-import type { Batch } from './batch.js'
 import { createBatch } from './batch.js'
+import { type Actor, checkReply, newOutbound, requireLine, seatOf } from './outbound.js'
 import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from './replay.js'
 
 export interface SendInput {
@@ -45,31 +36,27 @@ interface Pending {
  */
 const ACCEPT_BATCHES = { sqlite: { size: 32, atOnce: 4 }, postgres: { size: 128, gatherMs: 2 } } as const
 
-/** The acceptance of sends: checked by the caller's thread, written in batches. */
+/** Where every outbound message comes in: one place for its opt-out, its event, its totals and its repeats. */
 export interface Acceptance {
-  send(account: Account, input: SendInput, request: RequestIdentity): Promise<Accepted>
+  /** Resolves when the message is stored for good. The caller has checked that the line may send it. */
+  accept(message: NewMessage, request: RequestIdentity): Promise<Accepted>
 }
 
 export function createAcceptance(ctx: Ctx): Acceptance {
   const batch = createBatch<Pending, Accepted>((items) => accept(ctx, items), ACCEPT_BATCHES[ctx.db.engine])
-  return { send: (account, input, request) => sendMessage(ctx, batch, account, input, request) }
+  return { accept: (message, request) => batch.add({ message, request }) }
 }
 
-async function sendMessage(
+/** A message to one recipient. */
+export async function sendMessage(
   ctx: Ctx,
-  batch: Batch<Pending, Accepted>,
-  account: Account,
+  actor: Actor,
   input: SendInput,
   request: RequestIdentity,
 ): Promise<Accepted> {
-  const usable = (await ctx.directory.linesOf(account.id)).get(input.fromNumber)
-  if (!usable) {
-    throw new AppError(
-      'invalid',
-      `This phone number is not defined: from_number ${input.fromNumber} is not a line of this account. GET /api/lines lists the lines.`,
-    )
-  }
-  const { line, capabilities } = usable
+  const { account } = actor
+  const from = await requireLine(ctx, actor, input.fromNumber)
+  const { line, capabilities } = from
   if (input.number === line.number)
     throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
   if (input.mediaUrl && !capabilities.media)
@@ -77,51 +64,11 @@ async function sendMessage(
   if (input.sendStyle && !capabilities.sendStyles) {
     throw new AppError('invalid', 'send_style: this line cannot send expressive styles')
   }
-  if (input.replyTo) {
-    if (!capabilities.replies) throw new AppError('invalid', 'reply_to: this line cannot send inline replies')
-    const target = await findMessage(ctx.db, input.replyTo.handle, account.id)
-    if (!target || target.lineId !== line.id || target.groupId !== null || target.contact !== input.number) {
-      throw new AppError(
-        'invalid',
-        'reply_to.message_handle: no such message in this conversation on this line',
-      )
-    }
-  }
-  const seat = input.seatId ? await findSeat(ctx.db, account.id, input.seatId) : undefined
-  if (input.seatId && !seat) throw new AppError('invalid', 'seat_id: no such seat in this account')
-
-  return batch.add({
-    request,
-    message: {
-      handle: ctx.newId(),
-      accountId: account.id,
-      lineId: line.id,
-      lineNumber: line.number,
-      contact: input.number,
-      groupId: null,
-      isOutbound: true,
-      type: 'message',
-      status: 'QUEUED',
-      service: serviceChain(capabilities.services)[0]!,
-      wasDowngraded: null,
-      content: input.content,
-      mediaUrl: input.mediaUrl,
-      sendStyle: input.sendStyle,
-      statusCallback: input.statusCallback,
-      replyTo: input.replyTo,
-      seatId: seat?.id ?? null,
-      senderEmail: seat?.email ?? null,
-      optedOut: false,
-      error: null,
-      createdAt: 0,
-      updatedAt: 0,
-      sentAt: 0,
-      nextActionAt: 0,
-      attempts: 0,
-      version: 0,
-      providerId: null,
-    },
-  })
+  const { fromNumber: _, number: contact, replyTo, seatId, ...rest } = input
+  await checkReply(ctx, account, from, { groupId: null, contact }, replyTo)
+  const seat = await seatOf(ctx, account, seatId)
+  const message = newOutbound(ctx, account, from, { ...rest, contact, replyTo, ...seat })
+  return ctx.acceptance.accept(message, request)
 }
 
 /** One transaction for all of them: message, event, totals and stored answer. Then the wire may have them. */

@@ -34,6 +34,8 @@ const COLUMNS = {
   attempts: 'bigint',
   version: 'bigint',
   provider_id: 'text',
+  extra: 'text',
+  deleted_at: 'bigint',
 } as const satisfies Columns
 
 /** The part of a message that changes after it was written, by column. */
@@ -215,6 +217,8 @@ function fromMessage(message: NewMessage): Param[] {
     message.attempts,
     message.version,
     message.providerId,
+    message.extra === null ? null : JSON.stringify(message.extra),
+    message.deletedAt,
   ]
 }
 
@@ -259,5 +263,7 @@ export function toMessage(row: Row): Message {
     attempts: row.attempts as number,
     version: row.version as number,
     providerId: row.provider_id as string | null,
+    extra: row.extra === null ? null : JSON.parse(row.extra as string),
+    deletedAt: row.deleted_at as number | null,
   }
 }

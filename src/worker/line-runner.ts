@@ -9,6 +9,7 @@ import { createBatch, createTurns } from '../services/batch.js'
 import { type Claimed, claim, type Ended, LeaseLost, recordResults } from '../services/dispatch.js'
 import { createRecentSends, type DispatchLine } from '../services/dispatch-line.js'
 import { createInboundDoor } from '../services/inbound.js'
+import { perform, performWaiting } from '../services/line-actions.js'
 import { findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
 import { recordRead, recordReceipts } from '../services/receipts.js'
 import { type Attempt, listWireTimes } from '../storage/attempts.js'
@@ -89,6 +90,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     }),
     // A caller at another process wants to know what became of a message.
     ctx.wakes.on(`ask:${line.id}`, (id) => void resolveNow(Number(id)).catch(() => {})),
+    ctx.wakes.on(`act:${line.id}`, actForOthers),
   ]
 
   function wake() {
@@ -256,6 +258,12 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     if (next === null || next <= ctx.clock.now()) recheck(messageId)
   }
 
+  function actForOthers() {
+    performWaiting(ctx, line, connection).catch((error) =>
+      ctx.log.warn({ err: error, line: line.id }, 'an action for another process failed'),
+    )
+  }
+
   let closed = false
   wake()
   return {
@@ -265,6 +273,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     state: () => ({ state, detail }),
     wake,
     sweep() {
+      actForOthers()
       void listQueue(ctx.db, line.id, 0, READ_AT_ONCE)
         .then((rows) => {
           queue.add(rows, ctx.clock.now())
@@ -276,6 +285,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     inFlight: () => inFlight.size,
     recheck,
     resolve: resolveNow,
+    act: (method, ask) => perform(ctx, line, connection, method, ask),
     async stop(drainMs) {
       stopping = true
       cancelTimer()

@@ -10,6 +10,7 @@ import {
   releaseLease,
   renewLeases,
 } from '../storage/leases.js'
+import { dropExpiredActions } from '../storage/line-actions.js'
 import { findLine, listLines } from '../storage/lines.js'
 import { dropEmptyCounts } from '../storage/message-counts.js'
 import { dropParkedReceipts } from '../storage/receipts.js'
@@ -116,6 +117,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const now = ctx.clock.now()
     await failOrphans(ctx)
     await dropExpiredReplays(ctx.db, now)
+    await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
     await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
     await forgetNodes(ctx.db, 24 * 3_600_000)

@@ -7,7 +7,7 @@ import type { Ctx } from '../../ctx.js'
 import { changeLine, createLine, deleteLine, shareLine } from '../../services/lines.js'
 import type { Sql } from '../../storage/db.js'
 import { findLine, listLineMembers, listLines } from '../../storage/lines.js'
-import { requirePhone } from '../message-query.js'
+import { requirePhone } from '../fields.js'
 import { nullable } from '../message-wire.js'
 import type { Routes } from '../routes.js'
 import {

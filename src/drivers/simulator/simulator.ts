@@ -79,6 +79,10 @@ export function createSimulator(network: Network): Driver {
         carousel: mac,
         appCards: mac,
         location: mac,
+        reactions: mac,
+        typing: mac,
+        readReceipts: mac,
+        profile: mac,
       }
     },
     connect: async (line, host) => connect(network, line, host),
@@ -131,6 +135,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         mediaUrl: message.mediaUrl,
         sentAt: message.createdAt,
         ...(message.replyTo ? { replyTo: { providerId: message.replyTo } } : {}),
+        ...(message.extra ? { extra: message.extra } : {}),
       })
     } else if (message.service !== 'SMS' && (config.receipts ?? true)) {
       // Text messages end at SENT: their carriers do not tell us about the device.

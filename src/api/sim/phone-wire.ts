@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
-import type { Phone, PhoneMessage } from '../core/phone-world.js'
-import { formatTime } from '../core/time.js'
-import { nullable } from './message-wire.js'
+import type { Phone, PhoneMessage } from '../../core/phone-world.js'
+import { formatTime } from '../../core/time.js'
+import { nullable } from '../message-wire.js'
 
 /** Virtual phones as they look on the wire. */
 

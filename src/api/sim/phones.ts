@@ -1,17 +1,17 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type Account, networkOf } from '../core/account.js'
-import { AppError } from '../core/errors.js'
-import { formatTime } from '../core/time.js'
-import type { Ctx } from '../ctx.js'
-import { readOnPhone, setPhone, textFromPhone, wakePhoneLines } from '../services/phones.js'
-import { recordRead } from '../services/receipts.js'
-import { listLines } from '../storage/lines.js'
-import { findPhone, listPhoneMessages, listPhones } from '../storage/phones.js'
-import { accountOf } from './auth.js'
-import { requirePhone } from './message-query.js'
-import { answerOnce } from './once.js'
-import type { Routes } from './routes.js'
+import { type Account, networkOf } from '../../core/account.js'
+import { AppError } from '../../core/errors.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { readOnPhone, setPhone, textFromPhone, wakePhoneLines } from '../../services/phones.js'
+import { recordRead } from '../../services/receipts.js'
+import { listLines } from '../../storage/lines.js'
+import { findPhone, listPhoneMessages, listPhones } from '../../storage/phones.js'
+import { accountOf } from '../auth.js'
+import { requirePhone } from '../fields.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
 import {
   NewPhone,
   PhoneMessageWire,
@@ -20,7 +20,7 @@ import {
   phoneWire,
   Switches,
   switchesOf,
-} from './sim-wire.js'
+} from './phone-wire.js'
 
 /** The other side of simulated lines: phones one can look at, type on and switch off, and their time. */
 

@@ -1,0 +1,104 @@
+import type { Account } from '../core/account.js'
+import { AppError } from '../core/errors.js'
+import type { Message, ReplyTo } from '../core/message.js'
+import { serviceChain } from '../core/service.js'
+import type { Ctx } from '../ctx.js'
+import { findSeat } from '../storage/accounts.js'
+import { findMessage, type NewMessage } from '../storage/messages.js'
+import type { UsableLine } from './directory.js'
+
+/** On whose behalf something is done, and, for a token made for some lines only, on which. */
+export interface Actor {
+  account: Account
+  /** Numbers of the lines it is confined to; null: all lines of the account. */
+  numbers: ReadonlySet<string> | null
+}
+
+/** The lines an actor may use, by number. */
+export async function linesOf(ctx: Ctx, actor: Actor): Promise<ReadonlyMap<string, UsableLine>> {
+  const lines = await ctx.directory.linesOf(actor.account.id)
+  if (!actor.numbers) return lines
+  return new Map([...lines].filter(([number]) => actor.numbers!.has(number)))
+}
+
+/** The line to act from. One of another account, or outside a token's lines, is as unknown as none at all. */
+export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): Promise<UsableLine> {
+  const usable = (await linesOf(ctx, actor)).get(fromNumber)
+  if (!usable) {
+    throw new AppError(
+      'invalid',
+      `This phone number is not defined: from_number ${fromNumber} is not a line of this account. GET /api/lines lists the lines.`,
+    )
+  }
+  return usable
+}
+
+/** What the caller chose of a new outbound message; the rest is the same for all kinds. */
+export type Draft = Pick<NewMessage, 'contact' | 'content' | 'mediaUrl' | 'sendStyle' | 'statusCallback'> &
+  Partial<Pick<NewMessage, 'groupId' | 'type' | 'service' | 'replyTo' | 'seatId' | 'senderEmail' | 'extra'>>
+
+/** A message ready to be accepted. Its times are set when it is. */
+export function newOutbound(ctx: Ctx, account: Account, from: UsableLine, draft: Draft): NewMessage {
+  return {
+    handle: ctx.newId(),
+    accountId: account.id,
+    lineId: from.line.id,
+    lineNumber: from.line.number,
+    groupId: null,
+    isOutbound: true,
+    type: 'message',
+    status: 'QUEUED',
+    service: serviceChain(from.capabilities.services)[0]!,
+    wasDowngraded: null,
+    replyTo: null,
+    seatId: null,
+    senderEmail: null,
+    optedOut: false,
+    error: null,
+    createdAt: 0,
+    updatedAt: 0,
+    sentAt: 0,
+    nextActionAt: 0,
+    attempts: 0,
+    version: 0,
+    providerId: null,
+    extra: null,
+    deletedAt: null,
+    ...draft,
+  }
+}
+
+/** Checks that a reply answers a message of its own conversation, on its own line. */
+export async function checkReply(
+  ctx: Ctx,
+  account: Account,
+  from: UsableLine,
+  conversation: Pick<Message, 'groupId'> & { contact?: string },
+  replyTo: ReplyTo | null,
+): Promise<void> {
+  if (!replyTo) return
+  if (!from.capabilities.replies)
+    throw new AppError('invalid', 'reply_to: this line cannot send inline replies')
+  const target = await findMessage(ctx.db, replyTo.handle, account.id)
+  const sameConversation =
+    target?.groupId === conversation.groupId &&
+    (conversation.groupId !== null || target?.contact === conversation.contact)
+  if (!target || target.lineId !== from.line.id || !sameConversation) {
+    throw new AppError(
+      'invalid',
+      'reply_to.message_handle: no such message in this conversation on this line',
+    )
+  }
+}
+
+/** The seat that sends, by its id or its outside subject. */
+export async function seatOf(
+  ctx: Ctx,
+  account: Account,
+  seatId: string | null,
+): Promise<Pick<NewMessage, 'seatId' | 'senderEmail'>> {
+  if (!seatId) return { seatId: null, senderEmail: null }
+  const seat = await findSeat(ctx.db, account.id, seatId)
+  if (!seat) throw new AppError('invalid', 'seat_id: no such seat in this account')
+  return { seatId: seat.id, senderEmail: seat.email }
+}
