@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { AppError } from '../core/errors.js'
 import { createFailpoint } from '../failpoint.js'
-import {
-  type Columns,
-  CommitUnknown,
-  type Db,
-  MissingValue,
-  type Param,
-  type Sql,
-  UniqueViolation,
-} from './db.js'
+import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
+import { arrayText, bulkInsert, named, transpose, unnest, value } from './postgres-statements.js'
 import { createTxGuard } from './tx-guard.js'
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -28,6 +22,7 @@ export async function openPostgres(
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: 5000,
     application_name: 'trunkline',
+    pipeline: true,
     // A transaction must be short: the event stream's one-minute overlap rests on it.
     idle_in_transaction_session_timeout: 30_000,
   })
@@ -90,7 +85,14 @@ export async function openPostgres(
           }
         }),
       ),
-    write: async (fn) => void (await db.tx(fn)),
+    write: (fn) =>
+      guard.outside(async () => {
+        const plan: pg.QueryConfig[] = []
+        await guard.inside(() => fn(planned(plan)))
+        if (plan.length === 0) return
+        failpoint('storage.before_commit')
+        await withClient((client) => inOneGo(client, plan))
+      }),
     lock: (name, fn) =>
       withClient(async (client) => {
         const key = createHash('sha256').update(`trunkline:${name}`).digest().readInt32BE()
@@ -162,9 +164,7 @@ function statements(query: Query): Sql {
     },
     async insertMany(table, columns, rows, tail = '') {
       if (rows.length === 0) return
-      const names = Object.keys(columns)
-      const text = `insert into ${table} (${names}) select ${names.map((name) => value(name, columns))} from ${unnest(columns)} as v(${names}) ${tail}`
-      await query(named(text, transpose(names.length, rows)))
+      await query(bulkInsert(table, columns, rows, tail))
     },
     async updateMany(table, keys, set, rows, condition = '') {
       if (rows.length === 0) return []
@@ -195,6 +195,28 @@ function statements(query: Query): Sql {
   }
 }
 
+/** Notes what is to be written instead of writing it. */
+function planned(plan: pg.QueryConfig[]): Sql {
+  return statements(async (query) => {
+    plan.push(query)
+    return { rows: [], rowCount: 0 } as unknown as pg.QueryResult
+  })
+}
+
+/**
+ * A whole transaction down the line without waiting for one answer before the next statement: the server is
+ * never idle while we are busy with something else. After a failure it refuses the rest and commits nothing.
+ */
+async function inOneGo(client: pg.PoolClient, plan: readonly pg.QueryConfig[]): Promise<void> {
+  // Held back until all is written: one packet instead of one per statement.
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
+  stream.cork()
+  const all = [{ text: 'begin' }, ...plan, { text: 'commit' }].map((query) => client.query(query))
+  stream.uncork()
+  const failed = (await Promise.allSettled(all)).find((one) => one.status === 'rejected')
+  if (failed) throw isConnectionLoss(failed.reason) ? new CommitUnknown(failed.reason) : failed.reason
+}
+
 /** Statements given together go to the server in their order; after one has failed, the rest are not sent. */
 function oneByOne(client: pg.PoolClient): Query {
   let last: Promise<unknown> = Promise.resolve()
@@ -203,45 +225,6 @@ function oneByOne(client: pg.PoolClient): Query {
     last = result
     return result
   }
-}
-
-/** Each text is prepared once per connection under a short name of its own. */
-const names = new Map<string, string>()
-function named(text: string, values: readonly unknown[]): pg.QueryConfig {
-  let name = names.get(text)
-  if (!name) {
-    name = createHash('sha256').update(text).digest('base64url').slice(0, 20)
-    names.set(text, name)
-  }
-  return { name, text, values: values as unknown[] }
-}
-
-/** A column's value in a bulk statement: as given, or what is computed of the given ones. */
-function value(name: string, columns: Columns): string {
-  const column = columns[name]!
-  return typeof column === 'string'
-    ? `v.${name}`
-    : column.as.replace(/\{(\w+)\}/g, (_, other) => `v.${other}`)
-}
-
-function unnest(columns: Columns): string {
-  return `unnest(${Object.values(columns).map((column, i) => `$${i + 1}::${typeof column === 'string' ? column : column.type}[]`)})`
-}
-
-/** One array per column, written as PostgreSQL reads it: the client's own conversion costs ten times more. */
-function transpose(width: number, rows: readonly Param[][]): string[] {
-  return Array.from({ length: width }, (_, column) => arrayText(rows.map((row) => row[column]!)))
-}
-
-function arrayText(values: readonly Param[]): string {
-  let text = '{'
-  for (const value of values) {
-    if (text.length > 1) text += ','
-    if (value === null) text += 'NULL'
-    else if (typeof value === 'number') text += value
-    else text += `"${/["\\]/.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`
-  }
-  return `${text}}`
 }
 
 async function commit(client: pg.PoolClient) {
