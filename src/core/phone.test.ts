@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toE164 } from './phone.js'
+import { toE164, toE164FromUS } from './phone.js'
 
 describe('toE164', () => {
   it.each([
@@ -61,5 +61,32 @@ describe('toE164', () => {
         expect(toE164(input)).toBe('+12025550101')
       }),
     )
+  })
+})
+
+describe('toE164FromUS', () => {
+  it.each([
+    ['+12025550101', '+12025550101'],
+    ['2025550101', '+12025550101'],
+    ['12025550101', '+12025550101'],
+    ['(415) 555-2671', '+14155552671'],
+    ['415.555.2671', '+14155552671'],
+    ['1-415-555-2671', '+14155552671'],
+    ['+442071838750', '+442071838750'],
+  ])('reads %j', (input, number) => {
+    expect(toE164FromUS(input)).toBe(number)
+  })
+
+  it.each([
+    '',
+    '911',
+    '5552671',
+    '(415) 555-2671 ext. 5',
+    '020 7183 8750',
+    '(055) 555-2671',
+    'call me',
+    '4155552671x',
+  ])('refuses %j', (input) => {
+    expect(toE164FromUS(input)).toBeUndefined()
   })
 })

@@ -1,3 +1,5 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+
 const E164 = /^\+[1-9]\d{6,14}$/
 /** The one numbering plan whose numbers all have the same shape; others vary in length by country and region. */
 const NORTH_AMERICA = /^\+1[2-9]\d{2}[2-9]\d{6}$/
@@ -14,4 +16,13 @@ export function toE164(input: string): string | undefined {
     if (!E164.test(text)) return undefined
   }
   return text.startsWith('+1') && !NORTH_AMERICA.test(text) ? undefined : text
+}
+
+/** The same for fields that also take North American numbers as people write them, without a country code. */
+export function toE164FromUS(input: string): string | undefined {
+  const direct = toE164(input)
+  if (direct) return direct
+  const parsed = parsePhoneNumberFromString(input.trim(), 'US')
+  if (!parsed?.isValid() || parsed.ext || parsed.countryCallingCode !== '1') return undefined
+  return toE164(parsed.number)
 }
