@@ -21,7 +21,7 @@ export function toE164(input: string): string | undefined {
 /** The same for fields that also take North American numbers as people write them, without a country code. */
 export function toE164FromUS(input: string): string | undefined {
   const direct = toE164(input)
-  if (direct) return direct
+  if (direct || !/^[\d\s().+-]+$/.test(input)) return direct
   const parsed = parsePhoneNumberFromString(input.trim(), 'US')
   if (!parsed?.isValid() || parsed.ext || parsed.countryCallingCode !== '1') return undefined
   return toE164(parsed.number)
