@@ -5,6 +5,7 @@ import type { Account, Key } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
 import { hashSecret } from '../services/accounts.js'
+import { KEEP_ENTRIES, KEEP_MS } from '../services/directory.js'
 import type { Actor } from '../services/outbound.js'
 import type { Limiter } from './limits.js'
 
@@ -27,35 +28,65 @@ declare module 'fastify' {
 
 const NO_HASH = hashSecret('')
 
+export interface Authenticator {
+  /** Who is asking, when the same credentials were checked a moment ago; without a wait. */
+  recent(request: FastifyRequest): Principal | undefined
+  authenticate(request: FastifyRequest): Promise<Principal>
+}
+
 /**
  * Checks the two key headers. Missing, unknown and wrong credentials get the same answer after the same work:
- * one look-up, one hash, one comparison.
+ * one look-up, one hash, one comparison. Right ones are remembered as long as the directory keeps anything, and
+ * are then only compared.
  */
-export async function authenticate(ctx: Ctx, failures: Limiter, request: FastifyRequest): Promise<Principal> {
-  const id = header(request, 'sb-api-key-id')
-  const secret = header(request, 'sb-api-secret-key')
+export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator {
+  const verified = new Map<string, { secret: Buffer; principal: Principal; at: number; version: number }>()
+  return {
+    recent(request) {
+      const known = verified.get(header(request, 'sb-api-key-id'))
+      if (!known) return undefined
+      const fresh = performance.now() - known.at < KEEP_MS && known.version === ctx.directory.version()
+      const secret = Buffer.from(header(request, 'sb-api-secret-key'), 'latin1')
+      if (!fresh || secret.length !== known.secret.length) return undefined
+      return timingSafeEqual(secret, known.secret) ? known.principal : undefined
+    },
+    async authenticate(request) {
+      const id = header(request, 'sb-api-key-id')
+      const secret = header(request, 'sb-api-secret-key')
+      const version = ctx.directory.version()
+      const at = performance.now()
+      const principal = await check(ctx, id, secret)
+      if (!principal) throw refusal(ctx, failures, request)
+      if (verified.size >= KEEP_ENTRIES) verified.clear()
+      verified.set(id, { secret: Buffer.from(secret, 'latin1'), principal, at, version })
+      return principal
+    },
+  }
+}
+
+async function check(ctx: Ctx, id: string, secret: string): Promise<Principal | undefined> {
   const found = await ctx.directory.key(id)
   const right = timingSafeEqual(
     Buffer.from(hashSecret(secret), 'latin1'),
     Buffer.from(found?.secretHash ?? NO_HASH, 'latin1'),
   )
   const usable = found && !(found.key.wellKnown && !isLoopback(ctx.config.host))
-  if (right && usable && secret !== '') {
-    const { key } = found
-    if (key.kind === 'admin') return { kind: 'admin', key }
-    const account = await ctx.directory.account(key.accountId!)
-    if (account) return { kind: 'account', account, key, numbers: null }
-  }
+  if (!right || !usable || secret === '') return undefined
+  const { key } = found
+  if (key.kind === 'admin') return { kind: 'admin', key }
+  const account = await ctx.directory.account(key.accountId!)
+  return account && { kind: 'account', account, key, numbers: null }
+}
+
+function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError {
   ctx.metrics.authFailures.inc()
   const wait = failures.take(request.ip)
-  if (wait > 0) {
-    throw new AppError(
-      'rate_limited',
-      'Too many failed attempts from this address; wait and check your keys',
-      { retryAfterMs: wait },
-    )
-  }
-  throw new AppError('unauthorized', 'Unauthorized')
+  if (wait === 0) return new AppError('unauthorized', 'Unauthorized')
+  return new AppError(
+    'rate_limited',
+    'Too many failed attempts from this address; wait and check your keys',
+    { retryAfterMs: wait },
+  )
 }
 
 export function authorise(principal: Principal, access: Access, confined: boolean): void {

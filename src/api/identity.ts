@@ -10,14 +10,26 @@ export function identityOf(request: FastifyRequest): RequestIdentity {
     throw new AppError('invalid', 'Idempotency-Key: must be 1 to 255 visible ASCII characters')
   }
   const tries = Number(request.headers['x-stainless-retry-count'] ?? 0)
-  return {
-    accountId: request.principal?.kind === 'account' ? request.principal.account.id : '#admin',
-    path: request.url.split('?', 1)[0]!,
-    // Few requests are ever compared with another: the others do not pay for a fingerprint.
-    get hash() {
-      return hash('sha256', request.rawBody ?? '', 'base64')
-    },
-    retryCount: Number.isInteger(tries) && tries > 0 ? tries : 0,
-    ...(key === undefined ? {} : { key }),
+  return new Identity(
+    request.principal?.kind === 'account' ? request.principal.account.id : '#admin',
+    request.url.split('?', 1)[0]!,
+    key,
+    Number.isInteger(tries) && tries > 0 ? tries : 0,
+    request.rawBody,
+  )
+}
+
+class Identity implements RequestIdentity {
+  constructor(
+    readonly accountId: string,
+    readonly path: string,
+    readonly key: string | undefined,
+    readonly retryCount: number,
+    private readonly body: Buffer | null,
+  ) {}
+
+  /** Few requests are ever compared with another: the others do not pay for a fingerprint. */
+  get hash(): string {
+    return hash('sha256', this.body ?? '', 'base64')
   }
 }

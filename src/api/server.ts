@@ -11,7 +11,7 @@ import { registerAdminAccounts } from './admin/accounts.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeats } from './admin/seats.js'
-import { authenticate, authorise, type Principal } from './auth.js'
+import { authorise, createAuthenticator, type Principal } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { createErrorHandler } from './errors.js'
 import { createLimiter } from './limits.js'
@@ -55,6 +55,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   app.decorateRequest('rawBody', null)
 
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
+  const authenticator = createAuthenticator(ctx, failures)
   // Hooks call back instead of returning promises: every request passes them.
   app.addHook('onRequest', (request, _reply, done) => {
     const { access, confined } = request.routeOptions.config
@@ -65,7 +66,13 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
       done()
     }
     if (options.localAdmin) return enter({ kind: 'admin', key: null })
-    authenticate(ctx, failures, request).then(enter).catch(done)
+    const recent = authenticator.recent(request)
+    if (!recent) return authenticator.authenticate(request).then(enter).catch(done)
+    try {
+      enter(recent)
+    } catch (error) {
+      done(error as Error)
+    }
   })
   app.addHook('preValidation', (request, _reply, done) => {
     try {

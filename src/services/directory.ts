@@ -10,10 +10,13 @@ import { findLine, listLinesOf } from '../storage/lines.js'
  * effect within that time, this process's own at once. Misses are kept too, so that an unknown key costs the
  * same work as a known one.
  */
-const KEEP_MS = 1000
-const KEEP_ENTRIES = 10_000
+export const KEEP_MS = 1000
+export const KEEP_ENTRIES = 10_000
 
 export interface Directory {
+  /** Changes when anything in it may have changed in this process. */
+  version(): number
+
   key(id: string): Promise<{ key: Key; secretHash: string } | undefined>
   account(id: string): Promise<Account | undefined>
   /** The lines an account may send from, by number. */
@@ -30,6 +33,7 @@ export interface UsableLine {
 
 export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): Directory {
   const stores: Map<string, unknown>[] = []
+  let version = 0
   const kept = <T>(load: (id: string) => Promise<T>) => {
     const entries = new Map<string, { at: number; value: Promise<T> }>()
     stores.push(entries)
@@ -60,7 +64,9 @@ export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): D
       const line = await findLine(db, id)
       return line && usable(line)
     }),
+    version: () => version,
     forget() {
+      version++
       for (const store of stores) store.clear()
     },
   }

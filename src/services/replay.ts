@@ -11,7 +11,7 @@ export interface RequestIdentity {
   /** Fingerprint of the body, made when it is asked for. */
   readonly hash: string
   /** The caller's Idempotency-Key. */
-  key?: string
+  readonly key?: string | undefined
   /** How often the published client says it has tried before: its retries carry no key of their own. */
   retryCount: number
 }
