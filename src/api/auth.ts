@@ -89,15 +89,15 @@ function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError
   )
 }
 
-export function authorise(principal: Principal, access: Access, confined: boolean): void {
+/** Why this caller may not come in here, if so. */
+export function refusalOf(principal: Principal, access: Access, confined: boolean): AppError | undefined {
   if (access === 'admin' && principal.kind !== 'admin')
-    throw new AppError('forbidden', 'This needs an admin key')
-  if (access === 'account' && principal.kind !== 'account') {
-    throw new AppError('forbidden', 'This needs a key of an account; an admin key belongs to none')
-  }
-  if (principal.kind === 'account' && principal.numbers && !confined) {
-    throw new AppError('forbidden', 'This token is confined to some lines and cannot do that')
-  }
+    return new AppError('forbidden', 'This needs an admin key')
+  if (access === 'account' && principal.kind !== 'account')
+    return new AppError('forbidden', 'This needs a key of an account; an admin key belongs to none')
+  if (principal.kind === 'account' && principal.numbers && !confined)
+    return new AppError('forbidden', 'This token is confined to some lines and cannot do that')
+  return undefined
 }
 
 /** A header that came twice is no credential: which of the two would count? */

@@ -11,7 +11,7 @@ import { registerAdminAccounts } from './admin/accounts.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeats } from './admin/seats.js'
-import { authorise, createAuthenticator, type Principal } from './auth.js'
+import { createAuthenticator, type Principal, refusalOf } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { createErrorHandler } from './errors.js'
 import { createLimiter } from './limits.js'
@@ -62,17 +62,12 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     if (access === undefined || access === 'open') return done()
     const enter = (principal: Principal) => {
       request.principal = principal
-      authorise(principal, access, confined !== undefined)
-      done()
+      done(refusalOf(principal, access, confined !== undefined))
     }
     if (options.localAdmin) return enter({ kind: 'admin', key: null })
     const recent = authenticator.recent(request)
-    if (!recent) return authenticator.authenticate(request).then(enter).catch(done)
-    try {
-      enter(recent)
-    } catch (error) {
-      done(error as Error)
-    }
+    if (recent) enter(recent)
+    else authenticator.authenticate(request).then(enter, done)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     try {
