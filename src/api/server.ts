@@ -13,6 +13,7 @@ import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeats } from './admin/seats.js'
 import { createAuthenticator, type Principal, refusalOf } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
+import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { createLimiter } from './limits.js'
 import { registerMessages } from './messages.js'
@@ -113,6 +114,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
       security: [{ keyId: [], keySecret: [] }],
     },
   })
+  await app.register(registerDocs)
   await app.register(async (routes) => {
     registerOps(routes, ctx, options)
     registerMessages(routes, ctx, createLimiter(100, 10_000, ctx.clock.now), options.liveNodes)
