@@ -13,6 +13,7 @@ import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
 import { createDoor, type Lookup } from './services/door.js'
 import { createAcceptance } from './services/messages.js'
+import { createCallNetwork } from './services/phone-calls.js'
 import { createPhoneNetwork } from './services/phones.js'
 import { hasOwnAdminKey, seedDefaultWorld } from './services/world.js'
 import type { Db } from './storage/db.js'
@@ -80,7 +81,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     door: createDoor(urlRules(config), options.lookup),
     failpoint: createFailpoint(config.failpoint),
   } as unknown as Ctx
-  drivers.set('simulator', createSimulator(createPhoneNetwork(ctx)))
+  drivers.set('simulator', createSimulator({ ...createPhoneNetwork(ctx), ...createCallNetwork(ctx) }))
   const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)
   ctx.lines = worker
   ctx.acceptance = createAcceptance(ctx)

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 
 /**
  * Ids that sort by the time they were made (UUID version 7): new rows land side by side at the end of every
@@ -60,4 +60,11 @@ export function randomText(length: number): string {
     }
   }
   return text
+}
+
+/** A UUID that the same text always gives (version 8). */
+export function uuidOf(text: string): string {
+  const hex = hash('sha256', text, 'hex')
+  const variant = '89ab'[Number.parseInt(hex[16]!, 16) & 3]
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

@@ -227,5 +227,14 @@ async function ownersOf(
 
 /** Messages outlive their account; an operator still sees them. */
 function goneAccount(id: string): Account {
-  return { id, email: '', name: '', plan: '', world: 'live', twinId: '', createdAt: 0 }
+  return {
+    id,
+    email: '',
+    name: '',
+    plan: '',
+    world: 'live',
+    twinId: '',
+    defaultForwardingNumber: null,
+    createdAt: 0,
+  }
 }

@@ -7,18 +7,25 @@ import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
 import { VERSION } from '../version.js'
+import { registerAccount } from './account.js'
 import { registerAdminAccounts } from './admin/accounts.js'
+import { registerAdminBlockedCallers } from './admin/blocked-callers.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeats } from './admin/seats.js'
 import { createAuthenticator, type Principal, refusalOf } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
+import { registerCallForwarding } from './call-forwarding.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { createLimiter } from './limits.js'
+import { registerLines } from './lines.js'
+import { registerLookups } from './lookups.js'
 import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
+import { registerSeats } from './seats.js'
+import { registerSimCalls } from './sim/calls.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
 
@@ -118,11 +125,18 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   await app.register(async (routes) => {
     registerOps(routes, ctx, options)
     registerMessages(routes, ctx, createLimiter(100, 10_000, ctx.clock.now), options.liveNodes)
+    registerLines(routes, ctx)
+    registerCallForwarding(routes, ctx)
+    registerSeats(routes, ctx)
+    registerAccount(routes, ctx)
+    registerLookups(routes, ctx)
     registerAdminAccounts(routes, ctx)
+    registerAdminBlockedCallers(routes, ctx)
     registerAdminKeys(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
     registerSim(routes, ctx, options)
+    registerSimCalls(routes, ctx)
   })
   await app.ready()
   return app

@@ -1,3 +1,4 @@
+import { SET_COMMANDS, settingOptions, settings } from './admin-set.js'
 import { type Call, CLIENT_OPTIONS, withClient } from './client.js'
 import { type Args, type Command, needed, onePositional, text, UsageError } from './command.js'
 import { printRecord, printTable } from './output.js'
@@ -104,6 +105,7 @@ const RESOURCES: Resource[] = [
         subject: { type: 'string', help: 'their id at an outside identity provider' },
         'first-name': { type: 'string', help: 'first name' },
         'last-name': { type: 'string', help: 'last name' },
+        'forwarding-number': { type: 'string', help: 'rings on calls to lines assigned to this seat' },
       },
       examples: ['trunkline seat create --account <id> --email ada@example.com'],
       body: (args) => ({
@@ -112,44 +114,11 @@ const RESOURCES: Resource[] = [
         subject: text(args, 'subject'),
         first_name: text(args, 'first-name'),
         last_name: text(args, 'last-name'),
+        forwarding_number: text(args, 'forwarding-number'),
       }),
     },
   },
 ]
-
-function settingOptions(): Command['options'] {
-  return {
-    pace: { type: 'string', help: 'messages a second; 0 is unlimited (default 10)' },
-    'on-unknown': {
-      type: 'string',
-      help: 'hold (default) or resend, when nobody can say whether a message went out',
-    },
-    'settle-ms': { type: 'string', help: 'how long a carrier\'s "no such message" is not yet believed' },
-    config: { type: 'string', help: "the driver's own settings, as JSON" },
-  }
-}
-
-function settings(args: Args): Fields {
-  const whole = (name: string) => {
-    const value = text(args, name)
-    if (value === undefined) return undefined
-    if (!/^\d+$/.test(value)) throw new UsageError(`--${name} must be a whole number`)
-    return Number(value)
-  }
-  const config = text(args, 'config')
-  let parsed: unknown
-  try {
-    parsed = config === undefined ? undefined : JSON.parse(config)
-  } catch {
-    throw new UsageError('--config must be JSON, like \'{"latency_ms":0}\'')
-  }
-  return {
-    pace: whole('pace'),
-    on_unknown: text(args, 'on-unknown'),
-    settle_ms: whole('settle-ms'),
-    config: parsed,
-  }
-}
 
 function commandsOf(resource: Resource): Command[] {
   const { name, path, columns, removal } = resource
@@ -213,21 +182,6 @@ function commandsOf(resource: Resource): Command[] {
   ]
 }
 
-const lineSet: Command = {
-  name: 'line set',
-  summary: "Change a line's settings",
-  positional: 'id',
-  options: { ...settingOptions(), ...CLIENT_OPTIONS },
-  examples: ['trunkline line set <id> --pace 1', 'trunkline line set <id> --on-unknown resend'],
-  run: (args) => {
-    const id = onePositional(args, 'line')
-    const body = settings(args)
-    return withClient(args, async (send) =>
-      printRecord((await send('PATCH', `/admin/lines/${encodeURIComponent(id)}`, body)) as Fields, args.json),
-    )
-  },
-}
-
 const lineShare: Command = {
   name: 'line share',
   summary: 'Let another account use a shared line',
@@ -246,4 +200,25 @@ const lineShare: Command = {
   },
 }
 
-export const ADMIN_COMMANDS: readonly Command[] = [...RESOURCES.flatMap(commandsOf), lineSet, lineShare]
+const lineUnshare: Command = {
+  name: 'line unshare',
+  summary: 'Let an account use a shared line no more',
+  positional: 'id',
+  options: { account: { type: 'string', help: 'id of the account' }, ...CLIENT_OPTIONS },
+  examples: ['trunkline line unshare <id> --account <id>'],
+  run: (args) => {
+    const id = onePositional(args, 'line')
+    const account = needed(args, 'account')
+    return withClient(args, async (send) => {
+      await send('DELETE', `/admin/lines/${encodeURIComponent(id)}/members/${encodeURIComponent(account)}`)
+      printRecord({ id, account_id: account, removed: true }, args.json)
+    })
+  },
+}
+
+export const ADMIN_COMMANDS: readonly Command[] = [
+  ...RESOURCES.flatMap(commandsOf),
+  ...SET_COMMANDS,
+  lineShare,
+  lineUnshare,
+]

@@ -6,6 +6,8 @@ export interface Account {
   world: World
   /** The same account's other world: live for test, test for live. Nothing is shared between the two. */
   twinId: string
+  /** Where calls go that neither a seat nor a line has a number for. */
+  defaultForwardingNumber: string | null
   createdAt: number
 }
 
@@ -33,6 +35,8 @@ export interface Seat {
   subject: string | null
   firstName: string | null
   lastName: string | null
+  /** Rings when somebody calls a line that is assigned to this seat. */
+  forwardingNumber: string | null
   createdAt: number
 }
 

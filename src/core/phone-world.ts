@@ -13,6 +13,8 @@ export interface Phone {
   readReceipts: boolean
   /** Refuses everything sent to it. */
   refuses: boolean
+  /** An address its owner can be reached at by iMessage, too. */
+  email: string | null
   createdAt: number
 }
 
@@ -34,6 +36,7 @@ export function defaultPhone(network: string, number: string, now: number): Phon
     power: true,
     readReceipts: true,
     refuses: false,
+    email: null,
     createdAt: now,
   }
 }

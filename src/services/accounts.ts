@@ -14,8 +14,11 @@ import {
   removeAccount,
   removeSeat,
   revokeKey,
+  saveDefaultForwarding,
+  saveSeatForwarding,
 } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
+import { refuseLoop } from './call-forwarding.js'
 import { failOrphans } from './lines.js'
 
 /** Secrets are 256 random bits, so a fast hash keeps them as well as a slow one, and costs no request anything. */
@@ -42,6 +45,7 @@ export async function createAccount(
     email: input.email,
     name: input.name,
     plan: input.plan ?? DEFAULT_PLAN,
+    defaultForwardingNumber: null,
     createdAt: ctx.clock.now(),
   }
   const [liveId, testId] = [shortId(), shortId()]
@@ -50,6 +54,23 @@ export async function createAccount(
   await insertAccount(sql, live)
   await insertAccount(sql, test)
   return { live, test }
+}
+
+/** Sets the number that calls go to when no other is set; undefined leaves it as it is. */
+export async function changeAccount(
+  ctx: Ctx,
+  id: string,
+  number: string | null | undefined,
+): Promise<Account> {
+  const account = await ctx.db.tx(async (sql) => {
+    const found = await requireLive(sql, id)
+    if (number === undefined) return found
+    if (number !== null) await refuseLoop(sql, found.id, number, 'default_forwarding_number')
+    await saveDefaultForwarding(sql, found, number)
+    return { ...found, defaultForwardingNumber: number }
+  })
+  ctx.directory.forget()
+  return account
 }
 
 export async function deleteAccount(ctx: Ctx, id: string): Promise<void> {
@@ -129,14 +150,28 @@ export interface NewSeat {
   subject: string | null
   firstName: string | null
   lastName: string | null
+  forwardingNumber: string | null
 }
 
 export async function createSeat(ctx: Ctx, sql: Sql, input: NewSeat): Promise<Seat> {
   if (!(await findAccount(sql, input.accountId)))
     throw new AppError('not_found', `There is no account ${input.accountId}`)
+  if (input.forwardingNumber) await refuseLoop(sql, input.accountId, input.forwardingNumber)
   const seat: Seat = { ...input, id: ctx.newId(), createdAt: ctx.clock.now() }
   await insertSeat(sql, seat)
   return seat
+}
+
+/** Sets the number that rings for a seat; undefined leaves it as it is. */
+export async function changeSeat(ctx: Ctx, id: string, number: string | null | undefined): Promise<Seat> {
+  return ctx.db.tx(async (sql) => {
+    const seat = await findSeatById(sql, id)
+    if (!seat) throw new AppError('not_found', `There is no seat ${id}`)
+    if (number === undefined) return seat
+    if (number !== null) await refuseLoop(sql, seat.accountId, number)
+    await saveSeatForwarding(sql, id, number)
+    return { ...seat, forwardingNumber: number }
+  })
 }
 
 export async function deleteSeat(ctx: Ctx, id: string): Promise<Seat> {

@@ -41,7 +41,7 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
  * Whose message it is. A dedicated line has one owner; on a shared one it belongs to the member this person
  * last heard from, and a stranger's message to nobody unless there is only one member.
  */
-async function routeTo(sql: Sql, line: Line, from: string): Promise<string | undefined> {
+export async function routeTo(sql: Sql, line: Line, from: string): Promise<string | undefined> {
   if (line.accountId) return line.accountId
   const members = await listLineMembers(sql, line.id)
   if (members.length <= 1) return members[0]

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../core/errors.js'
 import type { Line } from '../core/line.js'
 import { LineFault, type LineFaultCode } from '../core/line-fault.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, DrivenLine } from '../ctx.js'
 import type { Connection, LineActions } from '../drivers/driver.js'
 import { findOutcome, insertAction, listWaitingActions, saveOutcome } from '../storage/line-actions.js'
 
@@ -89,10 +89,10 @@ async function askElsewhere<M extends keyof LineActions>(
 }
 
 /** Does what other processes have asked of this line. */
-export async function performWaiting(ctx: Ctx, line: Line, connection: Connection): Promise<void> {
+export async function performWaiting(ctx: Ctx, line: Line, act: DrivenLine['act']): Promise<void> {
   for (const action of await listWaitingActions(ctx.db, line.id, Date.now())) {
     const method = action.method as keyof LineActions
-    const outcome: Outcome = await perform(ctx, line, connection, method, action.argument as never).then(
+    const outcome: Outcome = await act(method, action.argument as never).then(
       (answer) => ({ answer: answer ?? null }),
       (fault: LineFault) => ({ fault: fault.code, message: fault.message }),
     )

@@ -1,13 +1,17 @@
 import { type Account, networkOf } from '../core/account.js'
 import { AppError, MESSAGE_ERROR } from '../core/errors.js'
+import type { NewEvent } from '../core/event.js'
 import { DEFAULT_PACE, DEFAULT_SETTLE_MS, type Line } from '../core/line.js'
+import { assignedEvent, unassignedEvent } from '../core/line-state.js'
 import { OUTCOME_UNKNOWN } from '../core/message.js'
 import { failed } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import { shortId } from '../ids.js'
 import { findAccount } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
+import { appendEvents } from '../storage/events.js'
 import {
+  deleteLineMember,
   findLine,
   findLineByNumber,
   insertLine,
@@ -17,7 +21,9 @@ import {
   saveLine,
 } from '../storage/lines.js'
 import { lockMessages } from '../storage/messages.js'
+import { endCallsOf } from './calls.js'
 import { saveChanges } from './changes.js'
+import { accountsOf } from './line-states.js'
 
 export interface NewLine {
   number: string
@@ -29,6 +35,8 @@ export interface NewLine {
   pace?: number
   onUnknown?: Line['onUnknown']
   settleMs?: number
+  /** The account is not told: it starts with this line. */
+  quiet?: boolean
 }
 
 /**
@@ -39,10 +47,11 @@ export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Li
   const account = await findAccount(sql, input.accountId)
   if (account?.world !== 'live') throw new AppError('not_found', `There is no account ${input.accountId}`)
   const line = await addLine(ctx, sql, account, input)
+  const assigned = [assignedEvent(account.id, line, line.createdAt)]
   const twin = await findAccount(sql, account.twinId)
   if (twin && !(await findLineByNumber(sql, networkOf(twin), input.number))) {
     const capabilities = ctx.drivers.get(input.driver)!.capabilities(input.config)
-    await addLine(ctx, sql, twin, {
+    const simulated = await addLine(ctx, sql, twin, {
       ...input,
       driver: 'simulator',
       config:
@@ -50,7 +59,9 @@ export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Li
           ? input.config
           : { services: [...capabilities.services], mac: capabilities.carousel },
     })
+    assigned.push(assignedEvent(twin.id, simulated, simulated.createdAt))
   }
+  if (!input.quiet) await appendEvents(sql, assigned)
   return line
 }
 
@@ -85,12 +96,36 @@ export async function shareLine(ctx: Ctx, sql: Sql, lineId: string, accountId: s
   if (!account || networkOf(account) !== line.network)
     throw new AppError('not_found', `There is no account ${accountId}`)
   if (line.kind !== 'shared') throw new AppError('invalid', 'Only a shared line has members')
-  await insertLineMember(sql, line.id, account.id)
+  const now = ctx.clock.now()
+  const assigned = (await insertLineMember(sql, line.id, account.id))
+    ? [assignedEvent(account.id, line, now)]
+    : []
   const twin = await findAccount(sql, account.twinId)
   if (twin && twin.world === 'test' && !(await findLineByNumber(sql, networkOf(twin), line.number))) {
-    await addLine(ctx, sql, twin, { ...line, accountId: twin.id, driver: 'simulator', config: {} })
+    const config = { ...line, accountId: twin.id, driver: 'simulator', config: {} }
+    assigned.push(assignedEvent(twin.id, await addLine(ctx, sql, twin, config), now))
   }
+  await appendEvents(sql, assigned)
   return line
+}
+
+/** An account may use a shared line no more, nor its test world the simulated one. What it has sent still goes. */
+export async function unshareLine(ctx: Ctx, lineId: string, accountId: string): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const line = await findLine(sql, lineId)
+    if (!line) throw new AppError('not_found', `There is no line ${lineId}`)
+    if (!(await deleteLineMember(sql, line.id, accountId)))
+      throw new AppError('not_found', `The account ${accountId} does not use this line`)
+    const now = ctx.clock.now()
+    const events = [unassignedEvent(accountId, line, now)]
+    const account = await findAccount(sql, accountId)
+    const twin = account?.world === 'live' ? await findAccount(sql, account.twinId) : undefined
+    const simulated = twin && (await findLineByNumber(sql, networkOf(twin), line.number))
+    if (simulated?.kind === 'shared') events.push(...(await retire(sql, simulated, now)))
+    await appendEvents(sql, events)
+  })
+  linesChanged(ctx)
+  await failOrphans(ctx)
 }
 
 export type LineChanges = Partial<Pick<Line, 'config' | 'pace' | 'onUnknown' | 'settleMs'>>
@@ -112,12 +147,22 @@ export async function deleteLine(ctx: Ctx, id: string): Promise<Line> {
   const line = await ctx.db.tx(async (sql) => {
     const found = await findLine(sql, id)
     if (!found) throw new AppError('not_found', `There is no line ${id}`)
-    await removeLine(sql, id, ctx.clock.now())
+    await appendEvents(sql, await retire(sql, found, ctx.clock.now()))
     return found
   })
   linesChanged(ctx)
   await failOrphans(ctx)
   return line
+}
+
+/** Takes a line out of use, and tells what its accounts are to hear of that. */
+async function retire(sql: Sql, line: Line, now: number): Promise<NewEvent[]> {
+  if (!(await removeLine(sql, line.id, now))) throw new AppError('not_found', `There is no line ${line.id}`)
+  const accounts = await accountsOf(sql, line)
+  return [
+    ...(await endCallsOf(sql, line.id, now)),
+    ...accounts.map((accountId) => unassignedEvent(accountId, line, now)),
+  ]
 }
 
 export function linesChanged(ctx: Ctx): void {

@@ -54,7 +54,7 @@ export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
         { accountId: null, kind: 'admin', label: 'development' },
         DEFAULT_WORLD.keys.admin,
       )
-      const line = { accountId: live.id, driver: 'simulator', config: {} }
+      const line = { accountId: live.id, driver: 'simulator', config: {}, quiet: true }
       await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.line, kind: 'dedicated' })
       await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.sharedLine, kind: 'shared' })
       await seedPhones(ctx, sql, live)
@@ -75,6 +75,7 @@ async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
       power: !('power' in phone) || phone.power,
       readReceipts: true,
       refuses: 'refuses' in phone && phone.refuses,
+      email: null,
       createdAt: ctx.clock.now(),
     }),
   )

@@ -32,6 +32,19 @@ export async function listAccounts(sql: Sql): Promise<Account[]> {
   )
 }
 
+/** In both worlds of the account, like its name and its plan. */
+export async function saveDefaultForwarding(
+  sql: Sql,
+  account: Account,
+  number: string | null,
+): Promise<void> {
+  await sql.run('update accounts set default_forwarding_number = $3 where id in ($1, $2)', [
+    account.id,
+    account.twinId,
+    number,
+  ])
+}
+
 export async function removeAccount(sql: Sql, id: string, now: number): Promise<void> {
   await sql.run('update accounts set removed_at = $2 where id = $1', [id, now])
   await sql.run('update keys set revoked_at = $2 where account_id = $1 and revoked_at is null', [id, now])
@@ -50,6 +63,7 @@ function toAccount(row: Row): Account {
     plan: row.plan as string,
     world: row.world as World,
     twinId: row.twin_id as string,
+    defaultForwardingNumber: row.default_forwarding_number as string | null,
     createdAt: row.created_at as number,
   }
 }
@@ -102,9 +116,23 @@ function toKey(row: Row): Key {
 
 export async function insertSeat(sql: Sql, seat: Seat): Promise<void> {
   await sql.run(
-    'insert into seats (id, account_id, email, subject, first_name, last_name, created_at) values ($1, $2, $3, $4, $5, $6, $7)',
-    [seat.id, seat.accountId, seat.email, seat.subject, seat.firstName, seat.lastName, seat.createdAt],
+    `insert into seats (id, account_id, email, subject, first_name, last_name, forwarding_number, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      seat.id,
+      seat.accountId,
+      seat.email,
+      seat.subject,
+      seat.firstName,
+      seat.lastName,
+      seat.forwardingNumber,
+      seat.createdAt,
+    ],
   )
+}
+
+export async function saveSeatForwarding(sql: Sql, id: string, number: string | null): Promise<void> {
+  await sql.run('update seats set forwarding_number = $2 where id = $1', [id, number])
 }
 
 /** By its id or by the outside identity's subject. */
@@ -129,6 +157,29 @@ export async function listSeats(sql: Sql, accountId?: string): Promise<Seat[]> {
   ).map(toSeat)
 }
 
+/** Seats of an account, oldest first; with an address, those of it. */
+export async function listSeatsOf(
+  sql: Sql,
+  accountId: string,
+  email: string | undefined,
+  page: { limit: number; offset: number },
+): Promise<Seat[]> {
+  const rows = await sql.all(
+    `select * from seats where account_id = $1 and removed_at is null ${email === undefined ? '' : 'and email = $4'}
+     order by created_at, id limit $2 offset $3`,
+    [accountId, page.limit, page.offset, ...(email === undefined ? [] : [email])],
+  )
+  return rows.map(toSeat)
+}
+
+export async function countSeats(sql: Sql, accountId: string, email: string | undefined): Promise<number> {
+  const row = await sql.one<{ n: number }>(
+    `select count(*) as n from seats where account_id = $1 and removed_at is null ${email === undefined ? '' : 'and email = $2'}`,
+    [accountId, ...(email === undefined ? [] : [email])],
+  )
+  return row!.n
+}
+
 export async function removeSeat(sql: Sql, id: string, now: number): Promise<boolean> {
   return (
     (await sql.run('update seats set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
@@ -143,6 +194,7 @@ function toSeat(row: Row): Seat {
     subject: row.subject as string | null,
     firstName: row.first_name as string | null,
     lastName: row.last_name as string | null,
+    forwardingNumber: row.forwarding_number as string | null,
     createdAt: row.created_at as number,
   }
 }

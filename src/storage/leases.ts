@@ -9,7 +9,8 @@ export interface Lease {
   epoch: number
 }
 
-function nowOf(db: Sql): string {
+/** The time that leases are kept in. */
+export function nowOf(db: Pick<Sql, 'engine'>): string {
   return db.engine === 'postgres'
     ? '(extract(epoch from clock_timestamp()) * 1000)::bigint'
     : "cast(unixepoch('subsec') * 1000 as integer)"

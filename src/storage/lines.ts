@@ -44,6 +44,15 @@ export async function findLineByNumber(sql: Sql, network: string, number: string
   return row && toLine(row)
 }
 
+/** Keeps a line from being removed until the commit; tells whether it is there. */
+export async function holdLine(sql: Sql, id: string): Promise<boolean> {
+  const lock = sql.engine === 'postgres' ? 'for share' : ''
+  return (
+    (await sql.one(`select 1 as yes from lines where id = $1 and removed_at is null ${lock}`, [id])) !==
+    undefined
+  )
+}
+
 /** Every line that has or had this number: messages outlive their line. */
 export async function listLineIds(sql: Sql, network: string, number: string): Promise<string[]> {
   const rows = await sql.all<{ id: string }>('select id from lines where network = $1 and number = $2', [
@@ -67,11 +76,21 @@ export async function listLinesOf(sql: Sql, accountId: string): Promise<Line[]> 
   return rows.map(toLine)
 }
 
-export async function insertLineMember(sql: Sql, lineId: string, accountId: string): Promise<void> {
-  await sql.run('insert into line_members (line_id, account_id) values ($1, $2) on conflict do nothing', [
+/** Tells whether it was none before. */
+export async function insertLineMember(sql: Sql, lineId: string, accountId: string): Promise<boolean> {
+  const added = await sql.run(
+    'insert into line_members (line_id, account_id) values ($1, $2) on conflict do nothing',
+    [lineId, accountId],
+  )
+  return added > 0
+}
+
+export async function deleteLineMember(sql: Sql, lineId: string, accountId: string): Promise<boolean> {
+  const gone = await sql.run('delete from line_members where line_id = $1 and account_id = $2', [
     lineId,
     accountId,
   ])
+  return gone > 0
 }
 
 export async function listLineMembers(sql: Sql, lineId: string): Promise<string[]> {
@@ -109,7 +128,7 @@ export async function listOrphans(sql: Sql, wireSince: number, limit: number): P
   return new Map(rows.map((row) => [row.id, row.wire_at !== null]))
 }
 
-function toLine(row: Row): Line {
+export function toLine(row: Row): Line {
   return {
     id: row.id as string,
     network: row.network as string,

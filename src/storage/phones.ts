@@ -11,6 +11,7 @@ const PHONE_COLUMNS = {
   power: 'bigint',
   read_receipts: 'bigint',
   refuses: 'bigint',
+  email: 'text',
   created_at: 'bigint',
 } as const satisfies Columns
 
@@ -29,13 +30,21 @@ export async function savePhone(sql: Sql, phone: Phone): Promise<void> {
     PHONE_COLUMNS,
     [fromPhone(phone)],
     `on conflict (network, number) do update set name = excluded.name, imessage = excluded.imessage, rcs = excluded.rcs,
-     power = excluded.power, read_receipts = excluded.read_receipts, refuses = excluded.refuses`,
+     power = excluded.power, read_receipts = excluded.read_receipts, refuses = excluded.refuses,
+     email = excluded.email`,
   )
 }
 
 export async function findPhone(sql: Sql, network: string, number: string): Promise<Phone | undefined> {
   const row = await sql.one('select * from phones where network = $1 and number = $2', [network, number])
   return row && toPhone(row)
+}
+
+/** Everything its owner is reached by under this address: one person may have several phones. */
+export async function listPhonesByEmail(sql: Sql, network: string, email: string): Promise<Phone[]> {
+  return (await sql.all('select * from phones where network = $1 and email = $2', [network, email])).map(
+    toPhone,
+  )
 }
 
 export async function listPhones(sql: Sql, network: string, limit: number): Promise<Phone[]> {
@@ -54,6 +63,7 @@ function fromPhone(phone: Phone): Param[] {
     phone.power ? 1 : 0,
     phone.readReceipts ? 1 : 0,
     phone.refuses ? 1 : 0,
+    phone.email,
     phone.createdAt,
   ]
 }
@@ -68,6 +78,7 @@ function toPhone(row: Row): Phone {
     power: row.power === 1,
     readReceipts: row.read_receipts === 1,
     refuses: row.refuses === 1,
+    email: row.email as string | null,
     createdAt: row.created_at as number,
   }
 }

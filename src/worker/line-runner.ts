@@ -1,4 +1,5 @@
-import type { Capabilities, Line, LineState } from '../core/line.js'
+import type { Capabilities, Line } from '../core/line.js'
+import { LineFault } from '../core/line-fault.js'
 import type { Message, Service } from '../core/message.js'
 import type { Receipt } from '../core/outcome.js'
 import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
@@ -17,12 +18,12 @@ import type { Lease } from '../storage/leases.js'
 import { listConversationQueue, listQueue } from '../storage/message-queue.js'
 import { findMessagesById } from '../storage/messages.js'
 import { createLineQueue, type Entry } from './line-queue.js'
+import { createStateKeeper } from './line-state.js'
 import { wire } from './wire.js'
 
 export interface Runner extends DrivenLine {
   lease: Lease
   capabilities: Capabilities
-  state(): { state: LineState; detail: string | undefined }
   wake(): void
   /** Read the table again from its start: what a later commit may have slipped past the cursor. */
   sweep(): void
@@ -60,9 +61,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   )
   const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
   const inFlight = new Set<number>()
+  const health = createStateKeeper(ctx, line, lease, wake)
   const overlap = ctx.db.engine === 'postgres' ? ID_OVERLAP : 0
-  let state: LineState = 'UNKNOWN'
-  let detail: string | undefined
   let stopping = false
   let running = false
   let again = false
@@ -74,12 +74,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     receive: createInboundDoor(ctx, line),
     receipt: (receipt) => receipts.add(receipt),
     read: (read) => inTurn(() => recordRead(ctx, on, read)),
-    state(next, why) {
-      const was = state
-      state = next
-      detail = why
-      if (was === 'OFFLINE' && next !== 'OFFLINE') wake()
-    },
+    state: health.report,
     clock: ctx.clock,
     log: ctx.log,
   })
@@ -129,7 +124,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       if (readOn !== undefined) unread = again = true
     }
     const now = ctx.clock.now()
-    if (state === 'OFFLINE') return
+    if (health.isOffline()) return
     if (queue.hasReady(now)) {
       const room = Math.min(pace.room(now), MAX_IN_FLIGHT - inFlight.size)
       if (room > 0) {
@@ -258,8 +253,13 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     if (next === null || next <= ctx.clock.now()) recheck(messageId)
   }
 
+  const act: DrivenLine['act'] = (method, ask) =>
+    health.isOffline()
+      ? Promise.reject(new LineFault('unreachable', 'The line is offline'))
+      : perform(ctx, line, connection, method, ask)
+
   function actForOthers() {
-    performWaiting(ctx, line, connection).catch((error) =>
+    performWaiting(ctx, line, act).catch((error) =>
       ctx.log.warn({ err: error, line: line.id }, 'an action for another process failed'),
     )
   }
@@ -270,7 +270,6 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     line,
     lease,
     capabilities,
-    state: () => ({ state, detail }),
     wake,
     sweep() {
       actForOthers()
@@ -285,7 +284,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     inFlight: () => inFlight.size,
     recheck,
     resolve: resolveNow,
-    act: (method, ask) => perform(ctx, line, connection, method, ask),
+    act,
     async stop(drainMs) {
       stopping = true
       cancelTimer()
@@ -294,6 +293,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       while ((running || inFlight.size > 0) && Date.now() < deadline)
         await new Promise((done) => setTimeout(done, 5))
       closed = true
+      await health.stop()
       await connection.close()
     },
   }

@@ -2,8 +2,10 @@ import { type Static, Type } from 'typebox'
 import type { Account } from '../../core/account.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
-import { createAccount, deleteAccount } from '../../services/accounts.js'
+import { changeAccount, createAccount, deleteAccount } from '../../services/accounts.js'
 import { findAccount, listAccounts } from '../../storage/accounts.js'
+import { requireForwarding } from '../fields.js'
+import { nullable } from '../message-wire.js'
 import type { Routes } from '../routes.js'
 import { config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
 
@@ -24,11 +26,25 @@ const NewAccount = Type.Object({
   ),
 })
 
+const AccountChanges = Type.Object({
+  default_forwarding_number: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'Where calls go that neither a seat nor a line has a number for, in both worlds; E.164 or US; null: nowhere',
+    }),
+  ),
+})
+
 const AccountWire = Type.Object({
   id: Type.String({ description: 'Id' }),
   email: Type.String({ description: 'Identifies the account on the wire' }),
   name: Type.String({ description: 'Company or person' }),
   plan: Type.String({ description: 'Plan' }),
+  default_forwarding_number: nullable(
+    'string',
+    'Where calls go that neither a seat nor a line has a number for',
+  ),
   test_account_id: Type.String({ description: 'Id of its test world' }),
   created_at: Type.String({ description: 'When it was made' }),
 })
@@ -39,6 +55,7 @@ function accountWire(account: Account): Static<typeof AccountWire> {
     email: account.email,
     name: account.name,
     plan: account.plan,
+    default_forwarding_number: account.defaultForwardingNumber,
     test_account_id: account.twinId,
     created_at: formatTime(account.createdAt),
   }
@@ -80,6 +97,24 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
     async (request) => {
       const account = await findAccount(ctx.db, idOf(request))
       return accountWire(required(account?.world === 'live' ? account : undefined, 'account', idOf(request)))
+    },
+  )
+  app.patch(
+    '/admin/accounts/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Change an account',
+        params: IdParams,
+        body: AccountChanges,
+        response: { 200: AccountWire },
+      },
+    },
+    async (request) => {
+      const { default_forwarding_number: given } = request.body
+      const number = given == null ? given : requireForwarding('default_forwarding_number', given)
+      return accountWire(await changeAccount(ctx, idOf(request), number))
     },
   )
   app.delete(

@@ -4,8 +4,11 @@ import { AppError } from '../../core/errors.js'
 import { type Line, MAX_PACE } from '../../core/line.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
-import { changeLine, createLine, deleteLine, shareLine } from '../../services/lines.js'
+import { assignSeat } from '../../services/call-forwarding.js'
+import { changeLine, createLine, deleteLine, shareLine, unshareLine } from '../../services/lines.js'
+import { findCallSettings } from '../../storage/call-forwarding.js'
 import type { Sql } from '../../storage/db.js'
+import { findLineHealth } from '../../storage/line-states.js'
 import { findLine, listLineMembers, listLines } from '../../storage/lines.js'
 import { requirePhone } from '../fields.js'
 import { nullable } from '../message-wire.js'
@@ -49,7 +52,16 @@ const settings = {
     }),
   ),
 }
-const LineSettings = Type.Object(settings)
+const LineSettings = Type.Object({
+  ...settings,
+  seat_id: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'The seat a dedicated line is assigned to: its id or its outside subject. Calls to the line ring its forwarding number first. null: none',
+    }),
+  ),
+})
 
 const NewLine = Type.Object({
   ...settings,
@@ -82,27 +94,39 @@ const LineWire = Type.Object({
   pace: Type.Integer({ description: 'Messages a second; 0 is unlimited' }),
   on_unknown: OnUnknown,
   settle_ms: Type.Integer({ description: 'How long a carrier\'s "no such message" is not yet believed' }),
+  state: Type.String({ description: 'ONLINE, DEGRADED, OFFLINE or UNKNOWN' }),
+  state_detail: nullable('string', "The driver's own words on that"),
+  seat_id: nullable('string', 'The seat it is assigned to'),
+  forwarding_number: nullable('string', 'Where calls to it go'),
   driven_here: Type.Boolean({ description: 'Whether this process drives it at the moment' }),
   created_at: Type.String({ description: 'When it was made' }),
 })
 
 export function registerAdminLines(app: Routes, ctx: Ctx): void {
-  const lineWire = async (sql: Sql, line: Line) => ({
-    id: line.id,
-    number: line.number,
-    kind: line.kind,
-    world: line.network,
-    account_id: line.accountId,
-    members: await listLineMembers(sql, line.id),
-    driver: line.driver,
-    config: line.config,
-    capabilities: ctx.drivers.get(line.driver)?.capabilities(line.config) ?? {},
-    pace: line.pace,
-    on_unknown: line.onUnknown,
-    settle_ms: line.settleMs,
-    driven_here: ctx.lines.get(line.id) !== undefined,
-    created_at: formatTime(line.createdAt),
-  })
+  const lineWire = async (sql: Sql, line: Line) => {
+    const health = await findLineHealth(sql, line.id)
+    const calls = await findCallSettings(sql, line.id)
+    return {
+      id: line.id,
+      number: line.number,
+      kind: line.kind,
+      world: line.network,
+      account_id: line.accountId,
+      members: await listLineMembers(sql, line.id),
+      driver: line.driver,
+      config: line.config,
+      capabilities: ctx.drivers.get(line.driver)?.capabilities(line.config) ?? {},
+      pace: line.pace,
+      on_unknown: line.onUnknown,
+      settle_ms: line.settleMs,
+      state: health?.state ?? 'UNKNOWN',
+      state_detail: health?.detail ?? null,
+      seat_id: calls.seatId,
+      forwarding_number: calls.forwardingNumber,
+      driven_here: ctx.lines.get(line.id) !== undefined,
+      created_at: formatTime(line.createdAt),
+    }
+  }
 
   app.get(
     '/admin/lines',
@@ -168,6 +192,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       const { body } = request
       const line = required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))
       const checked = body.config ? { config: checkedConfig(ctx, line.driver, body.config) } : {}
+      if (body.seat_id !== undefined) await assignSeat(ctx, line, body.seat_id)
       return lineWire(ctx.db, await changeLine(ctx, line.id, { ...checked, ...settingsOf(body) }))
     },
   )
@@ -190,6 +215,26 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       }),
   )
   app.delete(
+    '/admin/lines/:id/members/:account_id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Let an account use a shared line no more',
+        description: 'What it has sent before still goes out.',
+        params: Type.Object({
+          id: Type.String({ description: 'Id' }),
+          account_id: Type.String({ description: 'The account' }),
+        }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await unshareLine(ctx, request.params.id, request.params.account_id)
+      return reply.code(204).send(null)
+    },
+  )
+  app.delete(
     '/admin/lines/:id',
     {
       config,
@@ -207,7 +252,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
 }
 
-function settingsOf(body: Static<typeof LineSettings>) {
+function settingsOf(body: Omit<Static<typeof LineSettings>, 'seat_id'>) {
   return {
     ...(body.pace === undefined ? {} : { pace: body.pace }),
     ...(body.on_unknown === undefined ? {} : { onUnknown: body.on_unknown as Line['onUnknown'] }),

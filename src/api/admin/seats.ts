@@ -2,9 +2,10 @@ import { Type } from 'typebox'
 import type { Seat } from '../../core/account.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
-import { createSeat, deleteSeat } from '../../services/accounts.js'
+import { changeSeat, createSeat, deleteSeat } from '../../services/accounts.js'
 import { findSeatById, listSeats } from '../../storage/accounts.js'
 import type { Sql } from '../../storage/db.js'
+import { requireForwarding } from '../fields.js'
 import { nullable } from '../message-wire.js'
 import type { Routes } from '../routes.js'
 import {
@@ -32,6 +33,17 @@ const NewSeat = Type.Object({
   ),
   first_name: Type.Optional(Type.String({ maxLength: 200, description: 'First name' })),
   last_name: Type.Optional(Type.String({ maxLength: 200, description: 'Last name' })),
+  forwarding_number: Type.Optional(
+    Type.String({ description: 'Rings on calls to lines that are assigned to this seat; E.164 or US' }),
+  ),
+})
+const SeatChanges = Type.Object({
+  forwarding_number: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Rings on calls to lines that are assigned to this seat; null: none',
+    }),
+  ),
 })
 
 const SeatWire = Type.Object({
@@ -41,6 +53,7 @@ const SeatWire = Type.Object({
   subject: nullable('string', 'Their id at an outside identity provider'),
   first_name: nullable('string', 'First name'),
   last_name: nullable('string', 'Last name'),
+  forwarding_number: nullable('string', 'Rings on calls to lines that are assigned to this seat'),
   created_at: Type.String({ description: 'When it was made' }),
 })
 
@@ -52,6 +65,7 @@ function seatWire(seat: Seat) {
     subject: seat.subject,
     first_name: seat.firstName,
     last_name: seat.lastName,
+    forwarding_number: seat.forwardingNumber,
     created_at: formatTime(seat.createdAt),
   }
 }
@@ -75,6 +89,10 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
     { config, schema: { tags, summary: 'Create a seat', body: NewSeat, response: { 201: SeatWire } } },
     async (request, reply) => {
       const { body } = request
+      const forwardingNumber =
+        body.forwarding_number === undefined
+          ? null
+          : requireForwarding('forwarding_number', body.forwarding_number)
       const create = async (sql: Sql) => {
         const seat = await createSeat(ctx, sql, {
           accountId: body.account_id,
@@ -82,6 +100,7 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
           subject: body.subject ?? null,
           firstName: body.first_name ?? null,
           lastName: body.last_name ?? null,
+          forwardingNumber,
         })
         return { status: 201, body: seatWire(seat) }
       }
@@ -93,6 +112,24 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
     '/admin/seats/:id',
     { config, schema: { tags, summary: 'Show a seat', params: IdParams, response: { 200: SeatWire } } },
     async (request) => seatWire(required(await findSeatById(ctx.db, idOf(request)), 'seat', idOf(request))),
+  )
+  app.patch(
+    '/admin/seats/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Change a seat',
+        params: IdParams,
+        body: SeatChanges,
+        response: { 200: SeatWire },
+      },
+    },
+    async (request) => {
+      const { forwarding_number: given } = request.body
+      const number = given == null ? given : requireForwarding('forwarding_number', given)
+      return seatWire(await changeSeat(ctx, idOf(request), number))
+    },
   )
   app.delete(
     '/admin/seats/:id',

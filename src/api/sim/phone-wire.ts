@@ -12,6 +12,14 @@ const switches = {
   power: Type.Optional(Type.Boolean({ description: 'Is switched on' })),
   read_receipts: Type.Optional(Type.Boolean({ description: 'Tells senders that it read' })),
   refuses: Type.Optional(Type.Boolean({ description: 'Refuses everything' })),
+  email: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      maxLength: 254,
+      pattern: '^[^\\s@]+@[^\\s@]+$',
+      description: 'An address its owner is also reached at by iMessage; null: none',
+    }),
+  ),
 }
 export const Switches = Type.Object(switches)
 export const NewPhone = Type.Object({ ...switches, number: Type.String({ description: 'E.164' }) })
@@ -24,6 +32,7 @@ export const PhoneWire = Type.Object({
   power: Type.Boolean({ description: 'Is switched on' }),
   read_receipts: Type.Boolean({ description: 'Tells senders that it read' }),
   refuses: Type.Boolean({ description: 'Refuses everything' }),
+  email: nullable('string', 'An address its owner is also reached at by iMessage'),
 })
 
 export const PhoneMessageWire = Type.Object({
@@ -43,7 +52,8 @@ export const PhoneMessageWire = Type.Object({
 
 export function switchesOf(body: Static<typeof Switches>): Partial<Phone> {
   const { name, imessage, rcs, power, read_receipts: readReceipts, refuses } = body
-  const given = { name, imessage, rcs, power, readReceipts, refuses }
+  const email = body.email?.toLowerCase() ?? body.email
+  const given = { name, imessage, rcs, power, readReceipts, refuses, email }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
@@ -56,6 +66,7 @@ export function phoneWire(phone: Phone): Static<typeof PhoneWire> {
     power: phone.power,
     read_receipts: phone.readReceipts,
     refuses: phone.refuses,
+    email: phone.email,
   }
 }
 

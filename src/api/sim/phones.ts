@@ -257,7 +257,7 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
 }
 
 /** The caller's account, if its telephone network is a simulated one. */
-async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promise<Account> {
+export async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promise<Account> {
   const account = accountOf(request)
   const lines = [...(await ctx.directory.linesOf(account.id)).values()]
   if (account.world === 'live' && !lines.some(({ line }) => line.driver === 'simulator')) {

@@ -3,6 +3,7 @@ import type { Capabilities, Line } from '../../core/line.js'
 import type { Service } from '../../core/message.js'
 import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
 import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
+import { type CallNetwork, watchCalls } from './calls.js'
 
 /** A simulated line's temper, so that every rule about carriers can be tested without one. */
 export const SimulatorConfig = Type.Object({
@@ -42,6 +43,12 @@ export const SimulatorConfig = Type.Object({
       },
     ),
   ),
+  state: Type.Optional(
+    Type.Union([Type.Literal('ONLINE'), Type.Literal('DEGRADED'), Type.Literal('OFFLINE')], {
+      description:
+        'What the line says of itself; default ONLINE. DEGRADED: it works, but not as it should. OFFLINE: nothing leaves and nothing arrives until it is back; calls are forwarded all the same.',
+    }),
+  ),
   fault_times: Type.Optional(
     Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' }),
   ),
@@ -49,7 +56,7 @@ export const SimulatorConfig = Type.Object({
 type SimulatorConfig = Static<typeof SimulatorConfig>
 
 /** The telephone network behind the line, handed in by the composition root. */
-export interface Network {
+export interface Network extends CallNetwork {
   phone(network: string, number: string): Promise<Phone>
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
   find(ref: string): Promise<PhoneMessage | undefined>
@@ -57,6 +64,7 @@ export interface Network {
   nextDue(line: Line): Promise<number | undefined>
   arrived(messages: PhoneMessage[]): Promise<void>
   onNews(line: Line, handler: () => void): () => void
+  servicesAt(network: string, email: string): Promise<readonly Service[]>
 }
 
 const ALL_SERVICES: readonly Service[] = ['iMessage', 'RCS', 'SMS']
@@ -143,9 +151,11 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
     }
   }
 
-  const unsubscribe = network.onNews(line, () => void carry())
-  host.state('ONLINE')
-  void carry()
+  const isOffline = config.state === 'OFFLINE'
+  const unsubscribe = isOffline ? () => {} : network.onNews(line, () => void carry())
+  const stopCalls = watchCalls(network, line, host)
+  host.state(config.state ?? 'ONLINE', config.state && 'Set by the configuration of the line')
+  if (!isOffline) void carry()
 
   return {
     async send(message) {
@@ -174,6 +184,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       return { outcome: 'accepted', providerId, status: 'SENT' }
     },
     async availability(number) {
+      if (number.includes('@')) return network.servicesAt(line.network, number)
       return servicesOf(await network.phone(line.network, number))
     },
     ...(config.lookup === false
@@ -191,6 +202,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       closed = true
       cancelTimer()
       unsubscribe()
+      stopCalls()
     },
   }
 }

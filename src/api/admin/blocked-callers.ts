@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { findAccount } from '../../storage/accounts.js'
+import {
+  deleteBlockedCaller,
+  insertBlockedCaller,
+  listBlockedCallers,
+} from '../../storage/call-forwarding.js'
+import { requirePhone } from '../fields.js'
+import type { Routes } from '../routes.js'
+import { config, IdParams, idOf, listOf, required, tags } from './shared.js'
+
+const Params = Type.Object({
+  id: Type.String({ description: 'The account, or a test world' }),
+  number: Type.String({ description: 'The caller, E.164' }),
+})
+const Blocked = Type.Object({
+  number: Type.String({ description: 'The caller, E.164' }),
+  blocked_at: Type.String({ description: 'Since when' }),
+})
+
+export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
+  const account = async (id: string) => required(await findAccount(ctx.db, id), 'account', id)
+
+  app.get(
+    '/admin/accounts/:id/blocked-callers',
+    {
+      config,
+      schema: { tags, summary: 'List blocked callers', params: IdParams, response: { 200: listOf(Blocked) } },
+    },
+    async (request) => {
+      const { id } = await account(idOf(request))
+      const blocked = await listBlockedCallers(ctx.db, id)
+      return {
+        data: blocked.map(({ number, blockedAt }) => ({ number, blocked_at: formatTime(blockedAt) })),
+      }
+    },
+  )
+  app.put(
+    '/admin/accounts/:id/blocked-callers/:number',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Turn away the calls of a number',
+        description: 'The account hears nothing of them. Messages are not affected.',
+        params: Params,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await account(request.params.id)
+      const number = requirePhone('number', request.params.number)
+      await insertBlockedCaller(ctx.db, id, number, ctx.clock.now())
+      return reply.code(204).send(null)
+    },
+  )
+  app.delete(
+    '/admin/accounts/:id/blocked-callers/:number',
+    {
+      config,
+      schema: { tags, summary: 'Let a number call again', params: Params, response: { 204: Type.Null() } },
+    },
+    async (request, reply) => {
+      const { id } = await account(request.params.id)
+      await deleteBlockedCaller(ctx.db, id, requirePhone('number', request.params.number))
+      return reply.code(204).send(null)
+    },
+  )
+}

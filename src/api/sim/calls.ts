@@ -1,0 +1,149 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { networkOf } from '../../core/account.js'
+import type { Call, CallAction } from '../../core/call.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { actOnCall, callFromPhone, wakeCalls } from '../../services/phone-calls.js'
+import { listPhoneCalls } from '../../storage/calls.js'
+import { requirePhone } from '../fields.js'
+import { nullable } from '../message-wire.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { simulatedAccount } from './phones.js'
+
+/** Calls from virtual phones to lines, and on to the phones they are forwarded to. */
+
+const CallWire = Type.Object({
+  id: Type.String({ description: 'Id; the call_id of the event' }),
+  direction: Type.Unsafe<string>({ type: 'string', enum: ['in', 'out'], description: 'Seen from the phone' }),
+  number: Type.String({ description: 'The other side: the line that was called, or who calls' }),
+  line: Type.String({ description: 'The line that was called' }),
+  state: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['ringing', 'answered', 'ended', 'turned_away'],
+    description: 'turned_away: blocked, or nobody is set to take calls to the line',
+  }),
+  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
+  created_at: Type.String({ description: 'When it began' }),
+  answered_at: nullable('string', 'When it was answered'),
+  ended_at: nullable('string', 'When it was over'),
+})
+
+const Params = Type.Object({ number: Type.String({ description: 'The phone, E.164' }) })
+const CallParams = Type.Object({
+  number: Type.String({ description: 'The phone, E.164' }),
+  id: Type.String({ description: 'The call' }),
+})
+
+/** A caller does not learn where the call goes. */
+function callWire(call: Call, phone: string) {
+  const time = (at: number | null) => (at === null ? null : formatTime(at))
+  const isCaller = call.caller === phone
+  return {
+    id: call.id,
+    direction: isCaller ? 'out' : 'in',
+    number: isCaller ? call.lineNumber : call.caller,
+    line: call.lineNumber,
+    state: call.state,
+    outcome: call.outcome,
+    created_at: formatTime(call.createdAt),
+    answered_at: time(call.answeredAt),
+    ended_at: time(call.endedAt),
+  }
+}
+
+const ACTIONS: Record<CallAction, { summary: string; description: string }> = {
+  answer: {
+    summary: 'Answer a call',
+    description: 'On the phone that rings.',
+  },
+  decline: {
+    summary: 'Decline a call',
+    description: 'On the phone that rings. The call ends as BUSY.',
+  },
+  hangup: {
+    summary: 'Hang up',
+    description:
+      'An answered call ends as COMPLETED, on either phone; one that still rings as CANCELLED, by its caller.',
+  },
+}
+
+export function registerSimCalls(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+  const phoneNumber = (request: FastifyRequest) =>
+    requirePhone('number', (request.params as { number: string }).number)
+
+  app.get(
+    '/sim/phones/:number/calls',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Calls of a phone, newest first',
+        params: Params,
+        querystring: Type.Object({
+          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+        }),
+        response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
+      },
+    },
+    async (request) => {
+      const account = await simulatedAccount(ctx, request)
+      const owner = { network: networkOf(account), accountId: account.id }
+      const number = phoneNumber(request)
+      const calls = await listPhoneCalls(ctx.db, owner, number, Math.min(request.query.limit ?? 100, 1000))
+      return { data: calls.map((call) => callWire(call, number)) }
+    },
+  )
+  app.post(
+    '/sim/phones/:number/calls',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Call a line',
+        description:
+          'The phone that calls to the line are forwarded to rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when that phone is switched off or the number is a line, and is BUSY when the phone refuses everything or is the calling one. When nobody is set to take calls, or the caller is blocked, it is turned away, and the account hears nothing of it.',
+        params: Params,
+        body: Type.Object({ to: Type.String({ description: 'A simulated line, E.164' }) }),
+        response: { 201: CallWire },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const number = phoneNumber(request)
+      const to = requirePhone('to', request.body.to)
+      let placed: Call | undefined
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          placed = await callFromPhone(ctx, sql, account, number, to)
+          return { status: 201, body: callWire(placed, number) }
+        },
+        { after: () => wakeCalls(ctx, placed!) },
+      )
+    },
+  )
+  for (const [action, { summary, description }] of Object.entries(ACTIONS)) {
+    app.post(
+      `/sim/phones/:number/calls/:id/${action}`,
+      {
+        config,
+        schema: { tags, summary, description, params: CallParams, response: { 200: CallWire } },
+      },
+      async (request, reply) => {
+        const account = await simulatedAccount(ctx, request)
+        const number = phoneNumber(request)
+        const { id } = request.params as { id: string }
+        return answerOnce(ctx, request, reply, async (sql) => {
+          const call = await actOnCall(ctx, sql, account, number, id, action as CallAction)
+          return { status: 200, body: callWire(call, number) }
+        })
+      },
+    )
+  }
+}

@@ -1,0 +1,110 @@
+import { CLIENT_OPTIONS, withClient } from './client.js'
+import { type Args, type Command, onePositional, text, UsageError } from './command.js'
+import { printRecord } from './output.js'
+
+/** Administration: changes to what is there. Each command is one PATCH of an admin route. */
+
+type Fields = Record<string, unknown>
+
+export function settingOptions(): Command['options'] {
+  return {
+    pace: { type: 'string', help: 'messages a second; 0 is unlimited (default 10)' },
+    'on-unknown': {
+      type: 'string',
+      help: 'hold (default) or resend, when nobody can say whether a message went out',
+    },
+    'settle-ms': { type: 'string', help: 'how long a carrier\'s "no such message" is not yet believed' },
+    config: { type: 'string', help: "the driver's own settings, as JSON" },
+  }
+}
+
+export function settings(args: Args): Fields {
+  const whole = (name: string) => {
+    const value = text(args, name)
+    if (value === undefined) return undefined
+    if (!/^\d+$/.test(value)) throw new UsageError(`--${name} must be a whole number`)
+    return Number(value)
+  }
+  const config = text(args, 'config')
+  let parsed: unknown
+  try {
+    parsed = config === undefined ? undefined : JSON.parse(config)
+  } catch {
+    throw new UsageError('--config must be JSON, like \'{"latency_ms":0}\'')
+  }
+  return {
+    pace: whole('pace'),
+    on_unknown: text(args, 'on-unknown'),
+    settle_ms: whole('settle-ms'),
+    config: parsed,
+  }
+}
+
+/** A value that `none` takes away. */
+function clearable(args: Args, name: string): string | null | undefined {
+  const value = text(args, name)
+  return value === 'none' ? null : value
+}
+
+interface Change {
+  name: string
+  summary: string
+  options: Command['options']
+  examples: string[]
+  body(args: Args): Fields
+}
+
+const CHANGES: Change[] = [
+  {
+    name: 'account',
+    summary: "Change an account's settings",
+    options: {
+      'default-forwarding-number': {
+        type: 'string',
+        help: 'where calls go that neither a seat nor a line has a number for; none takes it away',
+      },
+    },
+    examples: ['trunkline account set <id> --default-forwarding-number +12025550111'],
+    body: (args) => ({ default_forwarding_number: clearable(args, 'default-forwarding-number') }),
+  },
+  {
+    name: 'line',
+    summary: "Change a line's settings",
+    options: {
+      ...settingOptions(),
+      seat: { type: 'string', help: 'the seat it is assigned to; none takes it away' },
+    },
+    examples: [
+      'trunkline line set <id> --pace 1',
+      'trunkline line set <id> --on-unknown resend',
+      'trunkline line set <id> --seat <seat id>',
+    ],
+    body: (args) => ({ ...settings(args), seat_id: clearable(args, 'seat') }),
+  },
+  {
+    name: 'seat',
+    summary: "Change a seat's settings",
+    options: {
+      'forwarding-number': {
+        type: 'string',
+        help: 'rings on calls to lines assigned to this seat; none takes it away',
+      },
+    },
+    examples: ['trunkline seat set <id> --forwarding-number +12025550111'],
+    body: (args) => ({ forwarding_number: clearable(args, 'forwarding-number') }),
+  },
+]
+
+export const SET_COMMANDS: readonly Command[] = CHANGES.map(({ name, body, ...command }) => ({
+  ...command,
+  name: `${name} set`,
+  positional: 'id',
+  options: { ...command.options, ...CLIENT_OPTIONS },
+  run: (args) => {
+    const path = `/admin/${name}s/${encodeURIComponent(onePositional(args, name))}`
+    const changes = body(args)
+    return withClient(args, async (send) =>
+      printRecord((await send('PATCH', path, changes)) as Fields, args.json),
+    )
+  },
+}))

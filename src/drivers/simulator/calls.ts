@@ -1,0 +1,47 @@
+import type { Line } from '../../core/line.js'
+import type { DriverHost } from '../driver.js'
+
+/** The network's voice side. */
+export interface CallNetwork {
+  giveUpCalls(line: Line): Promise<number | undefined>
+  onCalls(line: Line, handler: () => void): () => void
+}
+
+/**
+ * Ends calls that nobody takes. When each is given up stands in the network's books, so a restart loses nothing:
+ * whoever drives the line next looks there first. The answer stops it.
+ */
+export function watchCalls(network: CallNetwork, line: Line, host: DriverHost): () => void {
+  let stopped = false
+  let looking = false
+  let again = false
+  let cancelTimer = () => {}
+
+  async function look() {
+    again = true
+    if (looking) return
+    looking = true
+    try {
+      while (again && !stopped) {
+        again = false
+        cancelTimer()
+        const next = await network.giveUpCalls(line)
+        if (next !== undefined && !stopped)
+          cancelTimer = host.clock.after(next - host.clock.now(), () => void look())
+      }
+    } catch (error) {
+      host.log.warn({ err: error }, 'the simulated network stumbled over a call and goes on')
+      if (!stopped) cancelTimer = host.clock.after(1000, () => void look())
+    } finally {
+      looking = false
+    }
+  }
+
+  const unsubscribe = network.onCalls(line, () => void look())
+  void look()
+  return () => {
+    stopped = true
+    cancelTimer()
+    unsubscribe()
+  }
+}

@@ -1,0 +1,65 @@
+import { type Call, type CallOutcome, callEvent, ended, RING_MS, turnedAway } from '../core/call.js'
+import { forwardingNumber } from '../core/call-forwarding.js'
+import type { NewEvent } from '../core/event.js'
+import type { Line } from '../core/line.js'
+import type { Ctx } from '../ctx.js'
+import { uuidOf } from '../ids.js'
+import { findAccount } from '../storage/accounts.js'
+import { findForwardingNumbers, isBlocked } from '../storage/call-forwarding.js'
+import { lockOpenCalls, saveCall } from '../storage/calls.js'
+import type { Sql } from '../storage/db.js'
+import { routeTo } from './inbound.js'
+
+/**
+ * A call that reaches a line: whose it is and where it goes on to. Not stored yet. It is turned away when its
+ * account has blocked the caller or nobody is set to take it.
+ */
+export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string): Promise<Call> {
+  const now = ctx.clock.now()
+  const accountId = (await routeTo(sql, line, caller)) ?? null
+  const numbers = accountId && (await findForwardingNumbers(sql, line.id, accountId))
+  const forwardedTo = numbers ? forwardingNumber(numbers) : null
+  const blocked = accountId !== null && (await isBlocked(sql, accountId, caller))
+  const call: Call = {
+    id: ctx.newId(),
+    network: line.network,
+    lineId: line.id,
+    lineNumber: line.number,
+    accountId,
+    caller,
+    forwardedTo: blocked ? null : forwardedTo,
+    state: 'ringing',
+    outcome: null,
+    createdAt: now,
+    answeredAt: null,
+    endedAt: null,
+    dueAt: now + RING_MS,
+  }
+  return call.forwardedTo === null ? turnedAway(call, now) : call
+}
+
+/** The event of a call that is over: there is one exactly when the call reached an account that still exists. */
+export async function callEvents(sql: Sql, calls: readonly Call[]): Promise<NewEvent[]> {
+  const events: NewEvent[] = []
+  for (const call of calls) {
+    if (call.state !== 'ended') continue
+    const account = await findAccount(sql, call.accountId!)
+    if (account) events.push(callEvent(call, account, companyIdOf(account)))
+  }
+  return events
+}
+
+/** Accounts have short ids; where a UUID is promised, this is the account's. */
+export function companyIdOf(account: { id: string }): string {
+  return uuidOf(`account:${account.id}`)
+}
+
+/** A line goes away under its calls. */
+export async function endCallsOf(sql: Sql, lineId: string, now: number): Promise<NewEvent[]> {
+  const calls = (await lockOpenCalls(sql, lineId)).map((call) => {
+    const outcome: CallOutcome = call.state === 'answered' ? 'COMPLETED' : 'FAILED'
+    return ended(call, outcome, now)
+  })
+  for (const call of calls) await saveCall(sql, call)
+  return callEvents(sql, calls)
+}

@@ -1,0 +1,53 @@
+import type { Line, LineState } from '../core/line.js'
+import type { Ctx } from '../ctx.js'
+import { recordLineState } from '../services/line-states.js'
+import type { Lease } from '../storage/leases.js'
+
+export interface StateKeeper {
+  report(state: LineState, detail?: string): void
+  isOffline(): boolean
+  /** Nothing more is written; what is being written is. */
+  stop(): Promise<void>
+}
+
+/** What a line's driver says of its connection, written down in its order so that every process can tell. */
+export function createStateKeeper(ctx: Ctx, line: Line, lease: Lease, cameBack: () => void): StateKeeper {
+  let state: LineState = 'UNKNOWN'
+  let detail: string | null = null
+  let unwritten = false
+  let stopped = false
+  let writing: Promise<void> | undefined
+
+  function write() {
+    writing ??= (async () => {
+      try {
+        while (unwritten && !stopped) {
+          unwritten = false
+          await recordLineState(ctx, line, lease, state, detail)
+        }
+      } catch (error) {
+        unwritten = true
+        ctx.log.warn({ err: error, line: line.id }, "a line's state could not be written; trying again")
+        if (!stopped) ctx.clock.after(1000, write)
+      } finally {
+        writing = undefined
+      }
+    })()
+  }
+
+  return {
+    report(next, why) {
+      const wasOffline = state === 'OFFLINE'
+      state = next
+      detail = why ?? null
+      unwritten = true
+      write()
+      if (wasOffline && next !== 'OFFLINE') cameBack()
+    },
+    isOffline: () => state === 'OFFLINE',
+    async stop() {
+      stopped = true
+      await writing
+    },
+  }
+}
