@@ -145,7 +145,11 @@ describe.each(ENGINES)('administration on %s', (engine) => {
       settle_ms: 10,
     })
     await world.settle()
-    expect((await world.get(`/admin/lines/${line.id}`, 'admin')).body).toEqual({ ...line, driven_here: true })
+    expect((await world.get(`/admin/lines/${line.id}`, 'admin')).body).toEqual({
+      ...line,
+      driven_here: true,
+      state: 'ONLINE',
+    })
     const changed = await world.call('PATCH', `/admin/lines/${line.id}`, { as: 'admin', body: { pace: 0 } })
     expect(changed.body).toMatchObject({ pace: 0, on_unknown: 'resend', settle_ms: 10 })
     const numbers = (await world.get(`/admin/lines?account_id=${account.id}`, 'admin')).body.data.map(

@@ -25,7 +25,7 @@ describe.each(ENGINES)('calls to lines on %s', (engine) => {
   beforeAll(async () => {
     world = await createWorld(engine)
     b = await world.addAccount('b@example.com', B_LINE)
-    account = (await world.get('/admin/accounts', 'admin')).body.data[0]
+    account = (await world.get('/admin/accounts', 'admin')).body.data.find((one: Json) => one.id !== b.id)
     lineId = (await world.get('/admin/lines', 'admin')).body.data.find(
       (line: Json) => line.number === LINE && line.world === 'live',
     ).id
@@ -36,11 +36,11 @@ describe.each(ENGINES)('calls to lines on %s', (engine) => {
     seen = (await callEvents()).length
   })
 
-  const forward = (number: string | null, as: Who = 'live', line = LINE) =>
+  const forward = (number: string | null, as: Who = 'live', line: string = LINE) =>
     number === null
       ? world.call('DELETE', `/api/lines/${line}/call-forwarding`, { as })
       : world.call('PUT', `/api/lines/${line}/call-forwarding`, { as, body: { forwarding_number: number } })
-  const dial = async (from: string, to = LINE, as: Who = 'live') =>
+  const dial = async (from: string, to: string = LINE, as: Who = 'live') =>
     (await world.post(`/sim/phones/${from}/calls`, { to }, as)).body
   const act = (phone: string, id: string, action: string, as: Who = 'live') =>
     world.post(`/sim/phones/${phone}/calls/${id}/${action}`, undefined, as)

@@ -97,7 +97,7 @@ describe('the command line', () => {
       const { secret, ...lasting } = first
       expect(await json(name, 'show', first.id)).toMatchObject({
         ...lasting,
-        ...(name === 'line' ? { driven_here: expect.any(Boolean) } : {}),
+        ...(name === 'line' ? { driven_here: expect.any(Boolean), state: expect.any(String) } : {}),
       })
       expect(fieldOf(await text(name, 'show', id), shown)).toBe(fieldOf(created, shown))
       if (secret) expect(await text(name, 'show', first.id)).not.toContain(secret)
@@ -182,7 +182,7 @@ describe('the command line', () => {
     const commands = [
       ...overview.matchAll(/^ {2}((?:serve|account|key|line|seat)(?: [a-z]+)?) {2,}\S/gm),
     ].map((match) => match[1]!)
-    expect(commands).toHaveLength(1 + 4 * 4 + 2)
+    expect(commands).toHaveLength(1 + 4 * 4 + 3 + 2)
     const helps = [...commands, 'account', 'key', 'line', 'seat'].map((command) => command.split(' '))
     for (let i = 0; i < helps.length; i += 4) {
       const shown = await Promise.all(helps.slice(i, i + 4).map((args) => text(...args, '--help')))

@@ -32,6 +32,11 @@ export async function countLiveNodes(db: Db, leaseMs: number): Promise<number> {
   return Math.max(1, row?.n ?? 1)
 }
 
+/** A process that ends is counted no more: the others, and the one that comes after it, take all lines at once. */
+export async function forgetNode(db: Db, nodeId: string): Promise<void> {
+  await db.run('delete from nodes where id = $1', [nodeId])
+}
+
 export async function forgetNodes(db: Db, olderThanMs: number): Promise<void> {
   await db.run(`delete from nodes where seen_at < ${nowOf(db)} - $1`, [olderThanMs])
 }

@@ -5,6 +5,7 @@ import {
   acquireLeases,
   beat,
   countLiveNodes,
+  forgetNode,
   forgetNodes,
   type Lease,
   releaseLease,
@@ -144,6 +145,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       unsubscribe()
       await tending
       await Promise.all([...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
+      await forgetNode(ctx.db, nodeId)
     },
     get: (lineId) => runners.get(lineId),
     all: () => [...runners.values()],
