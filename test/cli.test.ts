@@ -121,6 +121,30 @@ describe('the command line', () => {
     })
     expect(fieldOf(await text('line', 'set', shared.id, '--settle-ms', '7'), 'settle_ms')).toBe('7')
     expect((await json('line', 'share', shared.id, '--account', accountId)).members).toContain(accountId)
+    expect(await json('line', 'unshare', shared.id, '--account', accountId)).toMatchObject({ removed: true })
+    expect((await json('line', 'show', shared.id)).members).not.toContain(accountId)
+  })
+
+  it('sets where calls go: of an account, a seat and a line', async () => {
+    const number = '+12025550177'
+    const company = (...value: string[]) =>
+      json('account', 'set', accountId, '--default-forwarding-number', ...value)
+    expect(await company('(202) 555-0177')).toMatchObject({ default_forwarding_number: number })
+    expect(await company('none')).toMatchObject({ default_forwarding_number: null })
+    const line = await json('line', 'create', '--account', accountId, '--number', '+12025550146')
+    const who = ['--account', accountId, '--email', 'calls@example.com']
+    const seat = await json('seat', 'create', ...who, '--forwarding-number', number)
+    expect(seat).toMatchObject({ forwarding_number: number })
+    expect(await json('seat', 'set', seat.id, '--forwarding-number', 'none')).toMatchObject({
+      forwarding_number: null,
+    })
+    expect(await json('line', 'set', line.id, '--seat', seat.id)).toMatchObject({ seat_id: seat.id })
+    expect(await json('line', 'set', line.id, '--seat', 'none')).toMatchObject({ seat_id: null })
+    const refused = await cli('seat', 'set', seat.id, '--forwarding-number', '911')
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('forwarding_number: must not be an emergency number'),
+    ])
   })
 
   it('ends with 2 and the help when it is called wrongly', async () => {

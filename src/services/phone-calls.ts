@@ -19,16 +19,18 @@ export function createCallNetwork(ctx: Ctx) {
   return {
     /** Gives up calls that nobody took in time, and tells when to look again. */
     async giveUpCalls(line: Line): Promise<number | undefined> {
-      for (let full = true; full; ) {
-        full = await ctx.db.tx(async (sql) => {
+      for (let count = AT_ONCE; count === AT_ONCE; ) {
+        count = await ctx.db.tx(async (sql) => {
           const now = ctx.clock.now()
           const due = await lockDueCalls(sql, line.id, now, AT_ONCE)
           await saveEnds(
+            ctx,
             sql,
             due.map((call) => ended(call, 'NO_ANSWER', now)),
           )
-          return due.length === AT_ONCE
+          return due.length
         })
+        if (count > 0) ctx.failpoint('call.after_end')
       }
       return findNextCallDue(ctx.db, line.id)
     },
@@ -103,14 +105,15 @@ export async function actOnCall(
   if (!(await findPhone(sql, network, number))?.power)
     throw new AppError('invalid', `The phone ${number} is switched off`)
   const after = afterAction(call, side, action, ctx.clock.now())
-  await saveEnds(sql, [after])
+  await saveEnds(ctx, sql, [after])
   return after
 }
 
 /** A call's new state, and its event when that is its end. */
-async function saveEnds(sql: Sql, calls: readonly Call[]): Promise<void> {
+async function saveEnds(ctx: Ctx, sql: Sql, calls: readonly Call[]): Promise<void> {
   for (const call of calls) await saveCall(sql, call)
   await appendEvents(sql, await callEvents(sql, calls))
+  if (calls.length > 0) ctx.failpoint('call.before_end')
 }
 
 /** The line's process has a call to watch. */

@@ -79,3 +79,49 @@ it('an Idempotency-Key is one message on both processes at once', async () => {
   expect((await get(servers[0]!.url, '/api/v2/messages')).pagination.total).toBe(1)
   for (const server of servers) await server.kill('SIGTERM')
 }, 60_000)
+
+it('any process answers for a line that another drives: what it is asked to do, and how it is', async () => {
+  const storage = await temporaryStorage('postgres')
+  const servers = await Promise.all([1, 2].map(() => spawnServer({ env: { ...env, ...storage } })))
+  const lines = (await get(servers[0]!.url, '/admin/lines', 'admin')).data
+  const idOf = (number: string) =>
+    lines.find((line: Json) => line.number === number && line.world === 'live').id
+  // One line alone can be asked about iMessage.
+  const smsOnly = { config: { services: ['SMS'] } }
+  await post(servers[0]!.url, `/admin/lines/${idOf('+12025550190')}`, smsOnly, {}, 'admin')
+  const drives = async ({ url }: { url: string }) =>
+    (await get(url, `/admin/lines/${idOf('+12025550100')}`, 'admin')).driven_here
+  const driver = await eventually(
+    async () => (await Promise.all(servers.map(drives))).indexOf(true),
+    (index) => index >= 0,
+  )
+  const [near, far] = [servers[driver]!, servers[1 - driver]!]
+  expect(await drives(far)).toBe(false)
+  const evaluate = (url: string, number: string) =>
+    get(url, `/api/evaluate-service?number=${encodeURIComponent(number)}`)
+  for (const { url } of [near, far]) {
+    expect(await evaluate(url, '+12025550101')).toEqual({ number: '+12025550101', service: 'iMessage' })
+    expect(await evaluate(url, '+12025550102')).toEqual({ number: '+12025550102', service: 'SMS' })
+    expect(await evaluate(url, 'nobody@example.com')).toMatchObject({ service: 'SMS' })
+  }
+
+  const states = async (url: string) => (await get(url, '/api/v2/lines/state')).data
+  const online = (data: Json[]) => data.length === 2 && data.every((one) => one.status === 'ONLINE')
+  const before = await eventually(() => states(far.url), online)
+  expect(await states(near.url)).toEqual(before)
+  // Its process is dead: nobody knows, until the other has taken over. That is no change of the line itself.
+  await near.kill('SIGKILL')
+  const seen = new Set<string>()
+  await eventually(
+    async () => {
+      for (const one of await states(far.url)) seen.add(one.status)
+      return drives(far)
+    },
+    (taken) => taken,
+  )
+  expect([...seen].filter((status) => status !== 'ONLINE' && status !== 'UNKNOWN')).toEqual([])
+  expect(await eventually(() => states(far.url), online)).toEqual(before)
+  expect(await evaluate(far.url, '+12025550101')).toMatchObject({ service: 'iMessage' })
+  await far.kill('SIGTERM')
+  expect((await inspect('postgres', storage)).sequence).toEqual([])
+}, 60_000)
