@@ -15,11 +15,13 @@ import { createAuthenticator, type Principal, refusalOf } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { createErrorHandler } from './errors.js'
 import { createLimiter } from './limits.js'
+import { registerMedia } from './media.js'
 import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
+import { registerUploads } from './uploads.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -121,6 +123,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
     registerSim(routes, ctx, options)
+    registerMedia(routes, ctx)
+    await registerUploads(routes, ctx)
   })
   await app.ready()
   return app

@@ -2,6 +2,7 @@ import { AppError } from '../core/errors.js'
 import { imageSize } from '../core/image-size.js'
 import { type ImageType, imageType } from '../core/magic.js'
 import type { Ctx } from '../ctx.js'
+import { openUrl } from './media.js'
 
 export interface ImageRules {
   maxBytes: number
@@ -19,7 +20,10 @@ export async function fetchImage(
   url: string,
   rules: ImageRules,
 ): Promise<{ body: Buffer; type: ImageType }> {
-  const { body } = await ctx.door.download(url, { maxBytes: rules.maxBytes })
+  const chunks: Buffer[] = []
+  const { body: stream } = await openUrl(ctx, url, { maxBytes: rules.maxBytes })
+  for await (const chunk of stream) chunks.push(chunk)
+  const body = Buffer.concat(chunks)
   return { body, type: checkImage(body, rules) }
 }
 
