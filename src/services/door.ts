@@ -83,9 +83,13 @@ export function createDoor(
     return unreachable()
   }
 
-  async function ask(url: string, options: Partial<Dispatcher.RequestOptions>) {
+  async function ask(url: string, signal: AbortSignal, options: Partial<Dispatcher.RequestOptions>) {
+    // The library hears the signal only when it is connected.
+    const late = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', reject, { once: true })
+    })
     try {
-      return await request(url, { dispatcher: agent, ...options })
+      return await Promise.race([request(url, { dispatcher: agent, signal, ...options }), late])
     } catch {
       throw trouble()
     }
@@ -97,8 +101,7 @@ export function createDoor(
     for (let hop = 0; ; hop++) {
       const fault = urlFault(url, rules)
       if (fault) throw refused(hop === 0 ? fault : `leads to a URL that ${fault}`)
-      const { statusCode, headers, body } = await ask(url, {
-        signal,
+      const { statusCode, headers, body } = await ask(url, signal, {
         // A connection of its own each time: nobody gets one that another account opened.
         reset: true,
         headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Trunkline' },
@@ -144,7 +147,7 @@ export function createDoor(
       const fault = urlFault(url, rules)
       if (fault) throw refused(fault)
       const signal = AbortSignal.timeout(timeoutMs)
-      const answer = await ask(url, { method: 'POST', headers, body, signal })
+      const answer = await ask(url, signal, { method: 'POST', headers, body })
       const start = await beginning(answer.body, POST_ANSWER_BYTES).catch(() => {
         throw trouble()
       })
