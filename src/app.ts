@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildServer } from './api/server.js'
@@ -12,10 +13,13 @@ import { timeOrderedId } from './ids.js'
 import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
 import { createDoor, type Lookup } from './services/door.js'
+import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
 import { createCallNetwork } from './services/phone-calls.js'
 import { createPhoneNetwork } from './services/phones.js'
 import { hasOwnAdminKey, seedDefaultWorld } from './services/world.js'
+import { createChunkBlobs } from './storage/blob-chunks.js'
+import { createFileBlobs } from './storage/blob-files.js'
 import type { Db } from './storage/db.js'
 import { migrate } from './storage/migrate.js'
 import { openPostgres } from './storage/postgres.js'
@@ -68,6 +72,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
 async function compose(config: Config, options: AppOptions, db: Db, clock: Clock, log: Log): Promise<App> {
   await migrate(db, clock.now())
   const drivers = new Map<string, Driver>()
+  let errands = 0
   const ctx = {
     db,
     config,
@@ -79,6 +84,12 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     directory: createDirectory(db, drivers),
     wakes: createWakes(db),
     door: createDoor(urlRules(config), options.lookup),
+    blobs: config.databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(config.data, 'media'), db),
+    publicUrl: () => config.publicUrl ?? listenUrl(server),
+    errand<T>(work: () => Promise<T>) {
+      errands++
+      return work().finally(() => errands--)
+    },
     failpoint: createFailpoint(config.failpoint),
   } as unknown as Ctx
   drivers.set('simulator', createSimulator({ ...createPhoneNetwork(ctx), ...createCallNetwork(ctx) }))
@@ -87,7 +98,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   ctx.acceptance = createAcceptance(ctx)
 
   if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
-  const settle = () => settled(db)
+  const settle = () => settled(() => db.pending() + errands)
   const advance = (ms: number) => clock.advance(ms, settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
   const server = await buildServer(ctx, {
@@ -105,6 +116,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     advance,
     async start() {
       if (!isLoopback(config.host) && !(await hasOwnAdminKey(ctx))) throw new Error(needsKeys(config.host))
+      await sweepMedia(ctx, true)
       await worker.start()
       await server.listen({ host: config.host, port: config.port })
       phase = 'ready'
@@ -124,11 +136,11 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   }
 }
 
-/** Quiet for a few turns of the event loop: no statement running, nothing that a turn would start. */
-async function settled(db: Db): Promise<void> {
+/** Quiet for a few turns of the event loop: nothing under way, nothing that a turn would start. */
+async function settled(underWay: () => number): Promise<void> {
   for (let quiet = 0; quiet < 6; ) {
     await new Promise((resolve) => setImmediate(resolve))
-    quiet = db.pending() === 0 ? quiet + 1 : 0
+    quiet = underWay() === 0 ? quiet + 1 : 0
   }
 }
 

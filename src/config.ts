@@ -21,6 +21,10 @@ export interface Config {
   authFailuresPerMinute: number
   /** Private hosts that webhooks and media may be on. */
   allowHosts: readonly string[]
+  /** Where the outside reaches this server, without a slash at the end; null: the address it listens on. */
+  publicUrl: string | null
+  /** Days that uploaded media is kept; 0 for ever. */
+  mediaDays: number
   /** Test only: kill the process at a named moment. */
   failpoint: string | null
 }
@@ -97,8 +101,22 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       .split(',')
       .map((host) => host.trim().toLowerCase())
       .filter((host) => host !== ''),
+    publicUrl: publicUrl(text(undefined, 'TRUNKLINE_PUBLIC_URL')),
+    mediaDays: whole('TRUNKLINE_MEDIA_DAYS', text(undefined, 'TRUNKLINE_MEDIA_DAYS'), 0, 0, 36_500),
     failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
   })
+}
+
+function publicUrl(value: string | undefined): string | null {
+  if (value === undefined) return null
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
+  if (!isPlain) {
+    throw new ConfigError(
+      `TRUNKLINE_PUBLIC_URL must be an address like https://sms.example.com, not "${value}"`,
+    )
+  }
+  return url.href.replace(/\/+$/, '')
 }
 
 function readSecret(name: string, file: string): string {

@@ -7,6 +7,7 @@ import type { Directory } from './services/directory.js'
 import type { Door } from './services/door.js'
 import type { Answered, Asked } from './services/line-actions.js'
 import type { Acceptance } from './services/messages.js'
+import type { Blobs } from './storage/blobs.js'
 import type { Db } from './storage/db.js'
 
 /** The long-lived things, built once in app.ts and handed to everything that has effects. */
@@ -25,6 +26,12 @@ export interface Ctx {
   acceptance: Acceptance
   /** The one way out for URLs that users choose. */
   door: Door
+  /** The bytes of media. */
+  blobs: Blobs
+  /** Where the outside reaches us, without a slash at the end; empty while that is not known yet. */
+  publicUrl(): string
+  /** Runs work that nobody waits for: settling does. */
+  errand<T>(work: () => Promise<T>): Promise<T>
   wakes: Wakes
   /** A named moment at which a test may kill the process. Does nothing otherwise. */
   failpoint(name: string): void

@@ -1,6 +1,7 @@
 import { urlRules } from '../config.js'
 import { toForwardingNumber } from '../core/call-forwarding.js'
 import { AppError } from '../core/errors.js'
+import { parseMediaUrl } from '../core/media.js'
 import { toE164 } from '../core/phone.js'
 import { urlFault } from '../core/url.js'
 import type { Ctx } from '../ctx.js'
@@ -20,8 +21,19 @@ export function requireForwarding(field: string, text: string): string {
   return result.number
 }
 
-/** A URL we will call later: refused now if it never could be called. */
+/** A URL we will call later: refused now if it never could be called. Our own media is fine wherever we are. */
 export function checkUrl(ctx: Ctx, field: string, url: string | undefined): void {
-  const fault = url ? urlFault(url, urlRules(ctx.config)) : undefined
+  if (!url || parseMediaUrl(ctx.publicUrl(), url)) return
+  const fault = urlFault(url, urlRules(ctx.config))
   if (fault) throw new AppError('invalid', `${field}: ${fault}`)
+}
+
+/** Puts the field in front of what turned out to be wrong with it. */
+export async function aboutField<T>(field: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const isFault = error instanceof AppError && (error.code === 'invalid' || error.code === 'too_large')
+    throw isFault ? new AppError(error.code, `${field}: ${error.message}`) : error
+  }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
-import { type Answer, once } from '../services/once.js'
+import { type Answer, earlierAnswer, once } from '../services/once.js'
 import { type Sql, UniqueViolation } from '../storage/db.js'
 import { identityOf } from './identity.js'
 
@@ -24,5 +24,17 @@ export async function answerOnce<T>(
   if (answer.replayed) reply.header('x-idempotent-replay', 'true')
   else await options.after?.()
   reply.code(answer.status)
+  return answer.body
+}
+
+/** The answer of the request that this one repeats, if it does: before work that a repeat must not depend on. */
+export async function answeredBefore<T>(
+  ctx: Ctx,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<T | undefined> {
+  const answer = await earlierAnswer<T>(ctx.db, identityOf(request), ctx.clock.now())
+  if (!answer) return undefined
+  reply.header('x-idempotent-replay', 'true').code(answer.status)
   return answer.body
 }

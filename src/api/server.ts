@@ -21,6 +21,7 @@ import { createErrorHandler } from './errors.js'
 import { createLimiter } from './limits.js'
 import { registerLines } from './lines.js'
 import { registerLookups } from './lookups.js'
+import { registerMedia } from './media.js'
 import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
@@ -28,6 +29,7 @@ import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
+import { registerUploads } from './uploads.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -137,6 +139,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminSeats(routes, ctx)
     registerSim(routes, ctx, options)
     registerSimCalls(routes, ctx)
+    registerMedia(routes, ctx)
+    await registerUploads(routes, ctx)
   })
   await app.ready()
   return app

@@ -3,8 +3,16 @@ import type { Socket } from 'node:net'
 /** Fastify's own type of this error is too narrow: the packet is a Buffer. */
 type BrokenRequest = Error & { code?: string; rawPacket?: unknown }
 
+const patient = new WeakSet<Socket>()
+
+/** A request that may take longer than others: whoever asks for this limits it in another way. */
+export function bePatientWith(socket: Socket): void {
+  patient.add(socket)
+}
+
 /** Requests that are not HTTP enough to reach a route: answered as JSON, then the connection is closed. */
 export function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && patient.has(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, text, message] = describe(error)
   const body = JSON.stringify({ status: 'ERROR', message })

@@ -30,8 +30,11 @@ export function urlFault(text: string, rules: UrlRules): string | undefined {
 
 /** What is wrong with an address that a name led to, or undefined. */
 export function addressFault(hostname: string, address: string, rules: UrlRules): string | undefined {
-  if (isAllowed(hostname, rules)) return undefined
-  return ipaddr.isValid(address) && isPublicAddress(ipaddr.process(address)) ? undefined : 'not public'
+  if (rules.allowHosts?.includes(hostname)) return undefined
+  const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
+  // The machine's own name is allowed because it leads to the machine.
+  if (isAllowed(hostname, rules)) return parsed?.range() === 'loopback' ? undefined : 'not loopback'
+  return parsed && isPublicAddress(parsed) ? undefined : 'not public'
 }
 
 /** Names an operator allowed, and the machine itself in the default world. */

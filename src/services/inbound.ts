@@ -8,12 +8,13 @@ import { listLineMembers } from '../storage/lines.js'
 import { findInbound, findMessagesById, type NewMessage } from '../storage/messages.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
 import { createBatch } from './batch.js'
+import { withMedia } from './inbound-media.js'
 import { addMessages } from './messages.js'
 
 /** The inbound door of a line. Its promise resolves when the message is on disk; a repeat is a no-op. */
 export function createInboundDoor(ctx: Ctx, line: Line): (message: Inbound) => Promise<void> {
   const batch = createBatch<Inbound, undefined>((items) => receive(ctx, line, items))
-  return (message) => batch.add(message)
+  return withMedia(ctx, line, routeTo, (message) => batch.add(message))
 }
 
 async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefined[]> {

@@ -12,6 +12,25 @@ export interface Answer<T = unknown> {
   stored?: T
 }
 
+/** The answer of a request that this one repeats: for those that must do something slow before their effect. */
+export async function earlierAnswer<T>(
+  sql: Sql,
+  request: RequestIdentity,
+  now: number,
+): Promise<Answer<T> | undefined> {
+  if (request.key === undefined && request.retryCount === 0) return undefined
+  const key = request.key ?? `#${request.hash}`
+  const earlier = await findReplay(sql, request.accountId, request.path, key, now)
+  if (!earlier) return undefined
+  if (earlier.requestHash !== request.hash) {
+    throw new AppError(
+      'idempotency_mismatch',
+      'This Idempotency-Key was used before with another body. Use a new key for a new request.',
+    )
+  }
+  return { status: earlier.status, body: JSON.parse(earlier.body) }
+}
+
 /**
  * Runs a POST's effect once per Idempotency-Key, and once for a request and the published client's retries of
  * it. The answer is stored in the effect's own transaction, so there is never an effect without it.
@@ -26,16 +45,8 @@ export async function once<T>(
   const run = () =>
     ctx.db.tx(async (sql): Promise<Answer<T> & { replayed: boolean }> => {
       const now = ctx.clock.now()
-      const earlier = looksBack ? await findReplay(sql, request.accountId, request.path, key, now) : undefined
-      if (earlier) {
-        if (earlier.requestHash !== request.hash) {
-          throw new AppError(
-            'idempotency_mismatch',
-            'This Idempotency-Key was used before with another body. Use a new key for a new request.',
-          )
-        }
-        return { status: earlier.status, body: JSON.parse(earlier.body), replayed: true }
-      }
+      const earlier = await earlierAnswer<T>(sql, request, now)
+      if (earlier) return { ...earlier, replayed: true }
       const answer = await effect(sql)
       if (request.key === undefined) {
         await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3', [

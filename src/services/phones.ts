@@ -42,7 +42,7 @@ export function createPhoneNetwork(ctx: Ctx) {
     take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
     find: (ref: string) => findPhoneMessageByRef(ctx.db, ref),
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
-    nextDue: (line: Line) => findNextDue(ctx.db, line.id),
+    nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
     arrived: (messages: PhoneMessage[]) =>
       ctx.db.write((sql) =>
         savePhoneArrivals(

@@ -179,10 +179,10 @@ export async function listDuePhoneMessages(
   return rows.map(toPhoneMessage)
 }
 
-export async function findNextDue(sql: Sql, lineId: string): Promise<number | undefined> {
+export async function findNextDue(sql: Sql, lineId: string, after: number): Promise<number | undefined> {
   const row = await sql.one<{ due_at: number | null }>(
-    'select min(due_at) as due_at from phone_messages where line_id = $1 and due_at is not null',
-    [lineId],
+    'select min(due_at) as due_at from phone_messages where line_id = $1 and due_at > $2',
+    [lineId, after],
   )
   return row?.due_at ?? undefined
 }

@@ -1,6 +1,7 @@
 import type { Line } from '../core/line.js'
 import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../services/lines.js'
+import { sweepMedia } from '../services/media-retention.js'
 import {
   acquireLeases,
   beat,
@@ -120,6 +121,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await dropExpiredReplays(ctx.db, now)
     await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
+    await sweepMedia(ctx, false)
     await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
     await forgetNodes(ctx.db, 24 * 3_600_000)
   }

@@ -4,14 +4,17 @@ import { type Account, networkOf } from '../../core/account.js'
 import { AppError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
+import { urlOf } from '../../services/media.js'
 import { readOnPhone, setPhone, textFromPhone, wakePhoneLines } from '../../services/phones.js'
 import { recordRead } from '../../services/receipts.js'
 import { listLines } from '../../storage/lines.js'
 import { findPhone, listPhoneMessages, listPhones } from '../../storage/phones.js'
 import { accountOf } from '../auth.js'
 import { requirePhone } from '../fields.js'
+import { answerWithMedia } from '../keep-media.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
+import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import {
   NewPhone,
   PhoneMessageWire,
@@ -28,6 +31,7 @@ const TextBody = Type.Object({
   to: Type.String({ description: 'A simulated line, E.164' }),
   content: Type.Optional(Type.String({ maxLength: 18_995, description: 'Text' })),
   media_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Attached media' })),
+  media: Type.Optional(PhoneMedia),
   reply_to: Type.Optional(
     Type.String({ description: 'id of the message on the phone that this one answers' }),
   ),
@@ -115,6 +119,7 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
     '/sim/phones/:number/messages',
     {
       config,
+      bodyLimit: PHONE_MEDIA_BODY,
       schema: {
         tags,
         summary: 'Send as a phone',
@@ -130,8 +135,8 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
     },
     async (request, reply) => {
       const { body } = request
-      if (!body.content && !body.media_url)
-        throw new AppError('invalid', 'missing required parameter: content (or media_url)')
+      if (!body.content && !body.media_url && !body.media)
+        throw new AppError('invalid', 'missing required parameter: content (or media_url, or media)')
       const account = await simulatedAccount(ctx, request)
       const text = {
         to: requirePhone('to', body.to),
@@ -139,17 +144,20 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         mediaUrl: body.media_url ?? '',
         replyTo: body.reply_to ?? null,
       }
+      const draft = body.media ? await mediaOnPhone(ctx, account.id, body.media) : null
+      if (draft) text.mediaUrl = urlOf(ctx, draft.media)
       let line = ''
-      return answerOnce(
+      return answerWithMedia(
         ctx,
         request,
         reply,
+        draft,
         async (sql) => {
           const sent = await textFromPhone(ctx, sql, account, phoneNumber(request), text)
           line = sent.lineId
           return { status: 201, body: { id: sent.providerId, service: sent.service } }
         },
-        { after: () => wakePhoneLines(ctx, [line]) },
+        () => wakePhoneLines(ctx, [line]),
       )
     },
   )

@@ -4,6 +4,7 @@ import type { Service } from '../../core/message.js'
 import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
 import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
 import { type CallNetwork, watchCalls } from './calls.js'
+import { createSlowLane } from './slow-lane.js'
 
 /** A simulated line's temper, so that every rule about carriers can be tested without one. */
 export const SimulatorConfig = Type.Object({
@@ -61,7 +62,7 @@ export interface Network extends CallNetwork {
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
   find(ref: string): Promise<PhoneMessage | undefined>
   due(line: Line, limit: number): Promise<PhoneMessage[]>
-  nextDue(line: Line): Promise<number | undefined>
+  nextDue(line: Line, after: number): Promise<number | undefined>
   arrived(messages: PhoneMessage[]): Promise<void>
   onNews(line: Line, handler: () => void): () => void
   servicesAt(network: string, email: string): Promise<readonly Service[]>
@@ -118,19 +119,31 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       do {
         again = false
         const due = await network.due(line, DUE_LIMIT)
-        await Promise.all(due.map(handOver))
-        if (due.length > 0) await network.arrived(due)
-        again ||= due.length === DUE_LIMIT
+        const quick: PhoneMessage[] = []
+        const handing: Promise<void>[] = []
+        for (const message of due) {
+          if (slow.takes(message)) continue
+          quick.push(message)
+          handing.push(handOver(message))
+        }
+        await Promise.all(handing)
+        if (quick.length > 0) await network.arrived(quick)
+        again ||= due.length === DUE_LIMIT && quick.length > 0
       } while (again && !closed)
-      const next = await network.nextDue(line)
+      // What is under way is overdue, and no reason to look again.
+      const next = await network.nextDue(line, slow.isEmpty() ? 0 : host.clock.now())
       if (next !== undefined && !closed)
         cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
     } catch (error) {
-      host.log.warn({ err: error }, 'the simulated network stumbled and goes on')
-      if (!closed) cancelTimer = host.clock.after(1000, () => void carry())
+      stumbled(error)
     } finally {
       carrying = false
     }
+  }
+
+  function stumbled(error: unknown) {
+    host.log.warn({ err: error }, 'the simulated network stumbled and goes on')
+    if (!closed) cancelTimer = host.clock.after(1000, () => void carry())
   }
 
   async function handOver(message: PhoneMessage) {
@@ -151,6 +164,12 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
     }
   }
 
+  async function arrivedSlowly(message: PhoneMessage) {
+    await network.arrived([message])
+    void carry()
+  }
+
+  const slow = createSlowLane(handOver, arrivedSlowly, stumbled)
   const isOffline = config.state === 'OFFLINE'
   const unsubscribe = isOffline ? () => {} : network.onNews(line, () => void carry())
   const stopCalls = watchCalls(network, line, host)

@@ -1,0 +1,44 @@
+/** A file we serve under an address that cannot be guessed. */
+export interface Media {
+  /** What the API calls mediaObjectId. */
+  id: string
+  /** The secret part of its address. */
+  name: string
+  accountId: string
+  /** Given to us by the account, or sent by a person to one of its lines. */
+  source: MediaSource
+  extension: string
+  size: number
+  createdAt: number
+}
+
+export type MediaSource = 'upload' | 'inbound'
+
+export const MAX_MEDIA_BYTES = 100_000_000
+/** 131 bits: nobody finds one by trying. */
+export const MEDIA_NAME_LENGTH = 22
+
+const DAY_MS = 86_400_000
+/** What people send is kept for thirty days, as the interface says. */
+const INBOUND_DAYS = 30
+
+/** How long media of this source is kept; undefined: for ever. `uploadDays` is the operator's choice, 0 for ever. */
+export function keptMs(source: MediaSource, uploadDays: number): number | undefined {
+  if (source === 'inbound') return INBOUND_DAYS * DAY_MS
+  return uploadDays > 0 ? uploadDays * DAY_MS : undefined
+}
+
+/** The media's name and extension in an address under our own base, or undefined. */
+export function parseMediaUrl(base: string, url: string): { name: string; extension: string } | undefined {
+  if (base === '' || !url.startsWith(`${base}/media/`)) return undefined
+  return parseMediaFile(url.slice(base.length + '/media/'.length))
+}
+
+export function parseMediaFile(file: string): { name: string; extension: string } | undefined {
+  const match = /^([0-9A-Za-z]{22})\.([0-9a-z]{1,8})$/.exec(file)
+  return match ? { name: match[1]!, extension: match[2]! } : undefined
+}
+
+export function mediaUrl(base: string, media: Pick<Media, 'name' | 'extension'>): string {
+  return `${base}/media/${media.name}.${media.extension}`
+}

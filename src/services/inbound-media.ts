@@ -1,0 +1,55 @@
+import { urlRules } from '../config.js'
+import { AppError } from '../core/errors.js'
+import type { Line } from '../core/line.js'
+import { urlFault } from '../core/url.js'
+import type { Ctx } from '../ctx.js'
+import type { Inbound } from '../drivers/driver.js'
+import type { Sql } from '../storage/db.js'
+import { findInbound } from '../storage/messages.js'
+import { createTurns } from './batch.js'
+import { rehost } from './media.js'
+
+/**
+ * Takes over the media of inbound messages before they are stored, so that whoever hears of a message can read
+ * its media. Meanwhile only later messages of the same person wait. A message whose media cannot be had is stored
+ * all the same, with the address it came with.
+ */
+export function withMedia(
+  ctx: Ctx,
+  line: Line,
+  routeTo: (sql: Sql, line: Line, from: string) => Promise<string | undefined>,
+  store: (message: Inbound) => Promise<void>,
+): (message: Inbound) => Promise<void> {
+  const busy = new Map<string, { inTurn: ReturnType<typeof createTurns>; waiting: number }>()
+
+  async function takeOver(message: Inbound): Promise<Inbound> {
+    const url = message.mediaUrl
+    if (!url || (await findInbound(ctx.db, line.id, message.providerId))) return message
+    const accountId = await routeTo(ctx.db, line, message.from)
+    if (!accountId) return message
+    try {
+      return { ...message, mediaUrl: await rehost(ctx, accountId, url) }
+    } catch (error) {
+      // Our own trouble passes: the carrier still has the message and brings it again.
+      if (error instanceof AppError && error.code === 'unavailable') throw error
+      const reason = error instanceof AppError ? error.message : 'it could not be stored'
+      ctx.log.warn({ line: line.id, reason }, 'inbound media stays where it is')
+      // An address that we would not call is none to hand on.
+      return { ...message, mediaUrl: urlFault(url, urlRules(ctx.config)) ? '' : url }
+    }
+  }
+
+  return (message) => {
+    const before = busy.get(message.from)
+    if (!message.mediaUrl && !before) return store(message)
+    const person = before ?? { inTurn: createTurns(), waiting: 0 }
+    busy.set(message.from, person)
+    person.waiting++
+    const stored = person.inTurn(async () => store(await takeOver(message)))
+    return ctx
+      .errand(() => stored)
+      .finally(() => {
+        if (--person.waiting === 0) busy.delete(message.from)
+      })
+  }
+}
