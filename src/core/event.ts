@@ -1,7 +1,13 @@
 import type { Message } from './message.js'
 
 /** The append-only log's entries. */
-export const EVENT_TYPES = ['message.created', 'message.updated', 'message.received', 'message.read'] as const
+export const EVENT_TYPES = [
+  'message.created',
+  'message.updated',
+  'message.received',
+  'message.read',
+  'message.deleted',
+] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface NewEvent {
