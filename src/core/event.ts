@@ -10,6 +10,7 @@ export const EVENT_TYPES = [
   'line.unassigned',
   'line.status.changed',
   'call.inbound',
+  'message.deleted',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
