@@ -13,6 +13,10 @@ import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeats } from './admin/seats.js'
 import { createAuthenticator, type Principal, refusalOf } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
+import { registerContactBulk } from './contact-bulk.js'
+import { registerContactConsent } from './contact-consent.js'
+import { registerContactCreate } from './contact-create.js'
+import { registerContacts } from './contacts.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { createLimiter } from './limits.js'
@@ -21,6 +25,7 @@ import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
+import { registerVerifiedContacts } from './verified-contacts.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -118,6 +123,11 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   await app.register(async (routes) => {
     registerOps(routes, ctx, options)
     registerMessages(routes, ctx, createLimiter(100, 10_000, ctx.clock.now), options.liveNodes)
+    registerContacts(routes, ctx)
+    registerContactCreate(routes, ctx)
+    registerContactBulk(routes, ctx)
+    registerContactConsent(routes, ctx)
+    registerVerifiedContacts(routes, ctx)
     registerAdminAccounts(routes, ctx)
     registerAdminKeys(routes, ctx)
     registerAdminLines(routes, ctx)

@@ -1,13 +1,19 @@
 import type { Message } from './message.js'
 
 /** The append-only log's entries. */
-export const EVENT_TYPES = ['message.created', 'message.updated', 'message.received', 'message.read'] as const
+export const EVENT_TYPES = [
+  'message.created',
+  'message.updated',
+  'message.received',
+  'message.read',
+  'contact.created',
+] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface NewEvent {
   accountId: string
   type: EventType
-  /** Handle of the message it is about. */
+  /** Id of what it is about; of a message, its handle. */
   subject: string
   at: number
   data: Record<string, unknown>
