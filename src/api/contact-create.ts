@@ -45,8 +45,15 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
     const owner = await ownerOf(ctx, actorOf(request))
     const input = { at: '', phone, fields: fieldsOf(body) }
     const contact = await answerOnce(ctx, request, reply, async (sql) => {
-      const [made] = await putContacts(ctx, sql, owner, [input], body.update_if_exists ?? false)
-      return { status, body: made! }
+      const { contacts, written } = await putContacts(
+        ctx,
+        sql,
+        owner,
+        [input],
+        body.update_if_exists ?? false,
+      )
+      await written
+      return { status, body: contacts[0]! }
     })
     return (await contactWires(ctx, owner.account.id, [contact]))[0]!
   }

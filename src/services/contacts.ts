@@ -38,7 +38,8 @@ export async function ownerOf(ctx: Ctx, actor: Actor): Promise<Owner> {
 
 /**
  * Makes contacts, and changes those there are already if `update` says so. All or none: the first that cannot be
- * made ends it. A phone given twice is one contact, described in the order of the rows.
+ * made ends it. A phone given twice is one contact, described in the order of the rows. The contacts are known
+ * before they are `written`, so that a long answer can be made while the storage works.
  */
 export async function putContacts(
   ctx: Ctx,
@@ -46,7 +47,7 @@ export async function putContacts(
   owner: Owner,
   inputs: readonly ContactInput[],
   update: boolean,
-): Promise<Contact[]> {
+): Promise<{ contacts: Contact[]; written: Promise<unknown> }> {
   const { account } = owner
   const now = ctx.clock.now()
   await lockContacts(sql, account.id)
@@ -72,13 +73,13 @@ export async function putContacts(
     return before ? [{ before, after }] : []
   })
   // The event numbers are a lock that the account's sends wait for, so the longest part comes before it.
-  await Promise.all([
+  const written = Promise.all([
     insertContacts(sql, fresh),
     saveContacts(sql, changes),
     saveLabels(sql, account.id, inputs, now),
     appendEvents(sql, fresh.map(contactCreated)),
   ])
-  return contacts
+  return { contacts, written }
 }
 
 function newContact(ctx: Ctx, { account, numbers, lines }: Owner, phone: string, now: number): Contact {
