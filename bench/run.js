@@ -2,6 +2,7 @@
 // Each figure is a ratio measured in one run on one machine: our rate and the yardstick's, in turns.
 import { parseArgs } from 'node:util'
 import { acceptPostgres, acceptSqlite } from './accept.js'
+import { bulkGrowth, contactsGrowth } from './contacts.js'
 import { deliveredSqlite } from './delivered.js'
 import { listGrowth } from './list.js'
 import { soak } from './soak.js'
@@ -11,10 +12,19 @@ const BENCHES = {
   accept_postgres: acceptPostgres,
   delivered_sqlite: deliveredSqlite,
   list_growth: listGrowth,
+  bulk_growth: bulkGrowth,
+  contacts_growth: contactsGrowth,
   rss_mb: acceptSqlite,
   soak,
 }
-const DEFAULT = ['accept_sqlite', 'accept_postgres', 'delivered_sqlite', 'list_growth']
+const DEFAULT = [
+  'accept_sqlite',
+  'accept_postgres',
+  'delivered_sqlite',
+  'list_growth',
+  'bulk_growth',
+  'contacts_growth',
+]
 
 const { values, positionals } = parseArgs({
   options: { json: { type: 'boolean' }, runs: { type: 'string', default: '5' } },

@@ -40,15 +40,23 @@ function dropNulls(fields: unknown): void {
  * has them: validation sees a body after its older names are gone.
  */
 export function documentAliases(aliases: Aliases) {
-  return ({ schema, url }: { schema: FastifySchema; url: string }) => {
-    const body = schema.body as { properties: Record<string, object> }
-    const older = Object.entries(aliases).flatMap(([name, names]) =>
-      names.map((alias) => [
-        alias,
-        { ...body.properties[name], description: `Older name of ${name}`, deprecated: true },
-      ]),
-    )
-    const properties = { ...body.properties, ...Object.fromEntries(older) }
-    return { url, schema: { ...schema, body: { ...body, properties } } }
-  }
+  return ({ schema, url }: { schema: FastifySchema; url: string }) => ({
+    url,
+    schema: { ...schema, body: olderNames(schema.body as ObjectSchema, aliases) },
+  })
+}
+
+interface ObjectSchema {
+  properties: Record<string, object>
+}
+
+/** The schema of an object, with the older names beside the current ones. */
+export function olderNames(object: ObjectSchema, aliases: Aliases): ObjectSchema {
+  const older = Object.entries(aliases).flatMap(([name, names]) =>
+    names.map((alias) => [
+      alias,
+      { ...object.properties[name], description: `Older name of ${name}`, deprecated: true },
+    ]),
+  )
+  return { ...object, properties: { ...object.properties, ...Object.fromEntries(older) } }
 }

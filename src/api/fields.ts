@@ -3,6 +3,7 @@ import { toForwardingNumber } from '../core/call-forwarding.js'
 import { AppError } from '../core/errors.js'
 import { parseMediaUrl } from '../core/media.js'
 import { toE164 } from '../core/phone.js'
+import { parseTime } from '../core/time.js'
 import { urlFault } from '../core/url.js'
 import type { Ctx } from '../ctx.js'
 
@@ -19,6 +20,17 @@ export function requireForwarding(field: string, text: string): string {
   const result = toForwardingNumber(text)
   if ('fault' in result) throw new AppError('invalid', `${field}: ${result.fault}`)
   return result.number
+}
+
+export function requireTime(field: string, text: string): number {
+  const time = parseTime(text)
+  if (time === undefined) {
+    throw new AppError(
+      'invalid',
+      `${field}: must be an ISO 8601 date, or date and time with Z or an offset, like 2026-01-31T09:30:00Z`,
+    )
+  }
+  return time
 }
 
 /** A URL we will call later: refused now if it never could be called. Our own media is fine wherever we are. */

@@ -20,6 +20,8 @@ export function identityOf(request: FastifyRequest): RequestIdentity {
 }
 
 class Identity implements RequestIdentity {
+  private fingerprint: string | undefined
+
   constructor(
     readonly accountId: string,
     readonly path: string,
@@ -30,6 +32,7 @@ class Identity implements RequestIdentity {
 
   /** Few requests are ever compared with another: the others do not pay for a fingerprint. */
   get hash(): string {
-    return hash('sha256', this.body ?? '', 'base64')
+    this.fingerprint ??= hash('sha256', this.body ?? '', 'base64')
+    return this.fingerprint
   }
 }

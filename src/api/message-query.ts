@@ -9,14 +9,13 @@ import {
   STATUSES,
   type Status,
 } from '../core/message.js'
-import { parseTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
 import { findAccountByEmail } from '../storage/accounts.js'
 import { listLineIds } from '../storage/lines.js'
 import type { DateField } from '../storage/message-counts.js'
 import type { Branch, Page } from '../storage/message-list.js'
 import type { Principal } from './auth.js'
-import { requirePhone } from './fields.js'
+import { requirePhone, requireTime } from './fields.js'
 
 const phone = (description: string) => Type.Optional(Type.String({ description: `${description}, E.164` }))
 const date = (description: string) => Type.Optional(Type.String({ description: `${description}, ISO 8601` }))
@@ -176,12 +175,5 @@ function datesOf(query: ListQuery): Branch['dates'] {
 function timeOf(query: ListQuery, name: keyof ListQuery): number | undefined {
   const text = query[name]
   if (text === undefined) return undefined
-  const time = parseTime(String(text))
-  if (time === undefined) {
-    throw new AppError(
-      'invalid',
-      `${name}: must be an ISO 8601 date, or date and time with Z or an offset, like 2026-01-31T09:30:00Z`,
-    )
-  }
-  return time
+  return requireTime(name, String(text))
 }

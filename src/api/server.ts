@@ -16,6 +16,10 @@ import { registerAdminSeats } from './admin/seats.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
+import { registerContactBulk } from './contact-bulk.js'
+import { registerContactConsent } from './contact-consent.js'
+import { registerContactCreate } from './contact-create.js'
+import { registerContacts } from './contacts.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { registerLegacyMessages } from './legacy-messages.js'
@@ -34,6 +38,7 @@ import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokens } from './tokens.js'
 import { registerUploads } from './uploads.js'
+import { registerVerifiedContacts } from './verified-contacts.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -137,6 +142,11 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
     registerMessageDelete(routes, ctx)
     registerTokens(routes, ctx)
+    registerContacts(routes, ctx)
+    registerContactCreate(routes, ctx)
+    registerContactBulk(routes, ctx)
+    registerContactConsent(routes, ctx)
+    registerVerifiedContacts(routes, ctx)
     registerAdminAccounts(routes, ctx)
     registerAdminBlockedCallers(routes, ctx)
     registerAdminKeys(routes, ctx)

@@ -11,6 +11,7 @@ export const EVENT_TYPES = [
   'line.status.changed',
   'call.inbound',
   'message.deleted',
+  'contact.created',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 

@@ -8,7 +8,7 @@ import { findAccount } from '../storage/accounts.js'
 import { findForwardingNumbers, isBlocked } from '../storage/call-forwarding.js'
 import { lockOpenCalls, saveCall } from '../storage/calls.js'
 import type { Sql } from '../storage/db.js'
-import { routeTo } from './inbound.js'
+import { ownerOf } from './shared-lines.js'
 
 /**
  * A call that reaches a line: whose it is and where it goes on to. Not stored yet. It is turned away when its
@@ -16,7 +16,7 @@ import { routeTo } from './inbound.js'
  */
 export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string): Promise<Call> {
   const now = ctx.clock.now()
-  const accountId = (await routeTo(sql, line, caller)) ?? null
+  const accountId = (await ownerOf(sql, line, caller)) ?? null
   const numbers = accountId && (await findForwardingNumbers(sql, line.id, accountId))
   const forwardedTo = numbers ? forwardingNumber(numbers) : null
   const blocked = accountId !== null && (await isBlocked(sql, accountId, caller))

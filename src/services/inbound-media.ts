@@ -4,10 +4,10 @@ import type { Line } from '../core/line.js'
 import { urlFault } from '../core/url.js'
 import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
-import type { Sql } from '../storage/db.js'
 import { findInbound } from '../storage/messages.js'
 import { createTurns } from './batch.js'
 import { rehost } from './media.js'
+import { ownerOf } from './shared-lines.js'
 
 /**
  * Takes over the media of inbound messages before they are stored, so that whoever hears of a message can read
@@ -17,7 +17,6 @@ import { rehost } from './media.js'
 export function withMedia(
   ctx: Ctx,
   line: Line,
-  routeTo: (sql: Sql, line: Line, from: string) => Promise<string | undefined>,
   store: (message: Inbound) => Promise<void>,
 ): (message: Inbound) => Promise<void> {
   const busy = new Map<string, { inTurn: ReturnType<typeof createTurns>; waiting: number }>()
@@ -25,7 +24,7 @@ export function withMedia(
   async function takeOver(message: Inbound): Promise<Inbound> {
     const url = message.mediaUrl
     if (!url || (await findInbound(ctx.db, line.id, message.providerId))) return message
-    const accountId = await routeTo(ctx.db, line, message.from)
+    const accountId = await ownerOf(ctx.db, line, message.from)
     if (!accountId) return message
     try {
       return { ...message, mediaUrl: await rehost(ctx, accountId, url) }

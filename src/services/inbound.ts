@@ -4,17 +4,17 @@ import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
 import { findAttemptsByProvider } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
-import { listLineMembers } from '../storage/lines.js'
 import { findInbound, findMessagesById, type NewMessage } from '../storage/messages.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
 import { createBatch } from './batch.js'
 import { withMedia } from './inbound-media.js'
 import { addMessages } from './messages.js'
+import { noteSenders, routeTo } from './shared-lines.js'
 
 /** The inbound door of a line. Its promise resolves when the message is on disk; a repeat is a no-op. */
 export function createInboundDoor(ctx: Ctx, line: Line): (message: Inbound) => Promise<void> {
   const batch = createBatch<Inbound, undefined>((items) => receive(ctx, line, items))
-  return withMedia(ctx, line, routeTo, (message) => batch.add(message))
+  return withMedia(ctx, line, (message) => batch.add(message))
 }
 
 async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefined[]> {
@@ -25,10 +25,11 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
     for (const item of items) {
       if (seen.has(item.providerId) || (await findInbound(sql, line.id, item.providerId))) continue
       seen.add(item.providerId)
-      const accountId = await routeTo(sql, line, item.from)
+      const accountId = await routeTo(sql, line, item.from, now)
       if (!accountId) continue
       messages.push(await toMessage(ctx, sql, line, accountId, item, now))
     }
+    await noteSenders(sql, line, messages, now)
     await applyConsent(sql, messages, now)
     await addMessages(sql, 'message.received', messages)
     return messages.length
@@ -36,23 +37,6 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
   ctx.metrics.received.inc({ result: 'new' }, results)
   ctx.metrics.received.inc({ result: 'repeat_or_unrouted' }, items.length - results)
   return items.map(() => undefined)
-}
-
-/**
- * Whose message it is. A dedicated line has one owner; on a shared one it belongs to the member this person
- * last heard from, and a stranger's message to nobody unless there is only one member.
- */
-export async function routeTo(sql: Sql, line: Line, from: string): Promise<string | undefined> {
-  if (line.accountId) return line.accountId
-  const members = await listLineMembers(sql, line.id)
-  if (members.length <= 1) return members[0]
-  const list = sql.inList(2, members)
-  const row = await sql.one<{ account_id: string }>(
-    `select account_id from messages where contact = $1 and account_id in ${list.sql} and line_id = $3 and is_outbound = 1
-     order by created_at desc limit 1`,
-    [from, list.param, line.id],
-  )
-  return row?.account_id
 }
 
 async function toMessage(

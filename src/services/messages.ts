@@ -9,6 +9,7 @@ import { findOptOuts } from '../storage/opt-outs.js'
 import { insertReplays } from '../storage/replays.js'
 import { createBatch } from './batch.js'
 import { type Actor, checkReply, newOutbound, requireLine, seatOf } from './outbound.js'
+import { checkRecipient } from './recipients.js'
 import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from './replay.js'
 
 export interface SendInput {
@@ -65,6 +66,7 @@ export async function sendMessage(
     throw new AppError('invalid', 'send_style: this line cannot send expressive styles')
   }
   const { number: contact, replyTo } = input
+  await checkRecipient(ctx, account, contact)
   if (replyTo) await checkReply(ctx, account, from, { groupId: null, contact }, replyTo)
   const seat = input.seatId ? await seatOf(ctx, account, input.seatId) : undefined
   const message = newOutbound(ctx, account, from, {

@@ -1,4 +1,5 @@
 import type { Line } from '../core/line.js'
+import { CLAIM_MS } from '../core/verified-contact.js'
 import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
@@ -18,6 +19,7 @@ import { dropEmptyCounts } from '../storage/message-counts.js'
 import { dropParkedReceipts } from '../storage/receipts.js'
 import { dropExpiredReplays } from '../storage/replays.js'
 import { dropExpiredTokens } from '../storage/tokens.js'
+import { dropStrangers } from '../storage/verified-contacts.js'
 import { type Runner, startRunner } from './line-runner.js'
 
 /** Beats in the time of a lease: one or two may get lost before the line does. */
@@ -126,6 +128,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
     await sweepMedia(ctx, false)
+    await dropStrangers(ctx.db, now - CLAIM_MS)
     await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
     await forgetNodes(ctx.db, 24 * 3_600_000)
   }
