@@ -18,6 +18,8 @@ import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
+import { registerGroupDetails } from './group-details.js'
+import { registerGroups } from './groups.js'
 import { createLimiter } from './limits.js'
 import { registerLines } from './lines.js'
 import { registerLookups } from './lookups.js'
@@ -27,6 +29,7 @@ import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
+import { registerSimGroups } from './sim/groups.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerUploads } from './uploads.js'
@@ -132,6 +135,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSeats(routes, ctx)
     registerAccount(routes, ctx)
     registerLookups(routes, ctx)
+    registerGroups(routes, ctx)
+    registerGroupDetails(routes, ctx)
     registerAdminAccounts(routes, ctx)
     registerAdminBlockedCallers(routes, ctx)
     registerAdminKeys(routes, ctx)
@@ -141,6 +146,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
+    registerSimGroups(routes, ctx)
   })
   await app.ready()
   return app

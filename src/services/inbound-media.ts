@@ -17,7 +17,7 @@ import { rehost } from './media.js'
 export function withMedia(
   ctx: Ctx,
   line: Line,
-  routeTo: (sql: Sql, line: Line, from: string) => Promise<string | undefined>,
+  routeTo: (sql: Sql, line: Line, from: string, group: Inbound['group']) => Promise<string | undefined>,
   store: (message: Inbound) => Promise<void>,
 ): (message: Inbound) => Promise<void> {
   const busy = new Map<string, { inTurn: ReturnType<typeof createTurns>; waiting: number }>()
@@ -25,7 +25,7 @@ export function withMedia(
   async function takeOver(message: Inbound): Promise<Inbound> {
     const url = message.mediaUrl
     if (!url || (await findInbound(ctx.db, line.id, message.providerId))) return message
-    const accountId = await routeTo(ctx.db, line, message.from)
+    const accountId = await routeTo(ctx.db, line, message.from, message.group)
     if (!accountId) return message
     try {
       return { ...message, mediaUrl: await rehost(ctx, accountId, url) }

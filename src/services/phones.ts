@@ -8,11 +8,11 @@ import type { Sql } from '../storage/db.js'
 import {
   findNextDue,
   findPhone,
-  findPhoneMessageByRef,
   insertPhoneMessages,
   insertPhones,
   listDuePhoneMessages,
   listPhoneMessages,
+  listPhoneMessagesByRef,
   type NewPhoneMessage,
   releaseWaiting,
   savePhone,
@@ -20,6 +20,8 @@ import {
   savePhoneRead,
 } from '../storage/phones.js'
 import { createBatch } from './batch.js'
+import type { UsableLine } from './directory.js'
+import { asOne, createGroupNetwork } from './phone-groups.js'
 
 /**
  * The simulated telephone network: phones, what is on its way to them, and what they send. It keeps its own
@@ -40,7 +42,8 @@ export function createPhoneNetwork(ctx: Ctx) {
     },
     /** Takes a message for a phone. Resolves with the network's id once it is in its books. */
     take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
-    find: (ref: string) => findPhoneMessageByRef(ctx.db, ref),
+    find: async (ref: string) => asOne(await listPhoneMessagesByRef(ctx.db, ref)),
+    ...createGroupNetwork(ctx),
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
     arrived: (messages: PhoneMessage[]) =>
@@ -80,6 +83,8 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
       sendStyle: message.sendStyle,
       replyTo: message.replyTo?.providerId ?? null,
       extra: message.extra,
+      chatId: null,
+      sender: null,
       service: message.service,
       createdAt: now,
       arrivedAt: null,
@@ -114,6 +119,22 @@ export function wakePhoneLines(ctx: Ctx, lines: readonly string[]): void {
   for (const lineId of lines) ctx.wakes.wake(`phones:${lineId}`)
 }
 
+export async function requireSimulatedLine(
+  ctx: Ctx,
+  account: Account,
+  field: string,
+  number: string,
+): Promise<UsableLine> {
+  const usable = (await ctx.directory.linesOf(account.id)).get(number)
+  if (usable?.line.driver !== 'simulator') {
+    throw new AppError(
+      'invalid',
+      `${field}: ${number} is not a simulated line of this account. GET /admin/lines lists them.`,
+    )
+  }
+  return usable
+}
+
 export interface PhoneText {
   to: string
   content: string
@@ -130,14 +151,7 @@ export async function textFromPhone(
   text: PhoneText,
 ): Promise<NewPhoneMessage> {
   const network = networkOf(account)
-  const usable = (await ctx.directory.linesOf(account.id)).get(text.to)
-  if (usable?.line.driver !== 'simulator') {
-    throw new AppError(
-      'invalid',
-      `to: ${text.to} is not a simulated line of this account. GET /admin/lines lists them.`,
-    )
-  }
-  const { line, capabilities } = usable
+  const { line, capabilities } = await requireSimulatedLine(ctx, account, 'to', text.to)
   const phone =
     (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)
@@ -157,6 +171,8 @@ export async function textFromPhone(
     sendStyle: '',
     replyTo: text.replyTo,
     extra: null,
+    chatId: null,
+    sender: null,
     service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',
     createdAt: now,
     arrivedAt: null,

@@ -13,6 +13,8 @@ export interface Branch {
   isOutbound?: boolean
   contact?: string
   groupId?: string
+  /** Somebody in the group it is to. */
+  member?: string
   status?: Status
   service?: Service
   type?: MessageType
@@ -68,8 +70,9 @@ export async function listMessages(
 
 /** The ways to reach a branch's rows: what an index holds equal, and the date its entries are ordered by. */
 interface Path {
-  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'status')[]
-  order: DateField
+  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'member' | 'status')[]
+  /** Null when the entries come from several places of the index. */
+  order: DateField | null
 }
 
 const PATHS: readonly Path[] = [
@@ -97,6 +100,7 @@ async function pick(
   let best: { path: Path; walked: number } | undefined
   if (branch.contact !== undefined) best = { path: { equal: ['contact'], order: 'created' }, walked: 0 }
   else if (branch.groupId !== undefined) best = { path: { equal: ['groupId'], order: 'created' }, walked: 0 }
+  else if (branch.member !== undefined) best = { path: { equal: ['member'], order: null }, walked: 0 }
   else {
     const open = PATHS.filter((path) => path.equal.every((name) => branch[name] !== undefined))
     const exact = open.find((path) => path.order === page.order && covers(path, branch))
@@ -131,15 +135,16 @@ function covers(path: Path, branch: Branch): boolean {
 async function countPath(sql: Sql, branch: Branch, path: Path): Promise<number> {
   const equal: Branch = { accountId: branch.accountId, dates: {} }
   for (const name of path.equal) Object.assign(equal, { [name]: branch[name] })
-  const range = branch.dates[path.order]
-  if (range) equal.dates = { [path.order]: range }
+  const range = path.order && branch.dates[path.order]
+  if (range) equal.dates = { [path.order!]: range }
   return countBranch(sql, equal)
 }
 
 /** Exact number of matches: from the counters, and by counting only where they cannot tell. */
 async function countBranch(sql: Sql, branch: Branch): Promise<number> {
   const fields = Object.keys(branch.dates) as DateField[]
-  if (branch.contact !== undefined || branch.groupId !== undefined || fields.length > 1)
+  const { contact, groupId, member } = branch
+  if (contact !== undefined || groupId !== undefined || member !== undefined || fields.length > 1)
     return countRows(sql, branch)
   const filter: CountFilter = branch
   const field = fields[0]
@@ -186,6 +191,12 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
   add('account_id', '=', branch.accountId, true)
   add('contact', '=', branch.contact, owns('contact'))
   add('group_id', '=', branch.groupId, owns('groupId'))
+  if (branch.member !== undefined) {
+    params.push(branch.member)
+    where.push(
+      `(account_id, group_id) in (select x.account_id, x.group_id from group_members x where x.handle = $${params.length})`,
+    )
+  }
   add('line_id', '=', branch.lineId, owns('lineId'))
   add('line_number', '<>', branch.notLineNumber, true)
   add(
