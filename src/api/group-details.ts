@@ -19,7 +19,7 @@ const ActingLine = Type.Optional(
   }),
 )
 
-const changed = (data: Record<string, TSchema>) =>
+const changed = <T extends Record<string, TSchema>>(data: T) =>
   Type.Object({
     status: Type.String({ description: 'OK' }),
     data: Type.Object({
@@ -77,7 +77,7 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
       })
       return answerOnce(ctx, request, reply, async (sql) => {
         const { name } = await recordChange(ctx, sql, change)
-        return { status: 200, body: answer(change, { group_name: name ?? '' }) as never }
+        return { status: 200, body: answer(change, { group_name: name ?? '' }) }
       })
     },
   )
@@ -110,7 +110,7 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
       })
       return answerOnce(ctx, request, reply, async (sql) => {
         const { photo } = await recordChange(ctx, sql, change)
-        return { status: 200, body: answer(change, { group_photo: photoWire(photo) }) as never }
+        return { status: 200, body: answer(change, { group_photo: photoWire(photo) }) }
       })
     },
   )
@@ -120,6 +120,6 @@ function actingNumber(fromNumber: string | null | undefined): string | null {
   return fromNumber ? requirePhone('from_number', fromNumber) : null
 }
 
-function answer({ group, from }: GroupChange, data: object) {
+function answer<T extends object>({ group, from }: GroupChange, data: T) {
   return { status: 'OK', data: { group_id: group.id, ...data, from_number: from.line.number } }
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AppError } from '../core/errors.js'
 import type { SendStyle } from '../core/message.js'
 import type { Ctx } from '../ctx.js'
@@ -101,7 +101,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
       )
       if (replayed) reply.header('x-idempotent-replay', 'true')
       reply.code(202)
-      return toGroupResponse(message, accountOf(request), group) as never
+      return toGroupResponse(message, accountOf(request), group) as Static<typeof GroupMessageResponse>
     },
   )
 

@@ -16,11 +16,15 @@ export async function findBlocked(
     sql,
     messages.flatMap((message) => message.groupId ?? []),
   )
+  if (groups.size === 0) {
+    const optedOut = await findOptOuts(sql, messages)
+    return ({ accountId, contact }) => optedOut(accountId, contact)
+  }
   const people = messages.flatMap(({ accountId, groupId }) => {
     const group = groups.get(groupId ?? '')
     return group ? handlesOf(group).map((contact) => ({ accountId, contact })) : []
   })
-  const optedOut = await findOptOuts(sql, people.length > 0 ? [...messages, ...people] : messages)
+  const optedOut = await findOptOuts(sql, [...messages, ...people])
   return ({ accountId, contact, groupId }) => {
     const group = groups.get(groupId ?? '')
     return group

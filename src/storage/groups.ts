@@ -14,7 +14,8 @@ export interface LatestMessage {
  * changed, and before the account's event numbers: two nodes that meet the same people at once make one group.
  */
 export async function lockGroupsOf(sql: Sql, lineId: string): Promise<void> {
-  if (sql.engine === 'postgres') await sql.one('select 1 from lines where id = $1 for update', [lineId])
+  if (sql.engine === 'postgres')
+    await sql.one('select 1 from lines where id = $1 for no key update', [lineId])
 }
 
 export async function insertGroup(sql: Sql, group: NewGroup): Promise<void> {
