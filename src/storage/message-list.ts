@@ -83,6 +83,14 @@ const PATHS: readonly Path[] = [
   { equal: ['status'], order: 'created' },
 ]
 
+/** A person or a group leads to few rows: such a branch has one path, for its rows and for their number. */
+function directPath({ contact, groupId, member }: Branch): Path | undefined {
+  if (contact !== undefined) return { equal: ['contact'], order: 'created' }
+  if (groupId !== undefined) return { equal: ['groupId'], order: 'created' }
+  if (member !== undefined) return { equal: ['member'], order: null }
+  return undefined
+}
+
 /**
  * The statement for one branch. The totals tell how many entries each index would have to walk to find the
  * page; the cheapest is chosen here and the others are put out of the planner's reach, because neither engine
@@ -97,11 +105,9 @@ async function pick(
   params: Param[],
 ): Promise<string> {
   const direction = page.descending ? 'desc' : 'asc'
-  let best: { path: Path; walked: number } | undefined
-  if (branch.contact !== undefined) best = { path: { equal: ['contact'], order: 'created' }, walked: 0 }
-  else if (branch.groupId !== undefined) best = { path: { equal: ['groupId'], order: 'created' }, walked: 0 }
-  else if (branch.member !== undefined) best = { path: { equal: ['member'], order: null }, walked: 0 }
-  else {
+  const direct = directPath(branch)
+  let best: { path: Path; walked: number } | undefined = direct && { path: direct, walked: 0 }
+  if (!best) {
     const open = PATHS.filter((path) => path.equal.every((name) => branch[name] !== undefined))
     const exact = open.find((path) => path.order === page.order && covers(path, branch))
     if (exact) best = { path: exact, walked: depth }
@@ -143,9 +149,8 @@ async function countPath(sql: Sql, branch: Branch, path: Path): Promise<number> 
 /** Exact number of matches: from the counters, and by counting only where they cannot tell. */
 async function countBranch(sql: Sql, branch: Branch): Promise<number> {
   const fields = Object.keys(branch.dates) as DateField[]
-  const { contact, groupId, member } = branch
-  if (contact !== undefined || groupId !== undefined || member !== undefined || fields.length > 1)
-    return countRows(sql, branch)
+  const direct = directPath(branch)
+  if (direct || fields.length > 1) return countRows(sql, branch, direct)
   const filter: CountFilter = branch
   const field = fields[0]
   if (!field) return sumAll(sql, filter)
@@ -169,10 +174,10 @@ async function countBranch(sql: Sql, branch: Branch): Promise<number> {
   return parts.reduce((sum, n) => sum + n, 0)
 }
 
-async function countRows(sql: Sql, branch: Branch): Promise<number> {
+async function countRows(sql: Sql, branch: Branch, path?: Path): Promise<number> {
   const params: Param[] = []
   const row = await sql.one<{ n: number }>(
-    `select count(*) as n from messages where ${conditions(branch, params)}`,
+    `select count(*) as n from messages where ${conditions(branch, params, path)}`,
     params,
   )
   return row!.n
@@ -193,8 +198,9 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
   add('group_id', '=', branch.groupId, owns('groupId'))
   if (branch.member !== undefined) {
     params.push(branch.member)
+    // The index has only what is in a group, and SQLite uses it only where that is said.
     where.push(
-      `(account_id, group_id) in (select x.account_id, x.group_id from group_members x where x.handle = $${params.length})`,
+      `group_id is not null and (account_id, group_id) in (select x.account_id, x.group_id from group_members x where x.handle = $${params.length})`,
     )
   }
   add('line_id', '=', branch.lineId, owns('lineId'))
