@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changeMembership } from '../src/services/group-actions.js'
+import { requireGroup } from '../src/services/groups.js'
+import { DEFAULT_WORLD } from '../src/services/world.js'
 import {
   ADA,
   BOB,
@@ -9,6 +12,7 @@ import {
   type Json,
   LINE,
   SHARED_LINE,
+  type Who,
   type World,
 } from './support/world.js'
 
@@ -44,6 +48,10 @@ describe.each(ENGINES)('groups on %s', (engine) => {
   const chat = async (id: string) => (await world.get(`/sim/groups/${id}`)).body
   const eventsOf = async (subject: string) =>
     (await world.events()).filter((event) => event.subject === subject).map(({ type, data }) => [type, data])
+  const ownerId = async (): Promise<string> =>
+    (await world.get('/admin/accounts', 'admin')).body.data.find(
+      (one: Json) => one.email === DEFAULT_WORLD.email,
+    ).id
   /** A group that is on its phones. */
   const made = async (numbers: string[]): Promise<string> => {
     const { group_id } = (await send({ numbers })).body
@@ -193,7 +201,7 @@ describe.each(ENGINES)('groups on %s', (engine) => {
 
     it('carries media, styles, seats and replies of the same group', async () => {
       const [a, b, c] = fresh(3) as [string, string, string]
-      const owner = (await world.get('/admin/accounts', 'admin')).body.data[0].id
+      const owner = await ownerId()
       const seat = { account_id: owner, email: `s${next}@example.com` }
       const { id } = (await world.post('/admin/seats', seat, 'admin')).body
       const first = await send({
@@ -721,7 +729,7 @@ describe.each(ENGINES)('groups on %s', (engine) => {
 
     it('is refused while the line is gone', async () => {
       const line = '+12025550160'
-      const owner = (await world.get('/admin/accounts', 'admin')).body.data[0].id
+      const owner = await ownerId()
       const { id } = (await world.post('/admin/lines', { account_id: owner, number: line }, 'admin')).body
       await world.settle()
       const { group_id } = (await send({ numbers: fresh(2), from_number: line })).body
@@ -905,6 +913,51 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       expect((await world.get(`/api/v2/groups/${theirs}`, null)).status).toBe(401)
       expect((await world.get(`/api/v2/groups/${theirs}`, 'admin')).status).toBe(403)
       expect((await world.get(`/api/v2/groups/${mine}`, 'test')).status).toBe(404)
+    })
+
+    it('on a shared line a group belongs to the account that made it, whoever its people last heard from', async () => {
+      const b = await world.addAccount(`shared-${engine}@example.com`, '+12025550151')
+      const lines = (await world.get('/admin/lines', 'admin')).body.data
+      const shared = lines.find((line: Json) => line.number === SHARED_LINE && line.world === 'live')
+      await world.post(`/admin/lines/${shared.id}/members`, { account_id: b.id }, 'admin')
+      const [a, c] = fresh(2) as [string, string]
+      const mine = (await send({ from_number: SHARED_LINE, numbers: [a, c] })).body.group_id
+      const body = { from_number: SHARED_LINE, numbers: [a, c], content: 'x' }
+      const theirs = (await world.post('/api/send-group-message', body, b.live)).body.group_id
+      expect(theirs).not.toBe(mine)
+      await world.advance(1000)
+      await world.send({ from_number: SHARED_LINE, number: a }, b.live)
+      await world.advance(1000)
+      await world.text(a, 'for the first', { to: undefined, group_id: mine })
+      await world.text(a, 'for the second', { to: undefined, group_id: theirs }, b.live)
+      await world.advance(1000)
+      const inbound = async (as: Who) =>
+        (
+          await world.get(`/api/v2/messages?is_outbound=false&from_number=${encodeURIComponent(a)}`, as)
+        ).body.data.map((message: Json) => [message.group_id, message.content])
+      expect(await inbound('live')).toEqual([[mine, 'for the first']])
+      expect(await inbound(b.live)).toEqual([[theirs, 'for the second']])
+      expect((await world.inbox(c)).map((one) => one.content)).toEqual(['Hello all', 'for the first'])
+      expect((await world.inbox(c, b.live)).map((one) => one.content)).toEqual(['x', 'for the second'])
+    })
+
+    it('whoever is confined to some lines sees the groups of those and no others', async () => {
+      const { ctx } = world.app
+      const account = (await ctx.directory.account(
+        (
+          await world.get('/admin/accounts', 'admin')
+        ).body.data[0].id,
+      ))!
+      const confined = { account, numbers: new Set([SHARED_LINE]) }
+      const inside = (await send({ numbers: fresh(2), from_number: SHARED_LINE })).body.group_id
+      const outside = (await send({ numbers: fresh(2) })).body.group_id
+      expect((await requireGroup(ctx, confined, inside)).id).toBe(inside)
+      for (const id of [outside, 'none'])
+        await expect(requireGroup(ctx, confined, id)).rejects.toThrow('group_id: there is no such group')
+      const change = { change: 'add', handle: FAY, fromNumber: null } as const
+      await expect(changeMembership(ctx, confined, { ...change, groupId: outside })).rejects.toThrow(
+        'group_id: there is no such group',
+      )
     })
   })
 })
