@@ -22,11 +22,17 @@ export function createErrorHandler(log: Log) {
     if (allow) reply.header('allow', allow)
     // The published client repeats 409 and 5xx by itself; it must do so only where a repeat can help.
     if (status !== 429) reply.header('x-should-retry', status === 503 ? 'true' : 'false')
-    return reply.code(status).send(body(request, known.code, known.message, status, known.options.details))
+    return reply.code(status).send(body(request, known.code, known.message, status, known.options))
   }
 }
 
-function body(request: FastifyRequest, code: string, message: string, status: number, details?: unknown) {
+function body(
+  request: FastifyRequest,
+  code: string,
+  message: string,
+  status: number,
+  { details, reason }: AppError['options'] = {},
+) {
   const path = request.url
   if (path.startsWith('/v3/') || path.startsWith('/admin/') || path.startsWith('/sim/')) {
     return { error: { code, message, ...(details === undefined ? {} : { details }) } }
@@ -36,6 +42,7 @@ function body(request: FastifyRequest, code: string, message: string, status: nu
     status: 'ERROR',
     message,
     ...(onMessages ? { error_code: messageCode(status), error_message: message } : {}),
+    ...(reason === undefined ? {} : { error: reason, error_message: message }),
   }
 }
 

@@ -33,6 +33,19 @@ export function requireTime(field: string, text: string): number {
   return time
 }
 
+const EMAIL = /^[^\s@,]{1,64}@[^\s@,]{1,190}\.[^\s@,.]{2,63}$/
+
+/** Where iMessage reaches a person: a phone number, or an e-mail address. */
+export function requireHandle(field: string, text: string): string {
+  const handle = EMAIL.test(text) ? text.toLowerCase() : toE164(text)
+  if (!handle)
+    throw new AppError(
+      'invalid',
+      `${field}: must be a phone number in E.164, like +12025550101, or an e-mail address`,
+    )
+  return handle
+}
+
 /** A URL we will call later: refused now if it never could be called. Our own media is fine wherever we are. */
 export function checkUrl(ctx: Ctx, field: string, url: string | undefined): void {
   if (!url || parseMediaUrl(ctx.publicUrl(), url)) return

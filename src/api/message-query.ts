@@ -100,8 +100,10 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
       const contact = requirePhone(field, given)
       const ids = await lineIds(contact)
       // A number is the line's side of some messages, the contact's side of others, and both of a note to self.
-      restrict((branch) =>
-        outbound === undefined
+      // What goes to a group goes to everyone in it.
+      const inGroup = outbound === true ? [] : [{ member: contact, notLineNumber: contact, isOutbound: true }]
+      restrict((branch) => [
+        ...(outbound === undefined
           ? [
               merge(branch, { contact, notLineNumber: contact }),
               ...ids.map((lineId) => merge(branch, { lineId })),
@@ -109,8 +111,9 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
           : [
               merge(branch, { contact, isOutbound: !outbound }),
               ...ids.map((lineId) => merge(branch, { lineId, isOutbound: outbound })),
-            ],
-      )
+            ]),
+        ...inGroup.map((more) => merge(branch, more)),
+      ])
     }
     branches.push(...found)
   }

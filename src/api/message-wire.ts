@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Account } from '../core/account.js'
+import { type Group, handlesOf } from '../core/group.js'
 import { type Message, responseStatus, SEND_STYLES, SERVICES, STATUSES } from '../core/message.js'
 import { formatTime } from '../core/time.js'
 
@@ -32,12 +33,17 @@ const shared = {
   error_reason: nullable('string', 'Machine-readable reason'),
   error_detail: nullable('string', "The carrier's own code and words"),
   from_number: Type.String({ description: 'Sender' }),
-  to_number: Type.String({ description: 'Recipient' }),
-  number: Type.String({ description: 'The other side: recipient when outbound, sender when inbound' }),
+  to_number: Type.String({ description: 'Recipient; of a message to a group, all with commas between them' }),
+  number: Type.String({
+    description:
+      'The other side: recipient when outbound (of a message to a group all, with commas between them), sender when inbound',
+  }),
   sendblue_number: Type.String({ description: 'The line' }),
   group_id: Type.String({ description: 'Group id; empty outside groups' }),
-  group_display_name: nullable('string', 'Group name; null outside groups'),
-  participants: Type.Array(Type.String(), { description: 'Everyone in the conversation' }),
+  group_display_name: nullable('string', 'Group name, empty when it has none; null outside groups'),
+  participants: Type.Array(Type.String(), {
+    description: 'Everyone in the conversation, of a group as it is now, the line among them',
+  }),
   is_outbound: Type.Boolean({ description: 'Direction' }),
   media_url: Type.String({ description: 'Attached media; empty when none' }),
   message_handle: Type.String({ description: 'Unique identifier of the message' }),
@@ -71,6 +77,25 @@ export const MessageResponse = Type.Object({
   }),
 })
 
+const recipients = Type.Array(Type.String(), { description: 'Everyone it is sent to' })
+
+/** The answer to a send to a group: there the two numbers are lists. */
+export const GroupMessageResponse = Type.Object({
+  ...MessageResponse.properties,
+  number: recipients,
+  to_number: recipients,
+})
+
+const either = (description: string) =>
+  Type.Union([Type.String(), Type.Array(Type.String())], { description: `${description}; in a group a list` })
+
+/** An answer about a message that may be either. */
+export const AnyMessageResponse = Type.Object({
+  ...MessageResponse.properties,
+  number: either('The other side: recipient when outbound, sender when inbound'),
+  to_number: either('Recipient'),
+})
+
 export const SendStyleSchema = Type.Unsafe<string>({
   type: 'string',
   enum: [...SEND_STYLES],
@@ -79,16 +104,44 @@ export const SendStyleSchema = Type.Unsafe<string>({
 
 type Rendered = Omit<Message, 'id'>
 
-export function toRecord(message: Rendered, account: Account) {
-  return render(message, account, message.status, [message.contact, message.lineNumber])
+/**
+ * A record, in lists and reports. The group of a message in one must be given. Numbers are texts here, as
+ * clients of lists expect: of an outbound message to a group, all recipients with commas between them.
+ */
+export function toRecord(message: Rendered, account: Account, group?: Group) {
+  const { contact, lineNumber } = message
+  if (!group) return render(message, account, message.status, contact, [contact, lineNumber])
+  const people = handlesOf(group)
+  const number = message.isOutbound ? people.join(',') : contact
+  return {
+    ...render(message, account, message.status, number, [...people, lineNumber]),
+    group_display_name: group.name ?? '',
+  }
 }
 
 export function toResponse(message: Rendered, account: Account) {
-  return render(message, account, responseStatus(message.status), [])
+  return render(message, account, responseStatus(message.status), message.contact, [])
 }
 
-function render(message: Rendered, account: Account, status: string, participants: string[]) {
-  const { lineNumber, contact, error } = message
+/** The same for a message in a group: its recipients are a list. */
+export function toGroupResponse(message: Rendered, account: Account, group: Group) {
+  const people = handlesOf(group)
+  const rendered = render(message, account, responseStatus(message.status), message.contact, [
+    ...people,
+    message.lineNumber,
+  ])
+  const recipients = message.isOutbound ? { number: people, to_number: people } : {}
+  return { ...rendered, ...recipients, group_display_name: group.name ?? '' }
+}
+
+function render(
+  message: Rendered,
+  account: Account,
+  status: string,
+  contact: string,
+  participants: string[],
+) {
+  const { lineNumber, error } = message
   const rendered: Static<typeof MessageRecord> = {
     accountEmail: account.email,
     account_email: account.email,

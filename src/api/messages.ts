@@ -2,11 +2,13 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
+import type { Group } from '../core/group.js'
 import type { Message, SendStyle } from '../core/message.js'
 import type { Ctx } from '../ctx.js'
 import { sendMessage } from '../services/messages.js'
 import { isWithin } from '../services/outbound.js'
 import { resolveStatus } from '../services/status.js'
+import { findGroups } from '../storage/groups.js'
 import { listMessages } from '../storage/message-list.js'
 import { findMessage } from '../storage/messages.js'
 import { documentAliases, withAliases } from './aliases.js'
@@ -15,13 +17,21 @@ import { checkUrl, requirePhone } from './fields.js'
 import { identityOf } from './identity.js'
 import { type Limiter, takeTurn } from './limits.js'
 import { branchesOf, ListQuery, pageOf } from './message-query.js'
-import { MessageRecord, MessageResponse, SendStyleSchema, toRecord, toResponse } from './message-wire.js'
+import {
+  AnyMessageResponse,
+  MessageRecord,
+  MessageResponse,
+  SendStyleSchema,
+  toGroupResponse,
+  toRecord,
+  toResponse,
+} from './message-wire.js'
 import type { Routes } from './routes.js'
 
 /** Characters a text may have, by the interface's "fewer than 18996". */
 const MAX_CONTENT = 18_995
 
-const SendBody = Type.Object({
+export const SendBody = Type.Object({
   number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
   from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
   content: Type.Optional(
@@ -52,7 +62,7 @@ const SendBody = Type.Object({
 })
 
 /** Older names of the same fields. */
-const SEND_ALIASES = {
+export const SEND_ALIASES = {
   number: ['recipient', 'to', 'to_number'],
   from_number: ['fromNumber', 'from', 'sendblue_number'],
   media_url: ['mediaUrl', 'mediaURL'],
@@ -123,7 +133,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
             Type.String({ description: 'The same, under its older name', deprecated: true }),
           ),
         }),
-        response: { 200: MessageResponse },
+        response: { 200: AnyMessageResponse },
       },
     },
     async (request) => {
@@ -131,7 +141,9 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       const handle = query.handle ?? query.message_handle
       if (!handle) throw new AppError('invalid', 'missing required parameter: handle')
       const { message, account } = await visible(ctx, request, handle)
-      return toResponse(await resolveStatus(ctx, message), account)
+      const resolved = await resolveStatus(ctx, message)
+      const group = (await groupsOf(ctx, [resolved])).get(resolved.groupId ?? '')
+      return group ? toGroupResponse(resolved, account, group) : toResponse(resolved, account)
     },
   )
 
@@ -166,9 +178,12 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       const page = pageOf(query)
       const { messages, total } = await listMessages(ctx.db, await branchesOf(ctx, principal, query), page)
       const owners = await ownersOf(ctx, request, messages)
+      const groups = await groupsOf(ctx, messages)
       return {
         status: 'OK',
-        data: messages.map((message) => toRecord(message, owners.get(message.accountId)!)),
+        data: messages.map((message) =>
+          toRecord(message, owners.get(message.accountId)!, groups.get(message.groupId ?? '')),
+        ),
         pagination: {
           hasMore: page.offset + messages.length < total,
           limit: page.limit,
@@ -192,7 +207,8 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
     },
     async (request) => {
       const { message, account } = await visible(ctx, request, request.params.message_id)
-      return { status: 'OK', data: toRecord(message, account) }
+      const group = (await groupsOf(ctx, [message])).get(message.groupId ?? '')
+      return { status: 'OK', data: toRecord(message, account, group) }
     },
   )
 }
@@ -213,6 +229,14 @@ async function visible(
   const account = message && (await ownersOf(ctx, request, [message])).get(message.accountId)
   if (!message || !account || hidden) throw new AppError('not_found', 'There is no message with this handle')
   return { message, account }
+}
+
+/** The groups that messages are in; nothing is asked when none is. */
+function groupsOf(ctx: Ctx, messages: readonly Message[]): Promise<Map<string, Group>> {
+  return findGroups(
+    ctx.db,
+    messages.flatMap((message) => message.groupId ?? []),
+  )
 }
 
 async function ownersOf(

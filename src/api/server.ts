@@ -22,6 +22,8 @@ import { registerContactCreate } from './contact-create.js'
 import { registerContacts } from './contacts.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
+import { registerGroupDetails } from './group-details.js'
+import { registerGroups } from './groups.js'
 import { registerLegacyMessages } from './legacy-messages.js'
 import { createLimiter } from './limits.js'
 import { registerLines } from './lines.js'
@@ -34,6 +36,7 @@ import { registerOps } from './ops.js'
 import { registerPolicies } from './policies.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
+import { registerSimGroups } from './sim/groups.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokens } from './tokens.js'
@@ -147,6 +150,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerContactBulk(routes, ctx)
     registerContactConsent(routes, ctx)
     registerVerifiedContacts(routes, ctx)
+    registerGroups(routes, ctx)
+    registerGroupDetails(routes, ctx)
     registerAdminAccounts(routes, ctx)
     registerAdminBlockedCallers(routes, ctx)
     registerAdminKeys(routes, ctx)
@@ -156,6 +161,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
+    registerSimGroups(routes, ctx)
   })
   await app.ready()
   return app

@@ -3,7 +3,13 @@ export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly options: { retryAfterMs?: number; allow?: string; details?: unknown } = {},
+    readonly options: {
+      retryAfterMs?: number
+      allow?: string
+      details?: unknown
+      /** A code for programs, where one status has several causes. */
+      reason?: string
+    } = {},
   ) {
     super(message)
   }

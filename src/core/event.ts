@@ -1,3 +1,4 @@
+import { type Group, handlesOf } from './group.js'
 import type { Message } from './message.js'
 
 /** The append-only log's entries. */
@@ -12,6 +13,8 @@ export const EVENT_TYPES = [
   'call.inbound',
   'message.deleted',
   'contact.created',
+  'group.created',
+  'group.updated',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -39,4 +42,15 @@ export function messageEvent(type: EventType, message: Omit<Message, 'id'>): New
   if (message.error) data.error = message.error
   if (message.sentAt !== message.createdAt) data.sentAt = message.sentAt
   return { accountId: message.accountId, type, subject: message.handle, at: message.updatedAt, data }
+}
+
+/** An event about a group holds all of it that may change. */
+export function groupEvent(type: 'group.created' | 'group.updated', group: Group): NewEvent {
+  return {
+    accountId: group.accountId,
+    type,
+    subject: group.id,
+    at: group.updatedAt,
+    data: { name: group.name, photoUrl: group.photo?.url ?? null, members: handlesOf(group) },
+  }
 }

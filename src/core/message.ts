@@ -47,7 +47,11 @@ export interface Message {
   accountId: string
   lineId: string
   lineNumber: string
-  /** The other side: recipient of an outbound message, sender of an inbound one. */
+  /**
+   * The other side: recipient of an outbound message, sender of an inbound one. An outbound message to a group
+   * has the group's id here: it is not addressed to any one person, so it counts in nobody's conversation, and a
+   * repeat of it is found where a repeat of any other is.
+   */
   contact: string
   groupId: string | null
   isOutbound: boolean

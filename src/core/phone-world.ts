@@ -57,6 +57,10 @@ export interface PhoneMessage {
   sendStyle: string
   replyTo: string | null
   extra: MessageExtra | null
+  /** The group chat it is in. */
+  chatId: string | null
+  /** Who wrote it, when that was another phone of the group. */
+  sender: string | null
   service: Service
   createdAt: number
   /** On the phone's screen, or, from the phone, at the line. */
@@ -64,4 +68,24 @@ export interface PhoneMessage {
   readAt: number | null
   /** When the network has to carry it on; null when it is there, or while the phone is off. */
   dueAt: number | null
+}
+
+/** A group chat as the phones in it have it. */
+export interface PhoneGroup {
+  /** The network's id. */
+  id: string
+  network: string
+  /** Whose world it is looked at from. */
+  accountId: string
+  lineId: string
+  lineNumber: string
+  /** The group the line made it for; null when a phone began it. */
+  groupId: string | null
+  name: string | null
+  photoUrl: string | null
+  /** The phones in it; the line is, too. */
+  members: readonly string[]
+  createdAt: number
+  /** Grows with every change; the line is told of each. */
+  version: number
 }

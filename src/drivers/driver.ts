@@ -49,6 +49,8 @@ export interface LineActions {
     reaction: string
     remove: boolean
   }): Promise<void>
+  /** Makes the chat before anything is said in it. A driver whose carrier cannot leaves it to the first message. */
+  createGroup(ask: { group: Group }): Promise<void>
   modifyGroup(ask: { group: Group; change: 'add' | 'remove'; number: string }): Promise<void>
   renameGroup(ask: { group: Group; name: string | null }): Promise<void>
   setGroupPhoto(ask: { group: Group; photoUrl: string | null }): Promise<void>
@@ -64,9 +66,24 @@ export interface LineActions {
 export interface Group {
   /** Our id. */
   id: string
+  /** The carrier's own id, once it told us. */
+  chatId: string | null
   /** Everyone but the line. */
   members: readonly string[]
   name: string | null
+}
+
+/** A group chat as the carrier has it now. */
+export interface GroupNews {
+  /** The carrier's own id. */
+  chatId: string
+  /** Our id, when it was made for a group of ours. */
+  groupId: string | null
+  /** Everyone but the line. */
+  members: readonly string[]
+  name: string | null
+  /** Left out when the carrier does not say. */
+  photoUrl?: string | null
 }
 
 export interface LocationShare {
@@ -139,8 +156,8 @@ export interface Inbound {
   sentAt: number
   /** The carrier's id of the message this one answers. */
   replyTo?: { providerId: string; partIndex?: number }
-  /** Came in a group chat: everyone in it beside the line, and its name. */
-  group?: { members: readonly string[]; name: string | null }
+  /** The group chat it came in. */
+  group?: GroupNews
   /** An app card or a shared location. */
   extra?: MessageExtra
 }
@@ -152,6 +169,8 @@ export interface DriverHost {
   receipt(receipt: Receipt): Promise<void>
   /** The person has read our message. */
   read(receipt: { providerId: string; at: number }): Promise<void>
+  /** A group chat was made or changed on the other side. Telling the same twice does no harm. */
+  group(news: GroupNews): Promise<void>
   /** Connection trouble is a state, not an exception. */
   state(state: LineState, detail?: string): void
   clock: DriverClock

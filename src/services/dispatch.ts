@@ -1,3 +1,4 @@
+import type { Group } from '../core/group.js'
 import type { Message, SendStyle, Service } from '../core/message.js'
 import { afterAcceptance, afterResult, type SendResult } from '../core/outcome.js'
 import { serviceChain } from '../core/service.js'
@@ -11,11 +12,13 @@ import {
   listAttempts,
 } from '../storage/attempts.js'
 import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
+import { findGroups } from '../storage/groups.js'
 import { holdsLease, lockLine } from '../storage/leases.js'
 import { type Change, findMessagesByHandle, lockMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import type { DispatchLine } from './dispatch-line.js'
+import { forDriver } from './groups.js'
 import { recoverOpenAttempts } from './outcomes.js'
 import { applyParked } from './receipts.js'
 
@@ -41,6 +44,10 @@ export async function claim(
 ): Promise<Claimed[]> {
   if (messages.length === 0) return []
   const now = ctx.clock.now()
+  const groups = await findGroups(
+    ctx.db,
+    messages.flatMap((message) => message.groupId ?? []),
+  )
   const claimed = await Promise.all(
     messages.map(async (message): Promise<Claimed> => {
       const attempt: Attempt = {
@@ -58,7 +65,8 @@ export async function claim(
         code: null,
         detail: null,
       }
-      return { message, attempt, outbound: await outboundOf(ctx, message, attempt) }
+      const group = groups.get(message.groupId ?? '')
+      return { message, attempt, outbound: await outboundOf(ctx, message, attempt, group) }
     }),
   )
   try {
@@ -95,11 +103,16 @@ function chooseService(
   return chain.find((service) => on.services.indexOf(service) >= 0) ?? message.service
 }
 
-async function outboundOf(ctx: Ctx, message: Message, attempt: Attempt): Promise<Outbound> {
+async function outboundOf(
+  ctx: Ctx,
+  message: Message,
+  attempt: Attempt,
+  group: Group | undefined,
+): Promise<Outbound> {
   return {
     ref: attempt.ref,
     handle: message.handle,
-    to: message.contact,
+    to: group ? '' : message.contact,
     service: attempt.service,
     content: message.content,
     mediaUrl: message.mediaUrl,
@@ -107,7 +120,7 @@ async function outboundOf(ctx: Ctx, message: Message, attempt: Attempt): Promise
     replyTo: message.replyTo
       ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex)
       : null,
-    group: null,
+    group: group ? forDriver(group) : null,
     extra: message.extra,
   }
 }

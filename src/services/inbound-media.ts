@@ -24,7 +24,7 @@ export function withMedia(
   async function takeOver(message: Inbound): Promise<Inbound> {
     const url = message.mediaUrl
     if (!url || (await findInbound(ctx.db, line.id, message.providerId))) return message
-    const accountId = await ownerOf(ctx.db, line, message.from)
+    const accountId = await ownerOf(ctx.db, line, message.from, message.group)
     if (!accountId) return message
     try {
       return { ...message, mediaUrl: await rehost(ctx, accountId, url) }

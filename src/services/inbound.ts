@@ -1,12 +1,15 @@
+import type { NewEvent } from '../core/event.js'
 import type { Line } from '../core/line.js'
 import { consentWord } from '../core/opt-out.js'
 import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
 import { findAttemptsByProvider } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
+import { appendEvents } from '../storage/events.js'
 import { findInbound, findMessagesById, type NewMessage } from '../storage/messages.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
 import { createBatch } from './batch.js'
+import { groupOfChat } from './group-state.js'
 import { withMedia } from './inbound-media.js'
 import { addMessages } from './messages.js'
 import { noteSenders, routeTo } from './shared-lines.js'
@@ -22,15 +25,19 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
     const now = ctx.clock.now()
     const seen = new Set<string>()
     const messages: NewMessage[] = []
+    const events: NewEvent[] = []
     for (const item of items) {
       if (seen.has(item.providerId) || (await findInbound(sql, line.id, item.providerId))) continue
       seen.add(item.providerId)
-      const accountId = await routeTo(sql, line, item.from, now)
+      const accountId = await routeTo(sql, line, item.from, now, item.group)
       if (!accountId) continue
-      messages.push(await toMessage(ctx, sql, line, accountId, item, now))
+      const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
+      if (known) events.push(...known.events)
+      messages.push(await toMessage(ctx, sql, line, accountId, item, known?.group.id ?? null, now))
     }
     await noteSenders(sql, line, messages, now)
     await applyConsent(sql, messages, now)
+    await appendEvents(sql, events)
     await addMessages(sql, 'message.received', messages)
     return messages.length
   })
@@ -45,6 +52,7 @@ async function toMessage(
   line: Line,
   accountId: string,
   item: Inbound,
+  groupId: string | null,
   now: number,
 ): Promise<NewMessage> {
   return {
@@ -53,9 +61,9 @@ async function toMessage(
     lineId: line.id,
     lineNumber: line.number,
     contact: item.from,
-    groupId: null,
+    groupId,
     isOutbound: false,
-    type: 'message',
+    type: groupId === null ? 'message' : 'group',
     status: 'RECEIVED',
     service: item.service,
     wasDowngraded: null,
@@ -89,7 +97,11 @@ async function replyTarget(sql: Sql, line: Line, replyTo: NonNullable<Inbound['r
   return target ? { handle: target.handle, partIndex: partIndex ?? null } : null
 }
 
-/** STOP and START, before the record is written, so that it shows the consent it leaves behind. */
+/**
+ * STOP and START, before the record is written, so that it shows the consent it leaves behind. STOP counts
+ * wherever it is said. A "yes" in a group is mostly meant for somebody else there, so consent is only renewed
+ * face to face.
+ */
 async function applyConsent(sql: Sql, messages: NewMessage[], now: number): Promise<void> {
   if (messages.length === 0) return
   const optedOut = await findOptOuts(sql, messages)
@@ -99,7 +111,7 @@ async function applyConsent(sql: Sql, messages: NewMessage[], now: number): Prom
     if (word === 'stop') {
       await saveOptOut(sql, message.accountId, message.contact, now)
       message.optedOut = true
-    } else if (word === 'start' && message.optedOut) {
+    } else if (word === 'start' && message.optedOut && message.groupId === null) {
       await deleteOptOut(sql, message.accountId, message.contact)
       message.optedOut = false
     }

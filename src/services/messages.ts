@@ -5,10 +5,10 @@ import type { Ctx } from '../ctx.js'
 import { CommitUnknown, type Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { countMessages, findMessagesByHandle, insertMessages, type NewMessage } from '../storage/messages.js'
-import { findOptOuts } from '../storage/opt-outs.js'
 import { insertReplays } from '../storage/replays.js'
 import { createBatch } from './batch.js'
-import { type Actor, checkReply, newOutbound, requireLine, seatOf } from './outbound.js'
+import { findBlocked } from './consent.js'
+import { type Actor, checkReply, checkStyle, newOutbound, requireLine, seatOf } from './outbound.js'
 import { checkRecipient } from './recipients.js'
 import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from './replay.js'
 
@@ -62,9 +62,7 @@ export async function sendMessage(
     throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
   if (input.mediaUrl && !capabilities.media)
     throw new AppError('invalid', 'media_url: this line cannot send media')
-  if (input.sendStyle && !capabilities.sendStyles) {
-    throw new AppError('invalid', 'send_style: this line cannot send expressive styles')
-  }
+  checkStyle(from, input.sendStyle)
   const { number: contact, replyTo } = input
   await checkRecipient(ctx, account, contact)
   if (replyTo) await checkReply(ctx, account, from, { groupId: null, contact }, replyTo)
@@ -85,14 +83,14 @@ export async function sendMessage(
 /** One transaction for all of them: message, event, totals and stored answer. Then the wire may have them. */
 async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
   // Not in the transaction: an opt-out that arrives this very moment may count from the next message on.
-  const optedOut = await findOptOuts(
+  const blocked = await findBlocked(
     ctx.db,
     items.map((item) => item.message),
   )
   const now = ctx.clock.now()
   for (const { message } of items) {
     message.createdAt = message.updatedAt = message.sentAt = message.nextActionAt = now
-    if (optedOut(message.accountId, message.contact)) block(message)
+    if (blocked(message)) block(message)
   }
   ctx.failpoint('accept.before_commit')
   let answers: Accepted[]
@@ -163,7 +161,10 @@ function block(message: NewMessage) {
     nextActionAt: null,
     error: {
       code: MESSAGE_ERROR.blocked,
-      message: 'The recipient has opted out of messages from this account',
+      message:
+        message.groupId === null
+          ? 'The recipient has opted out of messages from this account'
+          : 'Someone in the group has opted out of messages from this account',
       reason: 'opted_out',
       detail: null,
     },

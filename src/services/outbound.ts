@@ -1,6 +1,6 @@
 import type { Account, Seat } from '../core/account.js'
 import { AppError } from '../core/errors.js'
-import type { Message, ReplyTo } from '../core/message.js'
+import type { Message, ReplyTo, SendStyle } from '../core/message.js'
 import { serviceChain } from '../core/service.js'
 import type { Ctx } from '../ctx.js'
 import { findSeat } from '../storage/accounts.js'
@@ -41,6 +41,12 @@ export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): P
     )
   }
   return usable
+}
+
+export function checkStyle(from: UsableLine, sendStyle: SendStyle | ''): void {
+  if (sendStyle && !from.capabilities.sendStyles) {
+    throw new AppError('invalid', 'send_style: this line cannot send expressive styles')
+  }
 }
 
 /** What the caller chose of a new outbound message; the rest is the same for all kinds. */

@@ -9,11 +9,11 @@ import { listLinesOf } from '../storage/lines.js'
 import {
   findNextDue,
   findPhone,
-  findPhoneMessageByRef,
   insertPhoneMessages,
   insertPhones,
   listDuePhoneMessages,
   listPhoneMessages,
+  listPhoneMessagesByRef,
   type NewPhoneMessage,
   releaseWaiting,
   savePhone,
@@ -21,6 +21,8 @@ import {
   savePhoneRead,
 } from '../storage/phones.js'
 import { createBatch } from './batch.js'
+import type { UsableLine } from './directory.js'
+import { asOne, createGroupNetwork } from './phone-groups.js'
 
 /**
  * The simulated telephone network: phones, what is on its way to them, and what they send. It keeps its own
@@ -41,7 +43,8 @@ export function createPhoneNetwork(ctx: Ctx) {
     },
     /** Takes a message for a phone. Resolves with the network's id once it is in its books. */
     take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
-    find: (ref: string) => findPhoneMessageByRef(ctx.db, ref),
+    find: async (ref: string) => asOne(await listPhoneMessagesByRef(ctx.db, ref)),
+    ...createGroupNetwork(ctx),
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
     arrived: (messages: PhoneMessage[]) =>
@@ -81,6 +84,8 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
       sendStyle: message.sendStyle,
       replyTo: message.replyTo?.providerId ?? null,
       extra: message.extra,
+      chatId: null,
+      sender: null,
       service: message.service,
       createdAt: now,
       arrivedAt: null,
@@ -115,6 +120,24 @@ export function wakePhoneLines(ctx: Ctx, lines: readonly string[]): void {
   for (const lineId of lines) ctx.wakes.wake(`phones:${lineId}`)
 }
 
+export async function requireSimulatedLine(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  field: string,
+  number: string,
+): Promise<UsableLine> {
+  // Not from the directory: it may have to look outside this transaction.
+  const line = (await listLinesOf(sql, account.id)).find((one) => one.number === number)
+  if (line?.driver !== 'simulator') {
+    throw new AppError(
+      'invalid',
+      `${field}: ${number} is not a simulated line of this account. GET /admin/lines lists them.`,
+    )
+  }
+  return { line, capabilities: ctx.drivers.get(line.driver)!.capabilities(line.config) }
+}
+
 export interface PhoneText {
   to: string
   content: string
@@ -131,15 +154,7 @@ export async function textFromPhone(
   text: PhoneText,
 ): Promise<NewPhoneMessage> {
   const network = networkOf(account)
-  // Not from the directory: it may have to look outside this transaction.
-  const line = (await listLinesOf(sql, account.id)).find(({ number }) => number === text.to)
-  if (line?.driver !== 'simulator') {
-    throw new AppError(
-      'invalid',
-      `to: ${text.to} is not a simulated line of this account. GET /admin/lines lists them.`,
-    )
-  }
-  const capabilities = ctx.drivers.get(line.driver)!.capabilities(line.config)
+  const { line, capabilities } = await requireSimulatedLine(ctx, sql, account, 'to', text.to)
   const phone =
     (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)
@@ -159,6 +174,8 @@ export async function textFromPhone(
     sendStyle: '',
     replyTo: text.replyTo,
     extra: null,
+    chatId: null,
+    sender: null,
     service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',
     createdAt: now,
     arrivedAt: null,

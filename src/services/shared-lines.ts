@@ -1,6 +1,8 @@
 import type { Line } from '../core/line.js'
 import { CLAIM_MS, SHARED, scopeOf, type VerifiedContact } from '../core/verified-contact.js'
+import type { GroupNews } from '../drivers/driver.js'
 import type { Sql } from '../storage/db.js'
+import { findGroupByChat } from '../storage/groups.js'
 import { listLineMembers } from '../storage/lines.js'
 import {
   askVerifiedContact,
@@ -11,14 +13,22 @@ import {
   verifyOnShared,
 } from '../storage/verified-contacts.js'
 
+type Chat = Pick<GroupNews, 'chatId'>
+
 /**
- * Whose message it is that arrives on a line. A dedicated line has one owner. On a shared one with several
- * members it belongs to the one that turned to this person last: by asking for a verified contact or by writing
+ * Whose message it is that arrives on a line. A dedicated line has one owner. On a shared one it belongs to the
+ * member whose group it is in; else, with several members, to the one that turned to this person last: by asking for a verified contact or by writing
  * to it. A person none of them has turned to is a stranger, and a stranger's message belongs to nobody; an
  * account that asks for that person within minutes has it verified at once.
  */
-export async function routeTo(sql: Sql, line: Line, from: string, now: number): Promise<string | undefined> {
-  const known = await ownerOf(sql, line, from)
+export async function routeTo(
+  sql: Sql,
+  line: Line,
+  from: string,
+  now: number,
+  group?: Chat,
+): Promise<string | undefined> {
+  const known = await ownerOf(sql, line, from, group)
   if (known || line.accountId) return known
   await noteStranger(sql, line.id, from, now)
   // An account may have asked while we waited for the note.
@@ -28,8 +38,10 @@ export async function routeTo(sql: Sql, line: Line, from: string, now: number): 
 }
 
 /** The same for a call or a look ahead: nothing is noted. */
-export async function ownerOf(sql: Sql, line: Line, from: string): Promise<string | undefined> {
+export async function ownerOf(sql: Sql, line: Line, from: string, group?: Chat): Promise<string | undefined> {
   if (line.accountId) return line.accountId
+  const known = group && (await findGroupByChat(sql, line.id, group.chatId))
+  if (known) return known.accountId
   const members = await listLineMembers(sql, line.id)
   return members.length <= 1 ? members[0] : lastTurnedTo(sql, line, members, from)
 }

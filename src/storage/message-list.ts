@@ -13,6 +13,8 @@ export interface Branch {
   isOutbound?: boolean
   contact?: string
   groupId?: string
+  /** Somebody in the group it is to. */
+  member?: string
   status?: Status
   service?: Service
   type?: MessageType
@@ -68,8 +70,9 @@ export async function listMessages(
 
 /** The ways to reach a branch's rows: what an index holds equal, and the date its entries are ordered by. */
 interface Path {
-  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'status')[]
-  order: DateField
+  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'member' | 'status')[]
+  /** Null when the entries come from several places of the index. */
+  order: DateField | null
 }
 
 const PATHS: readonly Path[] = [
@@ -79,6 +82,14 @@ const PATHS: readonly Path[] = [
   { equal: ['lineId', 'isOutbound'], order: 'created' },
   { equal: ['status'], order: 'created' },
 ]
+
+/** A person or a group leads to few rows: such a branch has one path, for its rows and for their number. */
+function directPath({ contact, groupId, member }: Branch): Path | undefined {
+  if (contact !== undefined) return { equal: ['contact'], order: 'created' }
+  if (groupId !== undefined) return { equal: ['groupId'], order: 'created' }
+  if (member !== undefined) return { equal: ['member'], order: null }
+  return undefined
+}
 
 /**
  * The statement for one branch. The totals tell how many entries each index would have to walk to find the
@@ -94,10 +105,9 @@ async function pick(
   params: Param[],
 ): Promise<string> {
   const direction = page.descending ? 'desc' : 'asc'
-  let best: { path: Path; walked: number } | undefined
-  if (branch.contact !== undefined) best = { path: { equal: ['contact'], order: 'created' }, walked: 0 }
-  else if (branch.groupId !== undefined) best = { path: { equal: ['groupId'], order: 'created' }, walked: 0 }
-  else {
+  const direct = directPath(branch)
+  let best: { path: Path; walked: number } | undefined = direct && { path: direct, walked: 0 }
+  if (!best) {
     const open = PATHS.filter((path) => path.equal.every((name) => branch[name] !== undefined))
     const exact = open.find((path) => path.order === page.order && covers(path, branch))
     if (exact) best = { path: exact, walked: depth }
@@ -131,16 +141,16 @@ function covers(path: Path, branch: Branch): boolean {
 async function countPath(sql: Sql, branch: Branch, path: Path): Promise<number> {
   const equal: Branch = { accountId: branch.accountId, dates: {} }
   for (const name of path.equal) Object.assign(equal, { [name]: branch[name] })
-  const range = branch.dates[path.order]
-  if (range) equal.dates = { [path.order]: range }
+  const range = path.order && branch.dates[path.order]
+  if (range) equal.dates = { [path.order!]: range }
   return countBranch(sql, equal)
 }
 
 /** Exact number of matches: from the counters, and by counting only where they cannot tell. */
 async function countBranch(sql: Sql, branch: Branch): Promise<number> {
   const fields = Object.keys(branch.dates) as DateField[]
-  if (branch.contact !== undefined || branch.groupId !== undefined || fields.length > 1)
-    return countRows(sql, branch)
+  const direct = directPath(branch)
+  if (direct || fields.length > 1) return countRows(sql, branch, direct)
   const filter: CountFilter = branch
   const field = fields[0]
   if (!field) return sumAll(sql, filter)
@@ -164,10 +174,10 @@ async function countBranch(sql: Sql, branch: Branch): Promise<number> {
   return parts.reduce((sum, n) => sum + n, 0)
 }
 
-async function countRows(sql: Sql, branch: Branch): Promise<number> {
+async function countRows(sql: Sql, branch: Branch, path?: Path): Promise<number> {
   const params: Param[] = []
   const row = await sql.one<{ n: number }>(
-    `select count(*) as n from messages where ${conditions(branch, params)}`,
+    `select count(*) as n from messages where ${conditions(branch, params, path)}`,
     params,
   )
   return row!.n
@@ -188,6 +198,13 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
   add('account_id', '=', branch.accountId, true)
   add('contact', '=', branch.contact, owns('contact'))
   add('group_id', '=', branch.groupId, owns('groupId'))
+  if (branch.member !== undefined) {
+    params.push(branch.member)
+    // The index has only what is in a group, and SQLite uses it only where that is said.
+    where.push(
+      `group_id is not null and (account_id, group_id) in (select x.account_id, x.group_id from group_members x where x.handle = $${params.length})`,
+    )
+  }
   add('line_id', '=', branch.lineId, owns('lineId'))
   add('line_number', '<>', branch.notLineNumber, true)
   add(

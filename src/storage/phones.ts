@@ -97,6 +97,8 @@ const MESSAGE_COLUMNS = {
   send_style: 'text',
   reply_to: 'text',
   extra: 'text',
+  chat_id: 'text',
+  sender: 'text',
   service: 'text',
   created_at: 'bigint',
   arrived_at: 'bigint',
@@ -128,6 +130,8 @@ export async function insertPhoneMessages(sql: Writes, messages: readonly NewPho
       m.sendStyle,
       m.replyTo,
       m.extra === null ? null : JSON.stringify(m.extra),
+      m.chatId,
+      m.sender,
       m.service,
       m.createdAt,
       m.arrivedAt,
@@ -187,9 +191,9 @@ export async function findNextDue(sql: Sql, lineId: string, after: number): Prom
   return row?.due_at ?? undefined
 }
 
-export async function findPhoneMessageByRef(sql: Sql, ref: string): Promise<PhoneMessage | undefined> {
-  const row = await sql.one('select * from phone_messages where ref = $1', [ref])
-  return row && toPhoneMessage(row)
+/** What a line sent under this name: one message, or one for each phone of a group. */
+export async function listPhoneMessagesByRef(sql: Sql, ref: string): Promise<PhoneMessage[]> {
+  return (await sql.all('select * from phone_messages where ref = $1 order by id', [ref])).map(toPhoneMessage)
 }
 
 /**
@@ -206,6 +210,8 @@ export async function listPhoneMessages(
   const rows = await sql.all(
     `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and case when from_phone = 1
        then line_id in (select id from lines where account_id = $4 union select line_id from line_members where account_id = $4)
+       when sender is not null then arrived_at is not null
+         and exists (select 1 from messages m where m.line_id = p.line_id and m.provider_id = p.provider_id and m.account_id = $4)
        else arrived_at is not null and exists (select 1 from messages m where m.handle = p.handle and m.account_id = $4) end
      order by id limit $5`,
     [owner.network, phone, afterId, owner.accountId, limit],
@@ -229,6 +235,8 @@ function toPhoneMessage(row: Row): PhoneMessage {
     sendStyle: row.send_style as string,
     replyTo: row.reply_to as string | null,
     extra: row.extra === null ? null : JSON.parse(row.extra as string),
+    chatId: row.chat_id as string | null,
+    sender: row.sender as string | null,
     service: row.service as Service,
     createdAt: row.created_at as number,
     arrivedAt: row.arrived_at as number | null,

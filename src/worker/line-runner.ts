@@ -1,6 +1,6 @@
 import type { Capabilities, Line } from '../core/line.js'
 import { LineFault } from '../core/line-fault.js'
-import type { Message, Service } from '../core/message.js'
+import type { Message } from '../core/message.js'
 import type { Receipt } from '../core/outcome.js'
 import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
 import type { Ctx, DrivenLine } from '../ctx.js'
@@ -9,6 +9,7 @@ import { firstIdAt } from '../ids.js'
 import { createBatch, createTurns } from '../services/batch.js'
 import { type Claimed, claim, type Ended, LeaseLost, recordResults } from '../services/dispatch.js'
 import { createRecentSends, type DispatchLine } from '../services/dispatch-line.js'
+import { recordGroupNews } from '../services/group-state.js'
 import { createInboundDoor } from '../services/inbound.js'
 import { perform, performWaiting } from '../services/line-actions.js'
 import { findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
@@ -19,6 +20,7 @@ import { listConversationQueue, listQueue } from '../storage/message-queue.js'
 import { findMessagesById } from '../storage/messages.js'
 import { createLineQueue, type Entry } from './line-queue.js'
 import { createStateKeeper } from './line-state.js'
+import { reachOf } from './reach.js'
 import { wire } from './wire.js'
 
 export interface Runner extends DrivenLine {
@@ -74,6 +76,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     receive: createInboundDoor(ctx, line),
     receipt: (receipt) => receipts.add(receipt),
     read: (read) => inTurn(() => recordRead(ctx, on, read)),
+    group: (news) => recordGroupNews(ctx, line, news),
     state: health.report,
     clock: ctx.clock,
     log: ctx.log,
@@ -158,7 +161,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         if (attempt) void ask(takeOut(message.id), attempt)
         else due.push(message)
       }
-      for (const one of await claim(ctx, on, due, await availability(due))) {
+      for (const one of await claim(ctx, on, due, await reachOf(connection, on.services, due))) {
         pace.take(now)
         void send(takeOut(one.message.id), one)
       }
@@ -173,19 +176,6 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       queue.putBack([...left.values()])
       throw error
     }
-  }
-
-  async function availability(messages: readonly Message[]): Promise<Map<string, readonly Service[]>> {
-    const reach = new Map<string, readonly Service[]>()
-    if (!connection.availability || on.services.length < 2) return reach
-    await Promise.all(
-      [...new Set(messages.map((message) => message.contact))].map(async (number) => {
-        // Not knowing is no reason to wait: the carrier's refusal then chooses the next service.
-        const services = await connection.availability!(number).catch(() => undefined)
-        if (services) reach.set(number, services)
-      }),
-    )
-    return reach
   }
 
   async function send(entry: Entry, claimed: Claimed) {

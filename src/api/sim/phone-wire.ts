@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Phone, PhoneMessage } from '../../core/phone-world.js'
+import type { Phone, PhoneGroup, PhoneMessage } from '../../core/phone-world.js'
 import { formatTime } from '../../core/time.js'
 import { nullable } from '../message-wire.js'
 
@@ -39,6 +39,20 @@ export const PhoneMessageWire = Type.Object({
   id: Type.String({ description: "The network's id" }),
   direction: Type.Unsafe<string>({ type: 'string', enum: ['in', 'out'], description: 'Seen from the phone' }),
   line: Type.String({ description: 'The line it came from or goes to' }),
+  from: Type.String({ description: 'Who wrote it: the line, this phone, or another phone of the group' }),
+  group: Type.Unsafe<{ id: string; name: string | null; members: string[] } | null>({
+    type: ['object', 'null'],
+    description: 'The group chat it is in; null for an ordinary message',
+    properties: {
+      id: { type: 'string', description: "The network's id" },
+      name: { type: ['string', 'null'], description: 'What the phones call it' },
+      members: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Everyone in it, the line among them',
+      },
+    },
+  }),
   content: Type.String({ description: 'Text' }),
   media_url: Type.String({ description: 'Attached media; empty when none' }),
   send_style: Type.String({ description: 'Expressive style; empty when none' }),
@@ -70,12 +84,14 @@ export function phoneWire(phone: Phone): Static<typeof PhoneWire> {
   }
 }
 
-export function phoneMessageWire(message: PhoneMessage) {
+export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
   const time = (at: number | null) => (at === null ? null : formatTime(at))
   return {
     id: message.providerId,
     direction: message.fromPhone ? 'out' : 'in',
     line: message.lineNumber,
+    from: message.fromPhone ? message.phone : (message.sender ?? message.lineNumber),
+    group: chat ? { id: chat.id, name: chat.name, members: [...chat.members, chat.lineNumber] } : null,
     content: message.content,
     media_url: message.mediaUrl,
     send_style: message.sendStyle,

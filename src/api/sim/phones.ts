@@ -5,9 +5,11 @@ import { AppError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { urlOf } from '../../services/media.js'
+import { textToChat } from '../../services/phone-group-acts.js'
 import { readOnPhone, setPhone, textFromPhone, wakePhoneLines } from '../../services/phones.js'
 import { recordRead } from '../../services/receipts.js'
 import { listLines } from '../../storage/lines.js'
+import { findPhoneGroups } from '../../storage/phone-groups.js'
 import { findPhone, listPhoneMessages, listPhones } from '../../storage/phones.js'
 import { accountOf } from '../auth.js'
 import { requirePhone } from '../fields.js'
@@ -28,7 +30,12 @@ import {
 /** The other side of simulated lines: phones one can look at, type on and switch off, and their time. */
 
 const TextBody = Type.Object({
-  to: Type.String({ description: 'A simulated line, E.164' }),
+  to: Type.Optional(Type.String({ description: 'A simulated line, E.164; needed unless group_id is given' })),
+  group_id: Type.Optional(
+    Type.String({
+      description: 'A group that the phone is in, by either of its ids: everyone in it gets it',
+    }),
+  ),
   content: Type.Optional(Type.String({ maxLength: 18_995, description: 'Text' })),
   media_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Attached media' })),
   media: Type.Optional(PhoneMedia),
@@ -138,8 +145,12 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
       if (!body.content && !body.media_url && !body.media)
         throw new AppError('invalid', 'missing required parameter: content (or media_url, or media)')
       const account = await simulatedAccount(ctx, request)
+      const { group_id: groupId } = body
+      if (groupId === undefined && body.to === undefined)
+        throw new AppError('invalid', 'missing required parameter: to (or group_id)')
+      const to = groupId === undefined ? requirePhone('to', body.to!) : ''
       const text = {
-        to: requirePhone('to', body.to),
+        to,
         content: body.content ?? '',
         mediaUrl: body.media_url ?? '',
         replyTo: body.reply_to ?? null,
@@ -153,7 +164,10 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         reply,
         draft,
         async (sql) => {
-          const sent = await textFromPhone(ctx, sql, account, phoneNumber(request), text)
+          const sent =
+            groupId === undefined
+              ? await textFromPhone(ctx, sql, account, phoneNumber(request), text)
+              : await textToChat(ctx, sql, account, phoneNumber(request), groupId, text)
           line = sent.lineId
           return { status: 201, body: { id: sent.providerId, service: sent.service } }
         },
@@ -225,7 +239,12 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         Math.min(after, Number.MAX_SAFE_INTEGER),
         Math.min(limit, 1000),
       )
-      return { data: messages.map(phoneMessageWire), cursor: messages.at(-1)?.id ?? after }
+      const chats = await findPhoneGroups(
+        ctx.db,
+        messages.flatMap((message) => message.chatId ?? []),
+      )
+      const data = messages.map((message) => phoneMessageWire(message, chats.get(message.chatId ?? '')))
+      return { data, cursor: messages.at(-1)?.id ?? after }
     },
   )
   app.get(

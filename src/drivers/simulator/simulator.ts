@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox'
 import type { Capabilities, Line } from '../../core/line.js'
 import type { Service } from '../../core/message.js'
+import type { SendResult } from '../../core/outcome.js'
 import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
 import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
 import { type CallNetwork, watchCalls } from './calls.js'
+import { type GroupNetwork, groupActions, newsOf, takeForGroup, tellGroups } from './groups.js'
 import { createSlowLane } from './slow-lane.js'
 
 /** A simulated line's temper, so that every rule about carriers can be tested without one. */
@@ -57,7 +59,7 @@ export const SimulatorConfig = Type.Object({
 type SimulatorConfig = Static<typeof SimulatorConfig>
 
 /** The telephone network behind the line, handed in by the composition root. */
-export interface Network extends CallNetwork {
+export interface Network extends CallNetwork, GroupNetwork {
   phone(network: string, number: string): Promise<Phone>
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
   find(ref: string): Promise<PhoneMessage | undefined>
@@ -118,13 +120,14 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
     try {
       do {
         again = false
+        await tellGroups(network, line, host)
         const due = await network.due(line, DUE_LIMIT)
         const quick: PhoneMessage[] = []
         const handing: Promise<void>[] = []
         for (const message of due) {
           if (slow.takes(message)) continue
           quick.push(message)
-          handing.push(handOver(message))
+          handing.push(handOver(message, due))
         }
         await Promise.all(handing)
         if (quick.length > 0) await network.arrived(quick)
@@ -146,8 +149,9 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
     if (!closed) cancelTimer = host.clock.after(1000, () => void carry())
   }
 
-  async function handOver(message: PhoneMessage) {
+  async function handOver(message: PhoneMessage, together: readonly PhoneMessage[]) {
     if (message.fromPhone) {
+      const chat = message.chatId === null ? undefined : await network.chat(message.chatId)
       await host.receive({
         providerId: message.providerId,
         from: message.phone,
@@ -157,11 +161,23 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         sentAt: message.createdAt,
         ...(message.replyTo ? { replyTo: { providerId: message.replyTo } } : {}),
         ...(message.extra ? { extra: message.extra } : {}),
+        ...(chat ? { group: newsOf(chat) } : {}),
       })
-    } else if (message.service !== 'SMS' && (config.receipts ?? true)) {
+    } else if (message.sender !== null) {
+      // From phone to phone: the line has its own copy.
+    } else if (message.service !== 'SMS' && (config.receipts ?? true) && (await isLast(message, together))) {
       // Text messages end at SENT: their carriers do not tell us about the device.
       await host.receipt({ providerId: message.providerId, status: 'DELIVERED', at: host.clock.now() })
     }
+  }
+
+  /** Whether no other phone of a group is still to get the message: a group has it when all have. */
+  async function isLast(message: PhoneMessage, together: readonly PhoneMessage[]): Promise<boolean> {
+    if (message.chatId === null) return true
+    const others = together.filter((other) => other.providerId === message.providerId)
+    if (others.at(-1) !== message) return false
+    const arriving = new Set(others.map((other) => other.id))
+    return (await network.onTheWay(line, message.providerId)).every((id) => arriving.has(id))
   }
 
   async function arrivedSlowly(message: PhoneMessage) {
@@ -169,7 +185,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
     void carry()
   }
 
-  const slow = createSlowLane(handOver, arrivedSlowly, stumbled)
+  const slow = createSlowLane((message) => handOver(message, [message]), arrivedSlowly, stumbled)
   const isOffline = config.state === 'OFFLINE'
   const unsubscribe = isOffline ? () => {} : network.onNews(line, () => void carry())
   const stopCalls = watchCalls(network, line, host)
@@ -186,6 +202,11 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
       if (fault === 'silence') return silence()
       if (fault === 'drop') return dropped()
+      const { group } = message
+      if (group) {
+        const taken = await takeForGroup(network, line, { ...message, group }, latencyMs)
+        return typeof taken === 'string' ? answer(taken, fault) : taken
+      }
       const phone = await network.phone(line.network, message.to)
       if (!servicesOf(phone).includes(message.service)) {
         return {
@@ -197,11 +218,9 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       }
       if (phone.refuses)
         return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
-      const providerId = await network.take(line, message, latencyMs)
-      if (fault === 'accept-then-drop') return dropped()
-      if (fault === 'accept-then-silence') return silence()
-      return { outcome: 'accepted', providerId, status: 'SENT' }
+      return answer(await network.take(line, message, latencyMs), fault)
     },
+    ...groupActions(network, line),
     async availability(number) {
       if (number.includes('@')) return network.servicesAt(line.network, number)
       return servicesOf(await network.phone(line.network, number))
@@ -224,6 +243,13 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       stopCalls()
     },
   }
+}
+
+/** What we are told of a message that the carrier took. */
+function answer(providerId: string, fault: SimulatorConfig['fault']): SendResult | Promise<never> {
+  if (fault === 'accept-then-drop') return dropped()
+  if (fault === 'accept-then-silence') return silence()
+  return { outcome: 'accepted', providerId, status: 'SENT' }
 }
 
 function silence(): Promise<never> {

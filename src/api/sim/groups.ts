@@ -1,0 +1,190 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { PhoneGroup } from '../../core/phone-world.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { changeChat, leaveChat, requireChat, startChat } from '../../services/phone-group-acts.js'
+import { wakePhoneLines } from '../../services/phones.js'
+import type { Sql } from '../../storage/db.js'
+import { listGroupIds } from '../../storage/groups.js'
+import { listPhoneGroups } from '../../storage/phone-groups.js'
+import { checkUrl, requireHandle, requirePhone } from '../fields.js'
+import { GroupName, groupName } from '../group-wire.js'
+import { nullable } from '../message-wire.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { simulatedAccount } from './phones.js'
+
+/** Group chats as the phones in them have them, and what people do with them there. */
+
+const Chat = Type.Object({
+  id: Type.String({ description: "The network's id" }),
+  group_id: nullable('string', 'The same group in the API, once the line knows it'),
+  line: Type.String({ description: 'The line that is in it' }),
+  name: nullable('string', 'What the phones call it'),
+  photo_url: nullable('string', 'What the phones show for it'),
+  members: Type.Array(Type.String(), { description: 'Everyone in it, the line among them' }),
+  created_at: Type.String({ description: 'When it was made' }),
+})
+
+const Params = Type.Object({ id: Type.String({ description: 'The group: either of its ids' }) })
+const by = Type.String({ description: 'The phone in the group that does it' })
+
+export function registerSimGroups(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+  const wired = async (sql: Sql, chats: readonly PhoneGroup[]) => {
+    const ids = await listGroupIds(sql, chats)
+    return chats.map((chat) => chatWire(chat, ids.get(chat.id)))
+  }
+  /** Does something to a chat once, and has its line told. */
+  const change = async (
+    request: FastifyRequest,
+    reply: Parameters<typeof answerOnce>[2],
+    status: number,
+    act: (sql: Sql) => Promise<PhoneGroup>,
+  ) => {
+    let lineId = ''
+    return answerOnce(
+      ctx,
+      request,
+      reply,
+      async (sql) => {
+        const chat = await act(sql)
+        lineId = chat.lineId
+        return { status, body: (await wired(sql, [chat]))[0]! }
+      },
+      { after: () => wakePhoneLines(ctx, [lineId]) },
+    )
+  }
+
+  app.get(
+    '/sim/groups',
+    {
+      config,
+      schema: { tags, summary: 'List groups', response: { 200: Type.Object({ data: Type.Array(Chat) }) } },
+    },
+    async (request) => {
+      const account = await simulatedAccount(ctx, request)
+      return { data: await wired(ctx.db, await listPhoneGroups(ctx.db, account.id, 1000)) }
+    },
+  )
+  app.get(
+    '/sim/groups/:id',
+    { config, schema: { tags, summary: 'Show a group', params: Params, response: { 200: Chat } } },
+    async (request) => {
+      const chat = await requireChat(ctx.db, await simulatedAccount(ctx, request), request.params.id)
+      return (await wired(ctx.db, [chat]))[0]!
+    },
+  )
+  app.post(
+    '/sim/groups',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Make a group on a phone',
+        body: Type.Object({
+          by: Type.String({ description: 'The phone that makes it' }),
+          line: Type.String({ description: 'A simulated line that is to be in it, E.164' }),
+          members: Type.Array(Type.String(), { maxItems: 100, description: 'The other phones in it' }),
+          name: Type.Optional(GroupName),
+        }),
+        response: { 201: Chat },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const account = await simulatedAccount(ctx, request)
+      const made = {
+        by: requireHandle('by', body.by),
+        line: requirePhone('line', body.line),
+        members: body.members.map((member, index) => requireHandle(`members.${index}`, member)),
+        name: groupName('name', body.name),
+      }
+      return change(request, reply, 201, (sql) => startChat(ctx, sql, account, made))
+    },
+  )
+  app.patch(
+    '/sim/groups/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Rename a group, or change its photo, on a phone',
+        params: Params,
+        body: Type.Object({
+          by,
+          name: Type.Optional(Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] })),
+          photo_url: Type.Optional(nullable('string', 'New photo; null takes it away')),
+        }),
+        response: { 200: Chat },
+      },
+    },
+    async (request) => {
+      const { body } = request
+      const account = await simulatedAccount(ctx, request)
+      const photoUrl = body.photo_url as string | null | undefined
+      checkUrl(ctx, 'photo_url', photoUrl ?? undefined)
+      const look = {
+        ...(body.name === undefined ? {} : { name: groupName('name', body.name) }),
+        ...(photoUrl === undefined ? {} : { photoUrl: photoUrl || null }),
+      }
+      const person = requireHandle('by', body.by)
+      const chat = await ctx.db.tx((sql) => changeChat(ctx, sql, account, request.params.id, person, look))
+      wakePhoneLines(ctx, [chat.lineId])
+      return (await wired(ctx.db, [chat]))[0]!
+    },
+  )
+  app.post(
+    '/sim/groups/:id/members',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Take somebody into a group on a phone',
+        params: Params,
+        body: Type.Object({ by, number: Type.String({ description: 'The phone to take in' }) }),
+        response: { 200: Chat },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const person = requireHandle('by', request.body.by)
+      const add = requireHandle('number', request.body.number)
+      return change(request, reply, 200, (sql) =>
+        changeChat(ctx, sql, account, request.params.id, person, { add }),
+      )
+    },
+  )
+  app.post(
+    '/sim/groups/:id/leave',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Leave a group on a phone',
+        params: Params,
+        body: Type.Object({ by }),
+        response: { 200: Chat },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const person = requireHandle('by', request.body.by)
+      return change(request, reply, 200, (sql) => leaveChat(sql, account, request.params.id, person))
+    },
+  )
+}
+
+function chatWire(chat: PhoneGroup, groupId: string | undefined) {
+  return {
+    id: chat.id,
+    group_id: groupId ?? null,
+    line: chat.lineNumber,
+    name: chat.name,
+    photo_url: chat.photoUrl,
+    members: [...chat.members, chat.lineNumber],
+    created_at: formatTime(chat.createdAt),
+  }
+}

@@ -1,0 +1,115 @@
+import type { Line } from '../core/line.js'
+import type { PhoneGroup, PhoneMessage } from '../core/phone-world.js'
+import type { Ctx } from '../ctx.js'
+import type { Group, Outbound } from '../drivers/driver.js'
+import { findGroups } from '../storage/groups.js'
+import {
+  findPhoneGroup,
+  findPhoneGroupFor,
+  insertPhoneGroup,
+  listOnTheWay,
+  listUntoldPhoneGroups,
+  lockPhoneGroup,
+  savePhoneGroup,
+  savePhoneGroupTold,
+} from '../storage/phone-groups.js'
+import { insertPhoneMessages, type NewPhoneMessage } from '../storage/phones.js'
+
+const UNTOLD_LIMIT = 256
+
+/** What the phones of a chat see of it. */
+export type ChatState = Pick<PhoneGroup, 'members' | 'name' | 'photoUrl'>
+
+/** The simulated network's group chats, as lines see them. */
+export function createGroupNetwork(ctx: Ctx) {
+  /** The chat of a group, if there is one: by the id the line was told, else by the group it was made for. */
+  async function findChat(line: Line, group: Group): Promise<PhoneGroup | undefined> {
+    const told = group.chatId === null ? undefined : await findPhoneGroup(ctx.db, group.chatId)
+    return told ?? findPhoneGroupFor(ctx.db, line.id, group.id)
+  }
+
+  async function makeChat(line: Line, group: Group): Promise<PhoneGroup> {
+    const owner = (await findGroups(ctx.db, [group.id])).get(group.id)
+    const chat: PhoneGroup = {
+      id: newChatId(ctx),
+      network: line.network,
+      accountId: owner?.accountId ?? line.accountId ?? '',
+      lineId: line.id,
+      lineNumber: line.number,
+      groupId: group.id,
+      name: group.name,
+      photoUrl: null,
+      members: group.members,
+      createdAt: ctx.clock.now(),
+      version: 1,
+    }
+    const isNew = await ctx.db.tx((sql) => insertPhoneGroup(sql, chat))
+    ctx.wakes.wake(`phones:${line.id}`)
+    return isNew ? chat : (await findPhoneGroupFor(ctx.db, line.id, group.id))!
+  }
+
+  return {
+    findChat,
+    makeChat,
+    chat: (id: string) => findPhoneGroup(ctx.db, id),
+    /** Changes a chat for everyone in it. `change` answers nothing when it is as wanted already. */
+    async changeChat(line: Line, id: string, change: (chat: PhoneGroup) => Partial<ChatState> | undefined) {
+      await ctx.db.tx(async (sql) => {
+        const chat = (await lockPhoneGroup(sql, id))!
+        const changes = change(chat)
+        if (changes) await savePhoneGroup(sql, { ...chat, ...changes })
+      })
+      ctx.wakes.wake(`phones:${line.id}`)
+    },
+    /** Takes a message for these phones of a chat. Resolves with the network's one id of it. */
+    async takeForChat(line: Line, message: Outbound, chat: PhoneGroup, phones: string[], latencyMs: number) {
+      const now = ctx.clock.now()
+      const providerId = ctx.newId().toUpperCase()
+      const rows = phones.map(
+        (phone): NewPhoneMessage => ({
+          network: line.network,
+          phone,
+          lineId: line.id,
+          lineNumber: line.number,
+          fromPhone: false,
+          providerId,
+          ref: message.ref,
+          handle: message.handle,
+          content: message.content,
+          mediaUrl: message.mediaUrl,
+          sendStyle: message.sendStyle,
+          replyTo: message.replyTo?.providerId ?? null,
+          extra: message.extra,
+          chatId: chat.id,
+          sender: null,
+          service: message.service,
+          createdAt: now,
+          arrivedAt: null,
+          readAt: null,
+          dueAt: now + latencyMs,
+        }),
+      )
+      ctx.failpoint('carrier.before_take')
+      await ctx.db.write((sql) => insertPhoneMessages(sql, rows))
+      ctx.failpoint('carrier.after_take')
+      ctx.wakes.wake(`phones:${line.id}`)
+      return providerId
+    },
+    untold: (line: Line) => listUntoldPhoneGroups(ctx.db, line.id, UNTOLD_LIMIT),
+    told: (chat: PhoneGroup) => savePhoneGroupTold(ctx.db, chat),
+    onTheWay: (line: Line, providerId: string) => listOnTheWay(ctx.db, line.id, providerId),
+  }
+}
+
+export function newChatId(ctx: Ctx): string {
+  return `chat-${ctx.newId()}`
+}
+
+/** A message to a group as if it were one: it is there when it is on every phone that is on. */
+export function asOne(messages: readonly PhoneMessage[]): PhoneMessage | undefined {
+  const [first] = messages
+  if (!first || messages.length === 1) return first
+  const onTheWay = messages.some((message) => message.arrivedAt === null && message.dueAt !== null)
+  const arrivals = messages.flatMap((message) => message.arrivedAt ?? [])
+  return { ...first, arrivedAt: onTheWay || arrivals.length === 0 ? null : Math.max(...arrivals) }
+}
