@@ -72,7 +72,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
         return { status: 200, body: null }
       })
       if (replayed) {
-        const found = await findContacts(ctx.db, owner.account.id, phones)
+        const found = await findContacts(ctx.db, owner.account.id, 'phone', phones)
         reply.header('x-idempotent-replay', 'true')
         return answer(phones.flatMap((phone) => found.get(phone) ?? []))
       }

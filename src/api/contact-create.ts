@@ -85,13 +85,11 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
         response: {
           201: Type.Object({
             status: Type.String({ description: 'OK' }),
-            contact: Type.Intersect([
-              ContactWire,
-              Type.Object({
-                id: Type.String({ description: 'contact_id as older clients read it' }),
-                number: Type.String({ description: 'phone as older clients read it' }),
-              }),
-            ]),
+            contact: Type.Object({
+              ...ContactWire.properties,
+              id: Type.String({ description: 'contact_id as older clients read it' }),
+              number: Type.String({ description: 'phone as older clients read it' }),
+            }),
           }),
         },
       },

@@ -54,6 +54,7 @@ export async function putContacts(
   const there = await findContacts(
     sql,
     account.id,
+    'phone',
     inputs.map((input) => input.phone),
   )
   const made = new Map<string, Contact>()
@@ -168,7 +169,7 @@ export async function removeContacts(
 
 /** A contact the actor may see. Every other one is absent. */
 export async function findVisible(sql: Sql, actor: Actor, phone: string): Promise<Contact> {
-  const contact = (await findContacts(sql, actor.account.id, [phone])).get(phone)
+  const contact = (await findContacts(sql, actor.account.id, 'phone', [phone])).get(phone)
   if (!contact || !isVisible(actor, contact)) throw noContact(phone)
   return contact
 }

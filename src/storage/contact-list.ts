@@ -24,7 +24,7 @@ const ORDER_COLUMN: Record<ContactOrder, string> = {
   phone: 'phone',
 }
 
-/** A page of contacts. Only index entries are walked up to it; the rows are read for the page alone. */
+/** A page of contacts. What lies before it is walked in the order of an index; rows are read for the page alone. */
 export async function listContacts(sql: Sql, filter: ContactFilter, page: ContactPage): Promise<Contact[]> {
   const column = ORDER_COLUMN[page.order]
   const direction = page.descending ? 'desc' : 'asc'
@@ -34,7 +34,7 @@ export async function listContacts(sql: Sql, filter: ContactFilter, page: Contac
       : `${column} ${direction}, id ${direction}`
   const params: Param[] = [filter.accountId]
   const where = conditions(filter, params).join(' and ')
-  const select = `select phone, id, ${column} as sorted from contacts where ${where}`
+  const select = `select id, ${column} as sorted from contacts where ${where}`
   const bounds = (limit: number, offset: number) => {
     params.push(limit, offset)
     return `limit $${params.length - 1} offset $${params.length}`
@@ -49,16 +49,13 @@ export async function listContacts(sql: Sql, filter: ContactFilter, page: Contac
       return `select * from (${select} and ${line} order by ${order} ${bounds(page.offset + page.limit, 0)}) w${i}`
     })
     if (walks.length === 0) return []
-    const merged = `select phone, id, sorted from (${walks.join(' union all ')}) u`
+    const merged = `select id, sorted from (${walks.join(' union all ')}) u`
     text = `${merged} order by sorted ${direction}, id ${direction} ${bounds(page.limit, page.offset)}`
   }
-  const found = await sql.all<{ phone: string }>(text, params)
-  const contacts = await findContacts(
-    sql,
-    filter.accountId,
-    found.map((row) => row.phone),
-  )
-  return found.flatMap(({ phone }) => contacts.get(phone) ?? [])
+  const found = await sql.all<{ id: string }>(text, params)
+  const ids = found.map((row) => row.id)
+  const contacts = await findContacts(sql, filter.accountId, 'id', ids)
+  return ids.flatMap((id) => contacts.get(id) ?? [])
 }
 
 function conditions(filter: ContactFilter, params: Param[]): string[] {

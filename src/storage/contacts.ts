@@ -1,7 +1,7 @@
 import type { Contact, ContactState } from '../core/contact.js'
-import type { Columns, Param, Row, Sql } from './db.js'
+import type { Columns, Param, Row, Sql, Writes } from './db.js'
 
-const KEYS = { account_id: 'text', phone: 'text' } as const satisfies Columns
+const KEYS = { account_id: 'text', id: 'text' } as const satisfies Columns
 const MUTABLE = {
   first_name: 'text',
   last_name: 'text',
@@ -12,7 +12,7 @@ const MUTABLE = {
   variables: 'text',
   updated_at: 'bigint',
 } as const satisfies Columns
-const COLUMNS = { ...KEYS, ...MUTABLE, id: 'text', created_at: 'bigint' } as const satisfies Columns
+const COLUMNS = { ...KEYS, ...MUTABLE, phone: 'text', created_at: 'bigint' } as const satisfies Columns
 
 /** One change of an account's contacts after the other. To be called first in a transaction that makes one. */
 export async function lockContacts(sql: Sql, accountId: string): Promise<void> {
@@ -25,12 +25,12 @@ export async function lockContacts(sql: Sql, accountId: string): Promise<void> {
 }
 
 /** New ones, with their place in the totals. */
-export async function insertContacts(sql: Sql, contacts: readonly Contact[]): Promise<void> {
+export async function insertContacts(sql: Writes, contacts: readonly Contact[]): Promise<void> {
   await Promise.all([
     sql.insertMany(
       'contacts',
       COLUMNS,
-      contacts.map((contact) => [...changing(contact), contact.id, contact.createdAt]),
+      contacts.map((contact) => [...changing(contact), contact.phone, contact.createdAt]),
     ),
     countContacts(sql, contacts, 1),
   ])
@@ -65,7 +65,7 @@ export async function saveContacts(sql: Sql, changes: readonly ContactChange[]):
 function changing(contact: Contact): Param[] {
   return [
     contact.accountId,
-    contact.phone,
+    contact.id,
     contact.firstName,
     contact.lastName,
     contact.companyName,
@@ -89,18 +89,20 @@ export interface ContactScope {
   lineNumbers: readonly string[] | null
 }
 
-/** Those of these phones that are contacts. */
+/** The contacts that these phones or ids have, by them. */
 export async function findContacts(
   sql: Sql,
   accountId: string,
-  phones: readonly string[],
+  by: 'phone' | 'id',
+  values: readonly string[],
 ): Promise<Map<string, Contact>> {
-  const list = sql.listTable(2, phones)
+  const list = sql.listTable(2, values)
+  // Crossed, not joined, so that SQLite looks up each value and never walks through all contacts.
   const rows = await sql.all(
-    `select c.* from ${list.sql} cross join contacts c where c.account_id = $1 and c.phone = j.value`,
+    `select c.* from ${list.sql} cross join contacts c where c.account_id = $1 and c.${by} = j.value`,
     [accountId, list.param],
   )
-  return new Map(rows.map((row) => [row.phone as string, toContact(row)]))
+  return new Map(rows.map((row) => [row[by] as string, toContact(row)]))
 }
 
 /** What is known about the numbers of these contacts. */
@@ -152,7 +154,7 @@ export async function deleteContacts(
 }
 
 async function countContacts(
-  sql: Sql,
+  sql: Writes,
   contacts: readonly Pick<Contact, 'accountId' | 'lineNumber'>[],
   sign: 1 | -1,
 ): Promise<void> {

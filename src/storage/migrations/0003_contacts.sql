@@ -1,4 +1,4 @@
--- Ids sort by the time they were made, so the index by id is also the one by time of creation.
+-- Ids sort by the time they were made: new rows go to the end, and the order of ids is the order of creation.
 create table contacts (
   account_id text not null,
   phone text not null, -- only: sqlite
@@ -17,10 +17,10 @@ create table contacts (
   variables text not null,
   created_at bigint not null,
   updated_at bigint not null,
-  primary key (account_id, phone)
+  primary key (account_id, id)
 ); -- only: postgres
 ) without rowid; -- only: sqlite
-create unique index contacts_id on contacts (account_id, id);
+create unique index contacts_phone on contacts (account_id, phone);
 create index contacts_first_name on contacts (account_id, first_name, id);
 create index contacts_last_name on contacts (account_id, last_name, id);
 -- For tokens that are confined to lines. Contacts without a line cost nothing here.
