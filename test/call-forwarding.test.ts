@@ -177,6 +177,29 @@ describe.each(ENGINES)('call forwarding on %s', (engine) => {
     expect((await read(NO_LINE, 'admin')).status).toBe(404)
   })
 
+  it('a token confined to a line is kept to it, and one without lines may do all', async () => {
+    const mint = async (body: object) => (await world.post('/v3/auth/tokens', body)).body
+    const [wide, token] = [await mint({}), await mint({ phone_numbers: [LINE, SHARED_LINE] })]
+    expect(await put(BOB, OTHER_LINE, wide)).toMatchObject(record(BOB, OTHER_LINE))
+    expect(await put('+12025550179', LINE, token)).toMatchObject(record('+12025550179'))
+    expect(await read(LINE, token)).toMatchObject(record('+12025550179'))
+    expect(await clear(LINE, token)).toMatchObject(record(null))
+    expect((await put(BOB, SHARED_LINE, token)).status).toBe(400)
+    // The account's other line, another account's, and none at all are the same to it.
+    for (const line of [OTHER_LINE, B_LINE, NO_LINE]) {
+      for (const reply of [
+        await read(line, token),
+        await put('+12025550179', line, token),
+        await clear(line, token),
+      ])
+        expect([reply.status, reply.body]).toEqual([
+          403,
+          { status: 'ERROR', message: `This token is confined to other lines than ${line}` },
+        ])
+    }
+    expect(await read(OTHER_LINE)).toMatchObject(record(BOB, OTHER_LINE))
+  })
+
   it('of many changes at once one is kept, whole', async () => {
     const numbers = Array.from({ length: 10 }, (_, i) => `+1202555018${i}`)
     const replies = await Promise.all(numbers.map((number) => put(number)))

@@ -48,6 +48,19 @@ describe.each(ENGINES)('lines on %s', (engine) => {
     expect((await world.get('/api/v2/lines/state', 'admin')).status).toBe(403)
   })
 
+  it('a token confined to some lines sees those, and not how they are', async () => {
+    const mint = async (body: object) => (await world.post('/v3/auth/tokens', body)).body
+    const [wide, token] = [await mint({}), await mint({ phone_number: SHARED_LINE })]
+    expect((await world.get('/api/lines', wide)).body).toEqual({ numbers: [LINE, SHARED_LINE] })
+    expect((await world.get('/api/lines', token)).body).toEqual({ numbers: [SHARED_LINE] })
+    expect((await world.get('/api/v2/lines/state', wide)).body.data).toHaveLength(2)
+    expect((await world.get('/api/v2/lines/state', token)).status).toBe(403)
+    for (const path of ['/api/v2/seats', '/api/v2/seats/count', '/api/v2/seats/x', '/account']) {
+      expect([path, (await world.get(path, token)).status]).toEqual([path, 403])
+      expect((await world.get(path, wide)).status).not.toBe(403)
+    }
+  })
+
   it('tells how each line is', async () => {
     const start = new Date(START).toISOString()
     const answer = await states()

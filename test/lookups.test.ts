@@ -98,6 +98,15 @@ describe.each(ENGINES)('evaluate-service on %s', (engine) => {
     for (const line of [LINE, SHARED_LINE]) await world.setLine(line, { config: {} })
   })
 
+  it('a token confined to some lines asks those', async () => {
+    const token = (await world.post('/v3/auth/tokens', { phone_number: SHARED_LINE })).body
+    expect((await ask(ADA, token)).body).toEqual({ number: ADA, service: 'iMessage' })
+    await world.setLine(SHARED_LINE, { config: { services: ['SMS'] } })
+    expect((await ask(ADA, token)).status).toBe(422)
+    expect((await ask(ADA)).status).toBe(200)
+    await world.setLine(SHARED_LINE, { config: {} })
+  })
+
   it('a line without iMessage cannot tell', async () => {
     await world.setLine(B_LINE, { config: { services: ['SMS'] } })
     const reply = await ask(ADA, b.live)
