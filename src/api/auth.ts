@@ -3,23 +3,34 @@ import type { FastifyRequest } from 'fastify'
 import { isLoopback } from '../config.js'
 import type { Account, Key } from '../core/account.js'
 import { AppError } from '../core/errors.js'
+import type { Token } from '../core/token.js'
 import type { Ctx } from '../ctx.js'
 import { hashSecret } from '../services/accounts.js'
 import { KEEP_ENTRIES, KEEP_MS } from '../services/directory.js'
 import type { Actor } from '../services/outbound.js'
+import { type Credentials, credentialsOf } from './credentials.js'
 import type { Limiter } from './limits.js'
 
 /** Who is asking. An admin acts for no account; a token may be confined to some lines of its account. */
-export type Principal = (Actor & { kind: 'account'; key: Key | null }) | { kind: 'admin'; key: Key | null }
+export type Principal = AccountPrincipal | { kind: 'admin'; key: Key | null }
 
-/** What a route asks of its caller. */
-export type Access = 'account' | 'admin' | 'any' | 'open'
+export interface AccountPrincipal extends Actor {
+  kind: 'account'
+  /** The key, or the one that made the token. */
+  key: Key
+  token: Token | null
+}
+
+/** What a route asks of its caller. A live key is one of the account itself: no test key and no token. */
+export type Access = 'account' | 'live key' | 'admin' | 'any' | 'open'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
     /** Set where a token that is confined to some lines may come in: the route keeps it to those. */
     confined?: 'to its lines'
+    /** Set where a key may also come as HTTP Basic, id and secret as user and password. */
+    basic?: boolean
   }
   interface FastifyRequest {
     principal: Principal | null
@@ -30,52 +41,66 @@ const NO_HASH = hashSecret('')
 
 export interface Authenticator {
   /** Who is asking, when the same credentials were checked a moment ago; without a wait. */
-  recent(request: FastifyRequest): Principal | undefined
-  authenticate(request: FastifyRequest): Promise<Principal>
+  recent(request: FastifyRequest, basic: boolean): Principal | undefined
+  authenticate(request: FastifyRequest, basic: boolean): Promise<Principal>
 }
 
 /**
- * Checks the two key headers. Missing, unknown and wrong credentials get the same answer after the same work:
- * one look-up, one hash, one comparison. Right ones are remembered as long as the directory keeps anything, and
- * are then only compared.
+ * Checks keys and tokens. Missing, unknown and wrong credentials get the same answer after the same work: one
+ * look-up, one hash, one comparison. Right ones are remembered as long as the directory keeps anything, and are
+ * then only compared.
  */
 export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator {
-  const verified = new Map<string, { secret: Buffer; principal: Principal; at: number; version: number }>()
+  type Verified = { secret: Buffer; principal: Principal; at: number; version: number }
+  const verified = { key: new Map<string, Verified>(), token: new Map<string, Verified>() }
   return {
-    recent(request) {
-      const known = verified.get(header(request, 'sb-api-key-id'))
+    recent(request, basic) {
+      const shown = credentialsOf(request, basic)
+      const known = verified[shown.kind].get(shown.id)
       if (!known) return undefined
       const fresh = performance.now() - known.at < KEEP_MS && known.version === ctx.directory.version()
-      const secret = Buffer.from(header(request, 'sb-api-secret-key'), 'latin1')
+      const secret = Buffer.from(shown.secret, 'latin1')
       if (!fresh || secret.length !== known.secret.length) return undefined
-      return timingSafeEqual(secret, known.secret) ? known.principal : undefined
+      if (!timingSafeEqual(secret, known.secret)) return undefined
+      return hasExpired(ctx, known.principal) ? undefined : known.principal
     },
-    async authenticate(request) {
-      const id = header(request, 'sb-api-key-id')
-      const secret = header(request, 'sb-api-secret-key')
+    async authenticate(request, basic) {
+      const shown = credentialsOf(request, basic)
       const version = ctx.directory.version()
       const at = performance.now()
-      const principal = await check(ctx, id, secret)
+      const principal = await check(ctx, shown)
       if (!principal) throw refusal(ctx, failures, request)
-      if (verified.size >= KEEP_ENTRIES) verified.clear()
-      verified.set(id, { secret: Buffer.from(secret, 'latin1'), principal, at, version })
+      const kept = verified[shown.kind]
+      if (kept.size >= KEEP_ENTRIES) kept.clear()
+      kept.set(shown.id, { secret: Buffer.from(shown.secret, 'latin1'), principal, at, version })
       return principal
     },
   }
 }
 
-async function check(ctx: Ctx, id: string, secret: string): Promise<Principal | undefined> {
-  const found = await ctx.directory.key(id)
+async function check(ctx: Ctx, shown: Credentials): Promise<Principal | undefined> {
+  const found = await (shown.kind === 'token' ? ctx.directory.token(shown.id) : ctx.directory.key(shown.id))
   const right = timingSafeEqual(
-    Buffer.from(hashSecret(secret), 'latin1'),
+    Buffer.from(hashSecret(shown.secret), 'latin1'),
     Buffer.from(found?.secretHash ?? NO_HASH, 'latin1'),
   )
-  const usable = found && !(found.key.wellKnown && !isLoopback(ctx.config.host))
-  if (!right || !usable || secret === '') return undefined
-  const { key } = found
+  if (!right || !found || shown.secret === '') return undefined
+  const token = 'token' in found ? found.token : null
+  // A token is never wider than the key that made it: what stops the key stops the token.
+  const key = 'key' in found ? found.key : (await ctx.directory.key(found.token.keyId))?.key
+  if (!key || (key.wellKnown && !isLoopback(ctx.config.host))) return undefined
   if (key.kind === 'admin') return { kind: 'admin', key }
   const account = await ctx.directory.account(key.accountId!)
-  return account && { kind: 'account', account, key, numbers: null }
+  if (!account) return undefined
+  const numbers = token?.numbers ? new Set(token.numbers) : null
+  const principal: Principal = { kind: 'account', account, key, token, numbers }
+  return hasExpired(ctx, principal) ? undefined : principal
+}
+
+function hasExpired(ctx: Ctx, principal: Principal): boolean {
+  return principal.kind === 'account' && principal.token !== null
+    ? principal.token.expiresAt <= ctx.clock.now()
+    : false
 }
 
 function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError {
@@ -95,26 +120,28 @@ export function refusalOf(principal: Principal, access: Access, confined: boolea
     return new AppError('forbidden', 'This needs an admin key')
   if (access === 'account' && principal.kind !== 'account')
     return new AppError('forbidden', 'This needs a key of an account; an admin key belongs to none')
+  if (access === 'live key' && !isLiveKey(principal))
+    return new AppError(
+      'forbidden',
+      'This needs a live key of the account; test keys and tokens cannot do it',
+    )
   if (principal.kind === 'account' && principal.numbers && !confined)
     return new AppError('forbidden', 'This token is confined to some lines and cannot do that')
   return undefined
 }
 
-/** A header that came twice is no credential: which of the two would count? */
-function header(request: FastifyRequest, name: string): string {
-  const value = request.headers[name]
-  if (typeof value !== 'string' || value.length > 512) return ''
-  return value
+function isLiveKey(principal: Principal): boolean {
+  return principal.kind === 'account' && principal.token === null && principal.account.world === 'live'
 }
 
-/** The account behind a request on a route with `access: 'account'`. */
+/** The account behind a request on a route with `access: 'account'` or `'live key'`. */
 export function accountOf(request: FastifyRequest): Account {
   if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
   return request.principal.account
 }
 
 /** The same with the lines a token confines it to. */
-export function actorOf(request: FastifyRequest): Actor {
+export function actorOf(request: FastifyRequest): AccountPrincipal {
   if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
   return request.principal
 }

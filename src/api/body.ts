@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 
 const MAX_DEPTH = 32
@@ -11,10 +11,10 @@ const MAX_DEPTH = 32
  */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  const add = (type: string, parse: (text: string) => unknown) =>
+  const add = (type: string, parse: (text: string, request: FastifyRequest) => unknown) =>
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
       try {
-        done(null, parse(decode(request, body as Buffer)))
+        done(null, parse(decode(request, body as Buffer), request))
       } catch (error) {
         done(error as Error)
       }
@@ -27,7 +27,14 @@ export function registerBodyParsers(app: FastifyInstance): void {
   })
 }
 
-function parseJson(text: string): unknown {
+/** For routes whose body may be left out: none is an empty one. */
+export function optionalBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  request.body ??= {}
+  done()
+}
+
+function parseJson(text: string, request: FastifyRequest): unknown {
+  if (text === '' && request.routeOptions.config.optionalBody) return undefined
   if (text === '') throw new AppError('invalid', 'The body is empty; send a JSON object')
   checkDepth(text)
   let value: unknown
@@ -129,6 +136,10 @@ export function newRequestId(): string {
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set where a JSON body may be empty; with the hook of the same name. */
+    optionalBody?: boolean
+  }
   interface FastifyRequest {
     /** The body as it came. */
     rawBody: Buffer | null

@@ -31,7 +31,7 @@ function body(request: FastifyRequest, code: string, message: string, status: nu
   if (path.startsWith('/v3/') || path.startsWith('/admin/') || path.startsWith('/sim/')) {
     return { error: { code, message, ...(details === undefined ? {} : { details }) } }
   }
-  const onMessages = /^\/api\/(send-|status|v2\/messages)/.test(path) && status !== 401
+  const onMessages = /^\/api\/(send-|status|messages?\/|v2\/messages)/.test(path) && status !== 401
   return {
     status: 'ERROR',
     message,

@@ -1,3 +1,5 @@
+import { AppError } from '../core/errors.js'
+
 /**
  * A sliding log per name: never more than `limit` in any window. A refilled bucket of the same size would let
  * almost twice as many through in some windows.
@@ -7,6 +9,13 @@ export interface Limiter {
   take(name: string, limit?: number): number
   /** The same without counting. */
   wait(name: string): number
+}
+
+/** The interface's limit on lists of messages, shared among the processes on one database. */
+export function takeTurn(lists: Limiter, name: string, nodes: number): void {
+  const wait = lists.take(name, Math.max(1, Math.floor(100 / nodes)))
+  if (wait > 0)
+    throw new AppError('rate_limited', 'Too Many Requests: at most 100 in 10 seconds', { retryAfterMs: wait })
 }
 
 const NAMES_KEPT = 10_000

@@ -72,7 +72,7 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
   }
   const branches: Branch[] = []
   for (const { accountId, network } of await scopeOf(ctx, principal, query.account_email)) {
-    let found: Branch[] = [{ accountId, dates: datesOf(query) }]
+    let found = await withinLines(ctx, principal, network, { accountId, dates: datesOf(query) })
     const restrict = (change: (branch: Branch) => (Branch | undefined)[]) => {
       found = found.flatMap(change).filter((branch) => branch !== undefined)
     }
@@ -118,8 +118,18 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
   return branches
 }
 
+/** One branch for each line a token is confined to, and each direction: for those there is an index. */
+async function withinLines(ctx: Ctx, principal: Principal, network: string, all: Branch): Promise<Branch[]> {
+  if (principal.kind !== 'account' || !principal.numbers) return [all]
+  const ids = await Promise.all([...principal.numbers].map((number) => listLineIds(ctx.db, network, number)))
+  return ids.flat().flatMap((lineId) => [
+    { ...all, lineId, isOutbound: true },
+    { ...all, lineId, isOutbound: false },
+  ])
+}
+
 /** Both conditions, or undefined when they exclude each other. */
-function merge(branch: Branch, more: Partial<Branch>): Branch | undefined {
+export function merge(branch: Branch, more: Partial<Branch>): Branch | undefined {
   for (const [name, value] of Object.entries(more)) {
     const held = branch[name as keyof Branch]
     if (held !== undefined && held !== value) return undefined

@@ -5,6 +5,7 @@ import { AppError } from '../core/errors.js'
 import type { Message, SendStyle } from '../core/message.js'
 import type { Ctx } from '../ctx.js'
 import { sendMessage } from '../services/messages.js'
+import { isWithin } from '../services/outbound.js'
 import { resolveStatus } from '../services/status.js'
 import { listMessages } from '../storage/message-list.js'
 import { findMessage } from '../storage/messages.js'
@@ -12,7 +13,7 @@ import { documentAliases, withAliases } from './aliases.js'
 import { accountOf, actorOf } from './auth.js'
 import { checkUrl, requirePhone } from './fields.js'
 import { identityOf } from './identity.js'
-import type { Limiter } from './limits.js'
+import { type Limiter, takeTurn } from './limits.js'
 import { branchesOf, ListQuery, pageOf } from './message-query.js'
 import { MessageRecord, MessageResponse, SendStyleSchema, toRecord, toResponse } from './message-wire.js'
 import type { Routes } from './routes.js'
@@ -63,7 +64,11 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
   app.post(
     '/api/send-message',
     {
-      config: { access: 'account', swaggerTransform: documentAliases(SEND_ALIASES) },
+      config: {
+        access: 'account',
+        confined: 'to its lines',
+        swaggerTransform: documentAliases(SEND_ALIASES),
+      },
       preValidation: withAliases(SEND_ALIASES),
       schema: {
         tags: ['Messages'],
@@ -107,7 +112,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
   app.get(
     '/api/status',
     {
-      config: { access: 'any' },
+      config: { access: 'any', confined: 'to its lines' },
       schema: {
         tags: ['Messages'],
         summary: 'Status of a message',
@@ -133,7 +138,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
   app.get(
     '/api/v2/messages',
     {
-      config: { access: 'any' },
+      config: { access: 'any', confined: 'to its lines' },
       schema: {
         tags: ['Messages'],
         summary: 'List messages',
@@ -156,11 +161,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
     async (request) => {
       const principal = request.principal!
       const name = principal.kind === 'account' ? principal.account.id : `key ${principal.key?.id}`
-      const wait = lists.take(name, Math.max(1, Math.floor(100 / liveNodes())))
-      if (wait > 0)
-        throw new AppError('rate_limited', 'Too Many Requests: at most 100 in 10 seconds', {
-          retryAfterMs: wait,
-        })
+      takeTurn(lists, name, liveNodes())
       const { query } = request
       const page = pageOf(query)
       const { messages, total } = await listMessages(ctx.db, await branchesOf(ctx, principal, query), page)
@@ -181,7 +182,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
   app.get(
     '/api/v2/messages/:message_id',
     {
-      config: { access: 'any' },
+      config: { access: 'any', confined: 'to its lines' },
       schema: {
         tags: ['Messages'],
         summary: 'Retrieve a message',
@@ -196,7 +197,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
   )
 }
 
-/** A message the caller may see. Another account's is absent, in the same words. */
+/** A message the caller may see. Another account's, or another line's than a token's, is absent, in the same words. */
 async function visible(
   ctx: Ctx,
   request: FastifyRequest,
@@ -208,8 +209,9 @@ async function visible(
     handle,
     principal.kind === 'account' ? principal.account.id : undefined,
   )
+  const hidden = principal.kind === 'account' && message && !isWithin(principal, message.lineNumber)
   const account = message && (await ownersOf(ctx, request, [message])).get(message.accountId)
-  if (!message || !account) throw new AppError('not_found', 'There is no message with this handle')
+  if (!message || !account || hidden) throw new AppError('not_found', 'There is no message with this handle')
   return { message, account }
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
-import { type Answer, once } from '../services/once.js'
+import { type Answer, once, type Retries } from '../services/once.js'
 import { type Sql, UniqueViolation } from '../storage/db.js'
 import { identityOf } from './identity.js'
 
@@ -14,9 +14,9 @@ export async function answerOnce<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   effect: (sql: Sql) => Promise<Answer<T>>,
-  options: { taken?: string; after?: () => Promise<void> | void } = {},
+  options: { taken?: string; after?: () => Promise<void> | void; retries?: Retries } = {},
 ): Promise<T> {
-  const answer = await once(ctx, identityOf(request), effect).catch((error) => {
+  const answer = await once(ctx, identityOf(request), effect, options.retries).catch((error) => {
     throw error instanceof UniqueViolation
       ? new AppError('conflict', options.taken ?? 'This exists already')
       : error

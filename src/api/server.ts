@@ -18,16 +18,20 @@ import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
+import { registerLegacyMessages } from './legacy-messages.js'
 import { createLimiter } from './limits.js'
 import { registerLines } from './lines.js'
 import { registerLookups } from './lookups.js'
+import { registerMessageDelete } from './message-delete.js'
 import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
+import { registerPolicies } from './policies.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
+import { registerTokens } from './tokens.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -57,6 +61,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   registerBodyParsers(app)
   app.setValidatorCompiler(validators())
   app.setErrorHandler(createErrorHandler(ctx.log))
+  registerPolicies(app)
   const notFound = createNotFound(app)
   app.setNotFoundHandler(notFound)
   app.decorateRequest('principal', null)
@@ -66,16 +71,16 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const authenticator = createAuthenticator(ctx, failures)
   // Hooks call back instead of returning promises: every request passes them.
   app.addHook('onRequest', (request, _reply, done) => {
-    const { access, confined } = request.routeOptions.config
+    const { access, confined, basic = false } = request.routeOptions.config
     if (access === undefined || access === 'open') return done()
     const enter = (principal: Principal) => {
       request.principal = principal
       done(refusalOf(principal, access, confined !== undefined))
     }
     if (options.localAdmin) return enter({ kind: 'admin', key: null })
-    const recent = authenticator.recent(request)
+    const recent = authenticator.recent(request, basic)
     if (recent) enter(recent)
-    else authenticator.authenticate(request).then(enter, done)
+    else authenticator.authenticate(request, basic).then(enter, done)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     try {
@@ -116,15 +121,29 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
         securitySchemes: {
           keyId: { type: 'apiKey', in: 'header', name: 'sb-api-key-id' },
           keySecret: { type: 'apiKey', in: 'header', name: 'sb-api-secret-key' },
+          token: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A temporary token, see POST /v3/auth/tokens',
+          },
+          basic: {
+            type: 'http',
+            scheme: 'basic',
+            description: "A key's id and secret, where a route says so",
+          },
         },
       },
-      security: [{ keyId: [], keySecret: [] }],
+      security: [{ keyId: [], keySecret: [] }, { token: [] }],
     },
   })
   await app.register(registerDocs)
   await app.register(async (routes) => {
     registerOps(routes, ctx, options)
-    registerMessages(routes, ctx, createLimiter(100, 10_000, ctx.clock.now), options.liveNodes)
+    const lists = createLimiter(100, 10_000, ctx.clock.now)
+    registerMessages(routes, ctx, lists, options.liveNodes)
+    registerLegacyMessages(routes, ctx, lists, options.liveNodes)
+    registerMessageDelete(routes, ctx)
+    registerTokens(routes, ctx)
     registerLines(routes, ctx)
     registerCallForwarding(routes, ctx)
     registerSeats(routes, ctx)

@@ -1,9 +1,11 @@
 import type { Account, Key } from '../core/account.js'
 import type { Capabilities, Line } from '../core/line.js'
+import type { Token } from '../core/token.js'
 import type { Driver } from '../drivers/driver.js'
 import { findAccount, findKeySecret } from '../storage/accounts.js'
 import type { Db } from '../storage/db.js'
 import { findLine, listLinesOf } from '../storage/lines.js'
+import { findTokenSecret } from '../storage/tokens.js'
 
 /**
  * What every request looks up and almost never changes, kept for a second: another process's revocation takes
@@ -18,6 +20,7 @@ export interface Directory {
   version(): number
 
   key(id: string): Promise<{ key: Key; secretHash: string } | undefined>
+  token(id: string): Promise<{ token: Token; secretHash: string } | undefined>
   account(id: string): Promise<Account | undefined>
   /** The lines an account may send from, by number. */
   linesOf(accountId: string): Promise<ReadonlyMap<string, UsableLine>>
@@ -55,6 +58,7 @@ export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): D
 
   return {
     key: kept((id) => findKeySecret(db, id)),
+    token: kept((id) => findTokenSecret(db, id)),
     account: kept((id) => findAccount(db, id)),
     linesOf: kept(async (accountId) => {
       const lines = (await listLinesOf(db, accountId)).map(usable).filter((line) => line !== undefined)

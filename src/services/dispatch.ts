@@ -12,7 +12,7 @@ import {
 } from '../storage/attempts.js'
 import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
 import { holdsLease, lockLine } from '../storage/leases.js'
-import { type Change, findMessage, lockMessages } from '../storage/messages.js'
+import { type Change, findMessagesByHandle, lockMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import type { DispatchLine } from './dispatch-line.js'
@@ -113,7 +113,7 @@ async function outboundOf(ctx: Ctx, message: Message, attempt: Attempt): Promise
 }
 
 async function replyTarget(sql: Sql, handle: string, partIndex: number | null) {
-  const target = await findMessage(sql, handle)
+  const target = (await findMessagesByHandle(sql, [handle])).get(handle)
   if (!target) return null
   const providerId =
     target.providerId ?? (await listAttempts(sql, target.id)).find((a) => a.providerId)?.providerId

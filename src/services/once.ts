@@ -13,6 +13,12 @@ export interface Answer<T = unknown> {
 }
 
 /**
+ * What the published client's own retries get: the first answer, or, where its first answer is worth nothing
+ * without what is shown only once, a new one.
+ */
+export type Retries = 'told' | 'anew'
+
+/**
  * Runs a POST's effect once per Idempotency-Key, and once for a request and the published client's retries of
  * it. The answer is stored in the effect's own transaction, so there is never an effect without it.
  */
@@ -20,7 +26,10 @@ export async function once<T>(
   ctx: Ctx,
   request: RequestIdentity,
   effect: (sql: Sql) => Promise<Answer<T>>,
+  retries: Retries = 'told',
 ): Promise<Answer<T> & { replayed: boolean }> {
+  if (retries === 'anew' && request.key === undefined)
+    return { ...(await ctx.db.tx(effect)), replayed: false }
   const key = request.key ?? `#${request.hash}`
   const looksBack = request.key !== undefined || request.retryCount > 0
   const run = () =>

@@ -21,8 +21,18 @@ export async function linesOf(ctx: Ctx, actor: Actor): Promise<ReadonlyMap<strin
   return new Map([...lines].filter(([number]) => actor.numbers!.has(number)))
 }
 
-/** The line to act from. One of another account, or outside a token's lines, is as unknown as none at all. */
+/** Whether what belongs to a line is the actor's business. */
+export function isWithin(actor: Actor, lineNumber: string): boolean {
+  return actor.numbers === null || actor.numbers.has(lineNumber)
+}
+
+/**
+ * The line to act from. One of another account is as unknown as none at all; a token that is confined to some
+ * lines is told so, whatever the other number is.
+ */
 export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): Promise<UsableLine> {
+  if (!isWithin(actor, fromNumber))
+    throw new AppError('forbidden', `This token is confined to other lines than ${fromNumber}`)
   const usable = (await linesOf(ctx, actor)).get(fromNumber)
   if (!usable) {
     throw new AppError(

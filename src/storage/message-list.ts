@@ -183,6 +183,8 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
     where.push(`${left} ${operator} $${params.length}`)
   }
   const owns = (name: Path['equal'][number]) => !path || path.equal.includes(name)
+  // Those indexes that only lists use do not hold deleted messages.
+  where.push('deleted_at is null')
   add('account_id', '=', branch.accountId, true)
   add('contact', '=', branch.contact, owns('contact'))
   add('group_id', '=', branch.groupId, owns('groupId'))
@@ -203,5 +205,5 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
     add(`${field}_at`, '>=', branch.dates[field]?.from, own, true)
     add(`${field}_at`, '<=', branch.dates[field]?.to, own, true)
   }
-  return where.length > 0 ? where.join(' and ') : '1 = 1'
+  return where.join(' and ')
 }

@@ -59,10 +59,10 @@ export async function insertMessages(sql: Writes, messages: readonly NewMessage[
   await insertGiven(sql, messages.map(fromMessage))
 }
 
-/** Adds new messages to the totals. */
-export async function countMessages(sql: Writes, messages: readonly NewMessage[]): Promise<void> {
+/** Adds new messages to the totals, or takes deleted ones out with -1. */
+export async function countMessages(sql: Writes, messages: readonly NewMessage[], n = 1): Promise<void> {
   const tally = createTally()
-  for (const message of messages) tally.add(message, 1)
+  for (const message of messages) tally.add(message, n)
   await saveTally(sql, tally)
 }
 
@@ -114,6 +114,8 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
     const group = groups.get(signature)
     if (group) group.rows.push(row)
     else groups.set(signature, { columns, rows: [row] })
+    // The totals no longer have a deleted one.
+    if (before.deletedAt !== null) continue
     tally.add(before, -1)
     tally.add(after, 1)
   }
@@ -124,16 +126,23 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
   await Promise.all([...updates, saveTally(sql, tally)])
 }
 
+/** Hides a message from its account. The version keeps others from changing what they saw before. */
+export async function deleteMessage(sql: Sql, id: number, now: number): Promise<void> {
+  await sql.run('update messages set deleted_at = $2, version = version + 1 where id = $1', [id, now])
+}
+
+/** A message its account has not deleted. */
 export async function findMessage(
   sql: Sql,
   handle: string,
   accountId?: string,
 ): Promise<Message | undefined> {
-  const row = await sql.one('select * from messages where handle = $1', [handle])
+  const row = await sql.one('select * from messages where handle = $1 and deleted_at is null', [handle])
   if (!row || (accountId !== undefined && row.account_id !== accountId)) return undefined
   return toMessage(row)
 }
 
+/** For our own bookkeeping: deleted ones, too. */
 export async function findMessagesByHandle(
   sql: Sql,
   handles: readonly string[],

@@ -16,6 +16,7 @@ import { findLine, listLines } from '../storage/lines.js'
 import { dropEmptyCounts } from '../storage/message-counts.js'
 import { dropParkedReceipts } from '../storage/receipts.js'
 import { dropExpiredReplays } from '../storage/replays.js'
+import { dropExpiredTokens } from '../storage/tokens.js'
 import { type Runner, startRunner } from './line-runner.js'
 
 /** Beats in the time of a lease: one or two may get lost before the line does. */
@@ -23,6 +24,8 @@ const BEATS = 5
 const SWEEP_MS = 2_000
 const TIDY_MS = 60_000
 const PARKED_MS = 72 * 3_600_000
+/** A token that is long dead can still be revoked; then it is gone. */
+const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
 
 export interface Worker {
   start(): Promise<void>
@@ -118,6 +121,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const now = ctx.clock.now()
     await failOrphans(ctx)
     await dropExpiredReplays(ctx.db, now)
+    await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
     await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
     await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)

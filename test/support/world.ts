@@ -28,7 +28,7 @@ export const [ADA, BOB, CLEO, DAN, EVE] = DEFAULT_WORLD.phones.map((phone) => ph
 /** The moment every frozen world starts at. */
 export const START = Date.parse('2026-03-01T12:00:00.000Z')
 
-export type Who = 'live' | 'test' | 'admin' | { id: string; secret: string } | null
+export type Who = 'live' | 'test' | 'admin' | { id: string; secret: string } | { token: string } | null
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are whatever the server sent; tests look into them freely
 export type Json = any
@@ -206,6 +206,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
 
 export function credentials(as: Who): Record<string, string> {
   if (as === null) return {}
+  if (typeof as === 'object' && 'token' in as) return { authorization: `Bearer ${as.token}` }
   const key = typeof as === 'string' ? DEFAULT_WORLD.keys[as] : as
   return { 'sb-api-key-id': key.id, 'sb-api-secret-key': key.secret }
 }

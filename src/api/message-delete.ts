@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../ctx.js'
+import { deleteMessage } from '../services/message-delete.js'
+import { actorOf } from './auth.js'
+import type { Routes } from './routes.js'
+
+export function registerMessageDelete(app: Routes, ctx: Ctx): void {
+  for (const path of ['/api/message/:message_handle', '/api/v2/messages/:message_handle']) {
+    app.delete(
+      path,
+      {
+        config: { access: 'account', confined: 'to its lines' },
+        schema: {
+          tags: ['Messages'],
+          summary: 'Delete a message',
+          description:
+            'Hides the message for good: lists, totals, retrieve and status no longer have it, and a repeat answers 404. ' +
+            'It recalls nothing: what was delivered stays on the phone, and a message that still waits in the queue goes out.',
+          params: Type.Object({ message_handle: Type.String({ description: 'Message handle' }) }),
+          response: {
+            200: Type.Object({
+              status: Type.String({ description: 'OK' }),
+              message: Type.String({ description: 'What was done' }),
+              message_handle: Type.String({ description: 'Handle of the deleted message' }),
+            }),
+          },
+        },
+      },
+      async (request) => {
+        const handle = request.params.message_handle
+        await deleteMessage(ctx, actorOf(request), handle)
+        return { status: 'OK', message: 'Message deleted', message_handle: handle }
+      },
+    )
+  }
+}

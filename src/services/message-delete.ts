@@ -1,0 +1,24 @@
+import { AppError } from '../core/errors.js'
+import { messageEvent } from '../core/event.js'
+import type { Ctx } from '../ctx.js'
+import { appendEvents } from '../storage/events.js'
+import { countMessages, findMessage, deleteMessage as hide, lockMessages } from '../storage/messages.js'
+import { type Actor, isWithin } from './outbound.js'
+
+/**
+ * Hides a message from its account for good. It is no recall: what waits to go out still goes, and receipts and
+ * repeats of its request are still told from new ones.
+ */
+export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    const found = await findMessage(sql, handle, actor.account.id)
+    // Somebody may have deleted it, or changed what the totals count, before the lock was taken.
+    const message = found && (await lockMessages(sql, [found.id])).get(found.id)
+    if (!message || message.deletedAt !== null || !isWithin(actor, message.lineNumber))
+      throw new AppError('not_found', 'There is no message with this handle')
+    await hide(sql, message.id, now)
+    await appendEvents(sql, [{ ...messageEvent('message.deleted', message), at: now, data: {} }])
+    await countMessages(sql, [message], -1)
+  })
+}
