@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isLoopback } from '../config.js'
 import type { Account, Key } from '../core/account.js'
 import { AppError } from '../core/errors.js'
@@ -114,8 +114,29 @@ function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError
   )
 }
 
+/** Lets every request in or turns it away. Hooks call back instead of returning promises: all requests pass them. */
+export function registerAuthentication(
+  app: FastifyInstance,
+  authenticator: Authenticator,
+  localAdmin: boolean,
+): void {
+  app.decorateRequest('principal', null)
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { access, confined, basic = false } = request.routeOptions.config
+    if (access === undefined || access === 'open') return done()
+    const enter = (principal: Principal) => {
+      request.principal = principal
+      done(refusalOf(principal, access, confined !== undefined))
+    }
+    if (localAdmin) return enter({ kind: 'admin', key: null })
+    const recent = authenticator.recent(request, basic)
+    if (recent) enter(recent)
+    else authenticator.authenticate(request, basic).then(enter, done)
+  })
+}
+
 /** Why this caller may not come in here, if so. */
-export function refusalOf(principal: Principal, access: Access, confined: boolean): AppError | undefined {
+function refusalOf(principal: Principal, access: Access, confined: boolean): AppError | undefined {
   if (access === 'admin' && principal.kind !== 'admin')
     return new AppError('forbidden', 'This needs an admin key')
   if (access === 'account' && principal.kind !== 'account')

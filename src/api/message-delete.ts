@@ -5,7 +5,11 @@ import { actorOf } from './auth.js'
 import type { Routes } from './routes.js'
 
 export function registerMessageDelete(app: Routes, ctx: Ctx): void {
-  for (const path of ['/api/message/:message_handle', '/api/v2/messages/:message_handle']) {
+  // The router knows the second path with this name already, from the route that retrieves.
+  for (const [path, name] of [
+    ['/api/message/:message_handle', 'message_handle'],
+    ['/api/v2/messages/:message_id', 'message_id'],
+  ] as const) {
     app.delete(
       path,
       {
@@ -16,7 +20,7 @@ export function registerMessageDelete(app: Routes, ctx: Ctx): void {
           description:
             'Hides the message for good: lists, totals, retrieve and status no longer have it, and a repeat answers 404. ' +
             'It recalls nothing: what was delivered stays on the phone, and a message that still waits in the queue goes out.',
-          params: Type.Object({ message_handle: Type.String({ description: 'Message handle' }) }),
+          params: Type.Object({ [name]: Type.String({ description: 'Message handle' }) }),
           response: {
             200: Type.Object({
               status: Type.String({ description: 'OK' }),
@@ -27,7 +31,7 @@ export function registerMessageDelete(app: Routes, ctx: Ctx): void {
         },
       },
       async (request) => {
-        const handle = request.params.message_handle
+        const handle = (request.params as Record<string, string>)[name]!
         await deleteMessage(ctx, actorOf(request), handle)
         return { status: 'OK', message: 'Message deleted', message_handle: handle }
       },

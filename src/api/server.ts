@@ -13,7 +13,7 @@ import { registerAdminBlockedCallers } from './admin/blocked-callers.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeats } from './admin/seats.js'
-import { createAuthenticator, type Principal, refusalOf } from './auth.js'
+import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
 import { registerDocs } from './docs.js'
@@ -64,24 +64,10 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   registerPolicies(app)
   const notFound = createNotFound(app)
   app.setNotFoundHandler(notFound)
-  app.decorateRequest('principal', null)
   app.decorateRequest('rawBody', null)
 
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
-  const authenticator = createAuthenticator(ctx, failures)
-  // Hooks call back instead of returning promises: every request passes them.
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { access, confined, basic = false } = request.routeOptions.config
-    if (access === undefined || access === 'open') return done()
-    const enter = (principal: Principal) => {
-      request.principal = principal
-      done(refusalOf(principal, access, confined !== undefined))
-    }
-    if (options.localAdmin) return enter({ kind: 'admin', key: null })
-    const recent = authenticator.recent(request, basic)
-    if (recent) enter(recent)
-    else authenticator.authenticate(request, basic).then(enter, done)
-  })
+  registerAuthentication(app, createAuthenticator(ctx, failures), options.localAdmin)
   app.addHook('preValidation', (request, _reply, done) => {
     try {
       if (request.url.includes('?')) checkQuery(request.query as Record<string, unknown>)
