@@ -21,7 +21,7 @@ describe.each(ENGINES)('odd requests on %s', (engine) => {
     ['DELETE', '/api/send-message', 'POST'],
     ['HEAD', '/api/v2/messages', 'GET'],
     ['POST', '/api/v2/messages', 'GET'],
-    ['PUT', '/api/v2/messages/x', 'GET'],
+    ['PUT', '/api/v2/messages/x', 'DELETE, GET'],
     ['OPTIONS', '/api/status', 'GET'],
     ['PUT', '/admin/accounts', 'GET, POST'],
     ['PUT', '/sim/phones/%2B12025550101', 'GET, PATCH'],
