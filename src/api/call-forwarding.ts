@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.js'
 import type { Line } from '../core/line.js'
 import type { Ctx } from '../ctx.js'
 import { forwardingOf, setForwarding } from '../services/call-forwarding.js'
-import { linesOf } from '../services/outbound.js'
+import { keepWithin, linesOf } from '../services/outbound.js'
 import { findLineByNumber } from '../storage/lines.js'
 import { withAliases } from './aliases.js'
 import { requireForwarding, requirePhone } from './fields.js'
@@ -85,13 +85,14 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   )
 }
 
-/** The line in the path. One of another account, or outside a token's lines, is as unknown as none at all. */
+/** The line in the path. One of another account is as unknown as none at all. */
 async function dedicatedLine(ctx: Ctx, request: FastifyRequest): Promise<Line> {
   const number = requirePhone(
     'sendblue_number',
     (request.params as { sendblue_number: string }).sendblue_number,
   )
   const principal = request.principal!
+  if (principal.kind === 'account') keepWithin(principal, number)
   const line =
     principal.kind === 'admin'
       ? await findLineByNumber(ctx.db, 'live', number)
