@@ -488,6 +488,22 @@ describe.each(ENGINES)('a token confined to a line on %s', (engine) => {
     expect((await world.get('/sim/phones', (await world.post('/v3/auth/tokens', {})).body)).status).toBe(200)
   })
 
+  it('sees its line among the lines, and forwards only its calls', async () => {
+    expect((await world.get('/api/lines', token)).body).toEqual({ numbers: [LINE] })
+    expect((await world.get('/api/lines', both)).body).toEqual({ numbers: [LINE, SHARED_LINE] })
+    expect((await world.get('/api/v2/lines/state', token)).status).toBe(403)
+    const path = (number: string) => `/api/lines/${number}/call-forwarding`
+    const body = { forwarding_number: BOB }
+    for (const number of [SHARED_LINE, B_LINE, NO_LINE]) {
+      expect((await world.get(path(number), token)).status).toBe(403)
+      expect((await world.call('PUT', path(number), { as: token, body })).status).toBe(403)
+      expect((await world.call('DELETE', path(number), { as: token })).status).toBe(403)
+    }
+    expect((await world.call('PUT', path(LINE), { as: token, body })).status).toBe(200)
+    expect((await world.get(path(LINE))).body.forwarding_number).toBe(BOB)
+    expect((await world.call('DELETE', path(LINE), { as: token })).status).toBe(200)
+  })
+
   it('keeps to the number when the line changes hands', async () => {
     const c = await world.addAccount(`c-${engine}@example.com`, '+12025550161')
     const confined = (await world.post('/v3/auth/tokens', { phone_number: '+12025550161' }, c.live)).body

@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.js'
 import type { Line } from '../core/line.js'
 import type { Ctx } from '../ctx.js'
 import { forwardingOf, setForwarding } from '../services/call-forwarding.js'
-import { isWithin, linesOf } from '../services/outbound.js'
+import { keepWithin, linesOf } from '../services/outbound.js'
 import { findLineByNumber } from '../storage/lines.js'
 import { withAliases } from './aliases.js'
 import { requireForwarding, requirePhone } from './fields.js'
@@ -85,18 +85,14 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   )
 }
 
-/**
- * The line in the path. One of another account is as unknown as none at all; a token that is confined to some
- * lines is told so, whatever the other number is.
- */
+/** The line in the path. One of another account is as unknown as none at all. */
 async function dedicatedLine(ctx: Ctx, request: FastifyRequest): Promise<Line> {
   const number = requirePhone(
     'sendblue_number',
     (request.params as { sendblue_number: string }).sendblue_number,
   )
   const principal = request.principal!
-  if (principal.kind === 'account' && !isWithin(principal, number))
-    throw new AppError('forbidden', `This token is confined to other lines than ${number}`)
+  if (principal.kind === 'account') keepWithin(principal, number)
   const line =
     principal.kind === 'admin'
       ? await findLineByNumber(ctx.db, 'live', number)

@@ -7,6 +7,7 @@ export const EVENT_TYPES = [
   'message.updated',
   'message.received',
   'message.read',
+  'message.deleted',
   'line.assigned',
   'line.unassigned',
   'line.status.changed',

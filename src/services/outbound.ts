@@ -26,13 +26,15 @@ export function isWithin(actor: Actor, lineNumber: string): boolean {
   return actor.numbers === null || actor.numbers.has(lineNumber)
 }
 
-/**
- * The line to act from. One of another account is as unknown as none at all; a token that is confined to some
- * lines is told so, whatever the other number is.
- */
+/** A token that is confined to some lines is told so, whatever the other number is. */
+export function keepWithin(actor: Actor, lineNumber: string): void {
+  if (!isWithin(actor, lineNumber))
+    throw new AppError('forbidden', `This token is confined to other lines than ${lineNumber}`)
+}
+
+/** The line to act from. One of another account is as unknown as none at all. */
 export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): Promise<UsableLine> {
-  if (!isWithin(actor, fromNumber))
-    throw new AppError('forbidden', `This token is confined to other lines than ${fromNumber}`)
+  keepWithin(actor, fromNumber)
   const usable = (await linesOf(ctx, actor)).get(fromNumber)
   if (!usable) {
     throw new AppError(
