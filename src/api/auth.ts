@@ -20,6 +20,8 @@ declare module 'fastify' {
     access?: Access
     /** Set where a token that is confined to some lines may come in: the route keeps it to those. */
     confined?: 'to its lines'
+    /** Set where HTTP Basic counts too. */
+    basic?: true
   }
   interface FastifyRequest {
     principal: Principal | null

@@ -12,6 +12,7 @@ import { registerAdminAccounts } from './admin/accounts.js'
 import { registerAdminBlockedCallers } from './admin/blocked-callers.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
+import { registerAdminSeal } from './admin/seal.js'
 import { registerAdminSeats } from './admin/seats.js'
 import { createAuthenticator, type Principal, refusalOf } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
@@ -30,6 +31,9 @@ import { registerSimCalls } from './sim/calls.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerUploads } from './uploads.js'
+import { registerTotp } from './totp.js'
+import { registerVerifications } from './verifications.js'
+import { registerVerifyServices } from './verify-services.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -137,6 +141,10 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminKeys(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
+    registerAdminSeal(routes, ctx)
+    registerTotp(routes, ctx)
+    registerVerifyServices(routes, ctx)
+    registerVerifications(routes, ctx)
     registerSim(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)

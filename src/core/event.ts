@@ -10,6 +10,9 @@ export const EVENT_TYPES = [
   'line.unassigned',
   'line.status.changed',
   'call.inbound',
+  'verification.approved',
+  'verification.expired',
+  'verification.canceled',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -17,6 +20,7 @@ export interface NewEvent {
   accountId: string
   type: EventType
   /** Id of what it is about: of a message, its handle. */
+  /** What it is about: the handle of a message, the sid of a verification. */
   subject: string
   at: number
   data: Record<string, unknown>

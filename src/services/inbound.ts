@@ -1,15 +1,18 @@
+import type { NewEvent } from '../core/event.js'
 import type { Line } from '../core/line.js'
 import { consentWord } from '../core/opt-out.js'
 import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
 import { findAttemptsByProvider } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
+import { appendEvents } from '../storage/events.js'
 import { listLineMembers } from '../storage/lines.js'
 import { findInbound, findMessagesById, type NewMessage } from '../storage/messages.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
 import { createBatch } from './batch.js'
 import { withMedia } from './inbound-media.js'
 import { addMessages } from './messages.js'
+import { approveByText } from './verify-ends.js'
 
 /** The inbound door of a line. Its promise resolves when the message is on disk; a repeat is a no-op. */
 export function createInboundDoor(ctx: Ctx, line: Line): (message: Inbound) => Promise<void> {
@@ -22,15 +25,20 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
     const now = ctx.clock.now()
     const seen = new Set<string>()
     const messages: NewMessage[] = []
+    const approvals: NewEvent[] = []
     for (const item of items) {
       if (seen.has(item.providerId) || (await findInbound(sql, line.id, item.providerId))) continue
       seen.add(item.providerId)
-      const accountId = await routeTo(sql, line, item.from)
+      const approval = await approveByText(sql, line, item, now)
+      // On a shared line, a code belongs to the member who asked for it.
+      const accountId = approval?.accountId ?? (await routeTo(sql, line, item.from))
       if (!accountId) continue
       messages.push(await toMessage(ctx, sql, line, accountId, item, now))
+      if (approval) approvals.push(approval)
     }
     await applyConsent(sql, messages, now)
     await addMessages(sql, 'message.received', messages)
+    await appendEvents(sql, approvals)
     return messages.length
   })
   ctx.metrics.received.inc({ result: 'new' }, results)

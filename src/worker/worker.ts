@@ -2,6 +2,7 @@ import type { Line } from '../core/line.js'
 import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
+import { expireVerificationsDue, VERIFY_TOPIC } from '../services/verify-ends.js'
 import {
   acquireLeases,
   beat,
@@ -17,6 +18,8 @@ import { findLine, listLines } from '../storage/lines.js'
 import { dropEmptyCounts } from '../storage/message-counts.js'
 import { dropParkedReceipts } from '../storage/receipts.js'
 import { dropExpiredReplays } from '../storage/replays.js'
+import { findNextExpiry } from '../storage/verify.js'
+import { createAlarm } from './alarm.js'
 import { type Runner, startRunner } from './line-runner.js'
 
 /** Beats in the time of a lease: one or two may get lost before the line does. */
@@ -118,6 +121,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
   async function tidy() {
     const now = ctx.clock.now()
     await failOrphans(ctx)
+    await verifications.look()
     await dropExpiredReplays(ctx.db, now)
     await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
@@ -126,6 +130,11 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await forgetNodes(ctx.db, 24 * 3_600_000)
   }
 
+  const verifications = createAlarm(ctx, {
+    topic: VERIFY_TOPIC,
+    next: () => findNextExpiry(ctx.db),
+    run: () => expireVerificationsDue(ctx),
+  })
   const unsubscribe = ctx.wakes.on('lines', () => void tend())
   return {
     async start() {
@@ -139,12 +148,14 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
           for (const runner of runners.values()) runner.sweep()
         })
       }
+      await verifications.start()
       await tidy()
     },
     async stop() {
       stopped = true
       timers.forEach(clearInterval)
       unsubscribe()
+      await verifications.stop()
       await tending
       await Promise.all([...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
       await forgetNode(ctx.db, nodeId)
