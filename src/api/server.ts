@@ -19,6 +19,7 @@ import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
+import { registerHosted } from './hosted.js'
 import { createLimiter } from './limits.js'
 import { registerLines } from './lines.js'
 import { registerLookups } from './lookups.js'
@@ -145,6 +146,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerTotp(routes, ctx)
     registerVerifyServices(routes, ctx)
     registerVerifications(routes, ctx)
+    registerHosted(routes, ctx)
     registerSim(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)
