@@ -83,9 +83,8 @@
     if (part('code').textContent === code) return
     part('to').textContent = to
     part('code').textContent = code
-    // Read out digit by digit.
-    part('code').setAttribute('aria-label', [...code].join(' '))
-    part('code').setAttribute('role', 'text')
+    // For screen readers digit by digit, and not as hundreds of thousands.
+    part('spoken').textContent = [...code].join(' ')
     part('pool').textContent = pool_number
     part('send').href = sms_deep_link
   }
