@@ -27,7 +27,7 @@ export interface Resealed {
   next: string | null
 }
 
-const BATCH = 200
+const BATCH = 100
 
 /** Seals a batch of what is under older keys with the newest one. `after` is where the batch before ended. */
 export async function resealBatch(ctx: Ctx, sql: Sql, after: string | null): Promise<Resealed> {
