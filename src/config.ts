@@ -26,8 +26,6 @@ export interface Config {
   publicUrl: string | null
   /** Days that uploaded media is kept; 0 for ever. */
   mediaDays: number
-  /** Where people reach this server, when that is not what their requests say (behind a proxy). */
-  publicUrl: string | null
   /** Keys that seal stored secrets; null: from a file in the data folder. */
   sealKeys: readonly SealKey[] | null
   /** Test only: kill the process at a named moment. */
@@ -123,14 +121,6 @@ function publicUrl(value: string | undefined): string | null {
     )
   }
   return url.href.replace(/\/+$/, '')
-function publicUrl(text: string | undefined): string | null {
-  if (text === undefined) return null
-  if (!/^https?:\/\/[^/?#]+\/?$/.test(text) || !URL.canParse(text)) {
-    throw new ConfigError(
-      `TRUNKLINE_PUBLIC_URL must be like https://messages.example.com, without a path, not "${text}"`,
-    )
-  }
-  return new URL(text).origin
 }
 
 function sealKeys(text: string | undefined): readonly SealKey[] | null {

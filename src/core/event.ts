@@ -20,7 +20,6 @@ export interface NewEvent {
   accountId: string
   type: EventType
   /** Id of what it is about: of a message, its handle. */
-  /** What it is about: the handle of a message, the sid of a verification. */
   subject: string
   at: number
   data: Record<string, unknown>
