@@ -5,6 +5,7 @@ import { defaultPhone, type Phone, type PhoneMessage, servicesOf } from '../core
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
 import type { Sql } from '../storage/db.js'
+import { listLinesOf } from '../storage/lines.js'
 import {
   findNextDue,
   findPhone,
@@ -130,14 +131,15 @@ export async function textFromPhone(
   text: PhoneText,
 ): Promise<NewPhoneMessage> {
   const network = networkOf(account)
-  const usable = (await ctx.directory.linesOf(account.id)).get(text.to)
-  if (usable?.line.driver !== 'simulator') {
+  // Not from the directory: it would ask the database itself in the middle of this transaction.
+  const line = (await listLinesOf(sql, account.id)).find((one) => one.number === text.to)
+  if (line?.driver !== 'simulator') {
     throw new AppError(
       'invalid',
       `to: ${text.to} is not a simulated line of this account. GET /admin/lines lists them.`,
     )
   }
-  const { line, capabilities } = usable
+  const { services } = ctx.drivers.get(line.driver)!.capabilities(line.config)
   const phone =
     (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)
@@ -157,7 +159,7 @@ export async function textFromPhone(
     sendStyle: '',
     replyTo: text.replyTo,
     extra: null,
-    service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',
+    service: servicesOf(phone).find((service) => services.includes(service)) ?? 'SMS',
     createdAt: now,
     arrivedAt: null,
     readAt: null,
