@@ -17,6 +17,8 @@ import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
 import { createCallNetwork } from './services/phone-calls.js'
 import { createPhoneNetwork } from './services/phones.js'
+import { checkVault } from './services/seal.js'
+import { openVault } from './services/vault.js'
 import { hasOwnAdminKey, seedDefaultWorld } from './services/world.js'
 import { createChunkBlobs } from './storage/blob-chunks.js'
 import { createFileBlobs } from './storage/blob-files.js'
@@ -71,6 +73,8 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
 
 async function compose(config: Config, options: AppOptions, db: Db, clock: Clock, log: Log): Promise<App> {
   await migrate(db, clock.now())
+  const vault = openVault(config, log)
+  await checkVault(db, vault)
   const drivers = new Map<string, Driver>()
   let errands = 0
   const ctx = {
@@ -83,6 +87,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     drivers,
     directory: createDirectory(db, drivers),
     wakes: createWakes(db),
+    vault,
     door: createDoor(urlRules(config), options.lookup),
     blobs: config.databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(config.data, 'media'), db),
     publicUrl: () => config.publicUrl ?? listenUrl(server),

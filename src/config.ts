@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { parseSealKeys, type SealKey } from './core/seal.js'
 import type { UrlRules } from './core/url.js'
 
 /** Environment and flags, validated into one frozen object. Nothing else reads the environment. */
@@ -25,6 +26,8 @@ export interface Config {
   publicUrl: string | null
   /** Days that uploaded media is kept; 0 for ever. */
   mediaDays: number
+  /** Keys that seal stored secrets; null: from a file in the data folder. */
+  sealKeys: readonly SealKey[] | null
   /** Test only: kill the process at a named moment. */
   failpoint: string | null
 }
@@ -103,6 +106,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       .filter((host) => host !== ''),
     publicUrl: publicUrl(text(undefined, 'TRUNKLINE_PUBLIC_URL')),
     mediaDays: whole('TRUNKLINE_MEDIA_DAYS', text(undefined, 'TRUNKLINE_MEDIA_DAYS'), 0, 0, 36_500),
+    sealKeys: sealKeys(text(undefined, 'TRUNKLINE_SEAL_KEYS')),
     failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
   })
 }
@@ -117,6 +121,15 @@ function publicUrl(value: string | undefined): string | null {
     )
   }
   return url.href.replace(/\/+$/, '')
+}
+
+function sealKeys(text: string | undefined): readonly SealKey[] | null {
+  if (text === undefined) return null
+  try {
+    return parseSealKeys(text)
+  } catch (error) {
+    throw new ConfigError(`TRUNKLINE_SEAL_KEYS: ${(error as Error).message}. "trunkline seal key" makes one.`)
+  }
 }
 
 function readSecret(name: string, file: string): string {

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.js'
 import type { Config } from './config.js'
 import type { Line } from './core/line.js'
+import type { Vault } from './core/seal.js'
 import type { Driver, LineActions } from './drivers/driver.js'
 import type { Metrics } from './metrics.js'
 import type { Directory } from './services/directory.js'
@@ -32,6 +33,8 @@ export interface Ctx {
   publicUrl(): string
   /** Runs work that nobody waits for: settling does. */
   errand<T>(work: () => Promise<T>): Promise<T>
+  /** Seals what must be read again, and opens it. */
+  vault: Vault
   wakes: Wakes
   /** A named moment at which a test may kill the process. Does nothing otherwise. */
   failpoint(name: string): void

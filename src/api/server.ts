@@ -12,6 +12,7 @@ import { registerAdminAccounts } from './admin/accounts.js'
 import { registerAdminBlockedCallers } from './admin/blocked-callers.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
+import { registerAdminSeal } from './admin/seal.js'
 import { registerAdminSeats } from './admin/seats.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
@@ -24,6 +25,7 @@ import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { registerGroupDetails } from './group-details.js'
 import { registerGroups } from './groups.js'
+import { registerHosted } from './hosted.js'
 import { registerLegacyMessages } from './legacy-messages.js'
 import { createLimiter } from './limits.js'
 import { registerLines } from './lines.js'
@@ -40,8 +42,11 @@ import { registerSimGroups } from './sim/groups.js'
 import { registerSim } from './sim/phones.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokens } from './tokens.js'
+import { registerTotp } from './totp.js'
 import { registerUploads } from './uploads.js'
+import { registerVerifications } from './verifications.js'
 import { registerVerifiedContacts } from './verified-contacts.js'
+import { registerVerifyServices } from './verify-services.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -157,6 +162,11 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminKeys(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
+    registerAdminSeal(routes, ctx)
+    registerTotp(routes, ctx)
+    registerVerifyServices(routes, ctx)
+    registerVerifications(routes, ctx)
+    registerHosted(routes, ctx)
     registerSim(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)

@@ -6,10 +6,11 @@ import { ApiError } from './client.js'
 import type { Command } from './command.js'
 import { UsageError } from './command.js'
 import { harmless } from './output.js'
+import { SEAL_COMMANDS } from './seal.js'
 import { serve } from './serve.js'
 
 /** Exit codes are stable: 0 done, 1 failed, 2 wrong usage. */
-const COMMANDS: readonly Command[] = [serve, ...ADMIN_COMMANDS]
+const COMMANDS: readonly Command[] = [serve, ...ADMIN_COMMANDS, ...SEAL_COMMANDS]
 
 export async function run(argv: string[]): Promise<number> {
   const [first, second] = argv

@@ -16,6 +16,9 @@ export const EVENT_TYPES = [
   'contact.created',
   'group.created',
   'group.updated',
+  'verification.approved',
+  'verification.expired',
+  'verification.canceled',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 

@@ -13,6 +13,7 @@ import { groupOfChat } from './group-state.js'
 import { withMedia } from './inbound-media.js'
 import { addMessages } from './messages.js'
 import { noteSenders, routeTo } from './shared-lines.js'
+import { approveByText } from './verify-ends.js'
 
 /** The inbound door of a line. Its promise resolves when the message is on disk; a repeat is a no-op. */
 export function createInboundDoor(ctx: Ctx, line: Line): (message: Inbound) => Promise<void> {
@@ -26,19 +27,24 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
     const seen = new Set<string>()
     const messages: NewMessage[] = []
     const events: NewEvent[] = []
+    const approvals: NewEvent[] = []
     for (const item of items) {
       if (seen.has(item.providerId) || (await findInbound(sql, line.id, item.providerId))) continue
       seen.add(item.providerId)
-      const accountId = await routeTo(sql, line, item.from, now, item.group)
+      const approval = await approveByText(sql, line, item, now)
+      // On a shared line, a code belongs to the member who asked for it.
+      const accountId = approval?.accountId ?? (await routeTo(sql, line, item.from, now, item.group))
       if (!accountId) continue
       const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
       if (known) events.push(...known.events)
       messages.push(await toMessage(ctx, sql, line, accountId, item, known?.group.id ?? null, now))
+      if (approval) approvals.push(approval)
     }
     await noteSenders(sql, line, messages, now)
     await applyConsent(sql, messages, now)
     await appendEvents(sql, events)
     await addMessages(sql, 'message.received', messages)
+    await appendEvents(sql, approvals)
     return messages.length
   })
   ctx.metrics.received.inc({ result: 'new' }, results)

@@ -3,6 +3,7 @@ import { CLAIM_MS } from '../core/verified-contact.js'
 import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
+import { expireVerificationsDue, VERIFY_TOPIC } from '../services/verify-ends.js'
 import {
   acquireLeases,
   beat,
@@ -20,6 +21,8 @@ import { dropParkedReceipts } from '../storage/receipts.js'
 import { dropExpiredReplays } from '../storage/replays.js'
 import { dropExpiredTokens } from '../storage/tokens.js'
 import { dropStrangers } from '../storage/verified-contacts.js'
+import { findNextExpiry } from '../storage/verify.js'
+import { createAlarm } from './alarm.js'
 import { type Runner, startRunner } from './line-runner.js'
 
 /** Beats in the time of a lease: one or two may get lost before the line does. */
@@ -123,6 +126,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
   async function tidy() {
     const now = ctx.clock.now()
     await failOrphans(ctx)
+    await verifications.look()
     await dropExpiredReplays(ctx.db, now)
     await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
     await dropExpiredActions(ctx.db, Date.now())
@@ -133,6 +137,11 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await forgetNodes(ctx.db, 24 * 3_600_000)
   }
 
+  const verifications = createAlarm(ctx, {
+    topic: VERIFY_TOPIC,
+    next: () => findNextExpiry(ctx.db),
+    run: () => expireVerificationsDue(ctx),
+  })
   const unsubscribe = ctx.wakes.on('lines', () => void tend())
   return {
     async start() {
@@ -146,12 +155,14 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
           for (const runner of runners.values()) runner.sweep()
         })
       }
+      await verifications.start()
       await tidy()
     },
     async stop() {
       stopped = true
       timers.forEach(clearInterval)
       unsubscribe()
+      await verifications.stop()
       await tending
       await Promise.all([...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
       await forgetNode(ctx.db, nodeId)

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../ctx.js'
+import { resealBatch } from '../../services/seal.js'
+import { nullable } from '../message-wire.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { config, tags } from './shared.js'
+
+export function registerAdminSeal(app: Routes, ctx: Ctx): void {
+  app.post(
+    '/admin/seal/rotate',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Seal stored secrets under the newest key',
+        description:
+          'One batch of what is still under older keys. Repeat with `after` set to `next` until that is null; the older keys can then leave the key ring. May be cut off at any time and started again.',
+        body: Type.Object({
+          after: Type.Optional(Type.String({ maxLength: 200, description: '`next` of the batch before' })),
+        }),
+        response: {
+          200: Type.Object({
+            kid: Type.String({ description: 'The newest key of the ring' }),
+            resealed: Type.Integer({ description: 'Secrets of this batch that are under it now' }),
+            unreadable: Type.Integer({ description: 'Secrets that no key opens; the log names them' }),
+            next: nullable('string', 'Where to go on; null at the end'),
+          }),
+        },
+      },
+    },
+    async (request, reply) =>
+      answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => ({ status: 200, body: await resealBatch(ctx, sql, request.body.after ?? null) }),
+        { after: () => ctx.failpoint('seal.after_batch') },
+      ),
+  )
+}
