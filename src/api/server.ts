@@ -16,11 +16,13 @@ import { registerAdminSeats } from './admin/seats.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
+import { registerContactSharing } from './contact-sharing.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { registerLegacyMessages } from './legacy-messages.js'
 import { createLimiter } from './limits.js'
 import { registerLines } from './lines.js'
+import { registerLocation } from './location.js'
 import { registerLookups } from './lookups.js'
 import { registerMedia } from './media.js'
 import { registerMessageDelete } from './message-delete.js'
@@ -30,7 +32,9 @@ import { registerOps } from './ops.js'
 import { registerPolicies } from './policies.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
+import { registerSimLocation } from './sim/location.js'
 import { registerSim } from './sim/phones.js'
+import { registerSimProfile } from './sim/profile.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokens } from './tokens.js'
 import { registerUploads } from './uploads.js'
@@ -69,7 +73,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   app.decorateRequest('rawBody', null)
 
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
-  registerAuthentication(app, createAuthenticator(ctx, failures), options.localAdmin)
+  const authenticator = createAuthenticator(ctx, failures)
+  const mayStay = registerAuthentication(app, authenticator, options.localAdmin)
   app.addHook('preValidation', (request, _reply, done) => {
     try {
       if (request.url.includes('?')) checkQuery(request.query as Record<string, unknown>)
@@ -142,10 +147,14 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminKeys(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
+    registerLocation(routes, ctx, mayStay)
+    registerContactSharing(routes, ctx)
     registerSim(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
+    registerSimLocation(routes, ctx)
+    registerSimProfile(routes, ctx)
   })
   await app.ready()
   return app

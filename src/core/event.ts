@@ -11,6 +11,8 @@ export const EVENT_TYPES = [
   'line.status.changed',
   'call.inbound',
   'message.deleted',
+  'contact_profile.completed',
+  'contact_profile.failed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 

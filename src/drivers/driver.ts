@@ -152,6 +152,8 @@ export interface DriverHost {
   receipt(receipt: Receipt): Promise<void>
   /** The person has read our message. */
   read(receipt: { providerId: string; at: number }): Promise<void>
+  /** Somebody's place, or whether they share it, has changed. */
+  locationsChanged(): void
   /** Connection trouble is a state, not an exception. */
   state(state: LineState, detail?: string): void
   clock: DriverClock

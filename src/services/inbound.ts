@@ -71,7 +71,7 @@ async function toMessage(
     contact: item.from,
     groupId: null,
     isOutbound: false,
-    type: 'message',
+    type: item.extra?.location ? 'location' : 'message',
     status: 'RECEIVED',
     service: item.service,
     wasDowngraded: null,

@@ -2,6 +2,7 @@ import type { Line } from '../core/line.js'
 import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
+import { failLostProfileRequests } from '../services/profile-work.js'
 import {
   acquireLeases,
   beat,
@@ -121,6 +122,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
   async function tidy() {
     const now = ctx.clock.now()
     await failOrphans(ctx)
+    await failLostProfileRequests(ctx)
     await dropExpiredReplays(ctx.db, now)
     await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
     await dropExpiredActions(ctx.db, Date.now())

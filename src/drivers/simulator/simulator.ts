@@ -4,6 +4,8 @@ import type { Service } from '../../core/message.js'
 import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
 import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
 import { type CallNetwork, watchCalls } from './calls.js'
+import { followPlaces, LOCATION_SETTINGS, type LocationNetwork, locationActions } from './location.js'
+import { PROFILE_SETTINGS, type ProfileNetwork, profileActions } from './profile.js'
 import { createSlowLane } from './slow-lane.js'
 
 /** A simulated line's temper, so that every rule about carriers can be tested without one. */
@@ -53,11 +55,13 @@ export const SimulatorConfig = Type.Object({
   fault_times: Type.Optional(
     Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' }),
   ),
+  ...LOCATION_SETTINGS,
+  ...PROFILE_SETTINGS,
 })
 type SimulatorConfig = Static<typeof SimulatorConfig>
 
 /** The telephone network behind the line, handed in by the composition root. */
-export interface Network extends CallNetwork {
+export interface Network extends CallNetwork, LocationNetwork, ProfileNetwork {
   phone(network: string, number: string): Promise<Phone>
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
   find(ref: string): Promise<PhoneMessage | undefined>
@@ -78,7 +82,7 @@ export function createSimulator(network: Network): Driver {
     config: SimulatorConfig,
     capabilities(config: SimulatorConfig): Capabilities {
       const services = config.services ?? ALL_SERVICES
-      const mac = (config.mac ?? true) && services.includes('iMessage')
+      const mac = isMac(config)
       return {
         services,
         media: true,
@@ -96,6 +100,10 @@ export function createSimulator(network: Network): Driver {
     },
     connect: async (line, host) => connect(network, line, host),
   }
+}
+
+function isMac(config: SimulatorConfig): boolean {
+  return (config.mac ?? true) && (config.services ?? ALL_SERVICES).includes('iMessage')
 }
 
 function connect(network: Network, line: Line, host: DriverHost): Connection {
@@ -173,6 +181,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
   const isOffline = config.state === 'OFFLINE'
   const unsubscribe = isOffline ? () => {} : network.onNews(line, () => void carry())
   const stopCalls = watchCalls(network, line, host)
+  const stopPlaces = followPlaces(network, line, host)
   host.state(config.state ?? 'ONLINE', config.state && 'Set by the configuration of the line')
   if (!isOffline) void carry()
 
@@ -206,6 +215,8 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       if (number.includes('@')) return network.servicesAt(line.network, number)
       return servicesOf(await network.phone(line.network, number))
     },
+    ...(isMac(config) ? locationActions(network, line, config) : {}),
+    ...(isMac(config) ? profileActions(network, line, config) : {}),
     ...(config.lookup === false
       ? {}
       : {
@@ -222,6 +233,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       cancelTimer()
       unsubscribe()
       stopCalls()
+      stopPlaces()
     },
   }
 }
