@@ -13,8 +13,9 @@ import {
   savePhoneLocation,
   takeLocationRequest,
 } from '../storage/phone-locations.js'
-import type { NewPhoneMessage } from '../storage/phones.js'
-import { textFromPhone } from './phones.js'
+import { findPhone } from '../storage/phones.js'
+import type { UsableLine } from './directory.js'
+import { putOnNetwork, requireSimulatedLine } from './phones.js'
 
 /** The network's part in sharing places: what a line may see of its phones. */
 export function createLocationNetwork(ctx: Ctx) {
@@ -39,7 +40,6 @@ export function wakePlaces(ctx: Ctx, lineIds: readonly string[]): void {
 }
 
 export interface Sharing {
-  to: string
   /** null: the phone does not know yet where it is. */
   place: PhonePlace | null
   expiresInMs: number | null
@@ -52,81 +52,69 @@ export interface Sharing {
 export async function shareFromPhone(
   ctx: Ctx,
   sql: Sql,
-  account: Account,
+  to: UsableLine,
   number: string,
   sharing: Sharing,
-): Promise<{ share: SharedPlace; message: NewPhoneMessage | null }> {
-  const line = await requireFindMyLine(ctx, account, sharing.to)
-  const now = ctx.clock.now()
-  const [before] = await listPhoneLocations(sql, line.id, number, now)
-  const share = newShare(ctx, account, line, number, sharing)
+): Promise<SharedPlace> {
+  await requireSharer(sql, to, number)
+  const [before] = await listPhoneLocations(sql, to.line.id, number, ctx.clock.now())
+  const share = newShare(ctx, to, number, sharing)
   await savePhoneLocation(sql, share)
-  const message =
-    share.place && !before?.place ? await tellLine(ctx, sql, account, share, line, sharing.expiresInMs) : null
-  return { share, message }
+  if (share.place && !before?.place) await tellLine(ctx, sql, to, share, sharing.expiresInMs)
+  return share
 }
 
 /** A person says yes to a line's request. There has to be one on the phone, and it is answered once. */
 export async function acceptRequest(
   ctx: Ctx,
   sql: Sql,
-  account: Account,
+  to: UsableLine,
   number: string,
   sharing: Sharing & { place: PhonePlace },
-): Promise<{ share: SharedPlace; message: NewPhoneMessage }> {
-  const line = await requireFindMyLine(ctx, account, sharing.to)
-  if (!(await takeLocationRequest(sql, line.id, number))) {
+): Promise<SharedPlace> {
+  if (!(await takeLocationRequest(sql, to.line.id, number))) {
     throw new AppError(
       'not_found',
-      `The phone ${number} has no open location request from ${sharing.to}. POST /api/request-location sends one.`,
+      `The phone ${number} has no open location request from ${to.line.number}. POST /api/request-location sends one.`,
     )
   }
-  const share = newShare(ctx, account, line, number, sharing)
+  const share = newShare(ctx, to, number, sharing)
   await savePhoneLocation(sql, share)
-  return { share, message: await tellLine(ctx, sql, account, share, line, sharing.expiresInMs) }
+  await tellLine(ctx, sql, to, share, sharing.expiresInMs)
+  return share
 }
 
-/** A person moves: everyone they share with sees it, or the one line that is named. */
+/** A person moves: those of these lines that they share with see it. */
 export async function movePhone(
   ctx: Ctx,
   sql: Sql,
-  account: Account,
-  number: string,
-  move: { to: string | null; place: Partial<PhonePlace> & Pick<PhonePlace, 'latitude' | 'longitude'> },
-): Promise<{ shares: SharedPlace[]; messages: NewPhoneMessage[] }> {
+  lines: ReadonlyMap<string, UsableLine>,
+  phone: { network: string; number: string },
+  moved: Partial<PhonePlace> & Pick<PhonePlace, 'latitude' | 'longitude'>,
+): Promise<SharedPlace[]> {
   const now = ctx.clock.now()
-  const lines = await simulatedLines(ctx, account)
   const shares: SharedPlace[] = []
-  const messages: NewPhoneMessage[] = []
-  for (const before of await listLocationsOfPhone(sql, networkOf(account), number, now)) {
+  for (const before of await listLocationsOfPhone(sql, phone.network, phone.number, now)) {
     const line = lines.get(before.lineId)
-    if (!line || (move.to !== null && line.number !== move.to)) continue
+    if (!line) continue
     // Altitude and address belong to the old place; what kind of fix it is stays.
     const locationType = before.place?.locationType ?? 'live'
-    const place = { accuracy: null, altitude: null, address: null, locationType, ...move.place }
+    const place = { accuracy: null, altitude: null, address: null, locationType, ...moved }
     const share = { ...before, place, at: now }
     await savePhoneLocation(sql, share)
     shares.push(share)
     const left = share.expiresAt === null ? null : share.expiresAt - now
-    if (!before.place) messages.push(await tellLine(ctx, sql, account, share, line, left))
+    if (!before.place) await tellLine(ctx, sql, line, share, left)
   }
-  if (shares.length === 0) throw notSharing(number)
-  return { shares, messages }
+  if (shares.length === 0) throw notSharing(phone.number)
+  return shares
 }
 
 /** A person stops sharing with a line. */
-export async function stopSharing(
-  ctx: Ctx,
-  sql: Sql,
-  account: Account,
-  number: string,
-  to: string,
-): Promise<string> {
-  const line = await requireFindMyLine(ctx, account, to)
-  const [share] = await listPhoneLocations(sql, line.id, number, ctx.clock.now())
+export async function stopSharing(ctx: Ctx, sql: Sql, to: UsableLine, number: string): Promise<void> {
+  const [share] = await listPhoneLocations(sql, to.line.id, number, ctx.clock.now())
   if (!share) throw notSharing(number)
-  await deletePhoneLocation(sql, line.id, number)
-  return line.id
+  await deletePhoneLocation(sql, to.line.id, number)
 }
 
 /** What a phone shares with the lines of this account, by the line's number. */
@@ -139,16 +127,16 @@ export async function sharesOfPhone(
   const shares = await listLocationsOfPhone(ctx.db, networkOf(account), number, ctx.clock.now())
   return shares.flatMap((share) => {
     const line = lines.get(share.lineId)
-    return line ? [{ line: line.number, share }] : []
+    return line ? [{ line: line.line.number, share }] : []
   })
 }
 
-function newShare(ctx: Ctx, account: Account, line: Line, phone: string, sharing: Sharing): SharedPlace {
+function newShare(ctx: Ctx, { line }: UsableLine, phone: string, sharing: Sharing): SharedPlace {
   const at = ctx.clock.now()
   return {
     lineId: line.id,
     phone,
-    network: networkOf(account),
+    network: line.network,
     place: sharing.place,
     at,
     expiresAt: sharing.expiresInMs === null ? null : at + sharing.expiresInMs,
@@ -158,11 +146,10 @@ function newShare(ctx: Ctx, account: Account, line: Line, phone: string, sharing
 function tellLine(
   ctx: Ctx,
   sql: Sql,
-  account: Account,
+  to: UsableLine,
   share: SharedPlace,
-  line: Line,
   durationMs: number | null,
-): Promise<NewPhoneMessage> {
+): Promise<unknown> {
   const { latitude, longitude, accuracy, altitude } = share.place!
   const location = {
     latitude,
@@ -172,29 +159,31 @@ function tellLine(
     duration: shareDuration(durationMs),
     timestamp: formatTime(share.at),
   }
-  const text = { to: line.number, content: '', mediaUrl: '', replyTo: null, extra: { location } }
-  return textFromPhone(ctx, sql, account, share.phone, text)
+  const text = { content: '', mediaUrl: '', replyTo: null, extra: { location } }
+  return putOnNetwork(ctx, sql, to, share.phone, text)
 }
 
-async function simulatedLines(ctx: Ctx, account: Account): Promise<Map<string, Line>> {
+/** The simulated lines of an account, by id. */
+export async function simulatedLines(ctx: Ctx, account: Account): Promise<Map<string, UsableLine>> {
   const lines = [...(await ctx.directory.linesOf(account.id)).values()]
   return new Map(
-    lines.filter(({ line }) => line.driver === 'simulator').map(({ line }) => [line.id, line] as const),
+    lines.filter(({ line }) => line.driver === 'simulator').map((one) => [one.line.id, one] as const),
   )
 }
 
 /** Shared lines as well: they get the messages, though nobody may look places up there. */
-async function requireFindMyLine(ctx: Ctx, account: Account, to: string): Promise<Line> {
-  const usable = (await ctx.directory.linesOf(account.id)).get(to)
-  if (usable?.line.driver !== 'simulator') {
-    throw new AppError(
-      'invalid',
-      `to: ${to} is not a simulated line of this account. GET /admin/lines lists them.`,
-    )
-  }
+export async function requireFindMyLine(ctx: Ctx, account: Account, to: string): Promise<UsableLine> {
+  const usable = await requireSimulatedLine(ctx, account, to)
   if (!usable.capabilities.location)
     throw new AppError('invalid', `to: nobody can share a location with ${to}, it is no Mac line`)
-  return usable.line
+  return usable
+}
+
+/** A phone that nobody has heard of yet is one with all abilities. */
+async function requireSharer(sql: Sql, { line }: UsableLine, number: string): Promise<void> {
+  const phone = await findPhone(sql, line.network, number)
+  if (phone && !phone.imessage)
+    throw new AppError('invalid', `The phone ${number} has no iMessage and cannot share its location`)
 }
 
 function notSharing(number: string): AppError {

@@ -22,6 +22,7 @@ import {
   savePhoneRead,
 } from '../storage/phones.js'
 import { createBatch } from './batch.js'
+import type { UsableLine } from './directory.js'
 
 /**
  * The simulated telephone network: phones, what is on its way to them, and what they send. It keeps its own
@@ -137,15 +138,30 @@ export async function textFromPhone(
   number: string,
   text: PhoneText,
 ): Promise<NewPhoneMessage> {
-  const network = networkOf(account)
-  const usable = (await ctx.directory.linesOf(account.id)).get(text.to)
+  return putOnNetwork(ctx, sql, await requireSimulatedLine(ctx, account, text.to), number, text)
+}
+
+/** A simulated line that the account may use. */
+export async function requireSimulatedLine(ctx: Ctx, account: Account, to: string): Promise<UsableLine> {
+  const usable = (await ctx.directory.linesOf(account.id)).get(to)
   if (usable?.line.driver !== 'simulator') {
     throw new AppError(
       'invalid',
-      `to: ${text.to} is not a simulated line of this account. GET /admin/lines lists them.`,
+      `to: ${to} is not a simulated line of this account. GET /admin/lines lists them.`,
     )
   }
-  const { line, capabilities } = usable
+  return usable
+}
+
+/** The same for a line that is known already. */
+export async function putOnNetwork(
+  ctx: Ctx,
+  sql: Sql,
+  { line, capabilities }: UsableLine,
+  number: string,
+  text: Omit<PhoneText, 'to'>,
+): Promise<NewPhoneMessage> {
+  const { network } = line
   const phone =
     (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)

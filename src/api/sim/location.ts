@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { networkOf } from '../../core/account.js'
 import { AppError } from '../../core/errors.js'
 import type { LocationType, PhonePlace, SharedPlace } from '../../core/phone-location.js'
 import { formatTime } from '../../core/time.js'
@@ -7,8 +8,10 @@ import type { Ctx } from '../../ctx.js'
 import {
   acceptRequest,
   movePhone,
+  requireFindMyLine,
   shareFromPhone,
   sharesOfPhone,
+  simulatedLines,
   stopSharing,
   wakePlaces,
 } from '../../services/phone-location.js'
@@ -70,6 +73,9 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   const phoneNumber = (request: FastifyRequest) =>
     requirePhone('number', (request.params as { number: string }).number)
 
+  const lineOf = async (request: FastifyRequest, number: string) =>
+    requireFindMyLine(ctx, await simulatedAccount(ctx, request), requirePhone('to', number))
+
   app.get(
     '/sim/phones/:number/location',
     {
@@ -103,17 +109,11 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
     },
     async (request) => {
       const { body } = request
-      const account = await simulatedAccount(ctx, request)
-      const sharing = {
-        to: requirePhone('to', body.to),
-        place: placeOf(body),
-        expiresInMs: body.expires_in_ms ?? null,
-      }
-      const { share } = await ctx.db.tx((sql) =>
-        shareFromPhone(ctx, sql, account, phoneNumber(request), sharing),
-      )
-      tell(ctx, [share.lineId])
-      return shareWire(sharing.to, share)
+      const to = await lineOf(request, body.to)
+      const sharing = { place: placeOf(body), expiresInMs: body.expires_in_ms ?? null }
+      const share = await ctx.db.tx((sql) => shareFromPhone(ctx, sql, to, phoneNumber(request), sharing))
+      tell(ctx, [to.line.id])
+      return shareWire(to.line.number, share)
     },
   )
   app.patch(
@@ -132,12 +132,11 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
       const { latitude, longitude, accuracy, altitude, address, location_type: locationType } = body
-      const given = { accuracy, altitude, address, locationType }
-      const move = {
-        to: body.to === undefined ? null : requirePhone('to', body.to),
-        place: { latitude, longitude, ...present(given) },
-      }
-      const { shares } = await ctx.db.tx((sql) => movePhone(ctx, sql, account, phoneNumber(request), move))
+      const place = { latitude, longitude, ...present({ accuracy, altitude, address, locationType }) }
+      const only = body.to === undefined ? undefined : await lineOf(request, body.to)
+      const lines = only ? new Map([[only.line.id, only]]) : await simulatedLines(ctx, account)
+      const phone = { network: networkOf(account), number: phoneNumber(request) }
+      const shares = await ctx.db.tx((sql) => movePhone(ctx, sql, lines, phone, place))
       tell(
         ctx,
         shares.map((share) => share.lineId),
@@ -158,9 +157,9 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       },
     },
     async (request, reply) => {
-      const account = await simulatedAccount(ctx, request)
-      const line = requirePhone('to', request.query.to)
-      tell(ctx, [await ctx.db.tx((sql) => stopSharing(ctx, sql, account, phoneNumber(request), line))])
+      const to = await lineOf(request, request.query.to)
+      await ctx.db.tx((sql) => stopSharing(ctx, sql, to, phoneNumber(request)))
+      tell(ctx, [to.line.id])
       return reply.code(204).send(null)
     },
   )
@@ -178,23 +177,17 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const { body } = request
-      const account = await simulatedAccount(ctx, request)
-      const sharing = {
-        to: requirePhone('to', body.to),
-        place: placeOf(body)!,
-        expiresInMs: body.expires_in_ms ?? null,
-      }
-      let line = ''
+      const to = await lineOf(request, body.to)
+      const sharing = { place: placeOf(body)!, expiresInMs: body.expires_in_ms ?? null }
       return answerOnce(
         ctx,
         request,
         reply,
         async (sql) => {
-          const { share } = await acceptRequest(ctx, sql, account, phoneNumber(request), sharing)
-          line = share.lineId
-          return { status: 201, body: shareWire(sharing.to, share) }
+          const share = await acceptRequest(ctx, sql, to, phoneNumber(request), sharing)
+          return { status: 201, body: shareWire(to.line.number, share) }
         },
-        { after: () => tell(ctx, [line]) },
+        { after: () => tell(ctx, [to.line.id]) },
       )
     },
   )
