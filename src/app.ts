@@ -16,6 +16,8 @@ import { createDoor, type Lookup } from './services/door.js'
 import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
 import { createCallNetwork } from './services/phone-calls.js'
+import { createLocationNetwork } from './services/phone-location.js'
+import { createProfileNetwork } from './services/phone-profile.js'
 import { createPhoneNetwork } from './services/phones.js'
 import { checkVault } from './services/seal.js'
 import { openVault } from './services/vault.js'
@@ -97,7 +99,13 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     },
     failpoint: createFailpoint(config.failpoint),
   } as unknown as Ctx
-  drivers.set('simulator', createSimulator({ ...createPhoneNetwork(ctx), ...createCallNetwork(ctx) }))
+  const network = {
+    ...createPhoneNetwork(ctx),
+    ...createCallNetwork(ctx),
+    ...createLocationNetwork(ctx),
+    ...createProfileNetwork(ctx),
+  }
+  drivers.set('simulator', createSimulator(network))
   const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)
   ctx.lines = worker
   ctx.acceptance = createAcceptance(ctx)

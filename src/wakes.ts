@@ -18,9 +18,9 @@ export function createWakes(db: Db): Wakes {
   return {
     wake(topic, detail = '') {
       const heard = call(topic, detail)
-      // `lines` concerns every process; a line's own topics only the one that drives it.
-      if (db.engine === 'postgres' && (!heard || topic === 'lines'))
-        db.notify(`${topic}#${detail}`).catch(() => {})
+      // A line's own topics concern only the one that drives it; these, every process.
+      const concernsAll = topic === 'lines' || topic.startsWith('places:')
+      if (db.engine === 'postgres' && (!heard || concernsAll)) db.notify(`${topic}#${detail}`).catch(() => {})
     },
     on(topic, handler) {
       const set = handlers.get(topic) ?? new Set()

@@ -114,12 +114,15 @@ function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError
   )
 }
 
-/** Lets every request in or turns it away. Hooks call back instead of returning promises: all requests pass them. */
+/**
+ * Lets every request in or turns it away. Hooks call back instead of returning promises: all requests pass them.
+ * The answer tells of an open request whether its caller would still be let in: for answers that last.
+ */
 export function registerAuthentication(
   app: FastifyInstance,
   authenticator: Authenticator,
   localAdmin: boolean,
-): void {
+): (request: FastifyRequest) => Promise<boolean> {
   app.decorateRequest('principal', null)
   app.addHook('onRequest', (request, _reply, done) => {
     const { access, confined, basic = false } = request.routeOptions.config
@@ -133,6 +136,19 @@ export function registerAuthentication(
     if (recent) enter(recent)
     else authenticator.authenticate(request, basic).then(enter, done)
   })
+  return async (request) => {
+    const { access, confined, basic = false } = request.routeOptions.config
+    if (localAdmin || access === undefined || access === 'open') return true
+    try {
+      const recent = authenticator.recent(request, basic)
+      const principal = recent ?? (await authenticator.authenticate(request, basic))
+      request.principal = principal
+      return refusalOf(principal, access, confined !== undefined) === undefined
+    } catch (error) {
+      if (error instanceof AppError) return false
+      throw error
+    }
+  }
 }
 
 /** Why this caller may not come in here, if so. */

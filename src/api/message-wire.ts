@@ -19,6 +19,18 @@ const ReplyToWire = Type.Object(
   { description: 'Immediate parent of an inline reply; left out outside reply threads' },
 )
 
+export const LocationWire = Type.Object(
+  {
+    latitude: Type.Number({ description: 'Degrees' }),
+    longitude: Type.Number({ description: 'Degrees' }),
+    accuracy: Type.Optional(Type.Number({ description: 'Metres' })),
+    altitude: Type.Optional(Type.Number({ description: 'Metres' })),
+    duration: Type.Optional(Type.String({ description: 'How long the person shares' })),
+    timestamp: Type.Optional(Type.String({ description: 'When they were there, ISO 8601' })),
+  },
+  { description: 'A shared place; only when message_type is location' },
+)
+
 const shared = {
   accountEmail: Type.String({ description: 'Account identifier' }),
   account_email: Type.String({ description: 'Account identifier (newer spelling)' }),
@@ -58,6 +70,7 @@ const shared = {
   }),
   was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
   reply_to: Type.Optional(ReplyToWire),
+  location: Type.Optional(LocationWire),
   seat_id: nullable('string', 'Seat that sent it'),
   sender_email: nullable('string', "The seat's e-mail address"),
 }
@@ -175,6 +188,7 @@ function render(
     sender_email: message.senderEmail,
   }
   if (message.replyTo) rendered.reply_to = replyToWire(message.replyTo)
+  if (message.extra?.location) rendered.location = message.extra.location
   return rendered
 }
 

@@ -20,6 +20,7 @@ import { registerCallForwarding } from './call-forwarding.js'
 import { registerContactBulk } from './contact-bulk.js'
 import { registerContactConsent } from './contact-consent.js'
 import { registerContactCreate } from './contact-create.js'
+import { registerContactSharing } from './contact-sharing.js'
 import { registerContacts } from './contacts.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
@@ -29,6 +30,7 @@ import { registerHosted } from './hosted.js'
 import { registerLegacyMessages } from './legacy-messages.js'
 import { createLimiter } from './limits.js'
 import { registerLines } from './lines.js'
+import { registerLocation } from './location.js'
 import { registerLookups } from './lookups.js'
 import { registerMedia } from './media.js'
 import { registerMessageDelete } from './message-delete.js'
@@ -39,7 +41,9 @@ import { registerPolicies } from './policies.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSimGroups } from './sim/groups.js'
+import { registerSimLocation } from './sim/location.js'
 import { registerSim } from './sim/phones.js'
+import { registerSimProfile } from './sim/profile.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokens } from './tokens.js'
 import { registerTotp } from './totp.js'
@@ -82,7 +86,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   app.decorateRequest('rawBody', null)
 
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
-  registerAuthentication(app, createAuthenticator(ctx, failures), options.localAdmin)
+  const authenticator = createAuthenticator(ctx, failures)
+  const mayStay = registerAuthentication(app, authenticator, options.localAdmin)
   app.addHook('preValidation', (request, _reply, done) => {
     try {
       if (request.url.includes('?')) checkQuery(request.query as Record<string, unknown>)
@@ -167,11 +172,15 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerVerifyServices(routes, ctx)
     registerVerifications(routes, ctx)
     registerHosted(routes, ctx)
+    registerLocation(routes, ctx, mayStay)
+    registerContactSharing(routes, ctx)
     registerSim(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
     registerSimGroups(routes, ctx)
+    registerSimLocation(routes, ctx)
+    registerSimProfile(routes, ctx)
   })
   await app.ready()
   return app

@@ -19,6 +19,8 @@ export const EVENT_TYPES = [
   'verification.approved',
   'verification.expired',
   'verification.canceled',
+  'contact_profile.completed',
+  'contact_profile.failed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 

@@ -13,6 +13,11 @@ export interface MessageExtra {
   requestsLocation?: true
 }
 
+/** Whether only iMessage can carry it: it never goes out as an empty text instead. */
+export function needsIMessage(extra: MessageExtra | null): boolean {
+  return extra?.requestsLocation === true
+}
+
 export interface AppCardLayout {
   caption?: string
   subcaption?: string

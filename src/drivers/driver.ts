@@ -171,6 +171,8 @@ export interface DriverHost {
   read(receipt: { providerId: string; at: number }): Promise<void>
   /** A group chat was made or changed on the other side. Telling the same twice does no harm. */
   group(news: GroupNews): Promise<void>
+  /** Somebody's place, or whether they share it, has changed. */
+  locationsChanged(): void
   /** Connection trouble is a state, not an exception. */
   state(state: LineState, detail?: string): void
   clock: DriverClock

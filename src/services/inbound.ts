@@ -69,7 +69,7 @@ async function toMessage(
     contact: item.from,
     groupId,
     isOutbound: false,
-    type: groupId === null ? 'message' : 'group',
+    type: item.extra?.location ? 'location' : groupId === null ? 'message' : 'group',
     status: 'RECEIVED',
     service: item.service,
     wasDowngraded: null,

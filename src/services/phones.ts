@@ -1,11 +1,13 @@
 import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Line } from '../core/line.js'
+import type { MessageExtra } from '../core/message-extra.js'
 import { defaultPhone, type Phone, type PhoneMessage, servicesOf } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
 import type { Sql } from '../storage/db.js'
 import { listLinesOf } from '../storage/lines.js'
+import { insertLocationRequests } from '../storage/phone-locations.js'
 import {
   findNextDue,
   findPhone,
@@ -94,7 +96,12 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
     }),
   )
   ctx.failpoint('carrier.before_take')
-  await ctx.db.write((sql) => insertPhoneMessages(sql, rows))
+  const requests = rows
+    .filter((row) => row.extra?.requestsLocation)
+    .map(({ lineId, phone, ref }) => ({ lineId, phone, ref: ref! }))
+  await ctx.db.write((sql) =>
+    Promise.all([insertPhoneMessages(sql, rows), insertLocationRequests(sql, requests)]),
+  )
   ctx.failpoint('carrier.after_take')
   wakePhoneLines(ctx, [...new Set(rows.map((row) => row.lineId))])
   return rows.map((row) => row.providerId)
@@ -143,6 +150,7 @@ export interface PhoneText {
   content: string
   mediaUrl: string
   replyTo: string | null
+  extra?: MessageExtra
 }
 
 /** A person types on a phone. The network carries the text to its line until the line has stored it. */
@@ -153,8 +161,19 @@ export async function textFromPhone(
   number: string,
   text: PhoneText,
 ): Promise<NewPhoneMessage> {
-  const network = networkOf(account)
-  const { line, capabilities } = await requireSimulatedLine(ctx, sql, account, 'to', text.to)
+  const usable = await requireSimulatedLine(ctx, sql, account, 'to', text.to)
+  return putOnNetwork(ctx, sql, usable, number, text)
+}
+
+/** The same for a line that is known already. */
+export async function putOnNetwork(
+  ctx: Ctx,
+  sql: Sql,
+  { line, capabilities }: UsableLine,
+  number: string,
+  text: Omit<PhoneText, 'to'>,
+): Promise<NewPhoneMessage> {
+  const { network } = line
   const phone =
     (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)
@@ -173,7 +192,7 @@ export async function textFromPhone(
     mediaUrl: text.mediaUrl,
     sendStyle: '',
     replyTo: text.replyTo,
-    extra: null,
+    extra: text.extra ?? null,
     chatId: null,
     sender: null,
     service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',

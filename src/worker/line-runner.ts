@@ -11,13 +11,14 @@ import { type Claimed, claim, type Ended, LeaseLost, recordResults } from '../se
 import { createRecentSends, type DispatchLine } from '../services/dispatch-line.js'
 import { recordGroupNews } from '../services/group-state.js'
 import { createInboundDoor } from '../services/inbound.js'
-import { perform, performWaiting } from '../services/line-actions.js'
+import { perform } from '../services/line-actions.js'
 import { findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
 import { recordRead, recordReceipts } from '../services/receipts.js'
 import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
 import { listConversationQueue, listQueue } from '../storage/message-queue.js'
 import { findMessagesById } from '../storage/messages.js'
+import { startChores } from './line-chores.js'
 import { createLineQueue, type Entry } from './line-queue.js'
 import { createStateKeeper } from './line-state.js'
 import { reachOf } from './reach.js'
@@ -77,6 +78,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     receipt: (receipt) => receipts.add(receipt),
     read: (read) => inTurn(() => recordRead(ctx, on, read)),
     group: (news) => recordGroupNews(ctx, line, news),
+    locationsChanged: () => ctx.wakes.wake(`places:${line.id}`),
     state: health.report,
     clock: ctx.clock,
     log: ctx.log,
@@ -88,8 +90,12 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     }),
     // A caller at another process wants to know what became of a message.
     ctx.wakes.on(`ask:${line.id}`, (id) => void resolveNow(Number(id)).catch(() => {})),
-    ctx.wakes.on(`act:${line.id}`, actForOthers),
   ]
+  const act: DrivenLine['act'] = (method, ask) =>
+    health.isOffline()
+      ? Promise.reject(new LineFault('unreachable', 'The line is offline'))
+      : perform(ctx, line, connection, method, ask)
+  const chores = startChores(ctx, line, lease, act)
 
   function wake() {
     if (stopping) return
@@ -243,17 +249,6 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     if (next === null || next <= ctx.clock.now()) recheck(messageId)
   }
 
-  const act: DrivenLine['act'] = (method, ask) =>
-    health.isOffline()
-      ? Promise.reject(new LineFault('unreachable', 'The line is offline'))
-      : perform(ctx, line, connection, method, ask)
-
-  function actForOthers() {
-    performWaiting(ctx, line, act).catch((error) =>
-      ctx.log.warn({ err: error, line: line.id }, 'an action for another process failed'),
-    )
-  }
-
   let closed = false
   wake()
   return {
@@ -262,7 +257,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     capabilities,
     wake,
     sweep() {
-      actForOthers()
+      chores.look()
       void listQueue(ctx.db, line.id, 0, READ_AT_ONCE)
         .then((rows) => {
           queue.add(rows, ctx.clock.now())
@@ -282,6 +277,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       const deadline = Date.now() + drainMs
       while ((running || inFlight.size > 0) && Date.now() < deadline)
         await new Promise((done) => setTimeout(done, 5))
+      await chores.stop(deadline)
       closed = true
       await health.stop()
       await connection.close()

@@ -3,6 +3,7 @@ import { CLAIM_MS } from '../core/verified-contact.js'
 import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
+import { failLostProfileRequests } from '../services/profile-work.js'
 import { expireVerificationsDue, VERIFY_TOPIC } from '../services/verify-ends.js'
 import {
   acquireLeases,
@@ -127,6 +128,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const now = ctx.clock.now()
     await failOrphans(ctx)
     await verifications.look()
+    await failLostProfileRequests(ctx)
     await dropExpiredReplays(ctx.db, now)
     await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
     await dropExpiredActions(ctx.db, Date.now())

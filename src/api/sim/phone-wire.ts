@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Phone, PhoneGroup, PhoneMessage } from '../../core/phone-world.js'
 import { formatTime } from '../../core/time.js'
-import { nullable } from '../message-wire.js'
+import { LocationWire, nullable } from '../message-wire.js'
 
 /** Virtual phones as they look on the wire. */
 
@@ -59,6 +59,10 @@ export const PhoneMessageWire = Type.Object({
   service: Type.String({ description: 'iMessage, RCS or SMS' }),
   reply_to: nullable('string', 'id of the message it answers'),
   message_handle: nullable('string', "Trunkline's handle of a message it sent"),
+  location_request: Type.Optional(
+    Type.Boolean({ description: 'true: it asks the person to share their place; left out otherwise' }),
+  ),
+  location: Type.Optional(LocationWire),
   created_at: Type.String({ description: 'When it entered the network' }),
   arrived_at: nullable('string', 'When it reached the other side'),
   read_at: nullable('string', 'When it was read on the phone'),
@@ -98,6 +102,8 @@ export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
     service: message.service,
     reply_to: message.replyTo,
     message_handle: message.handle,
+    ...(message.extra?.requestsLocation ? { location_request: true } : {}),
+    ...(message.extra?.location ? { location: message.extra.location } : {}),
     created_at: formatTime(message.createdAt),
     arrived_at: time(message.arrivedAt),
     read_at: time(message.readAt),

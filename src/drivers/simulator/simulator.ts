@@ -6,6 +6,8 @@ import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-worl
 import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
 import { type CallNetwork, watchCalls } from './calls.js'
 import { type GroupNetwork, groupActions, newsOf, takeForGroup, tellGroups } from './groups.js'
+import { followPlaces, LOCATION_SETTINGS, type LocationNetwork, locationActions } from './location.js'
+import { PROFILE_SETTINGS, type ProfileNetwork, profileActions } from './profile.js'
 import { createSlowLane } from './slow-lane.js'
 
 /** A simulated line's temper, so that every rule about carriers can be tested without one. */
@@ -55,11 +57,13 @@ export const SimulatorConfig = Type.Object({
   fault_times: Type.Optional(
     Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' }),
   ),
+  ...LOCATION_SETTINGS,
+  ...PROFILE_SETTINGS,
 })
 type SimulatorConfig = Static<typeof SimulatorConfig>
 
 /** The telephone network behind the line, handed in by the composition root. */
-export interface Network extends CallNetwork, GroupNetwork {
+export interface Network extends CallNetwork, GroupNetwork, LocationNetwork, ProfileNetwork {
   phone(network: string, number: string): Promise<Phone>
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
   find(ref: string): Promise<PhoneMessage | undefined>
@@ -80,7 +84,7 @@ export function createSimulator(network: Network): Driver {
     config: SimulatorConfig,
     capabilities(config: SimulatorConfig): Capabilities {
       const services = config.services ?? ALL_SERVICES
-      const mac = (config.mac ?? true) && services.includes('iMessage')
+      const mac = isMac(config)
       return {
         services,
         media: true,
@@ -98,6 +102,10 @@ export function createSimulator(network: Network): Driver {
     },
     connect: async (line, host) => connect(network, line, host),
   }
+}
+
+function isMac(config: SimulatorConfig): boolean {
+  return (config.mac ?? true) && (config.services ?? ALL_SERVICES).includes('iMessage')
 }
 
 function connect(network: Network, line: Line, host: DriverHost): Connection {
@@ -189,6 +197,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
   const isOffline = config.state === 'OFFLINE'
   const unsubscribe = isOffline ? () => {} : network.onNews(line, () => void carry())
   const stopCalls = watchCalls(network, line, host)
+  const stopPlaces = followPlaces(network, line, host)
   host.state(config.state ?? 'ONLINE', config.state && 'Set by the configuration of the line')
   if (!isOffline) void carry()
 
@@ -225,6 +234,8 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       if (number.includes('@')) return network.servicesAt(line.network, number)
       return servicesOf(await network.phone(line.network, number))
     },
+    ...(isMac(config) ? locationActions(network, line, config) : {}),
+    ...(isMac(config) ? profileActions(network, line, config) : {}),
     ...(config.lookup === false
       ? {}
       : {
@@ -241,6 +252,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       cancelTimer()
       unsubscribe()
       stopCalls()
+      stopPlaces()
     },
   }
 }

@@ -1,0 +1,233 @@
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { networkOf } from '../../core/account.js'
+import { AppError } from '../../core/errors.js'
+import type { LocationType, PhonePlace, SharedPlace } from '../../core/phone-location.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import {
+  acceptRequest,
+  movePhone,
+  requireFindMyLine,
+  shareFromPhone,
+  sharesOfPhone,
+  simulatedLines,
+  stopSharing,
+  wakePlaces,
+} from '../../services/phone-location.js'
+import { wakePhoneLines } from '../../services/phones.js'
+import { requirePhone } from '../fields.js'
+import { LocationTypeWire } from '../location-wire.js'
+import { nullable } from '../message-wire.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { simulatedAccount } from './phones.js'
+
+/** What phones do with their place: share it with a line, move, stop, and answer requests. */
+
+const place = {
+  latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees' }),
+  longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees' }),
+}
+const details = {
+  accuracy: Type.Optional(Type.Number({ minimum: 0, maximum: 1e7, description: 'Metres' })),
+  altitude: Type.Optional(Type.Number({ minimum: -1e6, maximum: 1e6, description: 'Metres' })),
+  address: Type.Optional(Type.String({ maxLength: 500, description: 'Street address' })),
+  location_type: Type.Optional(LocationTypeWire),
+}
+const to = Type.String({ description: 'A simulated line, E.164' })
+const lasting = {
+  expires_in_ms: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 366 * 86_400_000,
+      description: 'How long; without it until stopped',
+    }),
+  ),
+}
+const ShareBody = Type.Object({ to, ...Type.Partial(Type.Object(place)).properties, ...details, ...lasting })
+const AcceptBody = Type.Object({ to, ...place, ...details, ...lasting })
+const MoveBody = Type.Object({
+  to: Type.Optional(Type.String({ description: 'Only for this line; without it for all' })),
+  ...place,
+  ...details,
+})
+
+const ShareWire = Type.Object({
+  line: Type.String({ description: 'The line that may see it' }),
+  latitude: nullable('number', 'Degrees; null while the phone does not know where it is'),
+  longitude: nullable('number', 'Degrees; null while the phone does not know where it is'),
+  accuracy: nullable('number', 'Metres'),
+  altitude: nullable('number', 'Metres'),
+  address: nullable('string', 'Street address'),
+  location_type: nullable('string', 'How the place is known'),
+  at: Type.String({ description: 'Since when it is there' }),
+  expires_at: nullable('string', 'When the sharing ends; null: when it is stopped'),
+})
+
+const Params = Type.Object({ number: Type.String({ description: 'The phone, E.164' }) })
+
+export function registerSimLocation(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+  const phoneNumber = (request: FastifyRequest) =>
+    requirePhone('number', (request.params as { number: string }).number)
+
+  const lineOf = async (request: FastifyRequest, number: string) =>
+    requireFindMyLine(ctx, await simulatedAccount(ctx, request), requirePhone('to', number))
+
+  app.get(
+    '/sim/phones/:number/location',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'With whom a phone shares its place',
+        params: Params,
+        response: { 200: Type.Object({ data: Type.Array(ShareWire) }) },
+      },
+    },
+    async (request) => {
+      const account = await simulatedAccount(ctx, request)
+      const shares = await sharesOfPhone(ctx, account, phoneNumber(request))
+      return { data: shares.map(({ line, share }) => shareWire(line, share)) }
+    },
+  )
+  app.put(
+    '/sim/phones/:number/location',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Share the place of a phone with a line',
+        description:
+          'Without latitude and longitude the phone shares but does not know yet where it is. Where a share begins the line gets a message about it.',
+        params: Params,
+        body: ShareBody,
+        response: { 200: ShareWire },
+      },
+    },
+    async (request) => {
+      const { body } = request
+      const to = await lineOf(request, body.to)
+      const sharing = { place: placeOf(body), expiresInMs: body.expires_in_ms ?? null }
+      const share = await ctx.db.tx((sql) => shareFromPhone(ctx, sql, to, phoneNumber(request), sharing))
+      tell(ctx, [to.line.id])
+      return shareWire(to.line.number, share)
+    },
+  )
+  app.patch(
+    '/sim/phones/:number/location',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Move a phone',
+        params: Params,
+        body: MoveBody,
+        response: { 200: Type.Object({ moved: Type.Integer({ description: 'Shares that show it' }) }) },
+      },
+    },
+    async (request) => {
+      const { body } = request
+      const account = await simulatedAccount(ctx, request)
+      const { latitude, longitude, accuracy, altitude, address, location_type: locationType } = body
+      const place = { latitude, longitude, ...present({ accuracy, altitude, address, locationType }) }
+      const only = body.to === undefined ? undefined : await lineOf(request, body.to)
+      const lines = only ? new Map([[only.line.id, only]]) : await simulatedLines(ctx, account)
+      const phone = { network: networkOf(account), number: phoneNumber(request) }
+      const shares = await ctx.db.tx((sql) => movePhone(ctx, sql, lines, phone, place))
+      tell(
+        ctx,
+        shares.map((share) => share.lineId),
+      )
+      return { moved: shares.length }
+    },
+  )
+  app.delete(
+    '/sim/phones/:number/location',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Stop sharing the place of a phone with a line',
+        params: Params,
+        querystring: Type.Object({ to }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const to = await lineOf(request, request.query.to)
+      await ctx.db.tx((sql) => stopSharing(ctx, sql, to, phoneNumber(request)))
+      tell(ctx, [to.line.id])
+      return reply.code(204).send(null)
+    },
+  )
+  app.post(
+    '/sim/phones/:number/location/accept',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Say yes to a request for the place of a phone',
+        params: Params,
+        body: AcceptBody,
+        response: { 201: ShareWire },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const to = await lineOf(request, body.to)
+      const sharing = { place: placeOf(body)!, expiresInMs: body.expires_in_ms ?? null }
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const share = await acceptRequest(ctx, sql, to, phoneNumber(request), sharing)
+          return { status: 201, body: shareWire(to.line.number, share) }
+        },
+        { after: () => tell(ctx, [to.line.id]) },
+      )
+    },
+  )
+}
+
+/** The lines see the place, and the message about it is on its way to them. */
+function tell(ctx: Ctx, lineIds: readonly string[]): void {
+  wakePlaces(ctx, lineIds)
+  wakePhoneLines(ctx, lineIds)
+}
+
+function placeOf(body: Static<typeof ShareBody>): PhonePlace | null {
+  const { latitude, longitude } = body
+  if (latitude === undefined && longitude === undefined) return null
+  if (latitude === undefined) throw new AppError('invalid', 'missing required parameter: latitude')
+  if (longitude === undefined) throw new AppError('invalid', 'missing required parameter: longitude')
+  return {
+    latitude,
+    longitude,
+    accuracy: body.accuracy ?? null,
+    altitude: body.altitude ?? null,
+    address: body.address ?? null,
+    locationType: (body.location_type ?? 'live') as LocationType,
+  }
+}
+
+function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+function shareWire(line: string, { place, at, expiresAt }: SharedPlace): Static<typeof ShareWire> {
+  return {
+    line,
+    latitude: place?.latitude ?? null,
+    longitude: place?.longitude ?? null,
+    accuracy: place?.accuracy ?? null,
+    altitude: place?.altitude ?? null,
+    address: place?.address ?? null,
+    location_type: place?.locationType ?? null,
+    at: formatTime(at),
+    expires_at: expiresAt === null ? null : formatTime(expiresAt),
+  }
+}

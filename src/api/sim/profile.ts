@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import { profileOf } from '../../core/profile.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { cardsOnPhone } from '../../services/phone-profile.js'
+import { requirePhone } from '../fields.js'
+import { nullable } from '../message-wire.js'
+import type { Routes } from '../routes.js'
+import { simulatedAccount } from './phones.js'
+
+/** The names and photos that phones were given by lines. */
+export function registerSimProfile(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/sim/phones/:number/cards',
+    {
+      config: { access: 'account' },
+      schema: {
+        tags: ['Simulator'],
+        summary: 'Names and photos of lines that a phone was given',
+        params: Type.Object({ number: Type.String({ description: 'The phone, E.164' }) }),
+        response: {
+          200: Type.Object({
+            data: Type.Array(
+              Type.Object({
+                line: Type.String({ description: 'The line' }),
+                name: nullable('string', 'What the phone shows as its name'),
+                first_name: nullable('string', 'First name'),
+                last_name: nullable('string', 'Last name'),
+                photo_url: nullable('string', 'Its photo'),
+                at: Type.String({ description: 'When it was given' }),
+              }),
+            ),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const account = await simulatedAccount(ctx, request)
+      const cards = await cardsOnPhone(ctx, account, requirePhone('number', request.params.number))
+      return {
+        data: cards.map(({ line, card, at }) => ({
+          line,
+          name: profileOf(card).displayName,
+          first_name: card.firstName,
+          last_name: card.lastName,
+          photo_url: card.photoUrl,
+          at: formatTime(at),
+        })),
+      }
+    },
+  )
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import type { Line } from '../../core/line.js'
+import { LineFault } from '../../core/line-fault.js'
+import type { DriverHost, LineActions, LocationShare } from '../driver.js'
+
+/** The simulated line's view of the places that phones share with it. */
+
+export const LOCATION_SETTINGS = {
+  location_refresh: Type.Optional(
+    Type.Boolean({ description: 'Whether fresh places of people can be had; default true' }),
+  ),
+}
+
+export interface LocationNetwork {
+  places(line: Line, number: string | null): Promise<LocationShare[]>
+  onPlaces(line: Line, handler: () => void): () => void
+}
+
+interface Settings {
+  fault?: string
+  location_refresh?: boolean
+}
+
+export function locationActions(
+  network: LocationNetwork,
+  line: Line,
+  config: Settings,
+): Pick<LineActions, 'locations'> {
+  return {
+    async locations({ number }) {
+      if (config.fault === 'unreachable') throw new LineFault('unreachable', 'The line is unplugged')
+      if (config.location_refresh === false)
+        throw new LineFault('refused', 'Find My could not be refreshed on this line')
+      return network.places(line, number)
+    },
+  }
+}
+
+/** Passes the phones' news on; the answer ends it. */
+export function followPlaces(network: LocationNetwork, line: Line, host: DriverHost): () => void {
+  return network.onPlaces(line, () => host.locationsChanged())
+}

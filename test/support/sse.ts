@@ -1,0 +1,54 @@
+import { credentials, type Json, type Who } from './world.js'
+
+export interface Frame {
+  /** Name of the event; empty for a comment. */
+  event: string
+  data: Json
+}
+
+/** An open stream of server-sent events, read frame by frame. */
+export interface Follower {
+  status: number
+  headers: Headers
+  /** Waits for the next frame; undefined at the end of the stream. */
+  next(): Promise<Frame | undefined>
+  close(): void
+}
+
+export async function follow(
+  world: { app: { url(): string } },
+  path: string,
+  as: Who | { token: string } = 'live',
+): Promise<Follower> {
+  const controller = new AbortController()
+  const headers =
+    as && typeof as === 'object' && 'token' in as ? { authorization: `Bearer ${as.token}` } : credentials(as)
+  const response = await fetch(world.app.url() + path, { headers, signal: controller.signal })
+  const frames = framesOf(response.body!)
+  return {
+    status: response.status,
+    headers: response.headers,
+    next: async () => (await frames.next()).value as Frame | undefined,
+    close: () => controller.abort(),
+  }
+}
+
+async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true })
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      yield parse(text.slice(0, end))
+      text = text.slice(end + 2)
+    }
+  }
+  if (text !== '') throw new Error(`The stream ended in the middle of a frame: ${text}`)
+}
+
+function parse(frame: string): Frame {
+  if (frame.startsWith(':')) return { event: '', data: frame.slice(1).trim() }
+  const match = /^event: (\S+)\ndata: ([^\n]*)$/.exec(frame)
+  if (!match) throw new Error(`Not a frame: ${frame}`)
+  return { event: match[1]!, data: JSON.parse(match[2]!) }
+}
