@@ -86,10 +86,10 @@ describe.each(ENGINES)('contacts on %s', (engine) => {
       expect(events).toMatchObject([
         {
           type: 'contact.created',
-          data: { contactId: contact.contact_id, phone: number, firstName: 'Log', lastName: '' },
+          data: { phone: number, firstName: 'Log', lastName: '' },
         },
       ])
-      expect(events[0].data.createdAt).toBe(Date.parse(contact.created_at))
+      expect(events[0].at).toBe(Date.parse(contact.created_at))
     })
 
     it("has empty names, no line, and the account's own company without the fields", async () => {

@@ -54,13 +54,14 @@ export function changedContact(contact: Contact, fields: ContactFields, now: num
   }
 }
 
+/** The subject is its id, the time is that of its creation. */
 export function contactCreated(contact: Contact): NewEvent {
-  const { id, phone, firstName, lastName, createdAt } = contact
+  const { phone, firstName, lastName } = contact
   return {
     accountId: contact.accountId,
     type: 'contact.created',
-    subject: id,
-    at: createdAt,
-    data: { contactId: id, phone, firstName, lastName, createdAt },
+    subject: contact.id,
+    at: contact.createdAt,
+    data: { phone, firstName, lastName },
   }
 }

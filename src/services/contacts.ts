@@ -73,14 +73,23 @@ export async function putContacts(
     const before = there.get(after.phone)
     return before ? [{ before, after }] : []
   })
-  // The event numbers are a lock that the account's sends wait for, so the longest part comes before it.
+  // In parts, so that the storage has something to do while the next one is made. The event numbers are a lock
+  // that the account's sends wait for, so they come last.
+  const parts = inParts(fresh, PART)
   const written = Promise.all([
-    insertContacts(sql, fresh),
+    ...parts.map((part) => insertContacts(sql, part)),
     saveContacts(sql, changes),
     saveLabels(sql, account.id, inputs, now),
-    appendEvents(sql, fresh.map(contactCreated)),
+    ...parts.map((part) => appendEvents(sql, part.map(contactCreated))),
   ])
   return { contacts, written }
+}
+
+const PART = 500
+
+function inParts<T>(items: readonly T[], size: number): T[][] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size))
 }
 
 function newContact(ctx: Ctx, { account, numbers, lines }: Owner, phone: string, now: number): Contact {
