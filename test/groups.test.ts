@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeMembership } from '../src/services/group-actions.js'
 import { requireGroup } from '../src/services/groups.js'
 import { DEFAULT_WORLD } from '../src/services/world.js'
+import { GIF, PNG, serve } from './support/files.js'
 import {
   ADA,
   BOB,
@@ -644,17 +645,28 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       expect((await group(id)).participants).toHaveLength(2)
     })
 
-    it('an e-mail address of iMessage may be added', async () => {
-      const [a, b] = fresh(2) as [string, string]
+    it('an e-mail address of iMessage may be added: the phone of its owner is in the group by it', async () => {
+      const [a, b, owner] = fresh(3) as [string, string, string]
       const id = await made([a, b])
-      const mail = 'Someone@Example.com'
-      expect((await modify(id, 'add', mail)).body.number).toBe('someone@example.com')
+      expect((await modify(id, 'add', 'nobody@example.com')).status).toBe(422)
+      await world.setPhone(owner, { email: 'someone@example.com' })
+      expect((await modify(id, 'add', 'Someone@Example.com')).body.number).toBe('someone@example.com')
       const { participants, participant_numbers } = await group(id)
       expect(participant_numbers).toEqual([a, b])
       expect(participants[2]).toMatchObject({ handle: 'someone@example.com', phone: null, type: 'contact' })
       await send({ group_id: id })
       await world.advance(1000)
-      expect(await world.inbox('someone@example.com')).toHaveLength(1)
+      expect((await world.inbox(owner)).map((one) => one.content)).toEqual(['Hello all'])
+      await world.text(owner, 'From my mail', { to: undefined, group_id: id })
+      await world.advance(1000)
+      const [record] = (await world.get(`/api/v2/messages?group_id=${id}&is_outbound=false`)).body.data
+      expect(record).toMatchObject({
+        content: 'From my mail',
+        from_number: 'someone@example.com',
+        participants: [a, b, 'someone@example.com', LINE],
+      })
+      expect((await world.inbox(a)).at(-1)).toMatchObject({ from: 'someone@example.com' })
+      expect((await world.post(`/sim/groups/${id}/leave`, { by: owner })).body.members).toEqual([a, b, LINE])
     })
 
     it('says by code what is wrong', async () => {
@@ -768,22 +780,61 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       }
     })
 
-    it('the photo is what phones show', async () => {
-      const [a, b] = fresh(2) as [string, string]
-      const id = await made([a, b])
-      const set = await photo(id, { photo_url: 'https://example.com/team.png' })
-      expect(set.body).toEqual({
-        status: 'OK',
-        data: {
-          group_id: id,
-          group_photo: { photo_guid: expect.any(String), url: 'https://example.com/team.png' },
-          from_number: LINE,
-        },
-      })
-      expect((await chat(id)).photo_url).toBe('https://example.com/team.png')
-      expect((await group(id)).group_photo).toEqual(set.body.data.group_photo)
+    it('the photo is what phones show: a copy of ours, whatever becomes of where it was', async () => {
+      const id = await made(fresh(2))
+      for (const [image, extension] of [
+        [PNG, 'png'],
+        [GIF, 'gif'],
+      ] as const) {
+        const server = await serve((_request, response) => response.end(image))
+        const set = await photo(id, { photo_url: `${server.url}/team.bin` })
+        await server.close()
+        const { url } = set.body.data.group_photo
+        expect(set.body).toEqual({
+          status: 'OK',
+          data: { group_id: id, group_photo: { photo_guid: expect.any(String), url }, from_number: LINE },
+        })
+        expect(url).toMatch(new RegExp(`/media/\\w+\\.${extension}$`))
+        expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(image)
+        expect((await chat(id)).photo_url).toBe(url)
+        expect((await group(id)).group_photo).toEqual(set.body.data.group_photo)
+      }
       expect((await photo(id, { photo_url: null })).body.data.group_photo).toBeNull()
       expect((await chat(id)).photo_url).toBeNull()
+      expect((await group(id)).group_photo).toBeNull()
+    })
+
+    it('a photo that is none, is too large or is somewhere else is refused, and the old one stays', async () => {
+      const id = await made(fresh(2))
+      const wide = Buffer.from(PNG)
+      wide.writeUInt32BE(5001, 16)
+      wide.writeUInt32BE(5000, 20)
+      const files: Record<string, Buffer> = {
+        '/page.png': Buffer.from('<html></html>'),
+        '/large.png': Buffer.concat([PNG, Buffer.alloc(5_000_000)]),
+        '/wide.png': wide,
+        '/good.png': PNG,
+      }
+      const server = await serve((request, response) => {
+        if (request.url === '/moved.png') return response.writeHead(302, { location: '/good.png' }).end()
+        const file = files[request.url!]
+        return file ? response.end(file) : response.writeHead(404).end()
+      })
+      await photo(id, { photo_url: `${server.url}/good.png` })
+      const before = await group(id)
+      for (const [path, text] of [
+        ['/page.png', /^photo_url: is not an image of these types: JPEG, PNG, GIF/],
+        ['/large.png', /^photo_url: is larger than 5 MB/],
+        ['/wide.png', /^photo_url: is 5001 x 5000 pixels/],
+        ['/none.png', /^photo_url: answered 404/],
+        ['/moved.png', /^photo_url: redirects/],
+      ] as const) {
+        const answer = await photo(id, { photo_url: server.url + path })
+        expect([path, answer.status]).toEqual([path, 400])
+        expect(answer.body.message).toMatch(text)
+      }
+      expect(await group(id)).toEqual(before)
+      await server.close()
     })
 
     it('refuses what is not one', async () => {
@@ -943,11 +994,7 @@ describe.each(ENGINES)('groups on %s', (engine) => {
 
     it('whoever is confined to some lines sees the groups of those and no others', async () => {
       const { ctx } = world.app
-      const account = (await ctx.directory.account(
-        (
-          await world.get('/admin/accounts', 'admin')
-        ).body.data[0].id,
-      ))!
+      const account = (await ctx.directory.account(await ownerId()))!
       const confined = { account, numbers: new Set([SHARED_LINE]) }
       const inside = (await send({ numbers: fresh(2), from_number: SHARED_LINE })).body.group_id
       const outside = (await send({ numbers: fresh(2) })).body.group_id

@@ -1,10 +1,11 @@
 import { type TSchema, Type } from 'typebox'
 import type { Ctx } from '../ctx.js'
 import { type GroupChange, recordChange, renameGroup, setGroupPhoto } from '../services/group-actions.js'
+import { copyPhoto } from '../services/group-photo.js'
 import { requireGroup } from '../services/groups.js'
 import { findLatestMessage } from '../storage/groups.js'
 import { actorOf } from './auth.js'
-import { checkUrl, requirePhone } from './fields.js'
+import { aboutField, checkUrl, requirePhone } from './fields.js'
 import { GroupName, GroupPhotoWire, GroupWire, groupName, groupWire, photoWire } from './group-wire.js'
 import { nullable } from './message-wire.js'
 import { answeredBefore, answerOnce } from './once.js'
@@ -89,7 +90,8 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
       schema: {
         tags,
         summary: "Change a group's photo",
-        description: 'Answers when the phones of the group show the photo. Sending the same again is safe.',
+        description:
+          'Answers when the phones of the group show the photo. A JPEG, PNG or GIF of at most 5 MB and 25 million pixels; redirects are not followed. We keep a copy, and its address is what is shown.',
         params: Params,
         body: Type.Object({
           photo_url: nullable('string', 'Direct HTTPS URL of a JPEG, PNG or GIF; null takes the photo away'),
@@ -101,11 +103,12 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
     async (request, reply) => {
       const earlier = await answeredBefore<never>(ctx, request, reply)
       if (earlier) return earlier
-      const photoUrl = (request.body.photo_url as string | null) || null
-      checkUrl(ctx, 'photo_url', photoUrl ?? undefined)
-      const change = await setGroupPhoto(ctx, actorOf(request), {
+      const actor = actorOf(request)
+      const url = (request.body.photo_url as string | null) || null
+      checkUrl(ctx, 'photo_url', url ?? undefined)
+      const change = await setGroupPhoto(ctx, actor, {
         groupId: request.params.group_id,
-        photoUrl,
+        takePhoto: async () => url && aboutField('photo_url', copyPhoto(ctx, actor.account, url)),
         fromNumber: actingNumber(request.body.from_number),
       })
       return answerOnce(ctx, request, reply, async (sql) => {

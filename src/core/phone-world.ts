@@ -59,7 +59,7 @@ export interface PhoneMessage {
   extra: MessageExtra | null
   /** The group chat it is in. */
   chatId: string | null
-  /** Who wrote it, when that was another phone of the group. */
+  /** Who wrote it, when that was another phone of the group, or the e-mail address that this one is in it by. */
   sender: string | null
   service: Service
   createdAt: number

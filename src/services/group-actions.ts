@@ -90,15 +90,15 @@ export async function renameGroup(
   return { group, from, state: () => ({ name }) }
 }
 
-/** Null takes the photo away. The caller has checked where it is. */
+/** `takePhoto` gets the photo and tells where it is, once it is clear that the group may have it; null: none. */
 export async function setGroupPhoto(
   ctx: Ctx,
   actor: Actor,
-  input: { groupId: string; photoUrl: string | null; fromNumber: string | null },
+  input: { groupId: string; takePhoto: () => Promise<string | null>; fromNumber: string | null },
 ): Promise<GroupChange> {
-  const { photoUrl } = input
   const group = await requireGroup(ctx, actor, input.groupId)
   const from = await actingLine(ctx, actor, group, input.fromNumber)
+  const photoUrl = await input.takePhoto()
   await ask(ctx, from.line, 'setGroupPhoto', { group: forDriver(group), photoUrl })
   return { group, from, state: () => ({ photoUrl }) }
 }

@@ -9,6 +9,7 @@ export interface ImageRules {
   types: readonly ImageType[]
   /** Width times height; a small file may unfold into an enormous picture. */
   maxPixels?: number
+  redirects?: number
 }
 
 /**
@@ -21,7 +22,7 @@ export async function fetchImage(
   rules: ImageRules,
 ): Promise<{ body: Buffer; type: ImageType }> {
   const chunks: Buffer[] = []
-  const { body: stream } = await openUrl(ctx, url, { maxBytes: rules.maxBytes })
+  const { body: stream } = await openUrl(ctx, url, { maxBytes: rules.maxBytes, redirects: rules.redirects })
   for await (const chunk of stream) chunks.push(chunk)
   const body = Buffer.concat(chunks)
   return { body, type: checkImage(body, rules) }

@@ -6,7 +6,7 @@ import type { Ctx } from '../ctx.js'
 import type { Sql } from '../storage/db.js'
 import { findGroup } from '../storage/groups.js'
 import { findPhoneGroup, insertPhoneGroup, lockPhoneGroup, savePhoneGroup } from '../storage/phone-groups.js'
-import { findPhone, insertPhoneMessages, type NewPhoneMessage } from '../storage/phones.js'
+import { findPhone, insertPhoneMessages, listPhonesByEmail, type NewPhoneMessage } from '../storage/phones.js'
 import { type ChatState, newChatId } from './phone-groups.js'
 import { type PhoneText, requireSimulatedLine, setPhone } from './phones.js'
 
@@ -39,7 +39,7 @@ export async function startChat(ctx: Ctx, sql: Sql, account: Account, made: NewC
       'invalid',
       `members: a group is ${MIN_MEMBERS} to ${MAX_MEMBERS} people, its maker among them, and the line`,
     )
-  for (const number of members) requireImessage(await phoneOf(ctx, sql, account, number))
+  for (const handle of members) await requirePhones(ctx, sql, account, handle)
   const chat: PhoneGroup = {
     id: newChatId(ctx),
     network: networkOf(account),
@@ -66,11 +66,11 @@ export async function changeChat(
   by: string,
   change: { name?: string | null; photoUrl?: string | null; add?: string },
 ): Promise<PhoneGroup> {
-  return changeAs(sql, account, id, by, async (chat) => {
+  return changeAs(ctx, sql, account, id, by, async (chat) => {
     const { add, ...rest } = change
     if (add === undefined) return rest
     if (add === chat.lineNumber) throw new AppError('invalid', 'number: the line is in it already')
-    requireImessage(await phoneOf(ctx, sql, account, add))
+    await requirePhones(ctx, sql, account, add)
     const members = [...new Set([...chat.members, add])]
     if (members.length > MAX_MEMBERS)
       throw new AppError('invalid', `number: a group has at most ${MAX_MEMBERS} people`)
@@ -79,24 +79,32 @@ export async function changeChat(
 }
 
 /** A person leaves a chat, which the others have to be enough for. */
-export async function leaveChat(sql: Sql, account: Account, id: string, by: string): Promise<PhoneGroup> {
-  return changeAs(sql, account, id, by, async (chat) => {
-    if (chat.members.length + 1 < MIN_BEFORE_REMOVAL)
-      throw new AppError('invalid', `by: nobody can leave a group of fewer than ${MIN_BEFORE_REMOVAL}`)
-    return { members: chat.members.filter((number) => number !== by) }
-  })
-}
-
-async function changeAs(
+export async function leaveChat(
+  ctx: Ctx,
   sql: Sql,
   account: Account,
   id: string,
   by: string,
-  change: (chat: PhoneGroup) => Promise<Partial<ChatState>>,
+): Promise<PhoneGroup> {
+  return changeAs(ctx, sql, account, id, by, async (chat, handle) => {
+    if (chat.members.length + 1 < MIN_BEFORE_REMOVAL)
+      throw new AppError('invalid', `by: nobody can leave a group of fewer than ${MIN_BEFORE_REMOVAL}`)
+    return { members: chat.members.filter((member) => member !== handle) }
+  })
+}
+
+async function changeAs(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  id: string,
+  by: string,
+  change: (chat: PhoneGroup, handle: string) => Promise<Partial<ChatState>>,
 ): Promise<PhoneGroup> {
   const chat = (await lockPhoneGroup(sql, (await requireChat(sql, account, id)).id))!
-  requireMember(chat, by)
-  const after = { ...chat, ...(await change(chat)), version: chat.version + 1 }
+  const [phone] = await requirePhones(ctx, sql, account, by)
+  const handle = memberOf(chat, phone!)
+  const after = { ...chat, ...(await change(chat, handle)), version: chat.version + 1 }
   await savePhoneGroup(sql, after)
   return after
 }
@@ -111,9 +119,8 @@ export async function textToChat(
   text: Omit<PhoneText, 'to'>,
 ): Promise<NewPhoneMessage> {
   const chat = await requireChat(sql, account, id)
-  requireMember(chat, number)
-  const phone = await phoneOf(ctx, sql, account, number)
-  requireImessage(phone)
+  const phone = (await requirePhones(ctx, sql, account, number))[0]!
+  const handle = memberOf(chat, phone)
   if (!phone.power)
     throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
   const now = ctx.clock.now()
@@ -132,30 +139,41 @@ export async function textToChat(
     replyTo: text.replyTo,
     extra: null,
     chatId: chat.id,
-    sender: null,
+    sender: handle === number ? null : handle,
     service: 'iMessage',
     createdAt: now,
     arrivedAt: null,
     readAt: null,
     dueAt: now,
   }
-  const others = chat.members.filter((member) => member !== number)
-  const copies = others.map((member) => ({ ...message, phone: member, fromPhone: false, sender: number }))
+  const others = chat.members.filter((member) => member !== handle)
+  const phones = (await Promise.all(others.map((member) => phonesOf(ctx, sql, account, member)))).flat()
+  const numbers = new Set(phones.map((other) => other.number))
+  numbers.delete(number)
+  const copies = [...numbers].map((other) => ({ ...message, phone: other, fromPhone: false, sender: handle }))
   await insertPhoneMessages(sql, [message, ...copies])
   return message
 }
 
-async function phoneOf(ctx: Ctx, sql: Sql, account: Account, number: string): Promise<Phone> {
+/** The phones a person is reached on by iMessage, which is the only way into a group. */
+async function requirePhones(ctx: Ctx, sql: Sql, account: Account, handle: string): Promise<Phone[]> {
+  const phones = await phonesOf(ctx, sql, account, handle)
+  if (phones.length === 0)
+    throw new AppError('invalid', `${handle} has no iMessage, and groups are iMessage only`)
+  return phones
+}
+
+async function phonesOf(ctx: Ctx, sql: Sql, account: Account, handle: string): Promise<Phone[]> {
   const network = networkOf(account)
-  return (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
+  const phones = handle.includes('@')
+    ? await listPhonesByEmail(sql, network, handle)
+    : [(await findPhone(sql, network, handle)) ?? (await setPhone(ctx, sql, network, handle, {})).phone]
+  return phones.filter((phone) => phone.imessage)
 }
 
-function requireMember(chat: PhoneGroup, number: string): void {
-  if (!chat.members.includes(number))
-    throw new AppError('invalid', `The phone ${number} is not in this group`)
-}
-
-function requireImessage(phone: Phone): void {
-  if (!phone.imessage)
-    throw new AppError('invalid', `The phone ${phone.number} has no iMessage, and groups are iMessage only`)
+/** What a phone is in a chat by: its number, or its owner's e-mail address. */
+function memberOf(chat: PhoneGroup, phone: Phone): string {
+  const handle = [phone.number, phone.email].find((one) => one !== null && chat.members.includes(one))
+  if (!handle) throw new AppError('invalid', `The phone ${phone.number} is not in this group`)
+  return handle
 }

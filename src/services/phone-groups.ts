@@ -13,7 +13,7 @@ import {
   savePhoneGroup,
   savePhoneGroupTold,
 } from '../storage/phone-groups.js'
-import { insertPhoneMessages, type NewPhoneMessage } from '../storage/phones.js'
+import { insertPhoneMessages, listPhonesByEmail, type NewPhoneMessage } from '../storage/phones.js'
 
 const UNTOLD_LIMIT = 256
 
@@ -51,6 +51,8 @@ export function createGroupNetwork(ctx: Ctx) {
   return {
     findChat,
     makeChat,
+    /** The phones whose owner has this e-mail address. */
+    phonesAt: (network: string, email: string) => listPhonesByEmail(ctx.db, network, email),
     chat: (id: string) => findPhoneGroup(ctx.db, id),
     /** Changes a chat for everyone in it. `change` answers nothing when it is as wanted already. */
     async changeChat(line: Line, id: string, change: (chat: PhoneGroup) => Partial<ChatState> | undefined) {

@@ -1,5 +1,6 @@
 import SendblueAPI from 'sendblue'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PNG, serve } from '../support/files.js'
 import { startProxy } from '../support/proxy.js'
 import { ADA, createWorld, ENGINES, LINE, type World } from '../support/world.js'
 
@@ -134,13 +135,14 @@ describe.each(ENGINES)('groups through the published SDK on %s', (engine) => {
       status: 'OK',
       data: { group_id: groupId, group_name: 'Project Falcon', from_number: LINE },
     })
-    const photo = await client.v2.groups.setPhoto(groupId, {
-      photo_url: 'https://example.com/team-photo.png',
-    })
-    expect(photo.data.group_photo).toMatchObject({ url: 'https://example.com/team-photo.png' })
+    const server = await serve((_request, response) => response.end(PNG))
+    const photo = await client.v2.groups.setPhoto(groupId, { photo_url: `${server.url}/team-photo.png` })
+    await server.close()
+    const { url } = photo.data.group_photo!
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(PNG)
     expect((await world.get(`/sim/groups/${groupId}`)).body).toMatchObject({
       name: 'Project Falcon',
-      photo_url: 'https://example.com/team-photo.png',
+      photo_url: url,
     })
     expect((await client.v2.groups.retrieve(groupId)).data).toMatchObject({
       group_name: 'Project Falcon',

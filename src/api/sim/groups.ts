@@ -13,7 +13,7 @@ import { GroupName, groupName } from '../group-wire.js'
 import { nullable } from '../message-wire.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
-import { simulatedAccount } from './phones.js'
+import { simulatedAccount } from './account.js'
 
 /** Group chats as the phones in them have them, and what people do with them there. */
 
@@ -97,7 +97,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
       const made = {
-        by: requireHandle('by', body.by),
+        by: requirePhone('by', body.by),
         line: requirePhone('line', body.line),
         members: body.members.map((member, index) => requireHandle(`members.${index}`, member)),
         name: groupName('name', body.name),
@@ -130,7 +130,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
         ...(body.name === undefined ? {} : { name: groupName('name', body.name) }),
         ...(photoUrl === undefined ? {} : { photoUrl: photoUrl || null }),
       }
-      const person = requireHandle('by', body.by)
+      const person = requirePhone('by', body.by)
       const chat = await ctx.db.tx((sql) => changeChat(ctx, sql, account, request.params.id, person, look))
       wakePhoneLines(ctx, [chat.lineId])
       return (await wired(ctx.db, [chat]))[0]!
@@ -150,7 +150,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
-      const person = requireHandle('by', request.body.by)
+      const person = requirePhone('by', request.body.by)
       const add = requireHandle('number', request.body.number)
       return change(request, reply, 200, (sql) =>
         changeChat(ctx, sql, account, request.params.id, person, { add }),
@@ -171,8 +171,8 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
-      const person = requireHandle('by', request.body.by)
-      return change(request, reply, 200, (sql) => leaveChat(sql, account, request.params.id, person))
+      const person = requirePhone('by', request.body.by)
+      return change(request, reply, 200, (sql) => leaveChat(ctx, sql, account, request.params.id, person))
     },
   )
 }

@@ -94,7 +94,7 @@ export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
     id: message.providerId,
     direction: message.fromPhone ? 'out' : 'in',
     line: message.lineNumber,
-    from: message.fromPhone ? message.phone : (message.sender ?? message.lineNumber),
+    from: message.sender ?? (message.fromPhone ? message.phone : message.lineNumber),
     group: chat ? { id: chat.id, name: chat.name, members: [...chat.members, chat.lineNumber] } : null,
     content: message.content,
     media_url: message.mediaUrl,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type Account, networkOf } from '../../core/account.js'
+import { networkOf } from '../../core/account.js'
 import { AppError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
@@ -11,11 +11,11 @@ import { recordRead } from '../../services/receipts.js'
 import { listLines } from '../../storage/lines.js'
 import { findPhoneGroups } from '../../storage/phone-groups.js'
 import { findPhone, listPhoneMessages, listPhones } from '../../storage/phones.js'
-import { accountOf } from '../auth.js'
 import { requirePhone } from '../fields.js'
 import { answerWithMedia } from '../keep-media.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
+import { networkFor, simulatedAccount } from './account.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import {
   NewPhone,
@@ -281,21 +281,4 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
       )
     },
   )
-}
-
-/** The caller's account, if its telephone network is a simulated one. */
-export async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promise<Account> {
-  const account = accountOf(request)
-  const lines = [...(await ctx.directory.linesOf(account.id)).values()]
-  if (account.world === 'live' && !lines.some(({ line }) => line.driver === 'simulator')) {
-    throw new AppError(
-      'not_found',
-      'This account has no simulated line. Use a test key to work with virtual phones.',
-    )
-  }
-  return account
-}
-
-async function networkFor(ctx: Ctx, request: FastifyRequest): Promise<string> {
-  return networkOf(await simulatedAccount(ctx, request))
 }

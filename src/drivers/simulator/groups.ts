@@ -8,6 +8,7 @@ import type { DriverHost, Group, GroupNews, LineActions, Outbound } from '../dri
 /** The network's group chats, as a line sees them. */
 export interface GroupNetwork {
   phone(network: string, number: string): Promise<Phone>
+  phonesAt(network: string, email: string): Promise<Phone[]>
   findChat(line: Line, group: Group): Promise<PhoneGroup | undefined>
   makeChat(line: Line, group: Group): Promise<PhoneGroup>
   chat(id: string): Promise<PhoneGroup | undefined>
@@ -39,20 +40,14 @@ export async function takeForGroup(
   latencyMs: number,
 ): Promise<string | Extract<SendResult, { outcome: 'refused' }>> {
   const known = await network.findChat(line, message.group)
-  const phones = await phonesOf(network, line, known?.members ?? message.group.members)
-  const without = phones.find((phone) => !phone.imessage)
-  if (without) {
-    return {
-      outcome: 'refused',
-      code: 'sim.group_needs_imessage',
-      detail: `Groups are iMessage only, and ${without.number} has no iMessage`,
-    }
-  }
-  const reached = phones.filter((phone) => !phone.refuses).map((phone) => phone.number)
-  if (reached.length === 0)
+  const { phones, without } = await reach(network, line, known?.members ?? message.group.members)
+  if (without !== undefined)
+    return { outcome: 'refused', code: 'sim.group_needs_imessage', detail: needsIMessage(without) }
+  const willing = phones.filter((phone) => !phone.refuses).map((phone) => phone.number)
+  if (willing.length === 0)
     return { outcome: 'refused', code: 'sim.refused', detail: 'Everyone in the group refuses everything' }
   const chat = known ?? (await network.makeChat(line, message.group))
-  return network.takeForChat(line, message, chat, reached, latencyMs)
+  return network.takeForChat(line, message, chat, [...new Set(willing)], latencyMs)
 }
 
 /** What a line can do with groups at once. The phones see it, and the line is told as of any other change. */
@@ -60,10 +55,14 @@ export function groupActions(
   network: GroupNetwork,
   line: Line,
 ): Pick<LineActions, 'createGroup' | 'modifyGroup' | 'renameGroup' | 'setGroupPhoto'> {
+  async function requireIMessage(members: readonly string[]): Promise<void> {
+    const { without } = await reach(network, line, members)
+    if (without !== undefined) throw new LineFault('not_imessage', needsIMessage(without))
+  }
   async function chatOf(group: Group): Promise<PhoneGroup> {
     const known = await network.findChat(line, group)
     if (known) return known
-    for (const phone of await phonesOf(network, line, group.members)) requireImessage(phone)
+    await requireIMessage(group.members)
     return network.makeChat(line, group)
   }
   return {
@@ -71,7 +70,7 @@ export function groupActions(
       await chatOf(group)
     },
     async modifyGroup({ group, change, number }) {
-      if (change === 'add') requireImessage(await network.phone(line.network, number))
+      if (change === 'add') await requireIMessage([number])
       const { id } = await chatOf(group)
       await network.changeChat(line, id, ({ members }) => {
         if (members.includes(number) === (change === 'add')) return undefined
@@ -105,11 +104,23 @@ export function newsOf(chat: PhoneGroup): GroupNews {
   return { chatId, groupId, members, name, photoUrl }
 }
 
-function phonesOf(network: GroupNetwork, line: Line, members: readonly string[]): Promise<Phone[]> {
-  return Promise.all(members.map((number) => network.phone(line.network, number)))
+/** The phones that people are reached on by iMessage, and the first of them who is on none. */
+async function reach(
+  network: GroupNetwork,
+  line: Line,
+  members: readonly string[],
+): Promise<{ phones: Phone[]; without: string | undefined }> {
+  const found = await Promise.all(
+    members.map(async (handle) => {
+      const phones = handle.includes('@')
+        ? await network.phonesAt(line.network, handle)
+        : [await network.phone(line.network, handle)]
+      return phones.filter((phone) => phone.imessage)
+    }),
+  )
+  return { phones: found.flat(), without: members.find((_, index) => found[index]!.length === 0) }
 }
 
-function requireImessage(phone: Phone): void {
-  if (!phone.imessage)
-    throw new LineFault('not_imessage', `Groups are iMessage only, and ${phone.number} has no iMessage`)
+function needsIMessage(handle: string): string {
+  return `Groups are iMessage only, and ${handle} has no iMessage`
 }

@@ -162,7 +162,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       const chat = message.chatId === null ? undefined : await network.chat(message.chatId)
       await host.receive({
         providerId: message.providerId,
-        from: message.phone,
+        from: message.sender ?? message.phone,
         service: message.service,
         content: message.content,
         mediaUrl: message.mediaUrl,
