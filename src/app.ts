@@ -84,7 +84,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     wakes: createWakes(db),
     door: createDoor(urlRules(config), options.lookup),
     blobs: config.databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(config.data, 'media'), db),
-    publicUrl: () => config.publicUrl ?? listenUrl(server),
+    publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
     errand<T>(work: () => Promise<T>) {
       errands++
       return work().finally(() => errands--)
@@ -148,6 +148,12 @@ function listenUrl(server: FastifyInstance): string {
   if (!address || typeof address === 'string') return ''
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`
+}
+
+/** Where it will listen, unless it takes a free port. */
+function expectedUrl({ host, port }: Config): string {
+  if (port === 0) return ''
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** JSON lines without content, numbers or secrets: only named fields are ever logged. */

@@ -82,9 +82,13 @@ async function write(blob: NewBlob, body: AsyncIterable<Buffer>) {
 
 /** The address that phones and people get. */
 export function urlOf(ctx: Ctx, media: Pick<Media, 'name' | 'extension'>): string {
+  return mediaUrl(baseOf(ctx), media)
+}
+
+function baseOf(ctx: Ctx): string {
   const base = ctx.publicUrl()
   if (base === '') throw new AppError('unavailable', 'The server has no address yet', { retryAfterMs: 1000 })
-  return mediaUrl(base, media)
+  return base
 }
 
 /** Media by its address' parts, as long as it is kept. */
@@ -150,7 +154,7 @@ const REHOST_MS = 15_000
 
 /** Copies what a person sent to an address of ours. What is this account's already stays where it is. */
 export async function rehost(ctx: Ctx, accountId: string, url: string): Promise<string> {
-  const file = parseMediaUrl(ctx.publicUrl(), url)
+  const file = parseMediaUrl(baseOf(ctx), url)
   if (file && (await servedMedia(ctx, file))?.accountId === accountId) return url
   const draft = await fetchMedia(ctx, accountId, 'inbound', url, REHOST_MS)
   return urlOf(ctx, await keepMedia(ctx, draft))
