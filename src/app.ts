@@ -115,6 +115,8 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     advance,
     async start() {
       if (!isLoopback(config.host) && !(await hasOwnAdminKey(ctx))) throw new Error(needsKeys(config.host))
+      if (!config.publicUrl && /^(0\.0\.0\.0|::)$/.test(config.host))
+        log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
       await sweepMedia(ctx, true)
       await worker.start()
       await server.listen({ host: config.host, port: config.port })
