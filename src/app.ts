@@ -92,7 +92,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     vault,
     door: createDoor(urlRules(config), options.lookup),
     blobs: config.databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(config.data, 'media'), db),
-    publicUrl: () => config.publicUrl ?? listenUrl(server),
+    publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
     errand<T>(work: () => Promise<T>) {
       errands++
       return work().finally(() => errands--)
@@ -129,6 +129,8 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     advance,
     async start() {
       if (!isLoopback(config.host) && !(await hasOwnAdminKey(ctx))) throw new Error(needsKeys(config.host))
+      if (!config.publicUrl && /^(0\.0\.0\.0|::)$/.test(config.host))
+        log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
       await sweepMedia(ctx, true)
       await worker.start()
       await server.listen({ host: config.host, port: config.port })
@@ -162,6 +164,12 @@ function listenUrl(server: FastifyInstance): string {
   if (!address || typeof address === 'string') return ''
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`
+}
+
+/** Where it will listen, unless it takes a free port. */
+function expectedUrl({ host, port }: Config): string {
+  if (port === 0) return ''
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** JSON lines without content, numbers or secrets: only named fields are ever logged. */

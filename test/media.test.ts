@@ -357,6 +357,41 @@ describe.each(ENGINES)('media on %s', (engine) => {
     await expect.poll(async () => [await rows(world), (await blobs(world)).length]).toEqual(before)
   })
 
+  it('a slow line may take longer than other requests', async () => {
+    const http = world.app.server.server
+    const { requestTimeout, headersTimeout } = http
+    Object.assign(http, { requestTimeout: 400, headersTimeout: 300 })
+    try {
+      const slowly = (path: string, type: string, parts: (Buffer | string)[]) => {
+        async function* body() {
+          for (const part of parts) {
+            yield Buffer.from(part)
+            // Longer than the server's own look at its connections, which it takes every second.
+            await new Promise((resolve) => setTimeout(resolve, 700))
+          }
+        }
+        return fetch(`${world.app.url()}${path}`, {
+          method: 'POST',
+          headers: { ...credentials('live'), 'content-type': type },
+          body: body() as never,
+          duplex: 'half',
+        } as RequestInit).then(
+          (reply) => reply.status,
+          () => 'cut off',
+        )
+      }
+      const form = [`--xyz\r\n${file}\r\n\r\n`, PNG, pattern(1000), '\r\n--xyz--\r\n']
+      const [patient, impatient] = await Promise.all([
+        slowly('/api/upload-file', 'multipart/form-data; boundary=xyz', form),
+        slowly('/api/upload-media-object', 'application/json', ['{"media', '_url"', ':"x"', '}']),
+      ])
+      expect(patient).toBe(201)
+      expect([408, 'cut off']).toContain(impatient)
+    } finally {
+      Object.assign(http, { requestTimeout, headersTimeout })
+    }
+  })
+
   it('the same Idempotency-Key stores one file; with another file it is refused', async () => {
     const before = [await rows(world), (await blobs(world)).length]
     const headers = { 'idempotency-key': 'upload-1' }

@@ -89,11 +89,12 @@ async function* untilBroken(file: AsyncIterable<Buffer>): AsyncIterable<Buffer> 
 function takeTime({ raw }: FastifyRequest): () => void {
   const { socket } = raw
   if (!(socket instanceof Socket)) return () => {}
-  bePatientWith(socket)
+  const noMore = bePatientWith(socket)
   const giveUp = () => void socket.destroy()
   let timer = setTimeout(giveUp, TOTAL_MS)
   socket.setTimeout(IDLE_MS, giveUp)
   raw.once('close', () => {
+    noMore()
     clearTimeout(timer)
     socket.removeListener('timeout', giveUp)
   })

@@ -5,9 +5,10 @@ type BrokenRequest = Error & { code?: string; rawPacket?: unknown }
 
 const patient = new WeakSet<Socket>()
 
-/** A request that may take longer than others: whoever asks for this limits it in another way. */
-export function bePatientWith(socket: Socket): void {
+/** For a request that may take longer than others, until the answer is called: its route limits it in another way. */
+export function bePatientWith(socket: Socket): () => void {
   patient.add(socket)
+  return () => void patient.delete(socket)
 }
 
 /** Requests that are not HTTP enough to reach a route: answered as JSON, then the connection is closed. */

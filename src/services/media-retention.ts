@@ -26,6 +26,7 @@ async function dropOld(ctx: Ctx, source: MediaSource): Promise<void> {
       await deleteMedia(sql, names)
       await ctx.blobs.drop(sql, names)
     })
+    ctx.failpoint('media.before_unlink')
     // After the commit: a row without its file would be worse than a file without its row.
     await ctx.blobs.dropped(names)
   }

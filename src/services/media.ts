@@ -45,9 +45,10 @@ export async function takeMedia(
   const discard = () =>
     blob.discard().catch((error) => ctx.log.warn({ err: error }, 'unfinished media stays until it is swept'))
   try {
-    const { start, size, digest } = await write(blob, incoming.body)
+    const { start, size, digest } = await write(ctx, blob, incoming.body)
     if (size === 0) throw new AppError('invalid', 'is empty')
     await blob.finish()
+    ctx.failpoint('media.before_keep')
     const { extension } = classify(start, incoming.contentType, incoming.fileName)
     const createdAt = ctx.clock.now()
     const media = { id: ctx.newId(), name, accountId, source, extension, size, createdAt }
@@ -66,7 +67,7 @@ export async function takeMedia(
   }
 }
 
-async function write(blob: NewBlob, body: AsyncIterable<Buffer>) {
+async function write(ctx: Ctx, blob: NewBlob, body: AsyncIterable<Buffer>) {
   const hash = createHash('sha256')
   let start: Buffer = Buffer.alloc(0)
   let size = 0
@@ -76,15 +77,20 @@ async function write(blob: NewBlob, body: AsyncIterable<Buffer>) {
     if (start.length < SNIFF_BYTES) start = Buffer.concat([start, chunk.subarray(0, SNIFF_BYTES)])
     hash.update(chunk)
     await blob.write(chunk)
+    ctx.failpoint('media.writing')
   }
   return { start, size, digest: hash.digest('base64') }
 }
 
 /** The address that phones and people get. */
 export function urlOf(ctx: Ctx, media: Pick<Media, 'name' | 'extension'>): string {
+  return mediaUrl(baseOf(ctx), media)
+}
+
+function baseOf(ctx: Ctx): string {
   const base = ctx.publicUrl()
   if (base === '') throw new AppError('unavailable', 'The server has no address yet', { retryAfterMs: 1000 })
-  return mediaUrl(base, media)
+  return base
 }
 
 /** Media by its address' parts, as long as it is kept. */
@@ -150,7 +156,7 @@ const REHOST_MS = 15_000
 
 /** Copies what a person sent to an address of ours. What is this account's already stays where it is. */
 export async function rehost(ctx: Ctx, accountId: string, url: string): Promise<string> {
-  const file = parseMediaUrl(ctx.publicUrl(), url)
+  const file = parseMediaUrl(baseOf(ctx), url)
   if (file && (await servedMedia(ctx, file))?.accountId === accountId) return url
   const draft = await fetchMedia(ctx, accountId, 'inbound', url, REHOST_MS)
   return urlOf(ctx, await keepMedia(ctx, draft))
