@@ -16,6 +16,7 @@ import { createDoor, type Lookup } from './services/door.js'
 import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
 import { createCallNetwork } from './services/phone-calls.js'
+import { createPresenceBooks } from './services/phone-presence.js'
 import { createPhoneNetwork } from './services/phones.js'
 import { hasOwnAdminKey, seedDefaultWorld } from './services/world.js'
 import { createChunkBlobs } from './storage/blob-chunks.js'
@@ -92,7 +93,10 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     },
     failpoint: createFailpoint(config.failpoint),
   } as unknown as Ctx
-  drivers.set('simulator', createSimulator({ ...createPhoneNetwork(ctx), ...createCallNetwork(ctx) }))
+  drivers.set(
+    'simulator',
+    createSimulator({ ...createPhoneNetwork(ctx), ...createCallNetwork(ctx), ...createPresenceBooks(ctx) }),
+  )
   const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)
   ctx.lines = worker
   ctx.acceptance = createAcceptance(ctx)

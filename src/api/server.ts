@@ -13,9 +13,11 @@ import { registerAdminBlockedCallers } from './admin/blocked-callers.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeats } from './admin/seats.js'
+import { registerAppCards } from './app-cards.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
+import { registerCarousel } from './carousel.js'
 import { registerContactBulk } from './contact-bulk.js'
 import { registerContactConsent } from './contact-consent.js'
 import { registerContactCreate } from './contact-create.js'
@@ -34,10 +36,13 @@ import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
 import { registerPolicies } from './policies.js'
+import { registerPresence } from './presence.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
+import { registerSimClock } from './sim/clock.js'
 import { registerSimGroups } from './sim/groups.js'
 import { registerSim } from './sim/phones.js'
+import { registerSimPresence } from './sim/presence.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokens } from './tokens.js'
 import { registerUploads } from './uploads.js'
@@ -144,6 +149,9 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerMessages(routes, ctx, lists, options.liveNodes)
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
     registerMessageDelete(routes, ctx)
+    registerCarousel(routes, ctx)
+    registerAppCards(routes, ctx)
+    registerPresence(routes, ctx)
     registerTokens(routes, ctx)
     registerContacts(routes, ctx)
     registerContactCreate(routes, ctx)
@@ -157,11 +165,13 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminKeys(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
-    registerSim(routes, ctx, options)
+    registerSim(routes, ctx)
+    registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
     registerSimGroups(routes, ctx)
+    registerSimPresence(routes, ctx)
   })
   await app.ready()
   return app

@@ -16,13 +16,15 @@ export const EVENT_TYPES = [
   'contact.created',
   'group.created',
   'group.updated',
+  'message.reaction',
+  'typing.changed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface NewEvent {
   accountId: string
   type: EventType
-  /** Id of what it is about: of a message, its handle. */
+  /** Id of what it is about: of a message, its handle; of somebody who types, their number. */
   subject: string
   at: number
   data: Record<string, unknown>

@@ -8,6 +8,7 @@ import {
   type Service,
   type Status,
 } from './message.js'
+import { needsIMessage } from './message-extra.js'
 import { backoffMs, lookupDelayMs, MAX_ATTEMPTS } from './retry.js'
 import { nextService, wasDowngraded } from './service.js'
 
@@ -58,12 +59,16 @@ export function afterResult(
     case 'accepted':
       return afterAcceptance(ended, attempt, result.status, line, now)
     case 'refused': {
-      const next = result.tryNextService ? nextService(line.services, attempt.service) : undefined
+      const mayFallBack = result.tryNextService && !needsIMessage(message.extra)
+      const next = mayFallBack ? nextService(line.services, attempt.service) : undefined
       if (next) return { ...ended, service: next, nextActionAt: now }
+      const stranded = result.tryNextService === true && needsIMessage(message.extra)
       return failed(ended, now, {
         code: MESSAGE_ERROR.failed,
-        message: 'The carrier refused the message',
-        reason: 'refused',
+        message: stranded
+          ? 'The recipient is not on iMessage, and this kind of message never goes out as a text message'
+          : 'The carrier refused the message',
+        reason: stranded ? 'not_imessage' : 'refused',
         detail: `${result.code}: ${result.detail}`,
       })
     }

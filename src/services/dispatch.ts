@@ -1,5 +1,6 @@
 import type { Group } from '../core/group.js'
 import type { Message, SendStyle, Service } from '../core/message.js'
+import { needsIMessage } from '../core/message-extra.js'
 import { afterAcceptance, afterResult, type SendResult } from '../core/outcome.js'
 import { serviceChain } from '../core/service.js'
 import type { Ctx } from '../ctx.js'
@@ -98,7 +99,8 @@ function chooseService(
   message: Message,
   reachable: readonly Service[] | undefined,
 ): Service {
-  if (!reachable || reachable.includes(message.service)) return message.service
+  if (!reachable || reachable.includes(message.service) || needsIMessage(message.extra))
+    return message.service
   const chain = serviceChain(on.services, reachable)
   return chain.find((service) => on.services.indexOf(service) >= 0) ?? message.service
 }

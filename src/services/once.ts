@@ -2,7 +2,7 @@ import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
 import type { Sql } from '../storage/db.js'
 import { UniqueViolation } from '../storage/db.js'
-import { findReplay, insertReplays } from '../storage/replays.js'
+import { findReplay, insertReplays, saveReplay } from '../storage/replays.js'
 import { KEY_LIFETIME_MS, RETRY_WINDOW_MS, type RequestIdentity } from './replay.js'
 
 export interface Answer<T = unknown> {
@@ -57,25 +57,18 @@ export async function once<T>(
       const earlier = await earlierAnswer<T>(sql, request, now)
       if (earlier) return { ...earlier, replayed: true }
       const answer = await effect(sql)
-      if (request.key === undefined) {
-        await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3', [
-          request.accountId,
-          request.path,
-          key,
-        ])
+      const replay = {
+        accountId: request.accountId,
+        path: request.path,
+        key,
+        requestHash: request.hash,
+        status: answer.status,
+        body: JSON.stringify(answer.stored ?? answer.body),
+        createdAt: now,
+        expiresAt: now + (request.key === undefined ? RETRY_WINDOW_MS : KEY_LIFETIME_MS),
       }
-      await insertReplays(sql, [
-        {
-          accountId: request.accountId,
-          path: request.path,
-          key,
-          requestHash: request.hash,
-          status: answer.status,
-          body: JSON.stringify(answer.stored ?? answer.body),
-          createdAt: now,
-          expiresAt: now + (request.key === undefined ? RETRY_WINDOW_MS : KEY_LIFETIME_MS),
-        },
-      ])
+      // Two equal requests at the same moment may both be meant; a repeat that meets its first one is not.
+      await (looksBack ? insertReplays(sql, [replay]) : saveReplay(sql, replay))
       return { ...answer, replayed: false }
     })
   try {

@@ -1,6 +1,7 @@
 import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Line } from '../core/line.js'
+import type { MessageExtra } from '../core/message-extra.js'
 import { defaultPhone, type Phone, type PhoneMessage, servicesOf } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
@@ -83,6 +84,7 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
       mediaUrl: message.mediaUrl,
       sendStyle: message.sendStyle,
       replyTo: message.replyTo?.providerId ?? null,
+      replyToPart: message.replyTo?.partIndex ?? null,
       extra: message.extra,
       chatId: null,
       sender: null,
@@ -143,6 +145,21 @@ export interface PhoneText {
   content: string
   mediaUrl: string
   replyTo: string | null
+  /** The part of it that is meant. */
+  replyToPart?: number | null
+  /** Of a tapback or a card. */
+  extra?: MessageExtra
+}
+
+/** The line a person writes to, and the phone they hold, which must be on. */
+export async function requireSender(ctx: Ctx, sql: Sql, account: Account, number: string, to: string) {
+  const network = networkOf(account)
+  const usable = await requireSimulatedLine(ctx, sql, account, 'to', to)
+  const phone =
+    (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
+  if (!phone.power)
+    throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
+  return { ...usable, phone }
 }
 
 /** A person types on a phone. The network carries the text to its line until the line has stored it. */
@@ -153,15 +170,10 @@ export async function textFromPhone(
   number: string,
   text: PhoneText,
 ): Promise<NewPhoneMessage> {
-  const network = networkOf(account)
-  const { line, capabilities } = await requireSimulatedLine(ctx, sql, account, 'to', text.to)
-  const phone =
-    (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
-  if (!phone.power)
-    throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
+  const { line, capabilities, phone } = await requireSender(ctx, sql, account, number, text.to)
   const now = ctx.clock.now()
   const message: NewPhoneMessage = {
-    network,
+    network: phone.network,
     phone: number,
     lineId: line.id,
     lineNumber: line.number,
@@ -173,7 +185,8 @@ export async function textFromPhone(
     mediaUrl: text.mediaUrl,
     sendStyle: '',
     replyTo: text.replyTo,
-    extra: null,
+    replyToPart: text.replyToPart ?? null,
+    extra: text.extra ?? null,
     chatId: null,
     sender: null,
     service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',

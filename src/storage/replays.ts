@@ -1,4 +1,4 @@
-import type { Columns, Sql } from './db.js'
+import type { Columns, Param, Sql } from './db.js'
 
 /** A stored answer. Kept per account and path under the caller's key, or under the request's fingerprint. */
 export interface Replay {
@@ -32,20 +32,22 @@ export async function insertReplays(sql: Sql, replays: readonly Replay[]): Promi
       [replay.accountId, replay.path, replay.key, replay.createdAt],
     )
   }
+  await sql.insertMany('replays', COLUMNS, replays.map(fromReplay))
+}
+
+/** The same in the place of what was there: for a request that stands for itself and may be made again. */
+export async function saveReplay(sql: Sql, replay: Replay): Promise<void> {
   await sql.insertMany(
     'replays',
     COLUMNS,
-    replays.map((r) => [
-      r.accountId,
-      r.path,
-      r.key,
-      r.requestHash,
-      r.status,
-      r.body,
-      r.createdAt,
-      r.expiresAt,
-    ]),
+    [fromReplay(replay)],
+    `on conflict (account_id, path, key) do update set request_hash = excluded.request_hash, status = excluded.status,
+     body = excluded.body, created_at = excluded.created_at, expires_at = excluded.expires_at`,
   )
+}
+
+function fromReplay(r: Replay): Param[] {
+  return [r.accountId, r.path, r.key, r.requestHash, r.status, r.body, r.createdAt, r.expiresAt]
 }
 
 export async function findReplay(

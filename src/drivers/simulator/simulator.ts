@@ -6,6 +6,7 @@ import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-worl
 import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
 import { type CallNetwork, watchCalls } from './calls.js'
 import { type GroupNetwork, groupActions, newsOf, takeForGroup, tellGroups } from './groups.js'
+import { type PresenceNetwork, presenceActions } from './presence.js'
 import { createSlowLane } from './slow-lane.js'
 
 /** A simulated line's temper, so that every rule about carriers can be tested without one. */
@@ -59,7 +60,7 @@ export const SimulatorConfig = Type.Object({
 type SimulatorConfig = Static<typeof SimulatorConfig>
 
 /** The telephone network behind the line, handed in by the composition root. */
-export interface Network extends CallNetwork, GroupNetwork {
+export interface Network extends CallNetwork, GroupNetwork, PresenceNetwork {
   phone(network: string, number: string): Promise<Phone>
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
   find(ref: string): Promise<PhoneMessage | undefined>
@@ -159,7 +160,9 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         content: message.content,
         mediaUrl: message.mediaUrl,
         sentAt: message.createdAt,
-        ...(message.replyTo ? { replyTo: { providerId: message.replyTo } } : {}),
+        ...(message.replyTo
+          ? { replyTo: { providerId: message.replyTo, partIndex: message.replyToPart ?? undefined } }
+          : {}),
         ...(message.extra ? { extra: message.extra } : {}),
         ...(chat ? { group: newsOf(chat) } : {}),
       })
@@ -225,6 +228,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       if (number.includes('@')) return network.servicesAt(line.network, number)
       return servicesOf(await network.phone(line.network, number))
     },
+    ...presenceActions(network, line),
     ...(config.lookup === false
       ? {}
       : {
