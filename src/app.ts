@@ -17,6 +17,7 @@ import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
 import { createCallNetwork } from './services/phone-calls.js'
 import { createLocationNetwork } from './services/phone-location.js'
+import { createPresenceBooks } from './services/phone-presence.js'
 import { createProfileNetwork } from './services/phone-profile.js'
 import { createPhoneNetwork } from './services/phones.js'
 import { checkVault } from './services/seal.js'
@@ -104,6 +105,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     ...createCallNetwork(ctx),
     ...createLocationNetwork(ctx),
     ...createProfileNetwork(ctx),
+    ...createPresenceBooks(ctx),
   }
   drivers.set('simulator', createSimulator(network))
   const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)

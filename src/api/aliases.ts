@@ -5,9 +5,9 @@ export type Aliases = Readonly<Record<string, readonly string[]>>
 
 /**
  * Puts older names of a body's fields in place of the current ones, and drops nulls: an optional field that is
- * null is an absent one. The current name wins when both are given.
+ * null is an absent one, also in the objects at these paths. The current name wins when both are given.
  */
-export function withAliases(aliases: Aliases) {
+export function withAliases(aliases: Aliases, objects: readonly string[] = []) {
   const current = new Map(
     Object.entries(aliases).flatMap(([name, older]) => older.map((alias) => [alias, name])),
   )
@@ -17,6 +17,7 @@ export function withAliases(aliases: Aliases) {
     dropNulls(body)
     // Not in every object: the nulls of free-form JSON belong to the caller.
     if (body.reply_to !== undefined) dropNulls(body.reply_to)
+    for (const path of objects) dropNulls(path.split('.').reduce(inside, body))
     for (const key of Object.keys(body)) {
       const name = current.get(key)
       if (name !== undefined && body[name] === undefined) body[name] = body[key]
@@ -28,6 +29,10 @@ export function withAliases(aliases: Aliases) {
 }
 
 const CHOICES = new Set(['send_style', 'status_callback', 'media_url', 'seat_id'])
+
+function inside(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+}
 
 function dropNulls(fields: unknown): void {
   if (typeof fields !== 'object' || fields === null) return

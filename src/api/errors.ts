@@ -31,7 +31,7 @@ function body(
   code: string,
   message: string,
   status: number,
-  { details, reason }: AppError['options'] = {},
+  { details, reason, errorCode }: AppError['options'] = {},
 ) {
   const path = request.url
   if (path.startsWith('/v3/') || path.startsWith('/admin/') || path.startsWith('/sim/')) {
@@ -41,7 +41,7 @@ function body(
   return {
     status: 'ERROR',
     message,
-    ...(onMessages ? { error_code: messageCode(status), error_message: message } : {}),
+    ...(onMessages ? { error_code: errorCode ?? messageCode(status), error_message: message } : {}),
     ...(reason === undefined ? {} : { error: reason, error_message: message }),
   }
 }

@@ -1,8 +1,17 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Account } from '../core/account.js'
 import { type Group, handlesOf } from '../core/group.js'
-import { type Message, responseStatus, SEND_STYLES, SERVICES, STATUSES } from '../core/message.js'
+import {
+  type Message,
+  type ReplyTo,
+  responseStatus,
+  SEND_STYLES,
+  SERVICES,
+  STATUSES,
+} from '../core/message.js'
+import type { MessageExtra } from '../core/message-extra.js'
 import { formatTime } from '../core/time.js'
+import { AppCardWire, appCardWire } from './app-card-wire.js'
 
 /** Messages as they look on the wire. This is the only place that knows the wire's names for them. */
 
@@ -30,6 +39,33 @@ export const LocationWire = Type.Object(
   },
   { description: 'A shared place; only when message_type is location' },
 )
+
+const ThreadOriginatorWire = Type.Object(
+  {
+    message_handle: Type.String({ description: "Handle of the thread's first message" }),
+    part: Type.String({ description: 'Part of it that started the thread' }),
+    part_index: Type.Optional(Type.Integer({ description: 'The same as a number, when it is known' })),
+  },
+  { description: 'First message of the reply thread; left out outside reply threads' },
+)
+
+/** A caller's wish to answer a message. */
+export const ReplyToInput = Type.Object(
+  {
+    message_handle: Type.String({
+      minLength: 1,
+      description: 'A message of the same conversation on the same line',
+    }),
+    part_index: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 10_000, description: 'Known part of a multipart target' }),
+    ),
+  },
+  { description: 'Makes the message an inline reply' },
+)
+
+export function replyToOf(input: Static<typeof ReplyToInput> | undefined): ReplyTo | null {
+  return input ? { handle: input.message_handle, partIndex: input.part_index ?? null } : null
+}
 
 const shared = {
   accountEmail: Type.String({ description: 'Account identifier' }),
@@ -71,6 +107,12 @@ const shared = {
   was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
   reply_to: Type.Optional(ReplyToWire),
   location: Type.Optional(LocationWire),
+  thread_originator: Type.Optional(ThreadOriginatorWire),
+  app_card: Type.Optional(AppCardWire),
+  media_urls: Type.Optional(
+    Type.Array(Type.String(), { description: 'All images of a carousel; media_url is the first' }),
+  ),
+  metadata: Type.Optional(Type.Unknown({ description: "The sender's own JSON about a carousel" })),
   seat_id: nullable('string', 'Seat that sent it'),
   sender_email: nullable('string', "The seat's e-mail address"),
 }
@@ -188,11 +230,26 @@ function render(
     sender_email: message.senderEmail,
   }
   if (message.replyTo) rendered.reply_to = replyToWire(message.replyTo)
-  if (message.extra?.location) rendered.location = message.extra.location
+  if (message.extra) addExtra(rendered, message.extra)
   return rendered
 }
 
-function replyToWire(replyTo: NonNullable<Message['replyTo']>) {
+function addExtra(rendered: Static<typeof MessageRecord>, extra: MessageExtra): void {
+  const { threadOriginator, appCard, mediaUrls, metadata, location } = extra
+  if (location) rendered.location = location
+  if (threadOriginator) {
+    const { handle, partIndex } = threadOriginator
+    rendered.thread_originator = {
+      ...replyToWire({ handle, partIndex }),
+      part: String(partIndex ?? 0),
+    }
+  }
+  if (appCard) rendered.app_card = appCardWire(appCard)
+  if (mediaUrls) rendered.media_urls = mediaUrls
+  if (metadata !== undefined) rendered.metadata = metadata
+}
+
+function replyToWire(replyTo: ReplyTo) {
   return {
     message_handle: replyTo.handle,
     ...(replyTo.partIndex === null ? {} : { part_index: replyTo.partIndex }),

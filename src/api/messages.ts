@@ -12,6 +12,7 @@ import { findGroups } from '../storage/groups.js'
 import { listMessages } from '../storage/message-list.js'
 import { findMessage } from '../storage/messages.js'
 import { documentAliases, withAliases } from './aliases.js'
+import { AppCardInput, cardOf } from './app-card-wire.js'
 import { accountOf, actorOf } from './auth.js'
 import { checkUrl, requirePhone } from './fields.js'
 import { identityOf } from './identity.js'
@@ -21,6 +22,8 @@ import {
   AnyMessageResponse,
   MessageRecord,
   MessageResponse,
+  ReplyToInput,
+  replyToOf,
   SendStyleSchema,
   toGroupResponse,
   toRecord,
@@ -35,27 +38,18 @@ export const SendBody = Type.Object({
   number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
   from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
   content: Type.Optional(
-    Type.String({ maxLength: MAX_CONTENT, description: 'Text; needed unless media_url is given' }),
+    Type.String({
+      maxLength: MAX_CONTENT,
+      description: 'Text; needed unless media_url or app_card is given',
+    }),
   ),
   media_url: Type.Optional(Type.String({ description: 'HTTPS URL of the media to attach' })),
   send_style: Type.Optional(SendStyleSchema),
   status_callback: Type.Optional(
     Type.String({ description: 'HTTPS URL that gets every status change of this message' }),
   ),
-  reply_to: Type.Optional(
-    Type.Object(
-      {
-        message_handle: Type.String({
-          minLength: 1,
-          description: 'A message of the same conversation on the same line',
-        }),
-        part_index: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 10_000, description: 'Known part of a multipart target' }),
-        ),
-      },
-      { description: 'Makes the message an inline reply' },
-    ),
-  ),
+  reply_to: Type.Optional(ReplyToInput),
+  app_card: Type.Optional(AppCardInput),
   seat_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
   ),
@@ -79,7 +73,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
         confined: 'to its lines',
         swaggerTransform: documentAliases(SEND_ALIASES),
       },
-      preValidation: withAliases(SEND_ALIASES),
+      preValidation: withAliases(SEND_ALIASES, ['app_card', 'app_card.layout']),
       schema: {
         tags: ['Messages'],
         summary: 'Send a message',
@@ -91,9 +85,12 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
     async (request, reply) => {
       const { body } = request
       const account = accountOf(request)
-      if (!body.content && !body.media_url) {
-        throw new AppError('invalid', 'missing required parameter: content (or media_url)')
+      if (!body.content && !body.media_url && !body.app_card) {
+        throw new AppError('invalid', 'missing required parameter: content (or media_url, or app_card)')
       }
+      if (body.app_card && body.media_url)
+        throw new AppError('invalid', 'media_url: an App Card carries no other media; use layout.imageUrl')
+      checkUrl(ctx, 'app_card.layout.imageUrl', body.app_card?.layout.imageUrl)
       checkUrl(ctx, 'media_url', body.media_url)
       checkUrl(ctx, 'status_callback', body.status_callback)
       const { message, replayed } = await sendMessage(
@@ -106,10 +103,9 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
           mediaUrl: body.media_url ?? '',
           sendStyle: (body.send_style ?? '') as SendStyle | '',
           statusCallback: body.status_callback || null,
-          replyTo: body.reply_to
-            ? { handle: body.reply_to.message_handle, partIndex: body.reply_to.part_index ?? null }
-            : null,
+          replyTo: replyToOf(body.reply_to),
           seatId: body.seat_id ?? null,
+          appCard: body.app_card ? cardOf(body.app_card) : null,
         },
         identityOf(request),
       )

@@ -38,3 +38,19 @@ export async function answeredBefore<T>(
   reply.header('x-idempotent-replay', 'true').code(answer.status)
   return answer.body
 }
+
+/**
+ * The same for what a line is asked to do at once, which no transaction can hold. Doing it twice does no harm,
+ * so it is done first and remembered after; a repeat that comes later, when things may have moved on, does nothing.
+ */
+export async function actOnce<T>(
+  ctx: Ctx,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  act: () => Promise<Answer<T>>,
+): Promise<T> {
+  const earlier = await answeredBefore<T>(ctx, request, reply)
+  if (earlier !== undefined) return earlier
+  const answer = await act()
+  return answerOnce(ctx, request, reply, async () => answer)
+}

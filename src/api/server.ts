@@ -14,9 +14,11 @@ import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeal } from './admin/seal.js'
 import { registerAdminSeats } from './admin/seats.js'
+import { registerAppCards } from './app-cards.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
+import { registerCarousel } from './carousel.js'
 import { registerContactBulk } from './contact-bulk.js'
 import { registerContactConsent } from './contact-consent.js'
 import { registerContactCreate } from './contact-create.js'
@@ -38,11 +40,14 @@ import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
 import { registerPolicies } from './policies.js'
+import { registerPresence } from './presence.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
+import { registerSimClock } from './sim/clock.js'
 import { registerSimGroups } from './sim/groups.js'
 import { registerSimLocation } from './sim/location.js'
 import { registerSim } from './sim/phones.js'
+import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokens } from './tokens.js'
@@ -154,6 +159,9 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerMessages(routes, ctx, lists, options.liveNodes)
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
     registerMessageDelete(routes, ctx)
+    registerCarousel(routes, ctx)
+    registerAppCards(routes, ctx)
+    registerPresence(routes, ctx)
     registerTokens(routes, ctx)
     registerContacts(routes, ctx)
     registerContactCreate(routes, ctx)
@@ -174,13 +182,15 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerHosted(routes, ctx)
     registerLocation(routes, ctx, mayStay)
     registerContactSharing(routes, ctx)
-    registerSim(routes, ctx, options)
+    registerSim(routes, ctx)
+    registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
     registerSimGroups(routes, ctx)
     registerSimLocation(routes, ctx)
     registerSimProfile(routes, ctx)
+    registerSimPresence(routes, ctx)
   })
   await app.ready()
   return app

@@ -9,6 +9,8 @@ export class AppError extends Error {
       details?: unknown
       /** A code for programs, where one status has several causes. */
       reason?: string
+      /** A code of its own for the body, where a message route's usual number is not what clients look for. */
+      errorCode?: string
     } = {},
   ) {
     super(message)

@@ -21,13 +21,15 @@ export const EVENT_TYPES = [
   'verification.canceled',
   'contact_profile.completed',
   'contact_profile.failed',
+  'message.reaction',
+  'typing.changed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface NewEvent {
   accountId: string
   type: EventType
-  /** Id of what it is about: of a message, its handle. */
+  /** Id of what it is about: of a message, its handle; of somebody who types, their number. */
   subject: string
   at: number
   data: Record<string, unknown>

@@ -9,13 +9,16 @@ export interface MessageExtra {
   location?: LocationFix
   /** First message of the reply thread. */
   threadOriginator?: { handle: string; partIndex: number | null }
+  /** Of a tapback that came as a text: what it is about, by the carrier's id. */
+  reaction?: { providerId: string; partIndex: number; reaction: string; removed: boolean }
   /** Asks the recipient to share a location; there is no text. */
   requestsLocation?: true
 }
 
 /** Whether only iMessage can carry it: it never goes out as an empty text instead. */
 export function needsIMessage(extra: MessageExtra | null): boolean {
-  return extra?.requestsLocation === true
+  if (extra === null) return false
+  return extra.mediaUrls !== undefined || extra.appCard !== undefined || extra.requestsLocation === true
 }
 
 export interface AppCardLayout {
@@ -50,7 +53,7 @@ export interface InboundAppCard {
   teamId: string
   sessionIdentifier: string
   url: string
-  /** Grows with every state of the session; the same for a repeat of the same state. */
+  /** Counts the states of the session that a person sent. Given when one is stored: drivers say 0. */
   revision: number
 }
 

@@ -99,7 +99,14 @@ export function isSameSend(a: Omit<Message, 'id'>, b: Omit<Message, 'id'>): bool
     a.seatId === b.seatId &&
     a.replyTo?.handle === b.replyTo?.handle &&
     a.replyTo?.partIndex === b.replyTo?.partIndex &&
-    (a.extra === b.extra || JSON.stringify(a.extra) === JSON.stringify(b.extra))
+    (a.extra === b.extra || extraText(a) === extraText(b))
+  )
+}
+
+/** A card without a session of the caller's has its own handle as one, which no retry can share. */
+function extraText({ extra, handle }: Omit<Message, 'id'>): string {
+  return JSON.stringify(extra, (key, value) =>
+    key === 'sessionIdentifier' && value === handle ? undefined : value,
   )
 }
 

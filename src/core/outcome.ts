@@ -62,10 +62,13 @@ export function afterResult(
       const mayFallBack = result.tryNextService && !needsIMessage(message.extra)
       const next = mayFallBack ? nextService(line.services, attempt.service) : undefined
       if (next) return { ...ended, service: next, nextActionAt: now }
+      const stranded = result.tryNextService === true && needsIMessage(message.extra)
       return failed(ended, now, {
         code: MESSAGE_ERROR.failed,
-        message: 'The carrier refused the message',
-        reason: 'refused',
+        message: stranded
+          ? 'The recipient is not on iMessage, and this kind of message never goes out as a text message'
+          : 'The carrier refused the message',
+        reason: stranded ? 'not_imessage' : 'refused',
         detail: `${result.code}: ${result.detail}`,
       })
     }

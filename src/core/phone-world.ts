@@ -56,6 +56,8 @@ export interface PhoneMessage {
   mediaUrl: string
   sendStyle: string
   replyTo: string | null
+  /** The part of it that is meant, when the reply says so. */
+  replyToPart?: number | null
   extra: MessageExtra | null
   /** The group chat it is in. */
   chatId: string | null
@@ -88,4 +90,16 @@ export interface PhoneGroup {
   createdAt: number
   /** Grows with every change; the line is told of each. */
   version: number
+}
+
+/** A tapback on a message, by a phone or by a line. */
+export interface PhoneReaction {
+  /** The network's id of the message. */
+  providerId: string
+  partIndex: number
+  /** Number of whose it is. */
+  by: string
+  /** One of the six names, or an emoji. */
+  reaction: string
+  at: number
 }

@@ -37,7 +37,9 @@ export async function sendGroupMessage(
       : await requireGroupOn(ctx, account, from, input.groupId, input.numbers)
   const { replyTo } = input
   // No message is in a group that is not there yet.
-  if (replyTo) await checkReply(ctx, account, from, { groupId: known?.id ?? '' }, replyTo)
+  const threadOriginator = replyTo
+    ? await checkReply(ctx, account, from, { groupId: known?.id ?? '' }, replyTo)
+    : undefined
   const seat = input.seatId ? await seatOf(ctx, account, input.seatId) : undefined
   const group = known ?? (await makeOf(ctx, account, from, input.numbers, null))
   const message = newOutbound(ctx, account, from, {
@@ -50,6 +52,7 @@ export async function sendGroupMessage(
     sendStyle: input.sendStyle,
     statusCallback: input.statusCallback,
     replyTo,
+    threadOriginator,
     seatId: seat?.id ?? null,
     senderEmail: seat?.email ?? null,
   })

@@ -3,13 +3,13 @@ import type { Line } from '../core/line.js'
 import { consentWord } from '../core/opt-out.js'
 import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
-import { findAttemptsByProvider } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
-import { findInbound, findMessagesById, type NewMessage } from '../storage/messages.js'
+import { findInbound, type NewMessage } from '../storage/messages.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
 import { createBatch } from './batch.js'
 import { groupOfChat } from './group-state.js'
+import { type Arrival, extraOf, reactionEvent, replyOf } from './inbound-extra.js'
 import { withMedia } from './inbound-media.js'
 import { addMessages } from './messages.js'
 import { noteSenders, routeTo } from './shared-lines.js'
@@ -28,6 +28,7 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
     const messages: NewMessage[] = []
     const events: NewEvent[] = []
     const approvals: NewEvent[] = []
+    const reactions: NewEvent[] = []
     for (const item of items) {
       if (seen.has(item.providerId) || (await findInbound(sql, line.id, item.providerId))) continue
       seen.add(item.providerId)
@@ -37,14 +38,18 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
       if (!accountId) continue
       const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
       if (known) events.push(...known.events)
-      messages.push(await toMessage(ctx, sql, line, accountId, item, known?.group.id ?? null, now))
+      const arrival = { line, accountId, before: messages }
+      const message = await toMessage(ctx, sql, arrival, item, known?.group.id ?? null, now)
+      messages.push(message)
+      const reaction = await reactionEvent(sql, arrival, message)
+      if (reaction) reactions.push(reaction)
       if (approval) approvals.push(approval)
     }
     await noteSenders(sql, line, messages, now)
     await applyConsent(sql, messages, now)
     await appendEvents(sql, events)
     await addMessages(sql, 'message.received', messages)
-    await appendEvents(sql, approvals)
+    await appendEvents(sql, [...approvals, ...reactions])
     return messages.length
   })
   ctx.metrics.received.inc({ result: 'new' }, results)
@@ -55,12 +60,13 @@ async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefine
 async function toMessage(
   ctx: Ctx,
   sql: Sql,
-  line: Line,
-  accountId: string,
+  arrival: Arrival,
   item: Inbound,
   groupId: string | null,
   now: number,
 ): Promise<NewMessage> {
+  const { line, accountId } = arrival
+  const reply = await replyOf(sql, arrival, item)
   return {
     handle: ctx.newId().toUpperCase(),
     accountId,
@@ -77,7 +83,7 @@ async function toMessage(
     mediaUrl: item.mediaUrl ?? '',
     sendStyle: '',
     statusCallback: null,
-    replyTo: item.replyTo ? await replyTarget(sql, line, item.replyTo) : null,
+    replyTo: reply?.replyTo ?? null,
     seatId: null,
     senderEmail: null,
     optedOut: false,
@@ -89,18 +95,9 @@ async function toMessage(
     attempts: 0,
     version: 0,
     providerId: item.providerId,
-    extra: item.extra ?? null,
+    extra: await extraOf(sql, arrival, item, reply?.originator),
     deletedAt: null,
   }
-}
-
-async function replyTarget(sql: Sql, line: Line, replyTo: NonNullable<Inbound['replyTo']>) {
-  const { providerId, partIndex } = replyTo
-  const attempt = (await findAttemptsByProvider(sql, line.id, [providerId])).get(providerId)
-  const target = attempt
-    ? (await findMessagesById(sql, [attempt.messageId])).get(attempt.messageId)
-    : await findInbound(sql, line.id, providerId)
-  return target ? { handle: target.handle, partIndex: partIndex ?? null } : null
 }
 
 /**

@@ -1,3 +1,4 @@
+import { type CardInput, newCard } from '../core/app-card.js'
 import { AppError, MESSAGE_ERROR } from '../core/errors.js'
 import { type EventType, messageEvent } from '../core/event.js'
 import type { Message, ReplyTo, SendStyle } from '../core/message.js'
@@ -6,6 +7,7 @@ import { CommitUnknown, type Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { countMessages, findMessagesByHandle, insertMessages, type NewMessage } from '../storage/messages.js'
 import { insertReplays } from '../storage/replays.js'
+import { checkCard, checkCardLine } from './app-cards.js'
 import { createBatch } from './batch.js'
 import { findBlocked } from './consent.js'
 import { type Actor, checkReply, checkStyle, newOutbound, requireLine, seatOf } from './outbound.js'
@@ -21,6 +23,7 @@ export interface SendInput {
   statusCallback: string | null
   replyTo: ReplyTo | null
   seatId: string | null
+  appCard?: CardInput | null
 }
 
 /** An accepted send: the message as it was accepted, or the answer an earlier request of the same name got. */
@@ -63,9 +66,12 @@ export async function sendMessage(
   if (input.mediaUrl && !capabilities.media)
     throw new AppError('invalid', 'media_url: this line cannot send media')
   checkStyle(from, input.sendStyle)
+  if (input.appCard) checkCardLine(account, from)
   const { number: contact, replyTo } = input
   await checkRecipient(ctx, account, contact)
-  if (replyTo) await checkReply(ctx, account, from, { groupId: null, contact }, replyTo)
+  const threadOriginator = replyTo
+    ? await checkReply(ctx, account, from, { groupId: null, contact }, replyTo)
+    : undefined
   const seat = input.seatId ? await seatOf(ctx, account, input.seatId) : undefined
   const message = newOutbound(ctx, account, from, {
     contact,
@@ -74,9 +80,14 @@ export async function sendMessage(
     sendStyle: input.sendStyle,
     statusCallback: input.statusCallback,
     replyTo,
+    threadOriginator,
     seatId: seat?.id,
     senderEmail: seat?.email,
   })
+  if (input.appCard) {
+    message.extra = { ...message.extra, appCard: newCard(input.appCard, message.handle) }
+    await checkCard(ctx, message, request, 'app_card.')
+  }
   return ctx.acceptance.accept(message, request)
 }
 

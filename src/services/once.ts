@@ -67,8 +67,8 @@ export async function once<T>(
         createdAt: now,
         expiresAt: now + (request.key === undefined ? RETRY_WINDOW_MS : KEY_LIFETIME_MS),
       }
-      if (looksBack) await insertReplays(sql, [replay])
-      else await saveReplay(sql, replay)
+      // Two equal requests at the same moment may both be meant; a repeat that meets its first one is not.
+      await (looksBack ? insertReplays(sql, [replay]) : saveReplay(sql, replay))
       return { ...answer, replayed: false }
     })
   try {

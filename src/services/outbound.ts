@@ -1,7 +1,9 @@
 import type { Account, Seat } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Message, ReplyTo, SendStyle } from '../core/message.js'
+import type { MessageExtra } from '../core/message-extra.js'
 import { serviceChain } from '../core/service.js'
+import { originatorOf } from '../core/thread.js'
 import type { Ctx } from '../ctx.js'
 import { findSeat } from '../storage/accounts.js'
 import { findMessage, type NewMessage } from '../storage/messages.js'
@@ -53,7 +55,14 @@ export function checkStyle(from: UsableLine, sendStyle: SendStyle | ''): void {
 
 /** What the caller chose of a new outbound message; the rest is the same for all kinds. */
 export type Draft = Pick<NewMessage, 'contact' | 'content' | 'mediaUrl' | 'sendStyle' | 'statusCallback'> &
-  Partial<Pick<NewMessage, 'groupId' | 'type' | 'service' | 'replyTo' | 'seatId' | 'senderEmail' | 'extra'>>
+  Partial<
+    Pick<NewMessage, 'groupId' | 'type' | 'service' | 'replyTo' | 'seatId' | 'senderEmail' | 'extra'>
+  > & {
+    /** First message of the thread, for a reply. */
+    threadOriginator?: ThreadOriginator
+  }
+
+type ThreadOriginator = NonNullable<MessageExtra['threadOriginator']>
 
 /** A message ready to be accepted. Its times are set when it is. */
 export function newOutbound(ctx: Ctx, account: Account, from: UsableLine, draft: Draft): NewMessage {
@@ -86,19 +95,21 @@ export function newOutbound(ctx: Ctx, account: Account, from: UsableLine, draft:
     attempts: 0,
     version: 0,
     providerId: null,
-    extra: draft.extra ?? null,
+    extra: draft.threadOriginator
+      ? { ...draft.extra, threadOriginator: draft.threadOriginator }
+      : (draft.extra ?? null),
     deletedAt: null,
   }
 }
 
-/** Checks that a reply answers a message of its own conversation, on its own line. */
+/** Checks that a reply answers a message of its own conversation, on its own line. Tells the thread it belongs to. */
 export async function checkReply(
   ctx: Ctx,
   account: Account,
   from: UsableLine,
   conversation: Pick<Message, 'groupId'> & { contact?: string },
   replyTo: ReplyTo,
-): Promise<void> {
+): Promise<ThreadOriginator> {
   if (!from.capabilities.replies)
     throw new AppError('invalid', 'reply_to: this line cannot send inline replies')
   const target = await findMessage(ctx.db, replyTo.handle, account.id)
@@ -111,6 +122,7 @@ export async function checkReply(
       'reply_to.message_handle: no such message in this conversation on this line',
     )
   }
+  return originatorOf(target, replyTo.partIndex)
 }
 
 /** The seat that sends, by its id or its outside subject. */

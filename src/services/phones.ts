@@ -85,6 +85,7 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
       mediaUrl: message.mediaUrl,
       sendStyle: message.sendStyle,
       replyTo: message.replyTo?.providerId ?? null,
+      replyToPart: message.replyTo?.partIndex ?? null,
       extra: message.extra,
       chatId: null,
       sender: null,
@@ -150,7 +151,24 @@ export interface PhoneText {
   content: string
   mediaUrl: string
   replyTo: string | null
+  /** The part of it that is meant. */
+  replyToPart?: number | null
+  /** Of a tapback, a card or a place. */
   extra?: MessageExtra
+}
+
+/** The line a person writes to, and the phone they hold, which must be on. */
+export async function requireSender(ctx: Ctx, sql: Sql, account: Account, number: string, to: string) {
+  const usable = await requireSimulatedLine(ctx, sql, account, 'to', to)
+  return { ...usable, phone: await requirePower(ctx, sql, usable, number) }
+}
+
+async function requirePower(ctx: Ctx, sql: Sql, { line }: UsableLine, number: string): Promise<Phone> {
+  const phone =
+    (await findPhone(sql, line.network, number)) ?? (await setPhone(ctx, sql, line.network, number, {})).phone
+  if (!phone.power)
+    throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
+  return phone
 }
 
 /** A person types on a phone. The network carries the text to its line until the line has stored it. */
@@ -169,18 +187,15 @@ export async function textFromPhone(
 export async function putOnNetwork(
   ctx: Ctx,
   sql: Sql,
-  { line, capabilities }: UsableLine,
+  usable: UsableLine,
   number: string,
   text: Omit<PhoneText, 'to'>,
 ): Promise<NewPhoneMessage> {
-  const { network } = line
-  const phone =
-    (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
-  if (!phone.power)
-    throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
+  const { line, capabilities } = usable
+  const phone = await requirePower(ctx, sql, usable, number)
   const now = ctx.clock.now()
   const message: NewPhoneMessage = {
-    network,
+    network: phone.network,
     phone: number,
     lineId: line.id,
     lineNumber: line.number,
@@ -192,6 +207,7 @@ export async function putOnNetwork(
     mediaUrl: text.mediaUrl,
     sendStyle: '',
     replyTo: text.replyTo,
+    replyToPart: text.replyToPart ?? null,
     extra: text.extra ?? null,
     chatId: null,
     sender: null,

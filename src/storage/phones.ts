@@ -1,3 +1,4 @@
+import { cardSession } from '../core/app-card.js'
 import type { Service } from '../core/message.js'
 import type { Phone, PhoneMessage } from '../core/phone-world.js'
 import type { Columns, Param, Row, Sql, Writes } from './db.js'
@@ -96,9 +97,11 @@ const MESSAGE_COLUMNS = {
   media_url: 'text',
   send_style: 'text',
   reply_to: 'text',
+  reply_to_part: 'bigint',
   extra: 'text',
   chat_id: 'text',
   sender: 'text',
+  card_session: 'text',
   service: 'text',
   created_at: 'bigint',
   arrived_at: 'bigint',
@@ -129,9 +132,11 @@ export async function insertPhoneMessages(sql: Writes, messages: readonly NewPho
       m.mediaUrl,
       m.sendStyle,
       m.replyTo,
+      m.replyToPart ?? null,
       m.extra === null ? null : JSON.stringify(m.extra),
       m.chatId,
       m.sender,
+      cardSession(m.extra),
       m.service,
       m.createdAt,
       m.arrivedAt,
@@ -196,6 +201,22 @@ export async function listPhoneMessagesByRef(sql: Sql, ref: string): Promise<Pho
   return (await sql.all('select * from phone_messages where ref = $1 order by id', [ref])).map(toPhoneMessage)
 }
 
+/** What of a phone's messages belongs to an account. */
+const visibleTo = (account: string) => `case when from_phone = 1
+  then line_id in (select id from lines where account_id = ${account} union select line_id from line_members where account_id = ${account})
+  when sender is not null then arrived_at is not null
+    and exists (select 1 from messages m where m.line_id = p.line_id and m.provider_id = p.provider_id and m.account_id = ${account})
+  else arrived_at is not null and exists (select 1 from messages m where m.handle = p.handle and m.account_id = ${account}) end`
+
+/** Whether a message is on its phone's screen, as this account may see it. */
+export async function isOnPhone(sql: Sql, accountId: string, message: PhoneMessage): Promise<boolean> {
+  const row = await sql.one(`select 1 from phone_messages p where id = $1 and ${visibleTo('$2')}`, [
+    message.id,
+    accountId,
+  ])
+  return row !== undefined
+}
+
 /**
  * What a phone has on its screen, oldest first: what it sent, and what has arrived. Live accounts share a network
  * and thereby its phones, so each sees only its own side of them.
@@ -208,18 +229,14 @@ export async function listPhoneMessages(
   limit: number,
 ): Promise<PhoneMessage[]> {
   const rows = await sql.all(
-    `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and case when from_phone = 1
-       then line_id in (select id from lines where account_id = $4 union select line_id from line_members where account_id = $4)
-       when sender is not null then arrived_at is not null
-         and exists (select 1 from messages m where m.line_id = p.line_id and m.provider_id = p.provider_id and m.account_id = $4)
-       else arrived_at is not null and exists (select 1 from messages m where m.handle = p.handle and m.account_id = $4) end
+    `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and ${visibleTo('$4')}
      order by id limit $5`,
     [owner.network, phone, afterId, owner.accountId, limit],
   )
   return rows.map(toPhoneMessage)
 }
 
-function toPhoneMessage(row: Row): PhoneMessage {
+export function toPhoneMessage(row: Row): PhoneMessage {
   return {
     id: row.id as number,
     network: row.network as string,
@@ -234,6 +251,7 @@ function toPhoneMessage(row: Row): PhoneMessage {
     mediaUrl: row.media_url as string,
     sendStyle: row.send_style as string,
     replyTo: row.reply_to as string | null,
+    replyToPart: row.reply_to_part as number | null,
     extra: row.extra === null ? null : JSON.parse(row.extra as string),
     chatId: row.chat_id as string | null,
     sender: row.sender as string | null,

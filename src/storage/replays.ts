@@ -32,18 +32,21 @@ export async function insertReplays(sql: Sql, replays: readonly Replay[]): Promi
       [replay.accountId, replay.path, replay.key, replay.createdAt],
     )
   }
-  await sql.insertMany('replays', COLUMNS, replays.map(toRow))
+  await sql.insertMany('replays', COLUMNS, replays.map(fromReplay))
 }
 
-const LATEST = `on conflict (account_id, path, key) do update set request_hash = excluded.request_hash,
-  status = excluded.status, body = excluded.body, created_at = excluded.created_at, expires_at = excluded.expires_at`
-
-/** The answer to the latest of several equal requests, each of which was meant. */
+/** The same in the place of what was there: for a request that stands for itself and may be made again. */
 export async function saveReplay(sql: Sql, replay: Replay): Promise<void> {
-  await sql.insertMany('replays', COLUMNS, [toRow(replay)], LATEST)
+  await sql.insertMany(
+    'replays',
+    COLUMNS,
+    [fromReplay(replay)],
+    `on conflict (account_id, path, key) do update set request_hash = excluded.request_hash, status = excluded.status,
+     body = excluded.body, created_at = excluded.created_at, expires_at = excluded.expires_at`,
+  )
 }
 
-function toRow(r: Replay): Param[] {
+function fromReplay(r: Replay): Param[] {
   return [r.accountId, r.path, r.key, r.requestHash, r.status, r.body, r.createdAt, r.expiresAt]
 }
 

@@ -10,7 +10,7 @@ import { requirePhone } from '../fields.js'
 import { nullable } from '../message-wire.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
-import { simulatedAccount } from './account.js'
+import { simulatedAccount } from './shared.js'
 
 /** Calls from virtual phones to lines, and on to the phones they are forwarded to. */
 

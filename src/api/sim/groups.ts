@@ -13,7 +13,7 @@ import { GroupName, groupName } from '../group-wire.js'
 import { nullable } from '../message-wire.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
-import { simulatedAccount } from './account.js'
+import { simulatedAccount } from './shared.js'
 
 /** Group chats as the phones in them have them, and what people do with them there. */
 

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Phone, PhoneGroup, PhoneMessage } from '../../core/phone-world.js'
 import { formatTime } from '../../core/time.js'
 import { LocationWire, nullable } from '../message-wire.js'
+import { screenFields } from './phone-extras.js'
 
 /** Virtual phones as they look on the wire. */
 
@@ -58,6 +59,8 @@ export const PhoneMessageWire = Type.Object({
   send_style: Type.String({ description: 'Expressive style; empty when none' }),
   service: Type.String({ description: 'iMessage, RCS or SMS' }),
   reply_to: nullable('string', 'id of the message it answers'),
+  reply_to_part: nullable('integer', 'Part of that message, when the reply says so'),
+  ...screenFields,
   message_handle: nullable('string', "Trunkline's handle of a message it sent"),
   location_request: Type.Optional(
     Type.Boolean({ description: 'true: it asks the person to share their place; left out otherwise' }),
@@ -65,7 +68,7 @@ export const PhoneMessageWire = Type.Object({
   location: Type.Optional(LocationWire),
   created_at: Type.String({ description: 'When it entered the network' }),
   arrived_at: nullable('string', 'When it reached the other side'),
-  read_at: nullable('string', 'When it was read on the phone'),
+  read_at: nullable('string', 'When it was read: on the phone, or, when it came from the phone, by the line'),
 })
 
 export function switchesOf(body: Static<typeof Switches>): Partial<Phone> {
@@ -101,6 +104,7 @@ export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
     send_style: message.sendStyle,
     service: message.service,
     reply_to: message.replyTo,
+    reply_to_part: message.replyToPart ?? null,
     message_handle: message.handle,
     ...(message.extra?.requestsLocation ? { location_request: true } : {}),
     ...(message.extra?.location ? { location: message.extra.location } : {}),

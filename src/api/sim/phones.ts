@@ -2,20 +2,19 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { networkOf } from '../../core/account.js'
 import { AppError } from '../../core/errors.js'
-import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { urlOf } from '../../services/media.js'
 import { textToChat } from '../../services/phone-group-acts.js'
+import { typingLines } from '../../services/phone-presence.js'
 import { readOnPhone, setPhone, textFromPhone, wakePhoneLines } from '../../services/phones.js'
 import { recordRead } from '../../services/receipts.js'
-import { listLines } from '../../storage/lines.js'
 import { findPhoneGroups } from '../../storage/phone-groups.js'
 import { findPhone, listPhoneMessages, listPhones } from '../../storage/phones.js'
 import { requirePhone } from '../fields.js'
 import { answerWithMedia } from '../keep-media.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
-import { networkFor, simulatedAccount } from './account.js'
+import { screenOf } from './phone-extras.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import {
   NewPhone,
@@ -26,8 +25,11 @@ import {
   Switches,
   switchesOf,
 } from './phone-wire.js'
+import { networkFor, Params, SentWire, simulatedAccount } from './shared.js'
 
-/** The other side of simulated lines: phones one can look at, type on and switch off, and their time. */
+/** The other side of simulated lines: phones one can look at, type on and switch off. */
+
+const Typing = Type.Array(Type.String(), { description: 'Lines that are typing to this phone right now' })
 
 const TextBody = Type.Object({
   to: Type.Optional(Type.String({ description: 'A simulated line, E.164; needed unless group_id is given' })),
@@ -42,12 +44,12 @@ const TextBody = Type.Object({
   reply_to: Type.Optional(
     Type.String({ description: 'id of the message on the phone that this one answers' }),
   ),
+  reply_to_part: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 10_000, description: 'Part of that message that is meant' }),
+  ),
 })
 
-const Params = Type.Object({ number: Type.String({ description: 'The phone, E.164' }) })
-const Clock = Type.Object({ now: Type.String({ description: 'Time of the simulated world' }) })
-
-export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number): Promise<void> }): void {
+export function registerSim(app: Routes, ctx: Ctx): void {
   const config = { access: 'account' as const }
   const tags = ['Simulator']
   const phoneNumber = (request: FastifyRequest) =>
@@ -93,12 +95,21 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
   )
   app.get(
     '/sim/phones/:number',
-    { config, schema: { tags, summary: 'Show a phone', params: Params, response: { 200: PhoneWire } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Show a phone',
+        params: Params,
+        response: { 200: Type.Object({ ...PhoneWire.properties, typing: Typing }) },
+      },
+    },
     async (request) => {
+      const account = await simulatedAccount(ctx, request)
       const number = phoneNumber(request)
-      const phone = await findPhone(ctx.db, await networkFor(ctx, request), number)
+      const phone = await findPhone(ctx.db, networkOf(account), number)
       if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
-      return phoneWire(phone)
+      return { ...phoneWire(phone), typing: await typingLines(ctx, account, number) }
     },
   )
   app.patch(
@@ -132,12 +143,7 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         summary: 'Send as a phone',
         params: Params,
         body: TextBody,
-        response: {
-          201: Type.Object({
-            id: Type.String({ description: "The network's id" }),
-            service: Type.String({ description: 'Service used' }),
-          }),
-        },
+        response: { 201: SentWire },
       },
     },
     async (request, reply) => {
@@ -154,6 +160,7 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         content: body.content ?? '',
         mediaUrl: body.media_url ?? '',
         replyTo: body.reply_to ?? null,
+        replyToPart: body.reply_to_part ?? null,
       }
       const draft = body.media ? await mediaOnPhone(ctx, account.id, body.media) : null
       if (draft) text.mediaUrl = urlOf(ctx, draft.media)
@@ -225,6 +232,7 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
           200: Type.Object({
             data: Type.Array(PhoneMessageWire),
             cursor: Type.Integer({ description: 'Where to go on' }),
+            typing: Typing,
           }),
         },
       },
@@ -232,10 +240,12 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
     async (request) => {
       const { after = 0, limit = 100 } = request.query
       const account = await simulatedAccount(ctx, request)
+      const network = networkOf(account)
+      const number = phoneNumber(request)
       const messages = await listPhoneMessages(
         ctx.db,
-        { network: networkOf(account), accountId: account.id },
-        phoneNumber(request),
+        { network, accountId: account.id },
+        number,
         Math.min(after, Number.MAX_SAFE_INTEGER),
         Math.min(limit, 1000),
       )
@@ -243,42 +253,13 @@ export function registerSim(app: Routes, ctx: Ctx, options: { advance(ms: number
         ctx.db,
         messages.flatMap((message) => message.chatId ?? []),
       )
-      const data = messages.map((message) => phoneMessageWire(message, chats.get(message.chatId ?? '')))
-      return { data, cursor: messages.at(-1)?.id ?? after }
-    },
-  )
-  app.get(
-    '/sim/clock',
-    { config, schema: { tags, summary: 'Time of the simulated world', response: { 200: Clock } } },
-    async () => ({ now: formatTime(ctx.clock.now()) }),
-  )
-  app.post(
-    '/sim/clock',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Move time ahead',
-        description:
-          'Everything that falls due on the way happens at its time. Only while every line is simulated.',
-        body: Type.Object({
-          advance_ms: Type.Integer({ minimum: 0, maximum: 366 * 86_400_000, description: 'Milliseconds' }),
-        }),
-        response: { 200: Clock },
-      },
-    },
-    async (request, reply) => {
-      if ((await listLines(ctx.db)).some((line) => line.driver !== 'simulator')) {
-        throw new AppError('forbidden', 'There are real lines here, and their time cannot be moved')
-      }
-      const { advance_ms: ms } = request.body
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async () => ({ status: 200, body: { now: formatTime(ctx.clock.now() + ms) } }),
-        { after: () => options.advance(ms) },
-      )
+      const screen = await screenOf(ctx, network, messages)
+      const data = messages.map((message) => ({
+        ...phoneMessageWire(message, chats.get(message.chatId ?? '')),
+        ...screen(message),
+      }))
+      const typing = await typingLines(ctx, account, number)
+      return { data, cursor: messages.at(-1)?.id ?? after, typing }
     },
   )
 }

@@ -7,6 +7,7 @@ import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
 import { type CallNetwork, watchCalls } from './calls.js'
 import { type GroupNetwork, groupActions, newsOf, takeForGroup, tellGroups } from './groups.js'
 import { followPlaces, LOCATION_SETTINGS, type LocationNetwork, locationActions } from './location.js'
+import { type PresenceNetwork, presenceActions } from './presence.js'
 import { PROFILE_SETTINGS, type ProfileNetwork, profileActions } from './profile.js'
 import { createSlowLane } from './slow-lane.js'
 
@@ -63,7 +64,7 @@ export const SimulatorConfig = Type.Object({
 type SimulatorConfig = Static<typeof SimulatorConfig>
 
 /** The telephone network behind the line, handed in by the composition root. */
-export interface Network extends CallNetwork, GroupNetwork, LocationNetwork, ProfileNetwork {
+export interface Network extends CallNetwork, GroupNetwork, LocationNetwork, PresenceNetwork, ProfileNetwork {
   phone(network: string, number: string): Promise<Phone>
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
   find(ref: string): Promise<PhoneMessage | undefined>
@@ -167,7 +168,9 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         content: message.content,
         mediaUrl: message.mediaUrl,
         sentAt: message.createdAt,
-        ...(message.replyTo ? { replyTo: { providerId: message.replyTo } } : {}),
+        ...(message.replyTo
+          ? { replyTo: { providerId: message.replyTo, partIndex: message.replyToPart ?? undefined } }
+          : {}),
         ...(message.extra ? { extra: message.extra } : {}),
         ...(chat ? { group: newsOf(chat) } : {}),
       })
@@ -236,6 +239,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
     },
     ...(isMac(config) ? locationActions(network, line, config) : {}),
     ...(isMac(config) ? profileActions(network, line, config) : {}),
+    ...presenceActions(network, line),
     ...(config.lookup === false
       ? {}
       : {

@@ -1,8 +1,17 @@
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { type Account, networkOf } from '../../core/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../ctx.js'
 import { accountOf } from '../auth.js'
+
+/** What the routes of the simulated world have in common. */
+
+export const Params = Type.Object({ number: Type.String({ description: 'The phone, E.164' }) })
+export const SentWire = Type.Object({
+  id: Type.String({ description: "The network's id" }),
+  service: Type.String({ description: 'Service used' }),
+})
 
 /** The caller's account, if its telephone network is a simulated one. */
 export async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promise<Account> {

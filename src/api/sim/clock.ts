@@ -1,0 +1,54 @@
+import { Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { listLines } from '../../storage/lines.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+
+const Clock = Type.Object({ now: Type.String({ description: 'Time of the simulated world' }) })
+
+/** The time of the simulated world, which can be moved. */
+export function registerSimClock(
+  app: Routes,
+  ctx: Ctx,
+  options: { advance(ms: number): Promise<void> },
+): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+
+  app.get(
+    '/sim/clock',
+    { config, schema: { tags, summary: 'Time of the simulated world', response: { 200: Clock } } },
+    async () => ({ now: formatTime(ctx.clock.now()) }),
+  )
+  app.post(
+    '/sim/clock',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Move time ahead',
+        description:
+          'Everything that falls due on the way happens at its time. Only while every line is simulated.',
+        body: Type.Object({
+          advance_ms: Type.Integer({ minimum: 0, maximum: 366 * 86_400_000, description: 'Milliseconds' }),
+        }),
+        response: { 200: Clock },
+      },
+    },
+    async (request, reply) => {
+      if ((await listLines(ctx.db)).some((line) => line.driver !== 'simulator')) {
+        throw new AppError('forbidden', 'There are real lines here, and their time cannot be moved')
+      }
+      const { advance_ms: ms } = request.body
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async () => ({ status: 200, body: { now: formatTime(ctx.clock.now() + ms) } }),
+        { after: () => options.advance(ms) },
+      )
+    },
+  )
+}

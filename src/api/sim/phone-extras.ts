@@ -1,0 +1,62 @@
+import { type Static, Type } from 'typebox'
+import { cardSession } from '../../core/app-card.js'
+import type { PhoneMessage } from '../../core/phone-world.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { findEarlierCard, listReactions } from '../../storage/phone-presence.js'
+import { AppCardWire, appCardWire } from '../app-card-wire.js'
+import { nullable } from '../message-wire.js'
+
+/** What a phone shows of a message beside its text: images, cards, tapbacks. */
+
+const ReactionWire = Type.Object({
+  by: Type.String({ description: 'Number of the phone or line whose it is' }),
+  reaction: Type.String({ description: 'love, like, dislike, laugh, emphasize, question or an emoji' }),
+  part_index: Type.Integer({ description: 'Part of the message' }),
+  at: Type.String({ description: 'When' }),
+})
+
+export const screenFields = {
+  media_urls: Type.Array(Type.String(), { description: 'All images, in order; empty when none' }),
+  app_card: Type.Optional(AppCardWire),
+  session: nullable('string', 'Session of a card'),
+  replaces: nullable('string', 'id of the card of the same session that this one takes the place of'),
+  reactions: Type.Array(ReactionWire, { description: 'Tapbacks on it' }),
+}
+
+type Screen = { [K in keyof typeof screenFields]: Static<(typeof screenFields)[K]> }
+
+export type ScreenFields = Omit<Screen, 'app_card'> & Partial<Pick<Screen, 'app_card'>>
+
+/** For messages of one network: the fields each has beside the usual ones. */
+export async function screenOf(
+  ctx: Ctx,
+  network: string,
+  messages: readonly PhoneMessage[],
+): Promise<(message: PhoneMessage) => ScreenFields> {
+  const ids = messages.map((message) => message.providerId)
+  const reactions = await listReactions(ctx.db, network, ids)
+  const replaced = new Map<number, string>()
+  for (const message of messages) {
+    const session = cardSession(message.extra)
+    const earlier = session && (await findEarlierCard(ctx.db, message, session))
+    if (earlier) replaced.set(message.id, earlier)
+  }
+  return (message) => {
+    const { extra, mediaUrl } = message
+    return {
+      media_urls: extra?.mediaUrls ?? (mediaUrl ? [mediaUrl] : []),
+      ...(extra?.appCard ? { app_card: appCardWire(extra.appCard) } : {}),
+      session: extra?.appCard?.sessionIdentifier ?? null,
+      replaces: replaced.get(message.id) ?? null,
+      reactions: reactions
+        .filter(({ providerId }) => providerId === message.providerId)
+        .map(({ by, reaction, partIndex, at }) => ({
+          by,
+          reaction,
+          part_index: partIndex,
+          at: formatTime(at),
+        })),
+    }
+  }
+}

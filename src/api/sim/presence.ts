@@ -1,0 +1,142 @@
+import { Type } from 'typebox'
+import { MAX_DATA_URL, UUID } from '../../core/app-card.js'
+import type { Ctx } from '../../ctx.js'
+import { cardFromPhone, reactOnPhone, typeOnPhone } from '../../services/phone-presence.js'
+import { wakePhoneLines } from '../../services/phones.js'
+import { requirePhone } from '../fields.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { Params, SentWire, simulatedAccount } from './shared.js'
+
+/** What a person does on a virtual phone beside writing: tapbacks, typing, answering cards. */
+
+const id = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))
+
+const CardBody = Type.Object({
+  card: id('id of the card on the phone that this one answers, in its session'),
+  to: Type.Optional(Type.String({ description: 'A simulated line, E.164; for a card that answers none' })),
+  url: Type.String({ minLength: 1, maxLength: MAX_DATA_URL, description: 'State of the card' }),
+  extensionBundleId: id('Bundle id of the extension; that of the answered card when left out'),
+  teamId: id('Team id of the app; that of the answered card when left out'),
+  sessionIdentifier: Type.Optional(
+    Type.String({
+      pattern: UUID.source.replaceAll('\\da-f', '\\da-fA-F'),
+      description: 'Session of a card that answers none; one is made when left out',
+    }),
+  ),
+})
+
+export function registerSimPresence(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+
+  app.post(
+    '/sim/phones/:number/messages/:id/reactions',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'React to a message as a phone',
+        description: 'Reaches the line as a text like Loved “Hello”, and the event log as message.reaction.',
+        params: Type.Object({
+          number: Type.String({ description: 'The phone, E.164' }),
+          id: Type.String({ description: "The network's id of a message on the phone" }),
+        }),
+        body: Type.Object({
+          reaction: Type.String({
+            description:
+              'love, like, dislike, laugh, emphasize, question or one emoji; a leading - takes it away',
+          }),
+          part_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: 'Default 0' })),
+        }),
+        response: { 201: SentWire },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const number = requirePhone('number', request.params.number)
+      const { reaction, part_index: partIndex = 0 } = request.body
+      let line = ''
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const input = { id: request.params.id, reaction, partIndex }
+          const sent = await reactOnPhone(ctx, sql, account, number, input)
+          line = sent.lineId
+          return { status: 201, body: { id: sent.providerId, service: sent.service } }
+        },
+        { after: () => wakePhoneLines(ctx, [line]) },
+      )
+    },
+  )
+
+  app.post(
+    '/sim/phones/:number/typing',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Start or stop typing on a phone',
+        description: 'A change reaches the event log as typing.changed.',
+        params: Params,
+        body: Type.Object({
+          to: Type.String({ description: 'A simulated line, E.164' }),
+          typing: Type.Boolean({ description: 'Whether the person types' }),
+        }),
+        response: { 200: Type.Object({ typing: Type.Boolean({ description: 'Whether the person types' }) }) },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const number = requirePhone('number', request.params.number)
+      const { typing } = request.body
+      const to = requirePhone('to', request.body.to)
+      return answerOnce(ctx, request, reply, async (sql) => {
+        await typeOnPhone(ctx, sql, account, number, { to, typing })
+        return { status: 200, body: { typing } }
+      })
+    },
+  )
+
+  app.post(
+    '/sim/phones/:number/cards',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Send an App Card as a phone',
+        description: 'Answers a card on the phone with its next state, or starts a session.',
+        params: Params,
+        body: CardBody,
+        response: { 201: SentWire },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const number = requirePhone('number', request.params.number)
+      const { body } = request
+      const card = {
+        card: body.card ?? null,
+        to: body.to === undefined ? null : requirePhone('to', body.to),
+        url: body.url,
+        extensionBundleId: body.extensionBundleId ?? null,
+        teamId: body.teamId ?? null,
+        sessionIdentifier: body.sessionIdentifier ?? null,
+      }
+      let line = ''
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const sent = await cardFromPhone(ctx, sql, account, number, card)
+          line = sent.lineId
+          return { status: 201, body: { id: sent.providerId, service: sent.service } }
+        },
+        { after: () => wakePhoneLines(ctx, [line]) },
+      )
+    },
+  )
+}

@@ -1,0 +1,59 @@
+/** Tapbacks: the six with a name, and any emoji. */
+export const REACTIONS = ['love', 'like', 'dislike', 'laugh', 'emphasize', 'question'] as const
+type Named = (typeof REACTIONS)[number]
+
+export interface Reaction {
+  /** One of the six names, or an emoji. */
+  reaction: string
+  remove: boolean
+}
+
+const MAX_LENGTH = 64
+
+/** `love`, `-love`, `😀`, `-😀`: the minus takes it away again. Undefined for anything else. */
+export function parseReaction(text: string): Reaction | undefined {
+  const remove = text.startsWith('-')
+  const reaction = remove ? text.slice(1) : text
+  const known = (REACTIONS as readonly string[]).includes(reaction)
+  return known || isOneEmoji(reaction) ? { reaction, remove } : undefined
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** What Unicode recommends for interchange: flags and keycaps among it. */
+const RECOMMENDED = new RegExp(`^${'\\p{RGI_Emoji}'}$`, 'v')
+/** Also those that are newer than this Node's tables, by their shape. */
+const PICTOGRAPHIC =
+  /^\p{Extended_Pictographic}(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|[\u{e0020}-\u{e007f}])*$/u
+
+function isOneEmoji(text: string): boolean {
+  if (text.length === 0 || text.length > MAX_LENGTH || [...graphemes.segment(text)].length !== 1) return false
+  return RECOMMENDED.test(text) || PICTOGRAPHIC.test(text)
+}
+
+const ADDED: Record<Named, string> = {
+  love: 'Loved',
+  like: 'Liked',
+  dislike: 'Disliked',
+  laugh: 'Laughed at',
+  emphasize: 'Emphasized',
+  question: 'Questioned',
+}
+const REMOVED: Record<Named, string> = {
+  love: 'a heart',
+  like: 'a like',
+  dislike: 'a dislike',
+  laugh: 'a laugh',
+  emphasize: 'an exclamation',
+  question: 'a question mark',
+}
+
+/** The words in which a tapback reaches those who only see texts. */
+export function tapbackText(
+  { reaction, remove }: Reaction,
+  target: { content: string; mediaUrl: string },
+): string {
+  const what = target.content ? `“${target.content}”` : target.mediaUrl ? 'an image' : 'an attachment'
+  const named = reaction as Named
+  if (remove) return `Removed ${REMOVED[named] ?? reaction} from ${what}`
+  return ADDED[named] ? `${ADDED[named]} ${what}` : `Reacted ${reaction} to ${what}`
+}
