@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { askOnShared, routeTo } from '../src/services/shared-lines.js'
+import { listLineMembers, listLines } from '../src/storage/lines.js'
 import {
   ADA,
   BOB,
@@ -271,6 +273,41 @@ describe.each(ENGINES)('verified contacts on %s', (engine) => {
       }
     })
   })
+
+  it.runIf(engine === 'postgres')(
+    'a message and a POST whose transactions overlap see each other',
+    async () => {
+      const { ctx } = world.app
+      const number = fresh()
+      const now = ctx.clock.now()
+      const line = (await listLines(ctx.db)).find(
+        (one) => one.number === SHARED_LINE && one.network === 'live',
+      )!
+      const [, account] = await listLineMembers(ctx.db, line.id)
+      let commit = () => {}
+      const held = new Promise<void>((resolve) => {
+        commit = resolve
+      })
+      const asked = new Promise<void>((resolve) => {
+        void ctx.db.tx(async (sql) => {
+          await askOnShared(sql, account!, line, number, now)
+          resolve()
+          await held
+        })
+      })
+      await asked
+      const routed = ctx.db.tx((sql) => routeTo(sql, line, number, now))
+      // Until it waits for the other one.
+      await expect
+        .poll(
+          async () =>
+            (await ctx.db.all("select 1 from pg_stat_activity where wait_event_type = 'Lock'")).length,
+        )
+        .toBeGreaterThan(0)
+      commit()
+      expect(await routed).toBe(account)
+    },
+  )
 
   describe('the free plan', () => {
     let free: { id: string; secret: string }
