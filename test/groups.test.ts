@@ -307,6 +307,20 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       expect(updates.map((event) => event.data.status)).toEqual(['QUEUED', 'SENT', 'DELIVERED'])
     })
 
+    it('is not delivered before the last phone that is on has it', async () => {
+      const [a, b] = fresh(2) as [string, string]
+      await world.setPhone(b, { power: false })
+      const { message_handle } = (await send({ numbers: [a, b] })).body
+      await world.advance(50)
+      // What waited for this phone comes at once; the other's is still on its way.
+      await world.setPhone(b, { power: true })
+      await world.advance(50)
+      expect([(await world.inbox(a)).length, (await world.inbox(b)).length]).toEqual([0, 1])
+      expect((await world.record(message_handle)).status).toBe('SENT')
+      await world.advance(100)
+      expect((await world.record(message_handle)).status).toBe('DELIVERED')
+    })
+
     it('is SENT while all phones are off', async () => {
       const [a] = fresh(1) as [string]
       await world.setPhone(a, { power: false })
