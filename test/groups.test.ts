@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeMembership } from '../src/services/group-actions.js'
-import { requireGroup } from '../src/services/groups.js'
 import { DEFAULT_WORLD } from '../src/services/world.js'
 import { GIF, PNG, serve } from './support/files.js'
 import {
@@ -307,6 +305,20 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       expect(await world.inbox(b)).toHaveLength(1)
       const updates = (await world.events()).filter((event) => event.subject === message_handle)
       expect(updates.map((event) => event.data.status)).toEqual(['QUEUED', 'SENT', 'DELIVERED'])
+    })
+
+    it('is not delivered before the last phone that is on has it', async () => {
+      const [a, b] = fresh(2) as [string, string]
+      await world.setPhone(b, { power: false })
+      const { message_handle } = (await send({ numbers: [a, b] })).body
+      await world.advance(50)
+      // What waited for this phone comes at once; the other's is still on its way.
+      await world.setPhone(b, { power: true })
+      await world.advance(50)
+      expect([(await world.inbox(a)).length, (await world.inbox(b)).length]).toEqual([0, 1])
+      expect((await world.record(message_handle)).status).toBe('SENT')
+      await world.advance(100)
+      expect((await world.record(message_handle)).status).toBe('DELIVERED')
     })
 
     it('is SENT while all phones are off', async () => {
@@ -992,19 +1004,75 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       expect((await world.inbox(c, b.live)).map((one) => one.content)).toEqual(['x', 'for the second'])
     })
 
-    it('whoever is confined to some lines sees the groups of those and no others', async () => {
-      const { ctx } = world.app
-      const account = (await ctx.directory.account(await ownerId()))!
-      const confined = { account, numbers: new Set([SHARED_LINE]) }
-      const inside = (await send({ numbers: fresh(2), from_number: SHARED_LINE })).body.group_id
-      const outside = (await send({ numbers: fresh(2) })).body.group_id
-      expect((await requireGroup(ctx, confined, inside)).id).toBe(inside)
-      for (const id of [outside, 'none'])
-        await expect(requireGroup(ctx, confined, id)).rejects.toThrow('group_id: there is no such group')
-      const change = { change: 'add', handle: FAY, fromNumber: null } as const
-      await expect(changeMembership(ctx, confined, { ...change, groupId: outside })).rejects.toThrow(
-        'group_id: there is no such group',
-      )
+    it('a token for some lines sees and changes the groups of those and no others', async () => {
+      const { token } = (await world.post('/v3/auth/tokens', { phone_numbers: [SHARED_LINE] })).body
+      const headers = { authorization: `Bearer ${token}` }
+      const as = (method: string, path: string, body?: Json) =>
+        world.call(method, path, { as: null, body, headers })
+      const [a, c] = fresh(2) as [string, string]
+      const contact = { number: a, first_name: 'Ann', last_name: 'Lee', sendblue_number: LINE }
+      const { contact_id } = (await world.post('/api/v2/contacts', contact)).body.contact
+      const inside = (await send({ numbers: [a, c], from_number: SHARED_LINE })).body.group_id
+      const outside = (await send({ numbers: [a, c] })).body.group_id
+      await world.advance(1000)
+      const shown = (await as('GET', `/api/v2/groups/${inside}`)).body.data
+      expect(shown.participants[0]).toMatchObject({ handle: a, name: null, contact_id: null })
+      expect((await group(inside)).participants).toMatchObject([
+        { handle: a, name: 'Ann Lee', contact_id },
+        { handle: c, name: null, contact_id: null },
+      ])
+      const added = { group_id: inside, modify_type: 'add_recipient', number: fresh(1)[0] }
+      expect((await as('POST', '/api/modify-group', added)).status).toBe(200)
+      expect((await as('POST', `/api/v2/groups/${inside}/name`, { group_name: 'In' })).status).toBe(200)
+      const text = { from_number: SHARED_LINE, content: 'x' }
+      expect((await as('POST', '/api/send-group-message', { ...text, group_id: inside })).status).toBe(202)
+      for (const [method, path, body] of [
+        ['GET', '/api/v2/groups/<id>', undefined],
+        ['POST', '/api/v2/groups/<id>/name', { group_name: 'x' }],
+        ['POST', '/api/v2/groups/<id>/photo', { photo_url: null }],
+        ['POST', '/api/modify-group', { ...added, group_id: '<id>' }],
+        ['POST', '/api/send-group-message', { ...text, group_id: '<id>' }],
+      ] as const) {
+        const answers = []
+        for (const id of [outside, 'sb_group_none']) {
+          const fill = (value: unknown) => JSON.parse(JSON.stringify(value ?? null).replaceAll('<id>', id))
+          const { status, body: answer } = await as(method, fill(path), body && fill(body))
+          answers.push([status, answer])
+        }
+        expect(answers[0]).toEqual(answers[1])
+        expect(answers[0]![0]).toBe(404)
+      }
+      const fromOutside = { from_number: LINE, numbers: [a, c], content: 'x' }
+      expect((await as('POST', '/api/send-group-message', fromOutside)).status).toBe(403)
+      expect((await as('POST', '/api/create-group', fromOutside)).status).toBe(403)
+    })
+
+    it('the free plan writes to groups of verified contacts only, and says which line acts', async () => {
+      const account = { email: `free-${engine}@example.com`, plan: 'free' }
+      const { id } = (await world.post('/admin/accounts', account, 'admin')).body
+      const key = (await world.post('/admin/keys', { account_id: id }, 'admin')).body
+      const [a, c, d] = fresh(3) as [string, string, string]
+      const shared = { account_id: id, number: '+12025550191', kind: 'shared' }
+      await world.post('/admin/lines', shared, 'admin')
+      await world.settle()
+      const text = { from_number: shared.number, numbers: [a, c], content: 'x' }
+      const call = (path: string, body: Json) => world.post(path, body, key)
+      await world.text(a, 'hi', { to: shared.number }, key)
+      await world.advance(1000)
+      const refused = await call('/api/send-group-message', text)
+      expect(refused.status).toBe(403)
+      expect(refused.body.message).toContain(`${c} is not a verified contact`)
+      expect((await call('/api/create-group', text)).status).toBe(403)
+      await world.text(c, 'hi', { to: shared.number }, key)
+      await world.advance(1000)
+      const { group_id } = (await call('/api/send-group-message', text)).body
+      await world.advance(1000)
+      const change = { group_id, modify_type: 'add_recipient', number: d }
+      expect((await call('/api/modify-group', change)).body.message).toMatch(/from_number.*free plan/)
+      expect((await call('/api/modify-group', { ...change, from_number: shared.number })).status).toBe(403)
+      await world.text(d, 'hi', { to: shared.number }, key)
+      await world.advance(1000)
+      expect((await call('/api/modify-group', { ...change, from_number: shared.number })).status).toBe(200)
     })
   })
 })

@@ -1,8 +1,11 @@
 import { type TSchema, Type } from 'typebox'
+import { handlesOf } from '../core/group.js'
 import type { Ctx } from '../ctx.js'
 import { type GroupChange, recordChange, renameGroup, setGroupPhoto } from '../services/group-actions.js'
 import { copyPhoto } from '../services/group-photo.js'
 import { requireGroup } from '../services/groups.js'
+import { isWithin } from '../services/outbound.js'
+import { findContacts } from '../storage/contacts.js'
 import { findLatestMessage } from '../storage/groups.js'
 import { actorOf } from './auth.js'
 import { aboutField, checkUrl, requirePhone } from './fields.js'
@@ -47,8 +50,14 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
       },
     },
     async (request) => {
-      const group = await requireGroup(ctx, actorOf(request), request.params.group_id)
-      return { status: 'OK', data: groupWire(group, await findLatestMessage(ctx.db, group)) }
+      const actor = actorOf(request)
+      const group = await requireGroup(ctx, actor, request.params.group_id)
+      const [latest, contacts] = await Promise.all([
+        findLatestMessage(ctx.db, group),
+        findContacts(ctx.db, group.accountId, 'phone', handlesOf(group)),
+      ])
+      const seen = [...contacts].filter(([, { lineNumber }]) => isWithin(actor, lineNumber ?? ''))
+      return { status: 'OK', data: groupWire(group, latest, new Map(seen)) }
     },
   )
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { Contact } from '../core/contact.js'
 import { AppError } from '../core/errors.js'
 import { type Group, type GroupPhoto, handlesOf } from '../core/group.js'
 import { formatTime } from '../core/time.js'
@@ -58,7 +59,12 @@ export const GroupWire = Type.Object({
   ),
 })
 
-export function groupWire(group: Group, latest: LatestMessage | undefined) {
+/** `contacts` are those of its people that the caller may see, by phone. */
+export function groupWire(
+  group: Group,
+  latest: LatestMessage | undefined,
+  contacts: ReadonlyMap<string, Contact>,
+) {
   const handles = handlesOf(group)
   return {
     group_id: group.id,
@@ -70,15 +76,18 @@ export function groupWire(group: Group, latest: LatestMessage | undefined) {
     latest_message_id: latest?.handle ?? null,
     worker_group_id: group.chatId,
     participant_numbers: handles.filter(isPhone),
-    participants: group.members.map(({ id, handle }) => ({
-      participant_id: id,
-      handle,
-      phone: isPhone(handle) ? handle : null,
-      name: null,
-      type: 'contact',
-      contact_id: null,
-      seat_id: null,
-    })),
+    participants: group.members.map(({ id, handle }) => {
+      const contact = contacts.get(handle)
+      return {
+        participant_id: id,
+        handle,
+        phone: isPhone(handle) ? handle : null,
+        name: (contact && `${contact.firstName} ${contact.lastName}`.trim()) || null,
+        type: 'contact',
+        contact_id: contact?.id ?? null,
+        seat_id: null,
+      }
+    }),
   }
 }
 

@@ -10,6 +10,7 @@ import { setState } from './group-state.js'
 import { forDriver, groupError, lineOf, noGroup, requireGroup, requireGroups } from './groups.js'
 import { ask } from './line-actions.js'
 import type { Actor } from './outbound.js'
+import { checkRecipient } from './recipients.js'
 
 /**
  * Changes of a group happen at the carrier first: what is written afterwards is what phones have. `state` says
@@ -65,6 +66,7 @@ export async function changeMembership(ctx: Ctx, actor: Actor, input: Membership
       'group_too_small',
       `group_id: a group needs at least ${MIN_BEFORE_REMOVAL} members, the line among them, for one to be removed`,
     )
+  if (change === 'add') await checkRecipient(ctx, account, handle)
   if (isIn !== (change === 'add'))
     await ask(ctx, from.line, 'modifyGroup', { group: forDriver(group), change, number: handle })
   return {

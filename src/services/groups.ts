@@ -10,6 +10,7 @@ import { groupOfMembers } from './group-state.js'
 import { ask } from './line-actions.js'
 import type { Accepted, SendInput } from './messages.js'
 import { type Actor, checkReply, checkStyle, linesOf, newOutbound, requireLine, seatOf } from './outbound.js'
+import { checkRecipient } from './recipients.js'
 import type { RequestIdentity } from './replay.js'
 
 export interface GroupSendInput extends Omit<SendInput, 'number'> {
@@ -35,6 +36,7 @@ export async function sendGroupMessage(
     input.groupId === null
       ? await findMadeOf(ctx, account, from, input.numbers)
       : await requireGroupOn(ctx, account, from, input.groupId, input.numbers)
+  for (const handle of known ? handlesOf(known) : input.numbers) await checkRecipient(ctx, account, handle)
   const { replyTo } = input
   // No message is in a group that is not there yet.
   const threadOriginator = replyTo
@@ -75,6 +77,7 @@ export async function createGroup(
   const from = await requireLine(ctx, actor, input.fromNumber)
   requireGroups(from)
   const known = await findMadeOf(ctx, account, from, input.numbers)
+  for (const number of input.numbers) await checkRecipient(ctx, account, number)
   const group = known ?? (await makeOf(ctx, account, from, input.numbers, input.name))
   await ask(ctx, from.line, 'createGroup', { group: forDriver(group) })
   return { group, from, isNew: known === undefined }
