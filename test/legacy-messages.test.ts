@@ -84,6 +84,10 @@ describe.each(ENGINES)('GET /accounts/messages on %s', (engine) => {
     expect(await contents({ cid: ADA })).toEqual(['three', 'one'])
     expect(await contents({ cid: ADA, number: LINE })).toEqual(['three', 'one'])
     expect(await contents({ cid: ADA, number: BOB })).toEqual([])
+    await world.post('/api/v2/contacts', { number: ADA })
+    const [contact] = (await world.get('/api/v2/contacts')).body
+    expect(await contents({ cid: contact.contact_id })).toEqual(['three', 'one'])
+    expect(await contents({ cid: contact.contact_id }, 'test')).toEqual([])
     expect(await contents({ cid: 'no-such-conversation' })).toEqual([])
     expect(await contents({ from_date: '2026-03-01 12:00:01' })).toEqual(['four', 'three', 'two'])
     expect(await contents({ from_date: '2026-03-01T12:00:02Z' })).toEqual(['four', 'three'])

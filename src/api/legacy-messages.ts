@@ -5,6 +5,7 @@ import type { Message } from '../core/message.js'
 import { toE164 } from '../core/phone.js'
 import { formatTime, parseTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
+import { findContacts } from '../storage/contacts.js'
 import { type Branch, listMessages } from '../storage/message-list.js'
 import { actorOf } from './auth.js'
 import { type Limiter, takeTurn } from './limits.js'
@@ -16,7 +17,9 @@ const { number, limit, offset } = ListQuery.properties
 
 const LegacyQuery = Type.Object({
   cid: Type.Optional(
-    Type.String({ description: "Conversation: the other side's number in E.164, or a group id" }),
+    Type.String({
+      description: "Conversation: the other side's number in E.164, a contact_id, or a group id",
+    }),
   ),
   number,
   limit,
@@ -102,17 +105,17 @@ export function registerLegacyMessages(app: Routes, ctx: Ctx, lists: Limiter, li
       const { cid, from_date, ...query } = request.query
       const since = from_date === undefined ? {} : { sent_at_gte: formatTime(legacyTime(from_date)) }
       const branches = await branchesOf(ctx, actor, { ...query, ...since })
-      const { messages } = await listMessages(ctx.db, inConversation(branches, cid), pageOf(query))
+      const conversation = cid === undefined ? {} : await conversationOf(ctx, actor.account, cid)
+      const found = branches.flatMap((branch) => merge(branch, conversation) ?? [])
+      const { messages } = await listMessages(ctx.db, found, pageOf(query))
       return { messages: messages.map((message) => legacyWire(message, actor.account)) }
     },
   )
 }
 
-function inConversation(branches: Branch[], cid: string | undefined): Branch[] {
-  if (cid === undefined) return branches
-  const contact = toE164(cid)
-  const conversation = contact ? { contact } : { groupId: cid }
-  return branches.flatMap((branch) => merge(branch, conversation) ?? [])
+async function conversationOf(ctx: Ctx, account: Account, cid: string): Promise<Partial<Branch>> {
+  const contact = toE164(cid) ?? (await findContacts(ctx.db, account.id, 'id', [cid])).get(cid)?.phone
+  return contact ? { contact } : { groupId: cid }
 }
 
 function legacyTime(text: string): number {
