@@ -232,16 +232,24 @@ describe.each(ENGINES)('TOTP on %s', (engine) => {
     for (const row of rows) expect(row.secret.startsWith(`v1.${row.kid}.`)).toBe(true)
   })
 
-  it('a secret moved to another row does not open', async () => {
-    const [mine, theirs] = [await create({ label: 'mine' }), await create({ label: 'theirs' }, b.live)]
-    const { db } = world.app.ctx
-    await db.run(
-      'update totp_secrets set secret = (select secret from totp_secrets where id = $2) where id = $1',
-      [theirs.id, mine.id],
-    )
-    const reply = await world.get(`${CODE}/${theirs.id}`, b.live)
-    expect([reply.status, reply.body.message]).toEqual([500, expect.stringContaining('Internal error')])
-    expect(world.logs.join('\n')).toContain('moved from another row')
-    await world.call('DELETE', `${SECRETS}/${theirs.id}`, { as: b.live })
+  it('a secret moved to another row does not open, of the same account or another', async () => {
+    const [one, two, theirs] = [
+      await create({ label: 'one' }),
+      await create({ label: 'two' }),
+      await create({ label: 'theirs' }, b.live),
+    ]
+    for (const [target, as] of [
+      [two, 'live'],
+      [theirs, b.live],
+    ] as const) {
+      await world.app.ctx.db.run(
+        'update totp_secrets set secret = (select secret from totp_secrets where id = $2) where id = $1',
+        [target.id, one.id],
+      )
+      const reply = await world.get(`${CODE}/${target.id}`, as)
+      expect([reply.status, reply.body.message]).toEqual([500, expect.stringContaining('Internal error')])
+      expect(world.logs.filter((line) => line.includes('moved from another row')).at(-1)).toContain(target.id)
+    }
+    expect((await code(one.id)).status).toBe('OK')
   })
 })
