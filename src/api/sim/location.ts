@@ -21,7 +21,7 @@ import { LocationTypeWire } from '../location-wire.js'
 import { nullable } from '../message-wire.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
-import { simulatedAccount } from './phones.js'
+import { simulatedAccount } from './account.js'
 
 /** What phones do with their place: share it with a line, move, stop, and answer requests. */
 

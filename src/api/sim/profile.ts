@@ -6,7 +6,7 @@ import { cardsOnPhone } from '../../services/phone-profile.js'
 import { requirePhone } from '../fields.js'
 import { nullable } from '../message-wire.js'
 import type { Routes } from '../routes.js'
-import { simulatedAccount } from './phones.js'
+import { simulatedAccount } from './account.js'
 
 /** The names and photos that phones were given by lines. */
 export function registerSimProfile(app: Routes, ctx: Ctx): void {
