@@ -144,13 +144,19 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
         await worker.stop()
       } finally {
         // A database that cannot take the leases back must not keep the rest open.
-        await server.close()
+        await closeServer(server, config.drainMs)
         clock.stop()
         await ctx.door.close()
         await db.close()
       }
     },
   }
+}
+
+/** Answers under way may finish, but only so long: Node waits for ever for someone who connects and says nothing. */
+async function closeServer(server: FastifyInstance, drainMs: number): Promise<void> {
+  const late = setTimeout(() => server.server.closeAllConnections(), drainMs)
+  await server.close().finally(() => clearTimeout(late))
 }
 
 /** Quiet for a few turns of the event loop: nothing under way, nothing that a turn would start. */

@@ -134,6 +134,22 @@ describe.each(ENGINES)('watching a location on %s', (engine) => {
     one.close()
   })
 
+  it('ends when the token is revoked or expires, and is not opened for a line outside it', async () => {
+    const mint = async (body: object) => (await world.post('/v3/auth/tokens', body)).body
+    const revoked = await mint({ phone_number: LINE })
+    const expiring = await mint({ expires_in_seconds: 60 })
+    const phone = stranger()
+    const [{ follower: one }, { follower: two }] = [await begin(phone, revoked), await begin(phone, expiring)]
+    await world.call('DELETE', `/v3/auth/tokens/${revoked.token_id}`)
+    await expectEnd(one, 'authorization_revoked')
+    await world.advance(59_000)
+    for (const _ of [1, 2, 3]) expect((await two.next())!.event).toBe('')
+    await world.advance(1000)
+    expect((await two.next())!.event).toBe('')
+    await expectEnd(two, 'authorization_revoked')
+    expect((await watch(phone, expiring)).status).toBe(401)
+  })
+
   it('ends when the key is revoked, and when the account loses the line', async () => {
     const b = await world.addAccount(`b-${engine}@example.com`, '+12025550150')
     const spare = (await world.post('/admin/keys', { account_id: b.id }, 'admin')).body
@@ -162,6 +178,10 @@ describe.each(ENGINES)('watching a location on %s', (engine) => {
     const refused = await watch(stranger())
     expect(refused.status).toBe(503)
     refused.close()
+    await world.setLine(LINE, { config: {} })
+    const { follower: another } = await begin(stranger())
+    await world.setLine(LINE, { config: { state: 'OFFLINE' } })
+    await expectEnd(another, 'worker_disconnected')
     await world.setLine(LINE, { config: {} })
   })
 

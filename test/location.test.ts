@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { requestLocation, requireLocationLine } from '../src/services/location.js'
 import {
   ADA,
   BOB,
@@ -380,17 +379,24 @@ describe.each(ENGINES)('locations on %s', (engine) => {
     })
 
     it('a token confined to some lines is kept to them', async () => {
-      const { ctx } = world.app
-      const key = (await ctx.directory.key('dev-live-key'))!.key
-      const account = (await ctx.directory.account(key.accountId!))!
-      const actor = { account, numbers: new Set([PLAIN_LINE]) }
-      await expect(requireLocationLine(ctx, actor, LINE)).rejects.toThrow('This phone number is not defined')
-      const identity = { accountId: account.id, path: '/api/request-location', hash: '', retryCount: 0 }
-      await expect(requestLocation(ctx, actor, { fromNumber: LINE, number: ADA }, identity)).rejects.toThrow(
-        'This phone number is not defined',
-      )
-      const own = { account, numbers: new Set<string>([LINE]) }
-      expect((await requireLocationLine(ctx, own, LINE)).line.number).toBe(LINE)
+      const mint = async (phone_number: string) =>
+        (await world.post('/v3/auth/tokens', { phone_number })).body
+      const [own, other] = [await mint(LINE), await mint(PLAIN_LINE)]
+      const phone = stranger()
+      await share(phone, PARIS)
+      const query = `from_number=${encodeURIComponent(LINE)}`
+      for (const path of [`/api/location?${query}`, `/api/location/${phone}?${query}`]) {
+        expect((await world.get(path, own)).status).toBe(200)
+        expect(await world.get(path, other)).toMatchObject({
+          status: 403,
+          body: { message: `This token is confined to other lines than ${LINE}` },
+        })
+      }
+      expect((await world.get(`/api/location/${phone}/watch?${query}`, other)).status).toBe(403)
+      expect((await ask(phone, {}, own)).status).toBe(202)
+      expect((await ask(phone, {}, other)).status).toBe(403)
+      // Nor does it learn which other lines there are.
+      expect((await ask(phone, { from_number: NO_LINE }, other)).status).toBe(403)
     })
 
     it.each([

@@ -116,6 +116,8 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     if (!driver)
       return ctx.log.error({ line: line.id, driver: line.driver }, 'no such driver; the line stays idle')
     runners.set(line.id, await startRunner(ctx, driver, line, lease))
+    // Whoever watches places asks the line as it is now.
+    ctx.wakes.wake(`places:${line.id}`)
   }
 
   async function drop(runner: Runner, drainMs: number, lease?: Lease) {

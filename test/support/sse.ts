@@ -18,11 +18,10 @@ export interface Follower {
 export async function follow(
   world: { app: { url(): string } },
   path: string,
-  as: Who | { token: string } = 'live',
+  as: Who = 'live',
 ): Promise<Follower> {
   const controller = new AbortController()
-  const headers =
-    as && typeof as === 'object' && 'token' in as ? { authorization: `Bearer ${as.token}` } : credentials(as)
+  const headers = credentials(as)
   const response = await fetch(world.app.url() + path, { headers, signal: controller.signal })
   const frames = framesOf(response.body!)
   return {
