@@ -223,6 +223,36 @@ describe.each(ENGINES)('who may see a contact on %s', (engine) => {
       expect(await countAllContacts(world.app.ctx.db, scopeFor(confined))).toBe(3)
     })
 
+    it('is kept to its line over HTTP, too', async () => {
+      const minted = await world.post('/v3/auth/tokens', { phone_number: LINE })
+      const headers = { authorization: `Bearer ${minted.body.token}` }
+      const call = (method: string, path: string, body?: Json) =>
+        world.call(method, path, { as: null, headers, ...(body ? { body } : {}) })
+      const contacts = '/api/v2/contacts'
+      const listed = (await call('GET', `${contacts}?order_direction=asc`)).body
+      expect(listed.map((contact: Json) => contact.phone)).toEqual(onLine)
+      expect((await call('GET', `${contacts}/count`)).body.count).toBe(3)
+      const absent = await call('GET', `${contacts}/${NOBODY}`)
+      for (const phone of elsewhere) {
+        const reply = await call('GET', `${contacts}/${phone}`)
+        expect([reply.status, reply.body.message.replace(phone, NOBODY)]).toEqual([404, absent.body.message])
+        expect((await call('PUT', `${contacts}/${phone}`, { first_name: 'x' })).status).toBe(404)
+        expect((await call('DELETE', `${contacts}/${phone}`)).status).toBe(404)
+      }
+      const made = await call('POST', `${contacts}/bulk`, { contacts: [{ phone: '+13035580041' }] })
+      expect(made.body.contacts).toMatchObject([{ sendblue_number: LINE }])
+      const foreign = { contacts: [{ phone: '+13035580042' }, { phone: elsewhere[0] }] }
+      const refused = await call('POST', `${contacts}/bulk`, foreign)
+      expect([refused.status, refused.body.message]).toEqual([
+        409,
+        'contacts.1.phone: Contact already exists',
+      ])
+      const gone = await call('DELETE', contacts, { contact_ids: ['+13035580041', ...elsewhere] })
+      expect(gone.body.amount).toBe(1)
+      expect((await call('GET', '/v3/verified-contacts')).body.data).toEqual({ contacts: [], line: null })
+      expect((await call('POST', '/v3/verified-contacts', { phone_number: NOBODY })).status).toBe(403)
+    })
+
     it('has verified contacts only with the shared line', async () => {
       const { ctx } = world.app
       expect(await sharedLineOf(ctx, confined)).toBeUndefined()
