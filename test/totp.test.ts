@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toBase32, totpCode } from '../src/core/totp.js'
 import { dumpOf } from './support/dump.js'
-import { createWorld, ENGINES, type Json, START, type Who, type World } from './support/world.js'
+import { createWorld, ENGINES, type Json, LINE, START, type Who, type World } from './support/world.js'
 
 const SECRETS = '/api/v2/totp/secrets'
 const CODE = '/api/v2/totp/code'
@@ -193,11 +193,14 @@ describe.each(ENGINES)('TOTP on %s', (engine) => {
     expect((await code(mine.id)).status).toBe('OK')
   })
 
-  it('is for accounts: not for nobody, and an admin reads no codes', async () => {
+  it('is for accounts: not for nobody, and an admin reads no codes, nor does a token for some lines', async () => {
     const { id } = await create({ label: 'x' })
     for (const path of [SECRETS, `${SECRETS}/${id}`, `${CODE}/${id}`]) {
       expect((await world.get(path, null)).status).toBe(401)
       expect((await world.get(path, 'admin')).status).toBe(403)
+      const token = async (body: Json) => (await world.post('/v3/auth/tokens', body)).body
+      expect((await world.get(path, await token({}))).status).toBe(200)
+      expect((await world.get(path, await token({ phone_number: LINE }))).status).toBe(403)
     }
   })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_WORLD } from '../src/services/world.js'
 import {
   ADA,
   BOB,
@@ -186,6 +187,22 @@ describe.each(ENGINES)('verify on %s', (engine) => {
         date_updated: rest.date_updated,
         date_completed: rest.date_updated,
       })
+    })
+
+    it('is not approved by a code that is said to a group', async () => {
+      const own = await newService({ use_customer_lines: true })
+      const started = await start({}, own.sid)
+      const { code, pool_number } = started.delivery_target
+      const group = await world.post('/sim/groups', { by: ADA, line: pool_number, members: ['+12025550178'] })
+      expect(group.status).toBe(201)
+      const said = await world.text(ADA, code, { to: undefined, group_id: group.body.id })
+      expect(said.id).toBeDefined()
+      await world.advance(1000)
+      const { data } = (await world.get(`/api/v2/messages?from_number=${encodeURIComponent(ADA)}`)).body
+      expect(data[0]).toMatchObject({ content: code, message_type: 'group' })
+      expect((await read(started)).status).toBe('pending')
+      await textCode(started)
+      expect((await read(started)).status).toBe('approved')
     })
 
     it('leaves the text that approved it in the inbox, and its event after that of the text', async () => {
@@ -500,6 +517,29 @@ describe.each(ENGINES)('the list of verifications on %s', (engine) => {
     const other = (await world.post(SERVICES, { friendly_name: 'Other' })).body
     expect((await world.get(`${SERVICES}/${other.sid}/verifications/${sids[0]}`)).status).toBe(404)
     expect((await world.get(`${foreign}/verifications/${sids[0]}`)).body.status).toBe('pending')
+  })
+
+  it('is for the whole account: Basic and its tokens count, a token for some lines does not', async () => {
+    const { id, secret } = DEFAULT_WORLD.keys.live
+    const basic = { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }
+    const mint = async (body: Json) => (await world.post('/v3/auth/tokens', body)).body
+    const bearer = async (body: Json) => ({ authorization: `Bearer ${(await mint(body)).token}` })
+    const [account, confined] = [await bearer({}), await bearer({ phone_number: LINE })]
+    for (const [method, path, body] of [
+      ['GET', LIST],
+      ['GET', SERVICES],
+      ['GET', `${SERVICES}/${service.sid}`],
+      ['GET', `${SERVICES}/${service.sid}/verifications/${sids[0]}`],
+      ['POST', SERVICES, { friendly_name: 'x' }],
+      ['POST', `${SERVICES}/${service.sid}/verifications`, { to: ADA }],
+      ['POST', `${SERVICES}/${service.sid}/verifications/${sids[0]}`, { status: 'canceled' }],
+    ] as const) {
+      const status = async (headers: Record<string, string>) =>
+        (await world.call(method, path, { as: null, body, headers })).status
+      const done = method === 'GET' || path.endsWith(sids[0]!) ? 200 : 201
+      const answers = [await status(confined), await status(account), await status(basic)]
+      expect([method, path, ...answers]).toEqual([method, path, 403, done, done])
+    }
   })
 
   it('is for accounts only', async () => {

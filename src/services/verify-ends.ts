@@ -18,10 +18,11 @@ const AT_ONCE = 500
 export async function approveByText(
   sql: Sql,
   line: Line,
-  { from, content }: Inbound,
+  { from, content, group }: Inbound,
   now: number,
 ): Promise<NewEvent | undefined> {
-  const code = codeIn(content)
+  // What is said to a group is not texted to the pool number.
+  const code = group ? undefined : codeIn(content)
   const approved = code && (await approveVerification(sql, line.id, from, code, now))
   return approved ? verificationEvent(approved) : undefined
 }
