@@ -258,7 +258,10 @@ describe.each(ENGINES)('locations on %s', (engine) => {
       const before = (await world.inbox(BOB)).length
       const { message_handle } = (await ask(BOB)).body
       await world.advance(1000)
-      expect(await world.record(message_handle)).toMatchObject({ status: 'ERROR', error_reason: 'refused' })
+      expect(await world.record(message_handle)).toMatchObject({
+        status: 'ERROR',
+        error_reason: 'not_imessage',
+      })
       expect(await world.inbox(BOB)).toHaveLength(before)
     })
 

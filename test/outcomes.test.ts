@@ -199,6 +199,25 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
     expect((await world.events()).map((event) => event.data.status)).toEqual(['QUEUED', 'SENT', 'DELIVERED'])
     expect(await world.app.ctx.db.all('select * from parked_receipts')).toEqual([])
   })
+
+  it('finds a receipt that was parked in the very moment its send got its id', async () => {
+    await start({ receipts: false })
+    const { message_handle } = await world.send()
+    await world.advance(1000)
+    expect(await world.record(message_handle)).toMatchObject({ status: 'SENT' })
+    const { db, lines, clock } = world.app.ctx
+    const attempt = (await db.one('select * from attempts where provider_id is not null'))!
+    const report = { providerId: attempt.provider_id, status: 'DELIVERED', at: clock.now() }
+    await db.run(
+      `insert into parked_receipts (line_id, provider_id, status, report, received_at) values ($1, $2, 'DELIVERED', $3, 0)`,
+      [attempt.line_id!, attempt.provider_id!, JSON.stringify(report)],
+    )
+    ;(lines.get(attempt.line_id as string) as unknown as { sweep(): void }).sweep()
+    await world.settle()
+    expect(await world.record(message_handle)).toMatchObject({ status: 'DELIVERED' })
+    expect((await world.events()).map((event) => event.data.status)).toEqual(['QUEUED', 'SENT', 'DELIVERED'])
+    expect(await db.all('select * from parked_receipts')).toEqual([])
+  })
 })
 
 describe.each(ENGINES)('inbound on %s', (engine) => {

@@ -49,7 +49,7 @@ function welcome(
     `  Trunkline is ready in ${facts.readyMs} ms      ${facts.storage}`,
     '',
     `  API        ${facts.url}`,
-    `  Reference  ${facts.url}/openapi.json`,
+    `  Reference  ${facts.url}/docs`,
   ]
   if (!facts.defaultWorld) return [...lines, ''].join('\n')
   const { keys } = DEFAULT_WORLD

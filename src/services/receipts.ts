@@ -7,7 +7,12 @@ import type { Sql, Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { lockLine } from '../storage/leases.js'
 import { type Change, findMessagesById, lockMessages } from '../storage/messages.js'
-import { type ParkedReceipt, parkReceipt } from '../storage/receipts.js'
+import {
+  listMatchedReceipts,
+  type ParkedReceipt,
+  parkReceipt,
+  takeParkedReceipts,
+} from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import type { ReceiptLine, RecentSend, RecentSends } from './dispatch-line.js'
 
@@ -123,6 +128,29 @@ export function applyParked(
   if (!change || !after) return
   change.via = [...(change.via ?? []), change.after]
   change.after = after
+}
+
+/**
+ * Two processes may overlap on a line for a moment, when one loses it without knowing: then a receipt can be
+ * parked in the very moment its send gets its id, and neither sees the other. Such receipts are found here.
+ */
+export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): Promise<void> {
+  if ((await listMatchedReceipts(ctx.db, on.line.id)).length === 0) return
+  await ctx.db.tx(async (sql) => {
+    await lockLine(sql, on.line.id)
+    const ids = await listMatchedReceipts(sql, on.line.id)
+    const attempts = await findAttemptsByProvider(sql, on.line.id, ids)
+    const messages = await lockMessages(
+      sql,
+      [...attempts.values()].map((attempt) => attempt.messageId),
+    )
+    const changes: Change[] = [...messages.values()].map((message) => ({ before: message, after: message }))
+    for (const receipt of await takeParkedReceipts(sql, on.line.id, ids)) {
+      const attempt = attempts.get(receipt.providerId)
+      if (attempt) applyParked(on, receipt, attempt, changes, ctx.clock.now())
+    }
+    await saveChanges(sql, changes)
+  })
 }
 
 /** A person read our message: an event, never a status. */

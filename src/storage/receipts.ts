@@ -54,6 +54,16 @@ export async function takeParkedReceipts(
   }))
 }
 
+/** Ids of parked receipts whose send is known after all. */
+export async function listMatchedReceipts(sql: Sql, lineId: string): Promise<string[]> {
+  const rows = await sql.all<{ provider_id: string }>(
+    `select distinct p.provider_id from parked_receipts p join attempts a on a.line_id = p.line_id and a.provider_id = p.provider_id
+     where p.line_id = $1 limit 100`,
+    [lineId],
+  )
+  return rows.map((row) => row.provider_id)
+}
+
 export async function dropParkedReceipts(sql: Sql, before: number): Promise<number> {
   return sql.run('delete from parked_receipts where received_at < $1', [before])
 }

@@ -13,7 +13,7 @@ import { recordGroupNews } from '../services/group-state.js'
 import { createInboundDoor } from '../services/inbound.js'
 import { perform } from '../services/line-actions.js'
 import { findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
-import { recordRead, recordReceipts } from '../services/receipts.js'
+import { recordRead, recordReceipts, rematchParked } from '../services/receipts.js'
 import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
 import { listConversationQueue, listQueue } from '../storage/message-queue.js'
@@ -258,6 +258,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     wake,
     sweep() {
       chores.look()
+      void inTurn(() => rematchParked(ctx, on)).catch(() => {})
       void listQueue(ctx.db, line.id, 0, READ_AT_ONCE)
         .then((rows) => {
           queue.add(rows, ctx.clock.now())
@@ -279,8 +280,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
       closed = true
-      await health.stop()
       await connection.close()
+      await health.stop()
     },
   }
 }

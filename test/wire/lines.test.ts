@@ -39,12 +39,11 @@ describe.each(ENGINES)('lines, seats and look-ups by the published SDK on %s', (
   })
 
   it('lines.callForwarding: set, read back, a call rings there, and cleared', async () => {
-    const { callForwarding } = client.lines
     const none = { forwarding_number: null, sendblue_number: LINE }
     const bob = { forwarding_number: BOB, sendblue_number: LINE }
-    expect(await callForwarding.retrieve(LINE)).toEqual(none)
-    expect(await callForwarding.update(LINE, { forwarding_number: '2025550102' })).toEqual(bob)
-    expect(await callForwarding.retrieve(LINE)).toEqual(bob)
+    expect(await client.lines.callForwarding.retrieve(LINE)).toEqual(none)
+    expect(await client.lines.callForwarding.update(LINE, { forwarding_number: '2025550102' })).toEqual(bob)
+    expect(await client.lines.callForwarding.retrieve(LINE)).toEqual(bob)
 
     const call = (await world.post(`/sim/phones/${ADA}/calls`, { to: LINE })).body
     const rings = (await world.get(`/sim/phones/${BOB}/calls`)).body.data
@@ -56,13 +55,15 @@ describe.each(ENGINES)('lines, seats and look-ups by the published SDK on %s', (
       { data: { callId: call.id, forwardedTo: BOB, status: 'COMPLETED', duration: 5 } },
     ])
 
-    expect(await callForwarding.delete(LINE)).toEqual(none)
-    expect(await callForwarding.delete(LINE)).toEqual(none)
+    expect(await client.lines.callForwarding.delete(LINE)).toEqual(none)
+    expect(await client.lines.callForwarding.delete(LINE)).toEqual(none)
     expect((await world.post(`/sim/phones/${ADA}/calls`, { to: LINE })).body.state).toBe('turned_away')
-    expect(await fault(callForwarding.retrieve('+12025550159'))).toBeInstanceOf(SendblueAPI.NotFoundError)
-    expect(await fault(callForwarding.update(LINE, { forwarding_number: '911' }))).toBeInstanceOf(
-      SendblueAPI.BadRequestError,
+    expect(await fault(client.lines.callForwarding.retrieve('+12025550159'))).toBeInstanceOf(
+      SendblueAPI.NotFoundError,
     )
+    expect(
+      await fault(client.lines.callForwarding.update(LINE, { forwarding_number: '911' })),
+    ).toBeInstanceOf(SendblueAPI.BadRequestError)
   })
 
   it('v2.seats: list, count, retrieve', async () => {
