@@ -59,8 +59,11 @@ describe('trunkline serve', () => {
     const listed = JSON.parse((await run('bash', ['-c', script], { env })).stdout)
     expect(listed.data).toMatchObject([{ message_handle: sent.message_handle }])
 
-    const reference = await ask(server, /Reference +http:\/\/[^/]+(\S+)/.exec(output)![1]!)
-    expect(reference.paths['/api/send-message'].post).toBeDefined()
+    const reference = await fetch(/Reference +(\S+)/.exec(output)![1]!)
+    expect(reference.status).toBe(200)
+    expect(await reference.text()).toContain('Trunkline API')
+    const document = await ask(server, '/openapi.json')
+    expect(document.paths['/api/send-message'].post).toBeDefined()
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
   })
 
