@@ -30,7 +30,7 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
     const storage = await temporaryStorage(engine)
     const env = {
       ...storage,
-      TRUNKLINE_LEASE_MS: '700',
+      TRUNKLINE_LEASE_MS: '1200',
       TRUNKLINE_WIRE_TIMEOUT_MS: '2000',
       LOG_LEVEL: 'silent',
     }
@@ -89,7 +89,7 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
       return counts.reduce((sum, count) => sum + count, 0)
     }
     // Three lists each time, and an account may ask for a hundred in ten seconds.
-    await eventually(open, (count) => count === 0, 20_000, 400)
+    await eventually(open, (count) => count === 0, 30_000, 400)
     expect(await last.kill('SIGTERM')).toMatchObject({ code: 0 })
 
     const found = await inspect(engine, storage)
@@ -99,5 +99,5 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
     expect(deaths).toBe(POINTS.length + RANDOM_KILLS)
     expect(ledger.inDoubt.size).toBe(0)
     expect(ledger.acknowledged.size).toBeGreaterThan(PER_LIFE * 5)
-  }, 180_000)
+  }, 240_000)
 })
