@@ -125,10 +125,10 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       return
     }
     carrying = true
-    cancelTimer()
     try {
       do {
         again = false
+        cancelTimer()
         await tellGroups(network, line, host)
         const due = await network.due(line, DUE_LIMIT)
         const quick: PhoneMessage[] = []
@@ -141,11 +141,13 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         await Promise.all(handing)
         if (quick.length > 0) await network.arrived(quick)
         again ||= due.length === DUE_LIMIT && quick.length > 0
+        if (again || closed) continue
+        // What is under way is overdue, and no reason to look again.
+        const next = await network.nextDue(line, slow.isEmpty() ? 0 : host.clock.now())
+        if (next !== undefined && !closed)
+          cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
+        // News that came during that last question is looked at, too.
       } while (again && !closed)
-      // What is under way is overdue, and no reason to look again.
-      const next = await network.nextDue(line, slow.isEmpty() ? 0 : host.clock.now())
-      if (next !== undefined && !closed)
-        cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
     } catch (error) {
       stumbled(error)
     } finally {
