@@ -89,7 +89,7 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
       return counts.reduce((sum, count) => sum + count, 0)
     }
     // Three lists each time, and an account may ask for a hundred in ten seconds.
-    await eventually(open, (count) => count === 0, 30_000, 400)
+    await eventually(open, (count) => count === 0, 20_000, 400)
     expect(await last.kill('SIGTERM')).toMatchObject({ code: 0 })
 
     const found = await inspect(engine, storage)
