@@ -58,6 +58,12 @@ export function createMetrics() {
       labelNames: ['line'] as const,
       registers,
     }),
+    inFlight: new Gauge({
+      name: 'trunkline_in_flight_messages',
+      help: 'Messages this process is putting on the wire or asking a carrier about',
+      labelNames: ['line'] as const,
+      registers,
+    }),
     linesDriven: new Gauge({ name: 'trunkline_lines_driven', help: 'Lines this process drives', registers }),
     authFailures: new Counter({
       name: 'trunkline_auth_failures_total',

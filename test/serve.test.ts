@@ -140,8 +140,9 @@ describe('trunkline serve', () => {
       (shown) => shown.driven_here && shown.config.fault === 'silence',
     )
     await run('bash', ['-c', printed(server.output, 'curl -s')])
-    const attempts = async () => (await fetch(`${server.url}/metrics`)).text()
-    await eventually(attempts, (text) => /trunkline_queue_messages\{.*\} 1/.test(text))
+    const metrics = async () => (await fetch(`${server.url}/metrics`)).text()
+    // On the wire, not only queued: a stop that finds nothing on the wire is over at once.
+    await eventually(metrics, (text) => text.includes(`trunkline_in_flight_messages{line="${line.id}"} 1`))
 
     void server.kill('SIGTERM')
     const ready = async () => (await fetch(`${server.url}/readyz`)).status

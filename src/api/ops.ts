@@ -52,6 +52,8 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     async (_request, reply) => {
       ctx.metrics.queued.reset()
       for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
+      ctx.metrics.inFlight.reset()
+      for (const one of ctx.lines.all()) ctx.metrics.inFlight.set({ line: one.line.id }, one.inFlight())
       reply.header('content-type', ctx.metrics.registry.contentType)
       return ctx.metrics.registry.metrics()
     },

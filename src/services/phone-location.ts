@@ -72,7 +72,7 @@ export async function acceptRequest(
   number: string,
   sharing: Sharing & { place: PhonePlace },
 ): Promise<SharedPlace> {
-  if (!(await takeLocationRequest(sql, to.line.id, number))) {
+  if (!(await takeLocationRequest(sql, to.line.id, number, ctx.clock.now()))) {
     throw new AppError(
       'not_found',
       `The phone ${number} has no open location request from ${to.line.number}. POST /api/request-location sends one.`,

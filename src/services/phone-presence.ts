@@ -73,9 +73,15 @@ export async function typingLines(ctx: Ctx, account: Account, phone: string): Pr
 }
 
 /** A message on this phone's screen, as this account may see it. */
-async function requireOnPhone(sql: Sql, account: Account, number: string, id: string): Promise<PhoneMessage> {
+async function requireOnPhone(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+  id: string,
+): Promise<PhoneMessage> {
   const message = (await listCopies(sql, networkOf(account), id)).find(({ phone }) => phone === number)
-  if (!message || !(await isOnPhone(sql, account.id, message)))
+  if (!message || !(await isOnPhone(sql, account.id, message, ctx.clock.now())))
     throw new AppError('not_found', `There is no message ${id} on the phone ${number}`)
   return message
 }
@@ -94,7 +100,7 @@ export async function reactOnPhone(
       'invalid',
       'reaction: must be one of the six names or one emoji, with - before it to take it away',
     )
-  const target = await requireOnPhone(sql, account, number, input.id)
+  const target = await requireOnPhone(ctx, sql, account, number, input.id)
   const { reaction, remove } = parsed
   const { providerId } = target
   const mark = { providerId, partIndex: input.partIndex, reaction, by: number, at: ctx.clock.now() }
@@ -163,7 +169,7 @@ export async function cardFromPhone(
   number: string,
   input: PhoneCard,
 ): Promise<NewPhoneMessage> {
-  const answered = input.card ? await requireOnPhone(sql, account, number, input.card) : undefined
+  const answered = input.card ? await requireOnPhone(ctx, sql, account, number, input.card) : undefined
   const before = answered?.extra?.appCard
   if (answered && !before) throw new AppError('invalid', 'card: this message is no App Card')
   const to = answered?.lineNumber ?? input.to

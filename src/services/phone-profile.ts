@@ -22,7 +22,8 @@ export function createProfileNetwork(ctx: Ctx) {
       ctx.db.tx(async (sql) => {
         const { network } = line
         const phone = await findPhone(sql, network, to)
-        if (!phone?.imessage || !(await hasIMessageChat(sql, network, to, line.id))) return 'no_chat'
+        if (!phone?.imessage || !(await hasIMessageChat(sql, network, to, line.id, ctx.clock.now())))
+          return 'no_chat'
         const card = await findCard(sql, line.id)
         if (!card || !profileOf(card).hasProfile) return 'no_profile'
         await giveCard(sql, { network, phone: to, lineId: line.id, card, at: ctx.clock.now() })

@@ -228,10 +228,10 @@ export async function readOnPhone(
   account: Account,
   number: string,
 ): Promise<{ unread: number; receipts: { lineId: string; providerId: string; at: number }[] }> {
-  const owner = { network: networkOf(account), accountId: account.id }
+  const at = ctx.clock.now()
+  const owner = { network: networkOf(account), accountId: account.id, now: at }
   const phone = await findPhone(sql, owner.network, number)
   if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
-  const at = ctx.clock.now()
   const unread = (await listPhoneMessages(sql, owner, number, 0, 10_000)).filter(
     (m) => !m.fromPhone && m.readAt === null,
   )

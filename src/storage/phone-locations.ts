@@ -1,5 +1,6 @@
 import type { SharedPlace } from '../core/phone-location.js'
 import type { Row, Sql, Writes } from './db.js'
+import { onScreen } from './phones.js'
 
 export async function savePhoneLocation(sql: Sql, share: SharedPlace): Promise<void> {
   await sql.run(
@@ -69,11 +70,16 @@ export async function insertLocationRequests(
 }
 
 /** The open request of a line on a phone, whose message has arrived; it is answered by this. */
-export async function takeLocationRequest(sql: Sql, lineId: string, phone: string): Promise<boolean> {
+export async function takeLocationRequest(
+  sql: Sql,
+  lineId: string,
+  phone: string,
+  now: number,
+): Promise<boolean> {
   const taken = await sql.run(
     `delete from sim_location_requests where line_id = $1 and phone = $2
-       and exists (select 1 from phone_messages m where m.ref = sim_location_requests.ref and m.arrived_at is not null)`,
-    [lineId, phone],
+       and exists (select 1 from phone_messages m where m.ref = sim_location_requests.ref and ${onScreen('$3')})`,
+    [lineId, phone, now],
   )
   return taken > 0
 }

@@ -1,5 +1,6 @@
 import type { Card } from '../core/profile.js'
 import type { Sql } from './db.js'
+import { onScreen } from './phones.js'
 
 /** The simulated network's books on names and photos: those of lines, and the copies phones were given. */
 
@@ -49,12 +50,13 @@ export async function hasIMessageChat(
   network: string,
   phone: string,
   lineId: string,
+  now: number,
 ): Promise<boolean> {
   const row = await sql.one(
     `select 1 as found from (
-       select line_id, service, arrived_at from phone_messages where network = $1 and phone = $2 order by id desc limit ${RECENT}
-     ) m where line_id = $3 and service = 'iMessage' and arrived_at is not null limit 1`,
-    [network, phone, lineId],
+       select line_id, service, arrived_at, due_at from phone_messages where network = $1 and phone = $2 order by id desc limit ${RECENT}
+     ) m where line_id = $3 and service = 'iMessage' and ${onScreen('$4')} limit 1`,
+    [network, phone, lineId, now],
   )
   return row !== undefined
 }

@@ -201,18 +201,30 @@ export async function listPhoneMessagesByRef(sql: Sql, ref: string): Promise<Pho
   return (await sql.all('select * from phone_messages where ref = $1 order by id', [ref])).map(toPhoneMessage)
 }
 
+/**
+ * Whether a message is on its phone's screen. It is from the moment it is due: the line hears of it next, and only
+ * then the books say so.
+ */
+export const onScreen = (now: string) => `(arrived_at is not null or due_at <= ${now})`
+
 /** What of a phone's messages belongs to an account. */
-const visibleTo = (account: string) => `case when from_phone = 1
+const visibleTo = (account: string, now: string) => `case when from_phone = 1
   then line_id in (select id from lines where account_id = ${account} union select line_id from line_members where account_id = ${account})
-  when sender is not null then arrived_at is not null
+  when sender is not null then ${onScreen(now)}
     and exists (select 1 from messages m where m.line_id = p.line_id and m.provider_id = p.provider_id and m.account_id = ${account})
-  else arrived_at is not null and exists (select 1 from messages m where m.handle = p.handle and m.account_id = ${account}) end`
+  else ${onScreen(now)} and exists (select 1 from messages m where m.handle = p.handle and m.account_id = ${account}) end`
 
 /** Whether a message is on its phone's screen, as this account may see it. */
-export async function isOnPhone(sql: Sql, accountId: string, message: PhoneMessage): Promise<boolean> {
-  const row = await sql.one(`select 1 from phone_messages p where id = $1 and ${visibleTo('$2')}`, [
+export async function isOnPhone(
+  sql: Sql,
+  accountId: string,
+  message: PhoneMessage,
+  now: number,
+): Promise<boolean> {
+  const row = await sql.one(`select 1 from phone_messages p where id = $1 and ${visibleTo('$2', '$3')}`, [
     message.id,
     accountId,
+    now,
   ])
   return row !== undefined
 }
@@ -223,15 +235,15 @@ export async function isOnPhone(sql: Sql, accountId: string, message: PhoneMessa
  */
 export async function listPhoneMessages(
   sql: Sql,
-  owner: { network: string; accountId: string },
+  owner: { network: string; accountId: string; now: number },
   phone: string,
   afterId: number,
   limit: number,
 ): Promise<PhoneMessage[]> {
   const rows = await sql.all(
-    `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and ${visibleTo('$4')}
-     order by id limit $5`,
-    [owner.network, phone, afterId, owner.accountId, limit],
+    `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and ${visibleTo('$4', '$5')}
+     order by id limit $6`,
+    [owner.network, phone, afterId, owner.accountId, owner.now, limit],
   )
   return rows.map(toPhoneMessage)
 }

@@ -109,7 +109,8 @@ export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
     ...(message.extra?.requestsLocation ? { location_request: true } : {}),
     ...(message.extra?.location ? { location: message.extra.location } : {}),
     created_at: formatTime(message.createdAt),
-    arrived_at: time(message.arrivedAt),
+    // On the screen, though the network's books may not say so yet.
+    arrived_at: time(message.arrivedAt ?? (message.fromPhone ? null : message.dueAt)),
     read_at: time(message.readAt),
   }
 }

@@ -244,7 +244,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       const number = phoneNumber(request)
       const messages = await listPhoneMessages(
         ctx.db,
-        { network, accountId: account.id },
+        { network, accountId: account.id, now: ctx.clock.now() },
         number,
         Math.min(after, Number.MAX_SAFE_INTEGER),
         Math.min(limit, 1000),
