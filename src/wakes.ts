@@ -3,9 +3,13 @@ import type { Db } from './storage/db.js'
 
 type Handler = (detail: string) => void
 
+/** News that come in bursts go to other processes together, this often at most. */
+const GATHER_MS = 20
+
 /** Wake-ups inside the process, and through the database to other processes where nobody here listens. */
 export function createWakes(db: Db): Wakes {
   const handlers = new Map<string, Set<Handler>>()
+  const gathered = new Set<string>()
   const call = (topic: string, detail: string) => {
     const found = handlers.get(topic)
     if (found) for (const handler of [...found]) handler(detail)
@@ -15,12 +19,27 @@ export function createWakes(db: Db): Wakes {
     const [topic = '', detail = ''] = payload.split('#')
     call(topic, detail)
   })
+  const notify = (payload: string) => void db.notify(payload).catch(() => {})
+
+  /** What a transaction announced: everybody may be interested, and there may be thousands a second. */
+  db.onAnnounce((topic, detail) => {
+    call(topic, detail)
+    if (db.engine !== 'postgres') return
+    if (gathered.size === 0) {
+      setTimeout(() => {
+        const payloads = [...gathered]
+        gathered.clear()
+        payloads.forEach(notify)
+      }, GATHER_MS).unref()
+    }
+    gathered.add(`${topic}#${detail}`)
+  })
   return {
     wake(topic, detail = '') {
       const heard = call(topic, detail)
       // A line's own topics concern only the one that drives it; these, every process.
       const concernsAll = topic === 'lines' || topic.startsWith('places:')
-      if (db.engine === 'postgres' && (!heard || concernsAll)) db.notify(`${topic}#${detail}`).catch(() => {})
+      if (db.engine === 'postgres' && (!heard || concernsAll)) notify(`${topic}#${detail}`)
     },
     on(topic, handler) {
       const set = handlers.get(topic) ?? new Set()

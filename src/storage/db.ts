@@ -36,10 +36,12 @@ export interface Sql {
   /** The same as a table `j` with the one column `value`. */
   listTable(position: number, values: readonly string[]): { sql: string; param: Param }
   inIds(position: number, ids: readonly number[]): { sql: string; param: Param }
+  /** Tells those who listen with `onAnnounce`, once this is committed, that there is something new. A hint only. */
+  announce(topic: string, detail: string): void
 }
 
 /** The part of `Sql` that needs no answer. */
-export type Writes = Pick<Sql, 'engine'> & {
+export type Writes = Pick<Sql, 'engine' | 'announce'> & {
   [K in 'run' | 'insertMany' | 'updateMany']: (...args: Parameters<Sql[K]>) => Promise<unknown>
 }
 
@@ -61,6 +63,8 @@ export interface Db extends Sql {
   /** Wake-ups between processes on one database. They may be lost; whoever waits also polls. */
   notify(payload: string): Promise<void>
   onNotify(handler: (payload: string) => void): void
+  /** Hears what transactions of this process announced, after their commit. */
+  onAnnounce(handler: (topic: string, detail: string) => void): void
   /** Statements and transactions that have not finished; zero when nothing is going on. */
   pending(): number
   close(): Promise<void>

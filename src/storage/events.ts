@@ -1,5 +1,8 @@
-import type { NewEvent } from '../core/event.js'
-import type { Columns, Writes } from './db.js'
+import type { Event, EventType, NewEvent } from '../core/event.js'
+import type { Columns, Row, Sql, Writes } from './db.js'
+
+/** Announced with the account's id whenever its log has grown. */
+export const EVENTS_TOPIC = 'events'
 
 const COLUMNS = {
   account_id: 'text',
@@ -29,10 +32,45 @@ export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Pr
     left.set(event.accountId, back)
     return [event.accountId, back, event.type, event.subject, event.at, JSON.stringify(event.data)]
   })
+  for (const [accountId] of counts) sql.announce(EVENTS_TOPIC, accountId)
   await Promise.all([
     ...counts.map(([accountId, n]) =>
       sql.run('update event_counters set last_seq = last_seq + $2 where account_id = $1', [accountId, n]),
     ),
     sql.insertMany('events', COLUMNS, rows),
   ])
+}
+
+/** The log of an account after a number, oldest first. */
+export async function listEvents(
+  sql: Sql,
+  accountId: string,
+  afterSeq: number,
+  limit: number,
+): Promise<Event[]> {
+  const rows = await sql.all(
+    'select * from events where account_id = $1 and seq > $2 order by seq limit $3',
+    [accountId, afterSeq, limit],
+  )
+  return rows.map(toEvent)
+}
+
+/** The number of the account's latest event; 0 before the first. */
+export async function findLastSeq(sql: Sql, accountId: string): Promise<number> {
+  const row = await sql.one<{ last_seq: number }>(
+    'select last_seq from event_counters where account_id = $1',
+    [accountId],
+  )
+  return row?.last_seq ?? 0
+}
+
+function toEvent(row: Row): Event {
+  return {
+    accountId: row.account_id as string,
+    seq: row.seq as number,
+    type: row.type as EventType,
+    subject: row.subject as string,
+    at: row.at as number,
+    data: JSON.parse(row.data as string),
+  }
 }

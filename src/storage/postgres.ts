@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { AppError } from '../core/errors.js'
 import { createFailpoint } from '../failpoint.js'
+import { createAnnouncer } from './announce.js'
 import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
 import { arrayText, bulkInsert, named, transpose, unnest, value } from './postgres-statements.js'
 import { createTxGuard } from './tx-guard.js'
@@ -67,17 +68,23 @@ export async function openPostgres(
     }
   }
 
-  const outside = statements((query) => guard.outside(() => withClient((client) => client.query(query))))
+  const announcer = createAnnouncer()
+  const outside = statements(
+    (query) => guard.outside(() => withClient((client) => client.query(query))),
+    announcer.tell,
+  )
   const db: Db = {
     ...outside,
     tx: (fn) =>
       guard.outside(() =>
         withClient(async (client) => {
           await client.query('begin')
+          const news = announcer.collect()
           try {
-            const result = await guard.inside(() => fn(statements(oneByOne(client))))
+            const result = await guard.inside(() => fn(statements(oneByOne(client), news.add)))
             failpoint('storage.before_commit')
             await commit(client)
+            news.tell()
             return result
           } catch (error) {
             if (!(error instanceof CommitUnknown) && !isConnectionLoss(error)) await client.query('rollback')
@@ -88,10 +95,12 @@ export async function openPostgres(
     write: (fn) =>
       guard.outside(async () => {
         const plan: pg.QueryConfig[] = []
-        await guard.inside(() => fn(planned(plan)))
+        const news = announcer.collect()
+        await guard.inside(() => fn(planned(plan, news.add)))
         if (plan.length === 0) return
         failpoint('storage.before_commit')
         await withClient((client) => inOneGo(client, plan))
+        news.tell()
       }),
     lock: (name, fn) =>
       withClient(async (client) => {
@@ -117,6 +126,7 @@ export async function openPostgres(
       }),
     notify: (payload) =>
       withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
+    onAnnounce: announcer.onAnnounce,
     onNotify(handler) {
       const listen = async () => {
         if (closed) return
@@ -150,9 +160,10 @@ export async function openPostgres(
 
 type Query = (query: pg.QueryConfig) => Promise<pg.QueryResult>
 
-function statements(query: Query): Sql {
+function statements(query: Query, announce: Sql['announce']): Sql {
   return {
     engine: 'postgres',
+    announce,
     async all<T>(sql: string, params: readonly Param[] = []) {
       return (await query(named(sql, params))).rows as T[]
     },
@@ -196,11 +207,11 @@ function statements(query: Query): Sql {
 }
 
 /** Notes what is to be written instead of writing it. */
-function planned(plan: pg.QueryConfig[]): Sql {
+function planned(plan: pg.QueryConfig[], announce: Sql['announce']): Sql {
   return statements(async (query) => {
     plan.push(query)
     return { rows: [], rowCount: 0 } as unknown as pg.QueryResult
-  })
+  }, announce)
 }
 
 /**

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../core/errors.js'
+import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
 import { createStatements, loadSqlite, type OpenSqlite, pack } from './sqlite-statements.js'
 import type { PlanStep, WriterReply } from './sqlite-writer.js'
@@ -44,7 +45,9 @@ export async function openSqlite(
   const read = createStatements(reader)
 
   const guard = createTxGuard(options.guardTx ?? false)
-  const inside = statementsOf(writer.call)
+  const announcer = createAnnouncer()
+  let told: Announcements = announcer.collect()
+  const inside = statementsOf(writer.call, (...what) => told.add(...what))
   const waiting: Waiting[] = []
   let flushing = false
   let committing = 0
@@ -72,10 +75,14 @@ export async function openSqlite(
       return true
     }
     committing++
+    // The next group's are its own: told with this one, they would be told too early.
+    const news = told
+    told = announcer.collect()
     writer
       .call('commit')
       .then(
         () => {
+          news.tell()
           for (const [index, one] of group.entries()) one.resolve(results[index])
         },
         (error) => {
@@ -101,11 +108,16 @@ export async function openSqlite(
 
   async function write(fn: (sql: Writes) => Promise<unknown>): Promise<void> {
     const steps: PlanStep[] = []
-    const noted = statementsOf(async (op, ...args) => void steps.push([op, ...args] as PlanStep))
+    const news = announcer.collect()
+    const noted = statementsOf(
+      async (op, ...args) => void steps.push([op, ...args] as PlanStep),
+      (...what) => news.add(...what),
+    )
     await guard.inside(() => fn(noted))
     writing++
     try {
       await guard.outside(() => writer.call('plan', steps))
+      news.tell()
     } catch (error) {
       throw translate(error)
     } finally {
@@ -132,6 +144,7 @@ export async function openSqlite(
       }),
     notify: async () => {},
     onNotify: () => {},
+    onAnnounce: announcer.onAnnounce,
     pending: () => waiting.length + committing + writing + (flushing ? 1 : 0),
     async close() {
       while (flushing || committing + writing > 0) await new Promise((resolve) => setImmediate(resolve))
@@ -145,9 +158,10 @@ export async function openSqlite(
 type Call = (op: string, ...args: unknown[]) => Promise<unknown>
 
 /** The port's statement operations, carried out by the writing thread. */
-function statementsOf(call: Call): Sql {
+function statementsOf(call: Call, announce: Sql['announce']): Sql {
   return {
     engine: 'sqlite',
+    announce,
     all: <T>(sql: string, params: readonly Param[] = []) => call('all', sql, params) as Promise<T[]>,
     one: <T>(sql: string, params: readonly Param[] = []) =>
       call('one', sql, params) as Promise<T | undefined>,

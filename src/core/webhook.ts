@@ -1,0 +1,34 @@
+/** The kinds of events an account can have posted to it. */
+export const WEBHOOK_TYPES = [
+  'receive',
+  'outbound',
+  'typing_indicator',
+  'call_log',
+  'inbound_call',
+  'line_blocked',
+  'line_assigned',
+  'contact_profile',
+  'contact_created',
+] as const
+export type WebhookType = (typeof WEBHOOK_TYPES)[number]
+
+/** Where an account wants events of one kind posted. */
+export interface WebhookEndpoint {
+  id: string
+  accountId: string
+  type: WebhookType
+  url: string
+  /** The entry's own secret, or the account's global one; null when there is none. */
+  secret: string | null
+  /** A secret that was replaced lately and still signs beside it. */
+  formerSecret: string | null
+  /** Lines whose events it gets; null for all. */
+  numbers: readonly string[] | null
+  schedule: WebhookSchedule
+}
+
+/** How long a failing delivery is tried again: three times within minutes, or for about three days. */
+export type WebhookSchedule = 'standard' | 'extended'
+
+/** Announced with the account's id when its configuration has changed. */
+export const WEBHOOKS_TOPIC = 'webhooks'
