@@ -12,7 +12,8 @@ import { createFailpoint } from './failpoint.js'
 import { timeOrderedId } from './ids.js'
 import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
-import { createDoor, type Lookup } from './services/door.js'
+import { createDoor } from './services/door.js'
+import type { Lookup } from './services/door-guard.js'
 import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
 import { createCallNetwork } from './services/phone-calls.js'
@@ -91,7 +92,10 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     directory: createDirectory(db, drivers),
     wakes: createWakes(db),
     vault,
-    door: createDoor(urlRules(config), options.lookup),
+    door: createDoor(urlRules(config), {
+      lookup: options.lookup,
+      postTimeoutMs: config.webhookTimeoutMs,
+    }),
     blobs: config.databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(config.data, 'media'), db),
     publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
     errand<T>(work: () => Promise<T>) {

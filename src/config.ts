@@ -16,6 +16,8 @@ export interface Config {
   drainMs: number
   /** How long a carrier may take to answer a send before its outcome counts as unknown. */
   wireTimeoutMs: number
+  /** How long a webhook receiver may take for everything, from its name to the last byte. */
+  webhookTimeoutMs: number
   /** A process that was not seen for this long is dead and its lines are taken over (PostgreSQL). */
   leaseMs: number
   /** Wrong credentials tolerated from one address per minute. */
@@ -89,6 +91,13 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       'TRUNKLINE_WIRE_TIMEOUT_MS',
       text(undefined, 'TRUNKLINE_WIRE_TIMEOUT_MS'),
       30_000,
+      100,
+      600_000,
+    ),
+    webhookTimeoutMs: whole(
+      'TRUNKLINE_WEBHOOK_TIMEOUT_MS',
+      text(undefined, 'TRUNKLINE_WEBHOOK_TIMEOUT_MS'),
+      45_000,
       100,
       600_000,
     ),

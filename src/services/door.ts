@@ -1,8 +1,8 @@
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
-import { isIP } from 'node:net'
-import { Agent, buildConnector, type Dispatcher, request } from 'undici'
-import { AppError } from '../core/errors.js'
-import { addressFault, type UrlRules, urlFault } from '../core/url.js'
+import { urlFault } from '../core/url.js'
+import { createAccountAgents } from './door-agents.js'
+import { failure, PostFailed } from './door-failure.js'
+import { createOpen, type Limits, type Opened } from './door-get.js'
+import { type Guards, guardedAgent } from './door-guard.js'
 
 /**
  * The one way out for every URL that a user chose. The URL is checked as text, every address its name leads to
@@ -13,24 +13,12 @@ export interface Door {
   open(url: string, limits: Limits): Promise<Opened>
   /** The same, read into memory. */
   download(url: string, limits: Limits): Promise<Downloaded>
-  /** POSTs to a URL. Redirects are answers like any other; of the answer's body only the beginning is read. */
+  /**
+   * POSTs to a URL. Any status is an answer, a redirect among them, however its body misbehaves; without one it is
+   * a PostFailed.
+   */
   post(url: string, message: Posting): Promise<Posted>
   close(): Promise<void>
-}
-
-export interface Limits {
-  maxBytes: number
-  /** For everything, from the name to the last byte. */
-  timeoutMs?: number
-  redirects?: number
-}
-
-export interface Opened {
-  /** Where the redirects ended. */
-  url: string
-  contentType: string
-  /** Ends with an error when it is longer than allowed or too slow. */
-  body: AsyncIterable<Buffer>
 }
 
 export interface Downloaded {
@@ -40,100 +28,44 @@ export interface Downloaded {
 }
 
 export interface Posting {
+  /** Whose connections are used. */
+  account: string
   headers: Record<string, string>
   body: string | Buffer
+  /** For everything, from the name to the last byte. */
   timeoutMs?: number
 }
 
 export interface Posted {
   status: number
   headers: Record<string, string | string[] | undefined>
+  /** The beginning, as it came: nothing is inflated. */
   body: Buffer
+  ms: number
 }
 
-export type Lookup = (
-  hostname: string,
-  options: object,
-  callback: (error: Error | null, addresses: LookupAddress[]) => void,
-) => void
+export interface DoorOptions extends Omit<Guards, 'rules'> {
+  postTimeoutMs?: number
+  agentLifeMs?: number
+  maxAgents?: number
+}
 
-const TIMEOUT_MS = 30_000
 const POST_TIMEOUT_MS = 45_000
-const POST_ANSWER_BYTES = 65_536
-const REDIRECTS = 3
-/** A name that moved is asked for again: no connection lives longer than this. */
-const KEEP_ALIVE_MS = 10_000
+const READ_BYTES = 65_536
+const KEPT_BYTES = 8192
+const AGENT_LIFE_MS = 60_000
+const MAX_AGENTS = 1000
 
-/** `ca` is trusted instead of the public authorities: for tests that must not leave the machine. */
-export function createDoor(
-  rules: UrlRules,
-  lookup: Lookup = systemLookup as unknown as Lookup,
-  ca?: string,
-): Door {
-  const agent = new Agent({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    connect: guardedConnector(rules, lookup, ca),
-  })
+export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): Door {
+  const guards: Guards = { rules, lookup: options.lookup, ca: options.ca }
+  const agents = createAccountAgents(
+    () => guardedAgent(guards),
+    options.agentLifeMs ?? AGENT_LIFE_MS,
+    options.maxAgents ?? MAX_AGENTS,
+  )
+  const getter = guardedAgent(guards)
+  const open = createOpen(getter, rules, () => closed)
   let closed = false
-
-  /** Everything that goes wrong on the way, in the same words. */
-  function trouble(): AppError {
-    if (closed) return new AppError('unavailable', 'The server is stopping', { retryAfterMs: 1000 })
-    return unreachable()
-  }
-
-  async function ask(url: string, signal: AbortSignal, options: Partial<Dispatcher.RequestOptions>) {
-    // The library hears the signal only when it is connected.
-    const late = new Promise<never>((_resolve, reject) => {
-      signal.addEventListener('abort', reject, { once: true })
-    })
-    try {
-      return await Promise.race([request(url, { dispatcher: agent, signal, ...options }), late])
-    } catch {
-      throw trouble()
-    }
-  }
-
-  async function open(start: string, limits: Limits): Promise<Opened> {
-    const signal = AbortSignal.timeout(limits.timeoutMs ?? TIMEOUT_MS)
-    let url = start
-    for (let hop = 0; ; hop++) {
-      const fault = urlFault(url, rules)
-      if (fault) throw refused(hop === 0 ? fault : `leads to a URL that ${fault}`)
-      const { statusCode, headers, body } = await ask(url, signal, {
-        // A connection of its own each time: nobody gets one that another account opened.
-        reset: true,
-        headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Trunkline' },
-      })
-      const reject = (error: AppError) => {
-        body.on('error', () => {}).destroy()
-        return error
-      }
-      const { location } = headers
-      if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
-        if (hop >= (limits.redirects ?? REDIRECTS)) throw reject(refused('redirects too often'))
-        const next = URL.canParse(location, url) ? new URL(location, url) : undefined
-        if (!next) throw reject(refused('redirects to something that is no URL'))
-        if (url.startsWith('https:') && next.protocol !== 'https:')
-          throw reject(refused('redirects away from https'))
-        reject(unreachable())
-        next.hash = ''
-        url = next.href
-        continue
-      }
-      if (statusCode !== 200) throw reject(refused(`answered ${statusCode} instead of the file`))
-      // A few compressed bytes can unfold into anything.
-      if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-        throw reject(refused('answered with a compressed body'))
-      if (Number(headers['content-length'] ?? 0) > limits.maxBytes) throw reject(tooLarge(limits.maxBytes))
-      const contentType = String(headers['content-type'] ?? '')
-        .split(';', 1)[0]!
-        .trim()
-        .toLowerCase()
-      return { url, contentType, body: bounded(body, limits.maxBytes, trouble) }
-    }
-  }
 
   return {
     open,
@@ -143,101 +75,60 @@ export function createDoor(
       for await (const chunk of body) chunks.push(chunk)
       return { ...rest, body: Buffer.concat(chunks) }
     },
-    async post(url, { headers, body, timeoutMs = POST_TIMEOUT_MS }) {
-      const fault = urlFault(url, rules)
-      if (fault) throw refused(fault)
-      const signal = AbortSignal.timeout(timeoutMs)
-      const answer = await ask(url, signal, { method: 'POST', headers, body })
-      const start = await beginning(answer.body, POST_ANSWER_BYTES).catch(() => {
-        throw trouble()
+    post(url, { account, headers, body, timeoutMs = options.postTimeoutMs ?? POST_TIMEOUT_MS }) {
+      const startedAt = performance.now()
+      return new Promise((resolve, reject) => {
+        if (closed) return reject(new PostFailed('stopping', 'the door is closed'))
+        const fault = urlFault(url, rules)
+        if (fault) return reject(new PostFailed('blocked', `the URL ${fault}`))
+        const { origin, pathname, search } = new URL(url)
+        let abort: (() => void) | undefined
+        let settled = false
+        let answer: Pick<Posted, 'status' | 'headers'> | undefined
+        const kept: Buffer[] = []
+        let size = 0
+
+        /** What came after the status line, or did not, changes nothing. */
+        function settle(error?: unknown) {
+          if (settled) return
+          settled = true
+          clearTimeout(timer)
+          if (answer) resolve({ ...answer, body: Buffer.concat(kept), ms: performance.now() - startedAt })
+          else reject(closed ? new PostFailed('stopping', 'the door was closed') : failure(error))
+        }
+        const timer = setTimeout(() => {
+          settle(new PostFailed('timeout', `no answer in ${timeoutMs} ms`))
+          abort?.()
+        }, timeoutMs)
+
+        agents.of(account).dispatch(
+          { origin, path: pathname + search, method: 'POST', headers, body },
+          {
+            onRequestStart(controller) {
+              // Connected at last, and nobody waits any more.
+              if (settled) controller.abort(new Error('too late'))
+              else abort = () => controller.abort(new Error('no more of this is wanted'))
+            },
+            onResponseStart(_controller, status, headers) {
+              if (status >= 200) answer = { status, headers }
+            },
+            onResponseData(_controller, chunk) {
+              // A copy: the piece may be a small part of a large buffer.
+              if (size < KEPT_BYTES) kept.push(Buffer.from(chunk.subarray(0, KEPT_BYTES - size)))
+              size += chunk.length
+              if (size <= READ_BYTES) return
+              settle()
+              abort?.()
+            },
+            onResponseEnd: () => settle(),
+            onResponseError: (_controller, error) => settle(error),
+          },
+        )
       })
-      return { status: answer.statusCode, headers: answer.headers, body: start }
     },
-    close() {
+    async close() {
       closed = true
-      return agent.destroy()
+      await Promise.all([getter.destroy(), agents.destroy()])
     },
   }
-}
-
-/**
- * Checks the addresses that a name leads to, an address that stands in the URL itself (nobody looks that up), and
- * once more the one that the connection has reached.
- */
-function guardedConnector(rules: UrlRules, lookup: Lookup, ca?: string): buildConnector.connector {
-  const connect = buildConnector({
-    timeout: 10_000,
-    lookup: guardedLookup(rules, lookup) as never,
-    rejectUnauthorized: true,
-    ...(ca ? { ca } : {}),
-  })
-  return (options, callback) => {
-    const host = options.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0 && addressFault(host, host, rules))
-      return callback(new Error('blocked address'), null)
-    connect(options, (error, socket) => {
-      if (socket && addressFault(host, socket.remoteAddress ?? '', rules)) {
-        socket.destroy()
-        return callback(new Error('blocked address'), null)
-      }
-      if (error) callback(error, null)
-      else callback(null, socket!)
-    })
-  }
-}
-
-/** Resolves a name and refuses all its addresses when one of them is not public: it could be the one used. */
-function guardedLookup(rules: UrlRules, lookup: Lookup): Lookup {
-  return (hostname, options, callback) =>
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, [])
-      const bad = addresses.some(({ address }) => addressFault(hostname, address, rules))
-      if (bad || addresses.length === 0) return callback(new Error('blocked address'), [])
-      if ((options as { all?: boolean }).all) return callback(null, addresses)
-      // Node asks for one address only when it was told not to try several.
-      const [{ address, family }] = addresses as [LookupAddress]
-      const one = callback as unknown as (error: null, address: string, family: number) => void
-      one(null, address, family)
-    })
-}
-
-async function* bounded(
-  body: AsyncIterable<Buffer>,
-  maxBytes: number,
-  trouble: () => AppError,
-): AsyncIterable<Buffer> {
-  let size = 0
-  try {
-    for await (const chunk of body) {
-      size += chunk.length
-      if (size > maxBytes) throw tooLarge(maxBytes)
-      yield chunk
-    }
-  } catch (error) {
-    throw error instanceof AppError ? error : trouble()
-  }
-}
-
-async function beginning(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size >= maxBytes) break
-  }
-  return Buffer.concat(chunks).subarray(0, maxBytes)
-}
-
-/** The same words for a blocked address and a dead one: the difference would tell what is inside our network. */
-function unreachable(): AppError {
-  return new AppError('invalid', 'could not be fetched: the address cannot be reached or is not allowed')
-}
-
-function refused(what: string): AppError {
-  return new AppError('invalid', what)
-}
-
-function tooLarge(maxBytes: number): AppError {
-  return new AppError('invalid', `is larger than ${Math.floor(maxBytes / 1_000_000)} MB`)
 }

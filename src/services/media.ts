@@ -15,7 +15,7 @@ import { randomText } from '../ids.js'
 import type { NewBlob } from '../storage/blobs.js'
 import { CommitUnknown, type Sql } from '../storage/db.js'
 import { findMedia, insertMedia } from '../storage/media.js'
-import type { Limits, Opened } from './door.js'
+import type { Limits, Opened } from './door-get.js'
 
 /** Bytes from anywhere, with what was said about them. */
 export interface Incoming {

@@ -1,0 +1,52 @@
+import { BlockedAddress } from './door-guard.js'
+
+/** `stopping` is nobody's fault: the server went away in the middle of it. */
+export type PostFault = 'timeout' | 'connection' | 'tls' | 'blocked' | 'protocol' | 'stopping'
+
+/** The same words for a blocked address and a dead one: the difference would tell what is inside our network. */
+const WORDS: Record<PostFault, string> = {
+  timeout: 'did not answer in time',
+  connection: 'the address cannot be reached or is not allowed',
+  blocked: 'the address cannot be reached or is not allowed',
+  tls: 'no secure connection could be made',
+  protocol: 'did not answer in HTTP',
+  stopping: 'the server is stopping',
+}
+
+/**
+ * A POST that got no status. Its message is for everybody; `reason` and `detail` say what happened to us and to the
+ * operator's log, and to nobody else where they say `blocked`.
+ */
+export class PostFailed extends Error {
+  constructor(
+    readonly reason: PostFault,
+    readonly detail: string,
+  ) {
+    super(WORDS[reason])
+  }
+}
+
+/** What an error of the network or of the HTTP library means. */
+export function failure(error: unknown): PostFailed {
+  if (error instanceof PostFailed) return error
+  const { code = '', message } = error as Error & { code?: string }
+  const detail = `${code} ${message}`.trim()
+  if (error instanceof BlockedAddress) return new PostFailed('blocked', detail)
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new PostFailed('timeout', detail)
+  if (isTls(code)) return new PostFailed('tls', detail)
+  return new PostFailed(isProtocol(code, message) ? 'protocol' : 'connection', detail)
+}
+
+function isTls(code: string): boolean {
+  return /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|EPROTO$)/.test(
+    code,
+  )
+}
+
+/** The library has no codes of their own for an answer that is only interim and for one that changes protocols. */
+function isProtocol(code: string, message: string): boolean {
+  return (
+    /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_INVALID_ARG$|UND_ERR_REQ_|UND_ERR_RES_)/.test(code) ||
+    /^bad (response|upgrade)$/.test(message)
+  )
+}
