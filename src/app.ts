@@ -23,6 +23,7 @@ import { createProfileNetwork } from './services/phone-profile.js'
 import { createPhoneNetwork } from './services/phones.js'
 import { checkVault } from './services/seal.js'
 import { openVault } from './services/vault.js'
+import { createWebhookBook } from './services/webhook-book.js'
 import { hasOwnAdminKey, seedDefaultWorld } from './services/world.js'
 import { createChunkBlobs } from './storage/blob-chunks.js'
 import { createFileBlobs } from './storage/blob-files.js'
@@ -115,6 +116,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)
   ctx.lines = worker
   ctx.acceptance = createAcceptance(ctx)
+  ctx.webhooks = createWebhookBook(ctx)
 
   if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
   const settle = () => settled(() => db.pending() + errands)

@@ -8,6 +8,7 @@ import type { Directory } from './services/directory.js'
 import type { Door } from './services/door.js'
 import type { Answered, Asked } from './services/line-actions.js'
 import type { Acceptance } from './services/messages.js'
+import type { WebhookBook } from './services/webhook-book.js'
 import type { Blobs } from './storage/blobs.js'
 import type { Db } from './storage/db.js'
 
@@ -35,6 +36,8 @@ export interface Ctx {
   errand<T>(work: () => Promise<T>): Promise<T>
   /** Seals what must be read again, and opens it. */
   vault: Vault
+  /** Where accounts want their events posted. */
+  webhooks: WebhookBook
   wakes: Wakes
   /** A named moment at which a test may kill the process. Does nothing otherwise. */
   failpoint(name: string): void

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 /** The kinds of events an account can have posted to it. */
 export const WEBHOOK_TYPES = [
   'receive',
@@ -32,3 +34,11 @@ export type WebhookSchedule = 'standard' | 'extended'
 
 /** Announced with the account's id when its configuration has changed. */
 export const WEBHOOKS_TOPIC = 'webhooks'
+
+/** Accounts are delivered to in this many parts, each by one process at a time. */
+export const WEBHOOK_SHARDS = 8
+
+/** The part an account is in, the same for ever. */
+export function shardOf(accountId: string): number {
+  return Number.parseInt(hash('sha256', accountId, 'hex').slice(0, 8), 16) % WEBHOOK_SHARDS
+}

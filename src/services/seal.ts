@@ -2,7 +2,14 @@ import { ConfigError } from '../config.js'
 import { SealError, type Vault } from '../core/seal.js'
 import type { Ctx } from '../ctx.js'
 import type { Sql } from '../storage/db.js'
-import { listKids, lockSealed, SEALED, type SealedRow, saveSealed } from '../storage/sealed.js'
+import {
+  listKids,
+  lockSealed,
+  SEALED,
+  type SealedColumn,
+  type SealedRow,
+  saveSealed,
+} from '../storage/sealed.js'
 
 /** Refuses a key ring that could not open what is stored: better now than when somebody needs it. */
 export async function checkVault(sql: Sql, vault: Vault): Promise<void> {
@@ -56,7 +63,7 @@ export async function resealBatch(ctx: Ctx, sql: Sql, after: string | null): Pro
 
 function sealedAnew(
   { vault, log }: Ctx,
-  { table, column }: (typeof SEALED)[number],
+  { table, column }: SealedColumn,
   row: SealedRow,
 ): SealedRow | undefined {
   const place = { table, column, row: row.id, account: row.accountId }

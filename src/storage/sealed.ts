@@ -1,11 +1,17 @@
 import type { Sql } from './db.js'
 
-/** Every column that holds sealed text. Its table has `id`, `account_id`, and an index on (kid, id). */
-export const SEALED = [{ table: 'totp_secrets', column: 'secret' }] as const
+/** Every column that holds sealed text. Its table has `account_id`, `kid`, and an index on (kid, id). */
+export const SEALED: readonly SealedColumn[] = [
+  { table: 'totp_secrets', column: 'secret', id: 'id' },
+  { table: 'webhook_endpoints', column: 'sealed', id: 'id' },
+  { table: 'webhook_settings', column: 'sealed', id: 'account_id' },
+]
 
 export interface SealedColumn {
   table: string
   column: string
+  /** The column that names a row. */
+  id: string
 }
 
 export interface SealedRow {
@@ -30,13 +36,14 @@ export async function listKids(sql: Sql, { table }: SealedColumn): Promise<strin
 /** Rows under a key, in the order of their ids, held until the transaction ends. */
 export async function lockSealed(
   sql: Sql,
-  { table, column }: SealedColumn,
+  { table, column, id }: SealedColumn,
   kid: string,
   after: string,
   limit: number,
 ): Promise<SealedRow[]> {
   const rows = await sql.all<{ id: string; account_id: string; sealed: string }>(
-    `select id, account_id, ${column} as sealed from ${table} where kid = $1 and id > $2 order by id limit $3
+    `select ${id} as id, account_id, ${column} as sealed from ${table} where kid = $1 and ${id} > $2
+     order by ${id} limit $3
      ${sql.engine === 'postgres' ? 'for update' : ''}`,
     [kid, after, limit],
   )
@@ -45,13 +52,13 @@ export async function lockSealed(
 
 export async function saveSealed(
   sql: Sql,
-  { table, column }: SealedColumn,
+  { table, column, id }: SealedColumn,
   kid: string,
   rows: readonly SealedRow[],
 ): Promise<void> {
   await sql.updateMany(
     table,
-    { id: 'text' },
+    { [id]: 'text' },
     { [column]: 'text', kid: 'text' },
     rows.map((row) => [row.id, row.sealed, kid]),
   )

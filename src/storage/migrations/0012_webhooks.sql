@@ -6,33 +6,30 @@ create table webhook_endpoints (
   url text not null,
   -- The place in the list, as it was given.
   position bigint not null,
-  -- Sealed. The former one signs, too, for a while, so that a receiver can change over.
-  secret text,
-  old_secret text,
-  old_secret_until bigint,
   -- JSON list of the lines whose events it gets; null for all.
   numbers text,
   -- 'standard' or 'extended'.
   schedule text not null,
-  -- JSON: whether it was given as a plain URL, and what else was in it, to be given back as it came.
-  entry text not null,
+  -- Sealed JSON: its secret, the one before it, and the entry as it came, in which there may be anything. Null for
+  -- a plain URL that never had a secret.
+  sealed text,
+  kid text,
   created_at bigint not null,
   updated_at bigint not null
 );
 create unique index webhook_endpoints_url on webhook_endpoints (account_id, type, url);
+create index webhook_endpoints_kid on webhook_endpoints (kid, id);
 
 -- What a configuration holds beside its lists. Its row is also the lock that puts an account's changes in order.
 create table webhook_settings (
   account_id text primary key,
-  -- Sealed, as above.
-  global_secret text,
-  old_global_secret text,
-  old_global_secret_until bigint,
-  -- The older place for it, at the root of the configuration.
-  legacy_secret text,
-  -- JSON: keys that we do not know, to be given back as they came.
-  extra text not null
+  -- Grows with every change.
+  version bigint not null,
+  -- Sealed JSON: the global secret, the older one at the root, and keys that we do not know. Null when there are none.
+  sealed text,
+  kid text
 );
+create index webhook_settings_kid on webhook_settings (kid, account_id);
 
 -- How far the events of an account have been turned into deliveries. Only accounts that have ever wanted any are here.
 create table webhook_feeds (
