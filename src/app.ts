@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildServer } from './api/server.js'
+import { renderWebhook } from './api/webhook-payloads.js'
 import { type Clock, createClock } from './clock.js'
 import { type Config, isLoopback, urlRules } from './config.js'
 import type { Ctx, Log } from './ctx.js'
@@ -32,6 +33,7 @@ import { migrate } from './storage/migrate.js'
 import { openPostgres } from './storage/postgres.js'
 import { openSqlite } from './storage/sqlite.js'
 import { createWakes } from './wakes.js'
+import { createCourier } from './worker/courier.js'
 import { createWorker } from './worker/worker.js'
 
 export interface App {
@@ -113,7 +115,9 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     ...createPresenceBooks(ctx),
   }
   drivers.set('simulator', createSimulator(network))
-  const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)
+  const nodeId = `${process.pid}-${randomBytes(6).toString('hex')}`
+  const worker = createWorker(ctx, nodeId)
+  const courier = createCourier(ctx, nodeId, renderWebhook, () => worker.liveNodes())
   ctx.lines = worker
   ctx.acceptance = createAcceptance(ctx)
   ctx.webhooks = createWebhookBook(ctx)
@@ -141,13 +145,14 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
         log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
       await sweepMedia(ctx, true)
       await worker.start()
+      await courier.start()
       await server.listen({ host: config.host, port: config.port })
       phase = 'ready'
     },
     async stop() {
       phase = 'stopping'
       try {
-        await worker.stop()
+        await Promise.all([worker.stop(), courier.stop(config.drainMs)])
       } finally {
         // A database that cannot take the leases back must not keep the rest open.
         await closeServer(server, config.drainMs)

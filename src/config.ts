@@ -28,6 +28,8 @@ export interface Config {
   publicUrl: string | null
   /** Days that uploaded media is kept; 0 for ever. */
   mediaDays: number
+  /** Days that ended webhook deliveries are kept; 0 for ever. */
+  webhookDays: number
   /** Keys that seal stored secrets; null: from a file in the data folder. */
   sealKeys: readonly SealKey[] | null
   /** Test only: kill the process at a named moment. */
@@ -115,6 +117,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       .filter((host) => host !== ''),
     publicUrl: publicUrl(text(undefined, 'TRUNKLINE_PUBLIC_URL')),
     mediaDays: whole('TRUNKLINE_MEDIA_DAYS', text(undefined, 'TRUNKLINE_MEDIA_DAYS'), 0, 0, 36_500),
+    webhookDays: whole('TRUNKLINE_WEBHOOK_DAYS', text(undefined, 'TRUNKLINE_WEBHOOK_DAYS'), 30, 0, 36_500),
     sealKeys: sealKeys(text(undefined, 'TRUNKLINE_SEAL_KEYS')),
     failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
   })

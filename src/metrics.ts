@@ -64,6 +64,12 @@ export function createMetrics() {
       labelNames: ['line'] as const,
       registers,
     }),
+    webhooks: new Counter({
+      name: 'trunkline_webhook_posts_total',
+      help: 'Posts to webhooks and status callbacks, by what they left behind',
+      labelNames: ['result'] as const,
+      registers,
+    }),
     linesDriven: new Gauge({ name: 'trunkline_lines_driven', help: 'Lines this process drives', registers }),
     authFailures: new Counter({
       name: 'trunkline_auth_failures_total',

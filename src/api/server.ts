@@ -56,6 +56,7 @@ import { registerUploads } from './uploads.js'
 import { registerVerifications } from './verifications.js'
 import { registerVerifiedContacts } from './verified-contacts.js'
 import { registerVerifyServices } from './verify-services.js'
+import { registerWebhookDeliveries } from './webhook-deliveries.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -163,6 +164,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAppCards(routes, ctx)
     registerPresence(routes, ctx)
     registerTokens(routes, ctx)
+    registerWebhookDeliveries(routes, ctx)
     registerContacts(routes, ctx)
     registerContactCreate(routes, ctx)
     registerContactBulk(routes, ctx)

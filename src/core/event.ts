@@ -24,6 +24,7 @@ export const EVENT_TYPES = [
   'contact_profile.failed',
   'message.reaction',
   'typing.changed',
+  'webhook.removed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { EventType } from './event.js'
 
 /** The kinds of events an account can have posted to it. */
 export const WEBHOOK_TYPES = [
@@ -41,4 +42,39 @@ export const WEBHOOK_SHARDS = 8
 /** The part an account is in, the same for ever. */
 export function shardOf(accountId: string): number {
   return Number.parseInt(hash('sha256', accountId, 'hex').slice(0, 8), 16) % WEBHOOK_SHARDS
+}
+
+/** Announced with the account's id when its events may be delivered from now on. */
+export const FEEDS_TOPIC = 'webhook-feeds'
+
+/** Announced with the account's id and the lane when something that had ended is to be posted again. */
+export const REPLAY_TOPIC = 'webhook-replay'
+
+const TYPE_OF: Partial<Record<EventType, WebhookType>> = {
+  'message.received': 'receive',
+  'message.created': 'outbound',
+  'message.updated': 'outbound',
+  'typing.changed': 'typing_indicator',
+  'call.outbound': 'call_log',
+  'call.inbound': 'inbound_call',
+  'line.blocked': 'line_blocked',
+  'line.assigned': 'line_assigned',
+  'contact_profile.completed': 'contact_profile',
+  'contact_profile.failed': 'contact_profile',
+  'contact.created': 'contact_created',
+}
+
+/** The kind of webhook an event is posted as; most of the log is not. */
+export function webhookTypeOf(event: EventType): WebhookType | undefined {
+  return TYPE_OF[event]
+}
+
+/** The name of an event to its receivers: the same at every try and at every endpoint. */
+export function webhookIdOf(event: { accountId: string; seq: number }): string {
+  return `evt_${event.accountId}_${event.seq}`
+}
+
+/** What of the deliveries waits together. Status callbacks go by their receiver: one dead host is one lane. */
+export function callbackLane(accountId: string, url: string): string {
+  return `callback:${accountId}:${new URL(url).origin}`
 }

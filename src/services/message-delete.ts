@@ -3,6 +3,7 @@ import { messageEvent } from '../core/event.js'
 import type { Ctx } from '../ctx.js'
 import { appendEvents } from '../storage/events.js'
 import { countMessages, findMessage, deleteMessage as hide, lockMessages } from '../storage/messages.js'
+import { eraseDeliveries } from '../storage/webhook-log.js'
 import { type Actor, isWithin } from './outbound.js'
 
 /**
@@ -20,5 +21,6 @@ export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Pro
     await hide(sql, message.id, now)
     await appendEvents(sql, [{ ...messageEvent('message.deleted', message), at: now, data: {} }])
     await countMessages(sql, [message], -1)
+    await eraseDeliveries(sql, actor.account.id, handle, now)
   })
 }

@@ -7,6 +7,7 @@ import { CommitUnknown, type Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { countMessages, findMessagesByHandle, insertMessages, type NewMessage } from '../storage/messages.js'
 import { insertReplays } from '../storage/replays.js'
+import { insertFeed } from '../storage/webhook-feeds.js'
 import { checkCard, checkCardLine } from './app-cards.js'
 import { createBatch } from './batch.js'
 import { findBlocked } from './consent.js'
@@ -157,12 +158,20 @@ export async function addMessages(
 ): Promise<void> {
   await Promise.all([
     insertMessages(sql, messages),
+    // From before its first event on, what happens to a message with a callback is delivered.
+    ...accountsWithCallbacks(messages).map((accountId) => insertFeed(sql, accountId)),
     appendEvents(
       sql,
       messages.map((message) => messageEvent(type, message)),
     ),
     countMessages(sql, messages),
   ])
+}
+
+function accountsWithCallbacks(messages: readonly NewMessage[]): string[] {
+  const accounts = new Set<string>()
+  for (const { accountId, statusCallback } of messages) if (statusCallback !== null) accounts.add(accountId)
+  return [...accounts]
 }
 
 function block(message: NewMessage) {

@@ -12,11 +12,13 @@ import {
 } from '../core/webhook-config.js'
 import type { Ctx } from '../ctx.js'
 import type { Sql } from '../storage/db.js'
+import { appendEvents } from '../storage/events.js'
 import { listLinesOf } from '../storage/lines.js'
+import { cancelLane } from '../storage/webhook-deliveries.js'
+import { insertFeed } from '../storage/webhook-feeds.js'
 import {
   announceWebhooks,
   deleteWebhooks,
-  insertWebhookFeed,
   lockWebhooks,
   saveWebhookSettings,
   saveWebhooks,
@@ -126,7 +128,7 @@ async function change(
     now,
   )
   await saveWebhookSettings(sql, accountId, sealSettings(ctx, accountId, after.settings))
-  if (after.webhooks.length > 0) await insertWebhookFeed(sql, accountId)
+  if (after.webhooks.length > 0) await insertFeed(sql, accountId)
   announceWebhooks(sql, accountId)
 }
 
@@ -196,4 +198,20 @@ function refuseOthers(
       'conflict',
       'This URL is a webhook of the account already, for more than the lines of this token. Use another one, with a query for example.',
     )
+}
+
+/** A receiver said that it is gone for good: its webhook goes, and what it had not got is called off. */
+export async function removeGoneEndpoint(ctx: Ctx, endpoint: WebhookEndpoint): Promise<void> {
+  const { accountId, id, type } = endpoint
+  await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    await lockWebhooks(sql, accountId)
+    if ((await deleteWebhooks(sql, [id])) === 0) return
+    await cancelLane(sql, id, 'The webhook was removed', now)
+    await appendEvents(sql, [
+      { accountId, type: 'webhook.removed', subject: id, at: now, data: { type, reason: 'gone' } },
+    ])
+    announceWebhooks(sql, accountId)
+  })
+  ctx.log.info({ account: accountId, type }, 'a webhook answered 410 and was removed')
 }

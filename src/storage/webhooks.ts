@@ -1,4 +1,4 @@
-import { shardOf, WEBHOOKS_TOPIC, type WebhookSchedule, type WebhookType } from '../core/webhook.js'
+import { WEBHOOKS_TOPIC, type WebhookSchedule, type WebhookType } from '../core/webhook.js'
 import type { Row, Sql } from './db.js'
 
 /** A webhook as its row has it. */
@@ -106,19 +106,11 @@ export async function saveWebhooks(sql: Sql, rows: readonly WebhookRow[], now: n
   )
 }
 
-export async function deleteWebhooks(sql: Sql, ids: readonly string[]): Promise<void> {
+/** Answers how many of them there were. */
+export async function deleteWebhooks(sql: Sql, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
   const list = sql.inList(1, ids)
-  if (ids.length > 0) await sql.run(`delete from webhook_endpoints where id in ${list.sql}`, [list.param])
-}
-
-/** From the account's first webhook on its events are turned into deliveries, those before it are not. */
-export async function insertWebhookFeed(sql: Sql, accountId: string): Promise<void> {
-  await sql.run(
-    `insert into webhook_feeds (account_id, shard, seq)
-     select account_id, ${shardOf(accountId)}, last_seq from event_counters where account_id = $1
-     on conflict do nothing`,
-    [accountId],
-  )
+  return sql.run(`delete from webhook_endpoints where id in ${list.sql}`, [list.param])
 }
 
 /** Tells every process that an account's configuration has changed. */

@@ -5,6 +5,7 @@ import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
 import { failLostProfileRequests } from '../services/profile-work.js'
 import { expireVerificationsDue, VERIFY_TOPIC } from '../services/verify-ends.js'
+import { sweepDeliveries } from '../services/webhook-log.js'
 import {
   acquireLeases,
   beat,
@@ -136,6 +137,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
     await sweepMedia(ctx, false)
+    await sweepDeliveries(ctx)
     await dropStrangers(ctx.db, now - CLAIM_MS)
     await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
     await forgetNodes(ctx.db, 24 * 3_600_000)

@@ -77,8 +77,8 @@ create table webhook_deliveries (
   finished_at bigint
 );
 create index webhook_deliveries_queue on webhook_deliveries (lane, id) where next_at is not null;
-create index webhook_deliveries_account on webhook_deliveries (account_id, id);
-create index webhook_deliveries_failed on webhook_deliveries (account_id, id) where state = 'failed';
+create index webhook_deliveries_account on webhook_deliveries (account_id, created_at, id);
+create index webhook_deliveries_failed on webhook_deliveries (account_id, created_at, id) where state = 'failed';
 create index webhook_deliveries_subject on webhook_deliveries (subject, id);
 
 create table webhook_attempts (

@@ -1,0 +1,197 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type WebhookEndpoint, webhookIdOf } from '../core/webhook.js'
+import { judge, type PostOutcome, parseRetryAfter } from '../core/webhook-judge.js'
+import { signature } from '../core/webhook-signature.js'
+import type { Ctx } from '../ctx.js'
+import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../storage/webhook-deliveries.js'
+import { VERSION } from '../version.js'
+import { createBatch } from './batch.js'
+import { PostFailed } from './door-failure.js'
+import { endpointsOf, removeGoneEndpoint } from './webhooks.js'
+
+/** What of an answer is kept in the log. */
+const ANSWER_KEPT = 8192
+
+export interface Deliverer {
+  /** Posts it once and writes down how that went. Answers when it has to be posted again. */
+  deliver(delivery: Delivery): Promise<Delivered>
+}
+
+export interface Delivered {
+  /** When to try again; null when nothing is left to do. */
+  nextAt: number | null
+  /** Whether the receiver gave any answer that says it is well. */
+  wentWell: boolean
+}
+
+export function createDeliverer(ctx: Ctx): Deliverer {
+  const outcomes = createBatch<Outcome, undefined>(async (items) => {
+    await ctx.db.write((sql) => saveOutcomes(sql, items))
+    return items.map(() => undefined)
+  })
+  return {
+    async deliver(delivery) {
+      const endpoint = await receiverOf(ctx, delivery)
+      if (endpoint === 'removed') {
+        const canceled = ended(delivery, 'canceled', null, 'The webhook was removed', ctx.clock.now())
+        await outcomes.add({ delivery: canceled, attempt: null })
+        return { nextAt: null, wentWell: true }
+      }
+      const { attempt, outcome } = await post(ctx, delivery, endpoint)
+      ctx.failpoint('webhook.after_post')
+      const { after, gone } = judged(ctx, delivery, endpoint, attempt, outcome)
+      await outcomes.add({ delivery: after, attempt })
+      if (gone && endpoint) await removeGoneEndpoint(ctx, endpoint)
+      ctx.metrics.webhooks.inc({ result: after.state === 'pending' ? 'retry' : after.state })
+      return { nextAt: after.nextAt, wentWell: outcome.status !== null && outcome.status < 500 }
+    },
+  }
+}
+
+interface Outcome {
+  delivery: Delivery
+  attempt: DeliveryAttempt | null
+}
+
+/** The endpoint as it is now; nothing for a status callback, whose receiver is its URL. */
+async function receiverOf(ctx: Ctx, delivery: Delivery): Promise<WebhookEndpoint | null | 'removed'> {
+  if (delivery.endpointId === null) return null
+  const endpoints = await endpointsOf(ctx, delivery.accountId)
+  return endpoints.find(({ id }) => id === delivery.endpointId) ?? 'removed'
+}
+
+async function post(
+  ctx: Ctx,
+  delivery: Delivery,
+  endpoint: WebhookEndpoint | null,
+): Promise<{ attempt: DeliveryAttempt; outcome: PostOutcome }> {
+  const headers = headersOf(delivery, endpoint)
+  const at = ctx.clock.now()
+  const startedAt = performance.now()
+  const attempt: DeliveryAttempt = {
+    deliveryId: delivery.id,
+    n: delivery.attempts + 1,
+    at,
+    ms: 0,
+    httpStatus: null,
+    reason: null,
+    requestHeaders: withoutSecret(headers),
+    answerHeaders: null,
+    answer: null,
+  }
+  ctx.failpoint('webhook.before_post')
+  try {
+    const answer = await ctx.door.post(endpoint?.url ?? delivery.url, {
+      account: delivery.accountId,
+      headers,
+      body: delivery.body,
+    })
+    attempt.ms = Math.round(performance.now() - startedAt)
+    attempt.httpStatus = answer.status
+    attempt.answerHeaders = plainHeaders(answer.headers)
+    attempt.answer = textOf(answer.body)
+    const { status } = answer
+    const retryAfterMs = parseRetryAfter(attempt.answerHeaders['retry-after'], Date.now())
+    return { attempt, outcome: retryAfterMs === undefined ? { status } : { status, retryAfterMs } }
+  } catch (error) {
+    if (!(error instanceof PostFailed)) throw error
+    attempt.ms = Math.round(performance.now() - startedAt)
+    attempt.reason = error.message
+    ctx.log.debug(
+      { account: delivery.accountId, reason: error.reason, detail: error.detail },
+      'a webhook failed',
+    )
+    return { attempt, outcome: { status: null } }
+  }
+}
+
+/** The delivery after this attempt, and whether its receiver wants no more of them. */
+function judged(
+  ctx: Ctx,
+  delivery: Delivery,
+  endpoint: WebhookEndpoint | null,
+  attempt: DeliveryAttempt,
+  outcome: PostOutcome,
+): { after: Delivery; gone: boolean } {
+  const now = ctx.clock.now()
+  const tried = { ...delivery, attempts: attempt.n, tries: delivery.tries + 1 }
+  const judgement = judge(outcome, tried.tries, endpoint?.schedule ?? 'standard', String(delivery.id))
+  const reason =
+    attempt.reason ?? (outcome.status === null ? null : `The receiver answered ${outcome.status}`)
+  switch (judgement.verdict) {
+    case 'delivered':
+      return { after: ended(tried, 'delivered', outcome.status, null, now), gone: false }
+    case 'retry':
+      return {
+        after: { ...tried, nextAt: now + judgement.afterMs, httpStatus: outcome.status, reason },
+        gone: false,
+      }
+    case 'failed':
+      return { after: ended(tried, 'failed', outcome.status, reason, now), gone: false }
+    case 'gone':
+      // These must be unsubscribed through the API: an answer of a receiver does not do it.
+      return {
+        after: ended(tried, 'failed', outcome.status, reason, now),
+        gone: delivery.type !== 'contact_profile',
+      }
+  }
+}
+
+function ended(
+  delivery: Delivery,
+  state: Delivery['state'],
+  httpStatus: number | null,
+  reason: string | null,
+  now: number,
+): Delivery {
+  return { ...delivery, state, nextAt: null, httpStatus, reason, finishedAt: now }
+}
+
+/**
+ * The time is the world's, not the simulated one: receivers compare it with theirs. The names with `x-` in front
+ * are for receivers behind proxies that drop the others.
+ */
+function headersOf(delivery: Delivery, endpoint: WebhookEndpoint | null): Record<string, string> {
+  const id = webhookIdOf({ accountId: delivery.accountId, seq: delivery.eventSeq })
+  const timestamp = Math.floor(Date.now() / 1000)
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'user-agent': `Trunkline/${VERSION}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'x-webhook-id': id,
+    'x-webhook-timestamp': String(timestamp),
+    'x-trunkline-event': delivery.eventType,
+    'x-trunkline-sequence': String(delivery.eventSeq),
+    'x-trunkline-attempt': String(delivery.attempts + 1),
+  }
+  if (!endpoint?.secret) return headers
+  const secrets = endpoint.formerSecret ? [endpoint.secret, endpoint.formerSecret] : [endpoint.secret]
+  const signed = signature(secrets, id, timestamp, delivery.body)
+  headers['webhook-signature'] = signed
+  headers['x-webhook-signature'] = signed
+  headers[SECRET_HEADER] = endpoint.secret
+  return headers
+}
+
+const SECRET_HEADER = 'sb-signing-secret'
+
+/** As it is kept: whoever may read the log need not know the secret. */
+function withoutSecret(headers: Record<string, string>): Record<string, string> {
+  return SECRET_HEADER in headers ? { ...headers, [SECRET_HEADER]: '(hidden)' } : headers
+}
+
+function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const entries = Object.entries(headers).slice(0, 50)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      String(Array.isArray(value) ? value.join(', ') : value).slice(0, 1024),
+    ]),
+  )
+}
+
+/** The beginning of an answer as text both engines can hold. */
+function textOf(body: Buffer): string {
+  return body.subarray(0, ANSWER_KEPT).toString('utf8').replaceAll('\u0000', '\uFFFD')
+}

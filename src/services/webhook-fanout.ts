@@ -1,0 +1,115 @@
+import type { Account } from '../core/account.js'
+import type { Event } from '../core/event.js'
+import type { Group } from '../core/group.js'
+import type { Message } from '../core/message.js'
+import { callbackLane, type WebhookEndpoint, type WebhookType, webhookTypeOf } from '../core/webhook.js'
+import type { Ctx } from '../ctx.js'
+import { listEvents } from '../storage/events.js'
+import { findGroups } from '../storage/groups.js'
+import { findMessagesByHandle } from '../storage/messages.js'
+import { insertDeliveries, type NewDelivery } from '../storage/webhook-deliveries.js'
+import { moveFeed, type WebhookFeed } from '../storage/webhook-feeds.js'
+import { endpointsOf } from './webhooks.js'
+
+/** An event with what it is about. */
+export interface Told {
+  event: Event
+  account: Account
+  message?: Message
+  group?: Group
+}
+
+/** An event as its receivers get it, and the line it happened on. Nothing when there is nothing left to tell. */
+export type RenderWebhook = (told: Told) => { body: object; lineNumber: string | null } | undefined
+
+/** Events taken at once: enough to be cheap, few enough to be quick. */
+const EVENTS_AT_ONCE = 256
+
+/**
+ * Turns the next events of an account into deliveries. The deliveries and the mark how far it got are written
+ * together, so each event becomes a delivery once for each of its receivers, whatever happens in between. The
+ * transaction of the change itself needs to know nothing of receivers.
+ */
+export async function fanOut(
+  ctx: Ctx,
+  feed: WebhookFeed,
+  render: RenderWebhook,
+): Promise<{ feed: WebhookFeed; lanes: string[]; more: boolean } | undefined> {
+  const { accountId } = feed
+  const events = await listEvents(ctx.db, accountId, feed.seq, EVENTS_AT_ONCE)
+  const last = events.at(-1)
+  if (!last) return { feed, lanes: [], more: false }
+  const account = await ctx.directory.account(accountId)
+  const deliveries = account ? await deliveriesOf(ctx, account, events, render) : []
+  const moved = await ctx.db.tx(async (sql) => {
+    if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return false
+    await insertDeliveries(sql, deliveries)
+    return true
+  })
+  ctx.failpoint('webhook.after_fanout')
+  if (!moved) return undefined
+  return {
+    feed: { accountId, seq: last.seq },
+    lanes: [...new Set(deliveries.map((one) => one.lane))],
+    more: events.length === EVENTS_AT_ONCE,
+  }
+}
+
+async function deliveriesOf(
+  ctx: Ctx,
+  account: Account,
+  events: readonly Event[],
+  render: RenderWebhook,
+): Promise<NewDelivery[]> {
+  const endpoints = new Map<WebhookType, WebhookEndpoint[]>()
+  for (const endpoint of await endpointsOf(ctx, account.id)) {
+    endpoints.set(endpoint.type, [...(endpoints.get(endpoint.type) ?? []), endpoint])
+  }
+  const told = await withSubjects(
+    ctx,
+    account,
+    events.filter(({ type }) => {
+      const kind = webhookTypeOf(type)
+      return kind === 'outbound' || (kind !== undefined && endpoints.has(kind))
+    }),
+  )
+  const now = ctx.clock.now()
+  return told.flatMap((one): NewDelivery[] => {
+    const { event, message } = one
+    const type = webhookTypeOf(event.type)!
+    const callback = type === 'outbound' ? message?.statusCallback : null
+    const listeners = endpoints.get(type) ?? []
+    const rendered = callback || listeners.length > 0 ? render(one) : undefined
+    if (!rendered) return []
+    const { lineNumber } = rendered
+    const body = JSON.stringify(rendered.body)
+    const delivery = {
+      accountId: account.id,
+      eventSeq: event.seq,
+      eventType: event.type,
+      subject: event.subject,
+      body,
+      nextAt: now,
+      createdAt: now,
+    }
+    const made: NewDelivery[] = listeners
+      .filter(({ numbers }) => !numbers || (lineNumber !== null && numbers.includes(lineNumber)))
+      .map(({ id, url }) => ({ ...delivery, lane: id, endpointId: id, type, url }))
+    if (callback) {
+      const lane = callbackLane(account.id, callback)
+      made.push({ ...delivery, lane, endpointId: null, type: 'status_callback', url: callback })
+    }
+    return made
+  })
+}
+
+async function withSubjects(ctx: Ctx, account: Account, events: readonly Event[]): Promise<Told[]> {
+  const handles = events.filter(({ type }) => type.startsWith('message.')).map(({ subject }) => subject)
+  const messages = handles.length > 0 ? await findMessagesByHandle(ctx.db, [...new Set(handles)]) : new Map()
+  const groupIds = [...messages.values()].flatMap((message: Message) => message.groupId ?? [])
+  const groups = groupIds.length > 0 ? await findGroups(ctx.db, [...new Set(groupIds)]) : new Map()
+  return events.map((event) => {
+    const message = messages.get(event.subject)
+    return { event, account, message, group: groups.get(message?.groupId ?? '') }
+  })
+}

@@ -1,0 +1,209 @@
+import type { Ctx } from '../ctx.js'
+import type { Deliverer } from '../services/webhook-delivery.js'
+import {
+  type Delivery,
+  findDeliveries,
+  listLaneQueue,
+  listSubjectQueue,
+} from '../storage/webhook-deliveries.js'
+import { createLineQueue, type Entry } from './line-queue.js'
+
+/**
+ * One receiver's deliveries: in the order of the events, and of what is about the same thing only one at a time.
+ * As with lines, the queue is a window over the table, which stays the truth.
+ */
+export interface Lane {
+  accountId: string
+  /** There is something new in the table. */
+  wake(): void
+  /** Something that was done is to be done again: the window is read from the start. */
+  reread(): void
+  isIdle(): boolean
+  inFlight(): number
+  stop(): void
+}
+
+/** Posts that may be under way at once, over all lanes. */
+export interface Slots {
+  /** False when there is none; then `onFree` is called as soon as there is. */
+  take(onFree: () => void, isTroubled: boolean): boolean
+  give(isTroubled: boolean): void
+}
+
+/** A receiver that answers gets more at once; one that does not is tried by a few only. */
+const WIDTH = { start: 4, troubled: 2, most: 32 }
+const READ_AT_ONCE = 500
+const WINDOW = 2000
+
+export function createLane(
+  ctx: Ctx,
+  key: string,
+  accountId: string,
+  deliverer: Deliverer,
+  slots: Slots,
+  onIdle: () => void,
+): Lane {
+  const queue = createLineQueue()
+  let width = WIDTH.start
+  let inFlight = 0
+  let unread = true
+  let running = false
+  let again = false
+  let stopped = false
+  let cancelTimer = () => {}
+
+  const isTroubled = () => width <= WIDTH.troubled
+
+  function wake() {
+    if (stopped) return
+    again = true
+    if (running) return
+    running = true
+    void ctx.errand(loop)
+  }
+
+  async function loop() {
+    while (again && !stopped) {
+      again = false
+      try {
+        await step()
+      } catch (error) {
+        ctx.log.error({ err: error }, 'a webhook lane stumbled and goes on in a second')
+        cancelTimer()
+        cancelTimer = ctx.clock.after(1000, wake)
+        break
+      }
+    }
+    running = false
+    if (isIdle()) onIdle()
+  }
+
+  async function step() {
+    cancelTimer()
+    if (unread && queue.size() < WINDOW) await read(queue.cursor())
+    const now = ctx.clock.now()
+    const entries: Entry[] = []
+    while (queue.hasReady(now) && inFlight < width && slots.take(wake, isTroubled())) {
+      entries.push(...queue.take(1))
+      inFlight++
+    }
+    if (entries.length > 0) await start(entries)
+    else if (!queue.hasReady(now)) {
+      const next = queue.nextDue()
+      if (next !== undefined) cancelTimer = ctx.clock.after(next - now, wake)
+    }
+  }
+
+  async function read(after: number) {
+    const rows = await listLaneQueue(ctx.db, key, after, READ_AT_ONCE)
+    add(rows)
+    unread = rows.length === READ_AT_ONCE
+    if (unread && queue.size() < WINDOW) again = true
+  }
+
+  function add(rows: readonly { id: number; subject: string; nextAt: number }[]) {
+    const now = ctx.clock.now()
+    queue.add(
+      rows.map(({ id, subject, nextAt }) => ({ id, contact: subject, groupId: null, nextActionAt: nextAt })),
+      now,
+    )
+  }
+
+  async function start(entries: readonly Entry[]) {
+    let deliveries: Map<number, Delivery>
+    try {
+      deliveries = await findDeliveries(
+        ctx.db,
+        entries.map(({ id }) => id),
+      )
+    } catch (error) {
+      queue.putBack(entries)
+      for (const _ of entries) release(isTroubled())
+      throw error
+    }
+    again = true
+    for (const entry of entries) {
+      const delivery = deliveries.get(entry.id)
+      // Called off meanwhile.
+      if (!delivery || delivery.nextAt === null) finish(entry, null, isTroubled())
+      else void ctx.errand(() => run(entry, delivery))
+    }
+  }
+
+  async function run(entry: Entry, delivery: Delivery) {
+    const troubled = isTroubled()
+    try {
+      const { nextAt, wentWell } = await deliverer.deliver(delivery)
+      width = wentWell ? Math.min(WIDTH.most, width + 1) : WIDTH.troubled
+      finish(entry, nextAt, troubled)
+    } catch (error) {
+      // Nothing was written down: it is as if it had not been posted, and the receiver knows it by its id.
+      if (!stopped) ctx.log.warn({ err: error }, 'a delivery could not be written down and is repeated')
+      finish(entry, ctx.clock.now() + 1000, troubled)
+    }
+  }
+
+  function finish(entry: Entry, nextAt: number | null, troubled: boolean) {
+    release(troubled)
+    if (queue.finish(entry, nextAt, ctx.clock.now())) {
+      void ctx.errand(() =>
+        listSubjectQueue(ctx.db, key, entry.conversation, READ_AT_ONCE).then((rows) => {
+          add(rows)
+          wake()
+        }, wake),
+      )
+    }
+    wake()
+  }
+
+  function release(troubled: boolean) {
+    inFlight--
+    slots.give(troubled)
+  }
+
+  const isIdle = () => !running && !again && !unread && inFlight === 0 && queue.size() === 0
+
+  return {
+    accountId,
+    wake() {
+      unread = true
+      wake()
+    },
+    reread() {
+      void ctx.errand(() => read(0).then(wake, wake))
+    },
+    isIdle,
+    inFlight: () => inFlight,
+    stop() {
+      stopped = true
+      cancelTimer()
+    },
+  }
+}
+
+/** At most so many posts at once; receivers in trouble, which hold theirs long, can take only half of them. */
+export function createSlots(total: number): Slots {
+  const waiting = new Set<() => void>()
+  let used = 0
+  let usedByTroubled = 0
+  return {
+    take(onFree, isTroubled) {
+      if (used >= total || (isTroubled && usedByTroubled >= total / 2)) {
+        waiting.add(onFree)
+        return false
+      }
+      used++
+      if (isTroubled) usedByTroubled++
+      return true
+    },
+    give(isTroubled) {
+      used--
+      if (isTroubled) usedByTroubled--
+      for (const onFree of waiting) {
+        waiting.delete(onFree)
+        onFree()
+        if (used >= total) break
+      }
+    },
+  }
+}
