@@ -6,6 +6,7 @@ import { bulkGrowth, contactsGrowth } from './contacts.js'
 import { deliveredSqlite } from './delivered.js'
 import { listGrowth } from './list.js'
 import { soak } from './soak.js'
+import { deadNeighbour, webhookRate } from './webhooks.js'
 
 const BENCHES = {
   accept_sqlite: acceptSqlite,
@@ -14,6 +15,8 @@ const BENCHES = {
   list_growth: listGrowth,
   bulk_growth: bulkGrowth,
   contacts_growth: contactsGrowth,
+  webhook_rate: webhookRate,
+  dead_neighbour_p99: deadNeighbour,
   rss_mb: acceptSqlite,
   soak,
 }
@@ -24,6 +27,8 @@ const DEFAULT = [
   'list_growth',
   'bulk_growth',
   'contacts_growth',
+  'webhook_rate',
+  'dead_neighbour_p99',
 ]
 
 const { values, positionals } = parseArgs({

@@ -13,15 +13,15 @@ import { endpointsOf, removeGoneEndpoint } from './webhooks.js'
 const ANSWER_KEPT = 8192
 
 export interface Deliverer {
-  /** Posts it once and writes down how that went. Answers when it has to be posted again. */
-  deliver(delivery: Delivery): Promise<Delivered>
+  /** Posts it once. The receiver is free for the next as soon as it has answered. */
+  post(delivery: Delivery): Promise<Posted>
 }
 
-export interface Delivered {
-  /** When to try again; null when nothing is left to do. */
-  nextAt: number | null
+export interface Posted {
   /** Whether the receiver gave any answer that says it is well. */
   wentWell: boolean
+  /** Writes down how that went. Answers when it has to be posted again; null when nothing is left to do. */
+  record(): Promise<number | null>
 }
 
 export function createDeliverer(ctx: Ctx): Deliverer {
@@ -30,20 +30,30 @@ export function createDeliverer(ctx: Ctx): Deliverer {
     return items.map(() => undefined)
   })
   return {
-    async deliver(delivery) {
+    async post(delivery) {
       const endpoint = await receiverOf(ctx, delivery)
       if (endpoint === 'removed') {
         const canceled = ended(delivery, 'canceled', null, 'The webhook was removed', ctx.clock.now())
-        await outcomes.add({ delivery: canceled, attempt: null })
-        return { nextAt: null, wentWell: true }
+        return {
+          wentWell: true,
+          async record() {
+            await outcomes.add({ delivery: canceled, attempt: null })
+            return null
+          },
+        }
       }
       const { attempt, outcome } = await post(ctx, delivery, endpoint)
       ctx.failpoint('webhook.after_post')
       const { after, gone } = judged(ctx, delivery, endpoint, attempt, outcome)
-      await outcomes.add({ delivery: after, attempt })
-      if (gone && endpoint) await removeGoneEndpoint(ctx, endpoint)
       ctx.metrics.webhooks.inc({ result: after.state === 'pending' ? 'retry' : after.state })
-      return { nextAt: after.nextAt, wentWell: outcome.status !== null && outcome.status < 500 }
+      return {
+        wentWell: outcome.status !== null && outcome.status < 500,
+        async record() {
+          await outcomes.add({ delivery: after, attempt })
+          if (gone && endpoint) await removeGoneEndpoint(ctx, endpoint)
+          return after.nextAt
+        },
+      }
     },
   }
 }

@@ -23,7 +23,7 @@ export interface Told {
 export type RenderWebhook = (told: Told) => { body: object; lineNumber: string | null } | undefined
 
 /** Events taken at once: enough to be cheap, few enough to be quick. */
-const EVENTS_AT_ONCE = 256
+const EVENTS_AT_ONCE = 1000
 
 /**
  * Turns the next events of an account into deliveries. The deliveries and the mark how far it got are written

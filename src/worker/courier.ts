@@ -89,7 +89,7 @@ export function createCourier(
   function drop(key: string, lane: Lane) {
     lanes.delete(key)
     lane.stop()
-    if (lane.inFlight() > 0) leaving.add(lane)
+    if (lane.unfinished() > 0) leaving.add(lane)
   }
 
   /** The account's log has grown. */
@@ -165,7 +165,7 @@ export function createCourier(
       await tending
       for (const [key, lane] of lanes) drop(key, lane)
       const deadline = Date.now() + drainMs
-      const busy = () => [...leaving].some((lane) => lane.inFlight() > 0)
+      const busy = () => [...leaving].some((lane) => lane.unfinished() > 0)
       while (busy() && Date.now() < deadline) await new Promise((done) => setTimeout(done, 5))
       if (ctx.db.engine === 'postgres') await releaseShards(ctx.db, nodeId)
     },

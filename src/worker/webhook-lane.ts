@@ -1,5 +1,5 @@
 import type { Ctx } from '../ctx.js'
-import type { Deliverer } from '../services/webhook-delivery.js'
+import type { Deliverer, Posted } from '../services/webhook-delivery.js'
 import {
   type Delivery,
   findDeliveries,
@@ -19,7 +19,8 @@ export interface Lane {
   /** Something that was done is to be done again: the window is read from the start. */
   reread(): void
   isIdle(): boolean
-  inFlight(): number
+  /** Posts that are not both answered and written down. */
+  unfinished(): number
   stop(): void
 }
 
@@ -32,6 +33,10 @@ export interface Slots {
 
 /** A receiver that answers gets more at once; one that does not is tried by a few only. */
 const WIDTH = { start: 4, troubled: 2, most: 32 }
+/** A receiver that fails again and again is given time: it would only cost others theirs. */
+const PAUSE = { each: 25, most: 250 }
+/** Answers that may wait for the disk. */
+const MOST_LEFT = 256
 const READ_AT_ONCE = 500
 const WINDOW = 2000
 
@@ -45,14 +50,17 @@ export function createLane(
 ): Lane {
   const queue = createLineQueue()
   let width = WIDTH.start
+  /** On the wire. */
   let inFlight = 0
+  /** On the wire, or answered and not written down yet. */
+  let left = 0
+  let failures = 0
+  let pausedUntil = 0
   let unread = true
   let running = false
   let again = false
   let stopped = false
   let cancelTimer = () => {}
-
-  const isTroubled = () => width <= WIDTH.troubled
 
   function wake() {
     if (stopped) return
@@ -82,12 +90,20 @@ export function createLane(
     cancelTimer()
     if (unread && queue.size() < WINDOW) await read(queue.cursor())
     const now = ctx.clock.now()
+    if (now < pausedUntil) {
+      cancelTimer = ctx.clock.after(pausedUntil - now, wake)
+      return
+    }
+    // Several at a time: reading them one by one would cost more than posting them.
+    if (inFlight > width * (3 / 4)) return
     const entries: Entry[] = []
-    while (queue.hasReady(now) && inFlight < width && slots.take(wake, isTroubled())) {
+    const troubled = width <= WIDTH.troubled
+    while (left + entries.length < MOST_LEFT && queue.hasReady(now) && inFlight < width) {
+      if (!slots.take(wake, troubled)) break
       entries.push(...queue.take(1))
       inFlight++
     }
-    if (entries.length > 0) await start(entries)
+    if (entries.length > 0) await start(entries, troubled)
     else if (!queue.hasReady(now)) {
       const next = queue.nextDue()
       if (next !== undefined) cancelTimer = ctx.clock.after(next - now, wake)
@@ -109,7 +125,7 @@ export function createLane(
     )
   }
 
-  async function start(entries: readonly Entry[]) {
+  async function start(entries: readonly Entry[], troubled: boolean) {
     let deliveries: Map<number, Delivery>
     try {
       deliveries = await findDeliveries(
@@ -118,33 +134,49 @@ export function createLane(
       )
     } catch (error) {
       queue.putBack(entries)
-      for (const _ of entries) release(isTroubled())
+      for (const _ of entries) release(troubled)
       throw error
     }
     again = true
+    left += entries.length
     for (const entry of entries) {
       const delivery = deliveries.get(entry.id)
       // Called off meanwhile.
-      if (!delivery || delivery.nextAt === null) finish(entry, null, isTroubled())
-      else void ctx.errand(() => run(entry, delivery))
+      if (!delivery || delivery.nextAt === null) {
+        release(troubled)
+        finish(entry, null)
+      } else void ctx.errand(() => run(entry, delivery, troubled))
     }
   }
 
-  async function run(entry: Entry, delivery: Delivery) {
-    const troubled = isTroubled()
+  async function run(entry: Entry, delivery: Delivery, troubled: boolean) {
+    let posted: Posted | undefined
     try {
-      const { nextAt, wentWell } = await deliverer.deliver(delivery)
-      width = wentWell ? Math.min(WIDTH.most, width + 1) : WIDTH.troubled
-      finish(entry, nextAt, troubled)
+      posted = await deliverer.post(delivery)
+      adapt(posted.wentWell)
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'a delivery could not be posted and is tried again')
+    }
+    release(troubled)
+    wake()
+    try {
+      // What is about the same thing waits for this: otherwise a crash could post the older after the newer one.
+      finish(entry, posted ? await posted.record() : ctx.clock.now() + 1000)
     } catch (error) {
       // Nothing was written down: it is as if it had not been posted, and the receiver knows it by its id.
-      if (!stopped) ctx.log.warn({ err: error }, 'a delivery could not be written down and is repeated')
-      finish(entry, ctx.clock.now() + 1000, troubled)
+      ctx.log.warn({ err: error }, 'a delivery could not be written down and is repeated')
+      finish(entry, ctx.clock.now() + 1000)
     }
   }
 
-  function finish(entry: Entry, nextAt: number | null, troubled: boolean) {
-    release(troubled)
+  function adapt(wentWell: boolean) {
+    failures = wentWell ? 0 : failures + 1
+    width = wentWell ? Math.min(WIDTH.most, width + 1) : WIDTH.troubled
+    pausedUntil = wentWell ? 0 : ctx.clock.now() + Math.min(PAUSE.most, PAUSE.each * failures)
+  }
+
+  function finish(entry: Entry, nextAt: number | null) {
+    left--
     if (queue.finish(entry, nextAt, ctx.clock.now())) {
       void ctx.errand(() =>
         listSubjectQueue(ctx.db, key, entry.conversation, READ_AT_ONCE).then((rows) => {
@@ -161,7 +193,7 @@ export function createLane(
     slots.give(troubled)
   }
 
-  const isIdle = () => !running && !again && !unread && inFlight === 0 && queue.size() === 0
+  const isIdle = () => !running && !again && !unread && left === 0 && queue.size() === 0
 
   return {
     accountId,
@@ -173,7 +205,7 @@ export function createLane(
       void ctx.errand(() => read(0).then(wake, wake))
     },
     isIdle,
-    inFlight: () => inFlight,
+    unfinished: () => left,
     stop() {
       stopped = true
       cancelTimer()
