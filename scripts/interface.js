@@ -59,6 +59,14 @@ export const INTERFACE = [
   'GET /api/lines/{sendblue_number}/call-forwarding',
   'PUT /api/lines/{sendblue_number}/call-forwarding',
   'DELETE /api/lines/{sendblue_number}/call-forwarding',
+  'GET /api/account/webhooks',
+  'POST /api/account/webhooks',
+  'PUT /api/account/webhooks',
+  'DELETE /api/account/webhooks',
+  'GET /api/v2/account/webhooks',
+  'POST /api/v2/account/webhooks',
+  'PUT /api/v2/account/webhooks',
+  'DELETE /api/v2/account/webhooks',
   'POST /v3/auth/tokens',
   'DELETE /v3/auth/tokens/{token_id}',
   'GET /api/v2/seats',
@@ -67,11 +75,7 @@ export const INTERFACE = [
   'GET /account',
 ]
 
-export const LATER = [
-  ['GET, POST, PUT, DELETE /api/account/webhooks', 'webhook management comes with webhook delivery'],
-  ['GET, POST, PUT, DELETE /api/v2/account/webhooks', 'its older path'],
-  ['GET /api/v2/events', 'the account event stream comes with them'],
-]
+export const LATER = [['GET /api/v2/events', 'the account event stream comes with webhook delivery']]
 
 export const LEFT_OUT = [
   ['POST /accounts/lines/…', 'billing and provisioning of lines: here lines belong to their users'],

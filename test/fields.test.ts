@@ -37,6 +37,9 @@ const VERIFICATION = words('channel date_created date_updated service_sid sid st
 const LAYOUT = words(
   `caption imageSubtitle imageTitle imageUrl subcaption trailingCaption trailingSubcaption summary`,
 )
+const WEBHOOKS =
+  words(`call_log contact_created globalSecret inbound_call contact_profile line_assigned line_blocked
+  outbound receive typing_indicator`)
 
 interface List {
   at: string
@@ -167,6 +170,22 @@ const LISTS: List[] = [
     besides: ['status'],
   })),
   { at: 'PUT /api/lines/{sendblue_number}/call-forwarding body', fields: ['forwarding_number'] },
+  ...['/api/account/webhooks', '/api/v2/account/webhooks'].flatMap((path): List[] => [
+    { at: `GET ${path} 200`, fields: words('status webhooks') },
+    { at: `GET ${path} 200 webhooks`, fields: WEBHOOKS },
+    {
+      at: `GET ${path} 200 webhooks receive []`,
+      fields: words('url secret'),
+      besides: words('sendblue_numbers retry_schedule'),
+    },
+    { at: `POST ${path} body`, fields: words('webhooks type globalSecret') },
+    { at: `POST ${path} 200`, fields: words('message status webhooks') },
+    { at: `PUT ${path} body`, fields: ['webhooks'], besides: ['globalSecret'] },
+    { at: `PUT ${path} body webhooks`, fields: WEBHOOKS },
+    { at: `PUT ${path} 200`, fields: words('message status webhooks') },
+    { at: `DELETE ${path} body`, fields: words('webhooks type') },
+    { at: `DELETE ${path} 200`, fields: words('message status') },
+  ]),
   { at: 'POST /v3/auth/tokens body', fields: words('expires_in_seconds phone_number phone_numbers') },
   {
     at: 'POST /v3/auth/tokens 2XX',

@@ -15,11 +15,13 @@ import { type App, createApp } from '../src/app.js'
 import { createClock } from '../src/clock.js'
 import { loadConfig } from '../src/config.js'
 import { newSealKey } from '../src/core/seal.js'
+import { endpointsOf } from '../src/services/webhooks.js'
 import { dumpOf } from './support/dump.js'
 import { runCli, spawnServer, temporaryDirectory, temporaryStorage } from './support/server.js'
 import { credentials, ENGINES, type Json, START } from './support/world.js'
 
 const SECRETS = '/api/v2/totp/secrets'
+const WEBHOOKS = '/api/account/webhooks'
 const [OLD, NEW] = [newSealKey(), newSealKey()]
 const kidOf = (key: string) => key.split(':')[0]!
 
@@ -111,7 +113,12 @@ describe.each(ENGINES)('sealed secrets on %s', (engine) => {
     app = await createApp(config, { log, seed: true, guardTx: true, clock: createClock(START) })
     return app
   }
-  async function call(method: 'GET' | 'POST', url: string, payload?: object, as: 'live' | 'admin' = 'live') {
+  async function call(
+    method: 'GET' | 'POST' | 'PUT',
+    url: string,
+    payload?: object,
+    as: 'live' | 'admin' = 'live',
+  ) {
     const reply = await app!.server.inject({ method, url, headers: credentials(as), payload })
     return { status: reply.statusCode, body: reply.json() as Json }
   }
@@ -170,6 +177,39 @@ describe.each(ENGINES)('sealed secrets on %s', (engine) => {
       1,
     )
     expect(await codes(whole)).toEqual(before)
+  })
+
+  it('rotate: the secrets of webhooks are sealed anew, too, the former ones and the global one among them', async () => {
+    const webhooks = (n: number) => ({
+      receive: [{ url: 'https://a.example.com/', secret: `a${n}` }, 'https://b.example.com/'],
+      globalSecret: `g${n}`,
+    })
+    await boot(OLD)
+    for (const n of [1, 2]) await call('PUT', WEBHOOKS, { webhooks: webhooks(n) })
+    const { account_id } = (await app!.ctx.db.one<{ account_id: string }>(
+      "select account_id from keys where id = 'dev-live-key'",
+    ))!
+    const signing = async () =>
+      (await endpointsOf(app!.ctx, account_id)).map((one) => [one.secret, one.formerSecret])
+    const before = [
+      ['a2', 'a1'],
+      ['g2', 'g1'],
+    ]
+    expect(await signing()).toEqual(before)
+    await expect(boot(NEW)).rejects.toThrow(/Not starting: webhook_endpoints /)
+    await boot(NEW, OLD)
+    let after: string | null = null
+    const counts: number[] = []
+    do {
+      const { resealed, unreadable, next }: Json = (await rotate(after === null ? {} : { after })).body
+      expect(unreadable).toBe(0)
+      counts.push(resealed)
+      after = next
+    } while (after !== null)
+    expect(counts).toEqual([2, 1, 0])
+    await boot(NEW)
+    expect(await signing()).toEqual(before)
+    expect((await call('GET', WEBHOOKS)).body.webhooks).toMatchObject(webhooks(2))
   })
 
   it('rotate is for admins, and any `after` is harmless', async () => {

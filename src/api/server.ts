@@ -57,6 +57,7 @@ import { registerVerifications } from './verifications.js'
 import { registerVerifiedContacts } from './verified-contacts.js'
 import { registerVerifyServices } from './verify-services.js'
 import { registerWebhookDeliveries } from './webhook-deliveries.js'
+import { registerWebhooks } from './webhooks.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -184,6 +185,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerHosted(routes, ctx)
     registerLocation(routes, ctx, mayStay)
     registerContactSharing(routes, ctx)
+    registerWebhooks(routes, ctx)
     registerSim(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
