@@ -134,9 +134,15 @@ describe('where the door leads', () => {
       family: 4,
     }
     const { lookup } = names({ 'public.example': [[turncoat]] })
-    expect(await why(door(OPEN_WORLD, lookup, CERT), `https://public.example:${secure.port}/`)).toBe(
-      UNREACHABLE,
-    )
+    const through = door(OPEN_WORLD, lookup, CERT)
+    const url = `https://public.example:${secure.port}/`
+    expect(await why(through, url)).toBe(UNREACHABLE)
+    reads = 0
+    const posting = through.post(url, { account: 'a', headers: {}, body: '' })
+    expect(await posting.catch((error: PostFailed) => error)).toMatchObject({
+      reason: 'blocked',
+      detail: 'the connection reached a blocked address',
+    })
     expect(reads).toBeGreaterThan(1)
     expect(seen).toEqual([])
   })
