@@ -9,25 +9,12 @@ import type { PostFailed } from '../src/services/door-failure.js'
 import type { Lookup } from '../src/services/door-guard.js'
 import { fetchImage } from '../src/services/images.js'
 import { type FileServer, GIF, JPEG, PNG, serve } from './support/files.js'
+import { LOOPBACK, names, PUBLIC } from './support/names.js'
 import { CERT, KEY } from './support/tls.js'
 import { createWorld, type World } from './support/world.js'
 
 const MB = 1_000_000
 const UNREACHABLE = 'could not be fetched: the address cannot be reached or is not allowed'
-const PUBLIC = { address: '93.184.216.34', family: 4 }
-const LOOPBACK = { address: '127.0.0.1', family: 4 }
-
-/** A resolver that knows only these names and counts how often it is asked. */
-function names(table: Record<string, { address: string; family: number }[][]>) {
-  const asked: string[] = []
-  const lookup: Lookup = (hostname, _options, callback) => {
-    asked.push(hostname)
-    const answers = table[hostname]
-    const answer = answers && (answers.length > 1 ? answers.shift()! : answers[0]!)
-    setImmediate(() => (answer ? callback(null, answer) : callback(new Error('ENOTFOUND'), [])))
-  }
-  return { lookup, asked }
-}
 
 let plain: FileServer
 let secure: { port: number; close(): Promise<void> }
@@ -147,9 +134,15 @@ describe('where the door leads', () => {
       family: 4,
     }
     const { lookup } = names({ 'public.example': [[turncoat]] })
-    expect(await why(door(OPEN_WORLD, lookup, CERT), `https://public.example:${secure.port}/`)).toBe(
-      UNREACHABLE,
-    )
+    const through = door(OPEN_WORLD, lookup, CERT)
+    const url = `https://public.example:${secure.port}/`
+    expect(await why(through, url)).toBe(UNREACHABLE)
+    reads = 0
+    const posting = through.post(url, { account: 'a', headers: {}, body: '' })
+    expect(await posting.catch((error: PostFailed) => error)).toMatchObject({
+      reason: 'blocked',
+      detail: 'the connection reached a blocked address',
+    })
     expect(reads).toBeGreaterThan(1)
     expect(seen).toEqual([])
   })

@@ -46,6 +46,7 @@ import { registerSimCalls } from './sim/calls.js'
 import { registerSimClock } from './sim/clock.js'
 import { registerSimGroups } from './sim/groups.js'
 import { registerSimLocation } from './sim/location.js'
+import { registerSimOutboundCalls } from './sim/outbound-calls.js'
 import { registerSim } from './sim/phones.js'
 import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
@@ -189,6 +190,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSim(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
+    registerSimOutboundCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
     registerSimGroups(routes, ctx)

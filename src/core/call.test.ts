@@ -5,6 +5,7 @@ import { AppError } from './errors.js'
 const RINGING: Call = {
   id: 'c1',
   network: 'live',
+  direction: 'inbound',
   lineId: 'l1',
   lineNumber: '+12025550100',
   accountId: 'a1',
@@ -12,6 +13,8 @@ const RINGING: Call = {
   forwardedTo: '+12025550102',
   state: 'ringing',
   outcome: null,
+  voicemail: false,
+  sentBy: null,
   createdAt: 1000,
   answeredAt: null,
   endedAt: null,
@@ -37,21 +40,23 @@ describe('what people do with a call', () => {
       return (error as AppError).code
     }
   }
-  // answer, decline, hang up
+  // answer, voicemail, decline, hang up
   it.each([
-    ['ringing', 'caller', ['conflict', 'conflict', 'CANCELLED']],
-    ['ringing', 'forwarded', ['answered', 'BUSY', 'conflict']],
-    ['answered', 'caller', ['conflict', 'conflict', 'COMPLETED']],
-    ['answered', 'forwarded', ['conflict', 'conflict', 'COMPLETED']],
-    ['ended', 'caller', ['conflict', 'conflict', 'conflict']],
-    ['ended', 'forwarded', ['conflict', 'conflict', 'conflict']],
-    ['turned_away', 'caller', ['conflict', 'conflict', 'conflict']],
-    ['turned_away', 'forwarded', ['conflict', 'conflict', 'conflict']],
-    ['overdue', 'caller', ['conflict', 'conflict', 'conflict']],
-    ['overdue', 'forwarded', ['conflict', 'conflict', 'conflict']],
+    ['ringing', 'caller', ['conflict', 'conflict', 'conflict', 'CANCELLED']],
+    ['ringing', 'forwarded', ['answered', 'answered', 'BUSY', 'conflict']],
+    ['answered', 'caller', ['conflict', 'conflict', 'conflict', 'COMPLETED']],
+    ['answered', 'forwarded', ['conflict', 'conflict', 'conflict', 'COMPLETED']],
+    ['ended', 'caller', ['conflict', 'conflict', 'conflict', 'conflict']],
+    ['ended', 'forwarded', ['conflict', 'conflict', 'conflict', 'conflict']],
+    ['turned_away', 'caller', ['conflict', 'conflict', 'conflict', 'conflict']],
+    ['turned_away', 'forwarded', ['conflict', 'conflict', 'conflict', 'conflict']],
+    ['overdue', 'caller', ['conflict', 'conflict', 'conflict', 'conflict']],
+    ['overdue', 'forwarded', ['conflict', 'conflict', 'conflict', 'conflict']],
   ] as const)('%s, by the %s: %j', (state, side, outcomes) => {
     expect(
-      (['answer', 'decline', 'hangup'] as const).map((action) => outcome(CALLS[state], side, action)),
+      (['answer', 'voicemail', 'decline', 'hangup'] as const).map((action) =>
+        outcome(CALLS[state], side, action),
+      ),
     ).toEqual(outcomes)
   })
 })
@@ -63,12 +68,48 @@ describe('the event of its end', () => {
     ['hung up at once', ended(ANSWERED, 'COMPLETED', 5001), { answered: true, duration: 0 }],
     ['missed', ended(RINGING, 'NO_ANSWER', 31_000), { answered: false, duration: null, status: 'NO_ANSWER' }],
   ])('%s', (_name, call, data) => {
-    expect(callEvent(call, account, 'u1')).toMatchObject({
+    expect(callEvent(call, account, 'u1', null)).toMatchObject({
       type: 'call.inbound',
       accountId: 'a1',
       subject: 'c1',
       at: call.endedAt,
       data: { ...data, companyId: 'u1', createdAt: 1000, endedAt: call.endedAt },
+    })
+  })
+
+  const OUT: Call = {
+    ...RINGING,
+    direction: 'outbound',
+    caller: '+12025550100',
+    sentBy: 's1',
+  }
+  const talk = (action: CallAction) => ended(afterAction(OUT, 'forwarded', action, 5000), 'COMPLETED', 9000)
+  it.each([
+    ['connected', talk('answer'), { disposition: 'connected', status: 'COMPLETED', duration: 4 }],
+    ['taken by a machine', talk('voicemail'), { disposition: 'voicemail', status: 'COMPLETED', duration: 4 }],
+    ['declined', ended(OUT, 'BUSY', 2000), { disposition: 'not_answered', status: 'BUSY', duration: null }],
+  ])('that went out: %s', (_name, call, data) => {
+    expect(callEvent(call, account, 'u1', 'p1')).toEqual({
+      type: 'call.outbound',
+      accountId: 'a1',
+      subject: 'c1',
+      at: call.endedAt,
+      data: {
+        callId: 'c1',
+        fromNumber: '+12025550100',
+        toNumber: '+12025550102',
+        direction: 'outbound',
+        provider: 'twilio',
+        companyId: 'u1',
+        contactId: 'p1',
+        recordingUrl: null,
+        transcript: null,
+        metadata: {},
+        createdAt: 1000,
+        origin: 'DASHBOARD',
+        sentBy: 's1',
+        ...data,
+      },
     })
   })
 })

@@ -7,6 +7,7 @@ import { uuidOf } from '../ids.js'
 import { findAccount } from '../storage/accounts.js'
 import { findForwardingNumbers, isBlocked } from '../storage/call-forwarding.js'
 import { lockOpenCalls, saveCall } from '../storage/calls.js'
+import { findContacts } from '../storage/contacts.js'
 import type { Sql } from '../storage/db.js'
 import { ownerOf } from './shared-lines.js'
 
@@ -23,6 +24,7 @@ export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string):
   const call: Call = {
     id: ctx.newId(),
     network: line.network,
+    direction: 'inbound',
     lineId: line.id,
     lineNumber: line.number,
     accountId,
@@ -30,6 +32,8 @@ export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string):
     forwardedTo: blocked ? null : forwardedTo,
     state: 'ringing',
     outcome: null,
+    voicemail: false,
+    sentBy: null,
     createdAt: now,
     answeredAt: null,
     endedAt: null,
@@ -44,7 +48,10 @@ export async function callEvents(sql: Sql, calls: readonly Call[]): Promise<NewE
   for (const call of calls) {
     if (call.state !== 'ended') continue
     const account = await findAccount(sql, call.accountId!)
-    if (account) events.push(callEvent(call, account, companyIdOf(account)))
+    if (!account) continue
+    const called = call.forwardedTo!
+    const contact = (await findContacts(sql, account.id, 'phone', [called])).get(called)
+    events.push(callEvent(call, account, companyIdOf(account), contact?.id ?? null))
   }
   return events
 }

@@ -29,9 +29,9 @@ export class PostFailed extends Error {
 /** What an error of the network or of the HTTP library means. */
 export function failure(error: unknown): PostFailed {
   if (error instanceof PostFailed) return error
-  const { code = '', message } = error as Error & { code?: string }
-  const detail = `${code} ${message}`.trim()
-  if (error instanceof BlockedAddress) return new PostFailed('blocked', detail)
+  const { name, code = name, message } = error as Error & { code?: string }
+  const detail = `${code} ${message}`
+  if (error instanceof BlockedAddress) return new PostFailed('blocked', message)
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new PostFailed('timeout', detail)
   if (isTls(code)) return new PostFailed('tls', detail)
   return new PostFailed(isProtocol(code, message) ? 'protocol' : 'connection', detail)
@@ -46,7 +46,8 @@ function isTls(code: string): boolean {
 /** The library has no codes of their own for an answer that is only interim and for one that changes protocols. */
 function isProtocol(code: string, message: string): boolean {
   return (
-    /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_INVALID_ARG$|UND_ERR_REQ_|UND_ERR_RES_)/.test(code) ||
-    /^bad (response|upgrade)$/.test(message)
+    /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_INVALID_ARG$|UND_ERR_REQ_|UND_ERR_RES_)/.test(
+      code,
+    ) || /^bad (response|upgrade)$/.test(message)
   )
 }

@@ -15,13 +15,16 @@ export interface Guards {
   lookup?: Lookup
   /** Trusted instead of the public authorities. */
   ca?: string
+  /** From the name to the end of the TLS handshake. */
+  connectMs?: number
 }
 
 /** The connection was not made, or not used, because of where it leads. Outsiders never hear this word. */
 export class BlockedAddress extends Error {}
 
-/** From the name to the end of the TLS handshake. */
 const CONNECT_MS = 5000
+/** No honest name has more addresses, and we would try them one by one. */
+const MAX_ADDRESSES = 64
 /** An idle connection is not worth more; the name is asked for again after it. */
 const KEEP_ALIVE_MS = 10_000
 const MAX_HEADER_BYTES = 16_384
@@ -45,9 +48,9 @@ export function guardedAgent(guards: Guards): Agent {
  * Checks the addresses that a name leads to, an address that stands in the URL itself (nobody looks that up), and
  * once more the one that the connection has reached.
  */
-function guardedConnector({ rules, lookup, ca }: Guards): buildConnector.connector {
+function guardedConnector({ rules, lookup, ca, connectMs }: Guards): buildConnector.connector {
   const connect = buildConnector({
-    timeout: CONNECT_MS,
+    timeout: connectMs ?? CONNECT_MS,
     lookup: guardedLookup(rules, lookup ?? (systemLookup as unknown as Lookup)) as never,
     rejectUnauthorized: true,
     ...(ca ? { ca } : {}),
@@ -72,8 +75,8 @@ function guardedLookup(rules: UrlRules, lookup: Lookup): Lookup {
   return (hostname, options, callback) =>
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, [])
-      const bad = addresses.some(({ address }) => addressFault(hostname, address, rules))
-      if (bad || addresses.length === 0)
+      const isOdd = addresses.length === 0 || addresses.length > MAX_ADDRESSES
+      if (isOdd || addresses.some(({ address }) => addressFault(hostname, address, rules)))
         return callback(new BlockedAddress('the name leads to a blocked address'), [])
       if ((options as { all?: boolean }).all) return callback(null, addresses)
       // Node asks for one address only when it was told not to try several.

@@ -57,7 +57,7 @@ const AGENT_LIFE_MS = 60_000
 const MAX_AGENTS = 1000
 
 export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): Door {
-  const guards: Guards = { rules, lookup: options.lookup, ca: options.ca }
+  const guards: Guards = { ...options, rules }
   const agents = createAccountAgents(
     () => guardedAgent(guards),
     options.agentLifeMs ?? AGENT_LIFE_MS,

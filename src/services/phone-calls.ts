@@ -63,7 +63,11 @@ export async function callFromPhone(
     (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)
     throw new AppError('invalid', `The phone ${number} is switched off; switch it on to call from it`)
-  const call = await routeCall(ctx, sql, line, number)
+  return putThrough(ctx, sql, await routeCall(ctx, sql, line, number))
+}
+
+/** The network takes a call: it rings, or ends at once. */
+export async function putThrough(ctx: Ctx, sql: Sql, call: Call): Promise<Call> {
   const outcome = call.state === 'ringing' ? await immediateEnd(ctx, sql, call) : undefined
   const placed = outcome ? ended(call, outcome, call.createdAt) : call
   await insertCall(sql, placed)
@@ -110,7 +114,7 @@ export async function actOnCall(
 }
 
 /** A call's new state, and its event when that is its end. */
-async function saveEnds(ctx: Ctx, sql: Sql, calls: readonly Call[]): Promise<void> {
+export async function saveEnds(ctx: Ctx, sql: Sql, calls: readonly Call[]): Promise<void> {
   for (const call of calls) await saveCall(sql, call)
   await appendEvents(sql, await callEvents(sql, calls))
   if (calls.length > 0) ctx.failpoint('call.before_end')

@@ -3,8 +3,8 @@ import type { Row, Sql } from './db.js'
 
 export async function insertCall(sql: Sql, call: Call): Promise<void> {
   await sql.run(
-    `insert into calls (id, network, line_id, line_number, account_id, caller, forwarded_to, state, outcome, created_at, answered_at, ended_at, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    `insert into calls (id, network, line_id, line_number, account_id, caller, forwarded_to, state, outcome, created_at, answered_at, ended_at, due_at, direction, voicemail, sent_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     [
       call.id,
       call.network,
@@ -19,14 +19,17 @@ export async function insertCall(sql: Sql, call: Call): Promise<void> {
       call.answeredAt,
       call.endedAt,
       call.dueAt,
+      call.direction,
+      call.voicemail ? 1 : 0,
+      call.sentBy,
     ],
   )
 }
 
 export async function saveCall(sql: Sql, call: Call): Promise<void> {
   await sql.run(
-    'update calls set state = $2, outcome = $3, answered_at = $4, ended_at = $5, due_at = $6 where id = $1',
-    [call.id, call.state, call.outcome, call.answeredAt, call.endedAt, call.dueAt],
+    'update calls set state = $2, outcome = $3, answered_at = $4, ended_at = $5, due_at = $6, voicemail = $7 where id = $1',
+    [call.id, call.state, call.outcome, call.answeredAt, call.endedAt, call.dueAt, call.voicemail ? 1 : 0],
   )
 }
 
@@ -84,6 +87,15 @@ export async function listPhoneCalls(
   return rows.map(toCall)
 }
 
+/** The calls an account placed, newest first. */
+export async function listOutboundCalls(sql: Sql, accountId: string, limit: number): Promise<Call[]> {
+  const rows = await sql.all(
+    "select * from calls where account_id = $1 and direction = 'outbound' order by id desc limit $2",
+    [accountId, limit],
+  )
+  return rows.map(toCall)
+}
+
 function forUpdate(sql: Sql): string {
   return sql.engine === 'postgres' ? 'for update' : ''
 }
@@ -92,6 +104,7 @@ function toCall(row: Row): Call {
   return {
     id: row.id as string,
     network: row.network as string,
+    direction: row.direction as Call['direction'],
     lineId: row.line_id as string,
     lineNumber: row.line_number as string,
     accountId: row.account_id as string | null,
@@ -99,6 +112,8 @@ function toCall(row: Row): Call {
     forwardedTo: row.forwarded_to as string | null,
     state: row.state as Call['state'],
     outcome: row.outcome as CallOutcome | null,
+    voicemail: row.voicemail === 1,
+    sentBy: row.sent_by as string | null,
     createdAt: row.created_at as number,
     answeredAt: row.answered_at as number | null,
     endedAt: row.ended_at as number | null,

@@ -12,13 +12,13 @@ import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
 import { simulatedAccount } from './shared.js'
 
-/** Calls from virtual phones to lines, and on to the phones they are forwarded to. */
+/** Calls on virtual phones: to lines, and from lines or forwarded by them. */
 
 const CallWire = Type.Object({
   id: Type.String({ description: 'Id; the call_id of the event' }),
   direction: Type.Unsafe<string>({ type: 'string', enum: ['in', 'out'], description: 'Seen from the phone' }),
   number: Type.String({ description: 'The other side: the line that was called, or who calls' }),
-  line: Type.String({ description: 'The line that was called' }),
+  line: Type.String({ description: 'The line that was called or calls' }),
   state: Type.Unsafe<string>({
     type: 'string',
     enum: ['ringing', 'answered', 'ended', 'turned_away'],
@@ -57,6 +57,11 @@ const ACTIONS: Record<CallAction, { summary: string; description: string }> = {
   answer: {
     summary: 'Answer a call',
     description: 'On the phone that rings.',
+  },
+  voicemail: {
+    summary: 'Let a machine take a call',
+    description:
+      'On the phone that rings. The call counts as answered; of one that an account placed the event says so.',
   },
   decline: {
     summary: 'Decline a call',

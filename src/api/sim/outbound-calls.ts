@@ -1,0 +1,129 @@
+import { Type } from 'typebox'
+import type { Call } from '../../core/call.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { callFromDashboard, hangUpAtDashboard } from '../../services/dashboard-calls.js'
+import { wakeCalls } from '../../services/phone-calls.js'
+import { listOutboundCalls } from '../../storage/calls.js'
+import { requirePhone } from '../fields.js'
+import { nullable } from '../message-wire.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { simulatedAccount } from './shared.js'
+
+/** Calls that an account places from its lines, as at a dashboard. */
+
+const CallWire = Type.Object({
+  id: Type.String({ description: 'Id; the call_id of the event' }),
+  from: Type.String({ description: 'The line that calls' }),
+  to: Type.String({ description: 'The phone that is called' }),
+  state: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['ringing', 'answered', 'ended'],
+    description: 'How far it is',
+  }),
+  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
+  voicemail: Type.Boolean({ description: 'Whether a machine answered' }),
+  sent_by: Type.String({ description: 'Who placed it: the seat, or the account' }),
+  created_at: Type.String({ description: 'When it began' }),
+  answered_at: nullable('string', 'When it was answered'),
+  ended_at: nullable('string', 'When it was over'),
+})
+
+function callWire(call: Call) {
+  const time = (at: number | null) => (at === null ? null : formatTime(at))
+  return {
+    id: call.id,
+    from: call.lineNumber,
+    to: call.forwardedTo!,
+    state: call.state,
+    outcome: call.outcome,
+    voicemail: call.voicemail,
+    sent_by: call.sentBy!,
+    created_at: formatTime(call.createdAt),
+    answered_at: time(call.answeredAt),
+    ended_at: time(call.endedAt),
+  }
+}
+
+export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+
+  app.get(
+    '/sim/calls',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Calls from lines, newest first',
+        querystring: Type.Object({
+          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+        }),
+        response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
+      },
+    },
+    async (request) => {
+      const account = await simulatedAccount(ctx, request)
+      const calls = await listOutboundCalls(ctx.db, account.id, Math.min(request.query.limit ?? 100, 1000))
+      return { data: calls.map(callWire) }
+    },
+  )
+  app.post(
+    '/sim/calls',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Call a phone from a line',
+        description:
+          'As a user does at the dashboard. The phone rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when the phone is switched off or the number is a line, and is BUSY when the phone refuses everything. Its end is the event call.outbound, which a call_log webhook tells.',
+        body: Type.Object({
+          from: Type.String({ description: 'A simulated line, E.164' }),
+          to: Type.String({ description: 'The phone, E.164' }),
+          seat_id: Type.Optional(
+            Type.String({ description: 'Who calls: a seat of the account, by id or outside subject' }),
+          ),
+        }),
+        response: { 201: CallWire },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const from = requirePhone('from', request.body.from)
+      const to = requirePhone('to', request.body.to)
+      const seatId = request.body.seat_id
+      let placed: Call | undefined
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          placed = await callFromDashboard(ctx, sql, account, { from, to, seatId })
+          return { status: 201, body: callWire(placed) }
+        },
+        { after: () => wakeCalls(ctx, placed!) },
+      )
+    },
+  )
+  app.post(
+    '/sim/calls/:id/hangup',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Hang up a call from a line',
+        description: 'An answered call ends as COMPLETED, one that still rings as CANCELLED.',
+        params: Type.Object({ id: Type.String({ description: 'The call' }) }),
+        response: { 200: CallWire },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      return answerOnce(ctx, request, reply, async (sql) => {
+        const call = await hangUpAtDashboard(ctx, sql, account, request.params.id)
+        return { status: 200, body: callWire(call) }
+      })
+    },
+  )
+}
