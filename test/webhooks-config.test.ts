@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type App, createApp } from '../src/app.js'
+import { createApp } from '../src/app.js'
 import { createClock } from '../src/clock.js'
 import { shardOf, WEBHOOK_TYPES, type WebhookEndpoint } from '../src/core/webhook.js'
 import { endpointsOf } from '../src/services/webhooks.js'
@@ -358,9 +358,9 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
       expect(await endpoints()).toHaveLength(200)
     })
 
-    it('lines are for receive webhooks only', async () => {
-      for (const type of WEBHOOK_TYPES.filter((one) => one !== 'receive'))
-        refused(await add([{ url: HOOK, sendblue_numbers: [LINE] }], { type }), /only receive webhooks/)
+    it('a contact is made on no line, so its webhook can be for none', async () => {
+      refused(await add([{ url: HOOK, sendblue_numbers: [LINE] }], { type: 'contact_created' }), /on no line/)
+      expect((await add([{ url: HOOK, sendblue_numbers: [LINE] }], { type: 'outbound' })).status).toBe(200)
     })
 
     it('keys that nobody knows are bounded, and none reaches a prototype', async () => {

@@ -112,8 +112,8 @@ function readEntry(ctx: Ctx, actor: Actor, type: WebhookType, field: string, val
 
 function readNumbers(type: WebhookType, field: string, value: unknown): string[] | null {
   if (value === undefined) return null
-  if (type !== 'receive')
-    throw new AppError('invalid', `${field}: only receive webhooks can be for some lines; leave it out`)
+  if (type === 'contact_created')
+    throw new AppError('invalid', `${field}: contacts are made on no line; leave it out`)
   if (!Array.isArray(value) || value.length === 0 || value.length > 1000)
     throw new AppError('invalid', `${field}: must be a list of lines in E.164; leave it out for all lines`)
   const numbers = value.map((number, i) => {
