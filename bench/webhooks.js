@@ -98,7 +98,7 @@ async function bare(url, bodies, counter) {
 async function queued(server, phone) {
   const { contact } = await server.request(`/api/v2/contacts/${phone}`)
   for (;;) {
-    const { data } = await server.request(`/v3/webhook-deliveries?message_handle=${contact.id}`)
+    const { data } = await server.request(`/v3/webhook-deliveries?message_handle=${contact.contact_id}`)
     if (data.length > 0) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

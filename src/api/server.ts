@@ -1,8 +1,6 @@
 import type { Server } from 'node:http'
 import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { Ajv } from 'ajv'
-import addFormats from 'ajv-formats'
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
@@ -19,6 +17,7 @@ import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
 import { registerCarousel } from './carousel.js'
+import { serializers, validators } from './compilers.js'
 import { registerContactBulk } from './contact-bulk.js'
 import { registerContactConsent } from './contact-consent.js'
 import { registerContactCreate } from './contact-create.js'
@@ -87,6 +86,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const app = Fastify(settings).withTypeProvider<TypeBoxTypeProvider>()
   registerBodyParsers(app)
   app.setValidatorCompiler(validators())
+  app.setSerializerCompiler(serializers())
   app.setErrorHandler(createErrorHandler(ctx.log))
   registerPolicies(app)
   const notFound = createNotFound(app)
@@ -200,14 +200,6 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   })
   await app.ready()
   return app
-}
-
-/** Bodies are taken as they are; what comes in a URL is text and is read as what the schema says. */
-function validators() {
-  const strict = addFormats.default(new Ajv({ useDefaults: false, allErrors: false, strict: false }))
-  const lenient = addFormats.default(new Ajv({ coerceTypes: true, useDefaults: false, strict: false }))
-  return ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
-    (httpPart === 'body' ? strict : lenient).compile(schema)
 }
 
 /** A parameter given twice is refused, an empty one counts as absent. */
