@@ -26,7 +26,9 @@ export interface Posted {
 
 export function createDeliverer(ctx: Ctx): Deliverer {
   const outcomes = createBatch<Outcome, undefined>(async (items) => {
+    ctx.failpoint('webhook.before_record')
     await ctx.db.write((sql) => saveOutcomes(sql, items))
+    ctx.failpoint('webhook.after_record')
     return items.map(() => undefined)
   })
   return {

@@ -41,6 +41,7 @@ export async function fanOut(
   if (!last) return { feed, lanes: [], more: false }
   const account = await ctx.directory.account(accountId)
   const deliveries = account ? await deliveriesOf(ctx, account, events, render) : []
+  ctx.failpoint('webhook.before_fanout')
   const moved = await ctx.db.tx(async (sql) => {
     if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return false
     await insertDeliveries(sql, deliveries)

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config.js'
+import { openPostgres } from '../../src/storage/postgres.js'
+import { openSqlite } from '../../src/storage/sqlite.js'
+import { eventually, type SpawnedServer, spawnServer, temporaryStorage } from '../support/server.js'
+import { createSink, type Sink } from '../support/sink.js'
+import { credentials, ENGINES, type Engine } from '../support/world.js'
+import { get, newLedger, send, tuneLine } from './ledger.js'
+
+/** Every step from an event to its acknowledgement, early and late. */
+const POINTS = [
+  'webhook.before_fanout',
+  'webhook.after_fanout',
+  'webhook.before_post',
+  'webhook.after_post',
+  'webhook.before_record',
+  'webhook.after_record',
+]
+  .flatMap((name) => [1, 3, 7].map((passing) => `${name}@${passing}`))
+  .concat([
+    'storage.before_commit@28',
+    'storage.before_commit@33',
+    'storage.before_commit@38',
+    'storage.before_commit@44',
+  ])
+const PER_LIFE = 8
+
+describe.each(ENGINES)('kill -9 while webhooks are delivered on %s', (engine) => {
+  it(`every event reaches its receiver, and never an older one after a newer, at ${POINTS.length} moments`, async () => {
+    const sink = await createSink()
+    const storage = await temporaryStorage(engine)
+    const env = { ...storage, TRUNKLINE_LEASE_MS: '700', LOG_LEVEL: 'silent' }
+    const ledger = newLedger()
+    let n = 0
+    let deaths = 0
+
+    const first = await spawnServer({ env })
+    await tuneLine(first.url, { pace: 0, settle_ms: 300, config: { latency_ms: 1 } })
+    const webhooks = { outbound: [`${sink.url}/out`] }
+    const configured = await fetch(`${first.url}/api/account/webhooks`, {
+      method: 'PUT',
+      headers: { ...credentials('live'), 'content-type': 'application/json' },
+      body: JSON.stringify({ webhooks }),
+    })
+    expect(configured.status).toBe(200)
+    await first.kill('SIGTERM')
+
+    const live = async (server: SpawnedServer) => {
+      for (let i = 0; i < PER_LIFE; i++) if (!(await send(ledger, server.url, `text ${n++}`))) return
+    }
+    for (const point of POINTS) {
+      // What the last death left may bring the next one before the server is even ready.
+      const server = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } }).catch(
+        (error: Error) => {
+          expect(error.message, point).toContain('ended instead of getting ready')
+        },
+      )
+      deaths++
+      if (!server) continue
+      for (let i = 0; i < 20; i++) {
+        const dead = await Promise.race([server.exited.then(() => true), live(server).then(() => false)])
+        if (dead) break
+      }
+      expect(await server.exited, point).toMatchObject({ signal: 'SIGKILL' })
+    }
+
+    const last = await spawnServer({ env })
+    const pending = async () => {
+      const open = await Promise.all(
+        [
+          '/v3/webhook-deliveries?status=pending',
+          '/api/v2/messages?status=QUEUED',
+          '/api/v2/messages?status=SENT',
+        ].map(async (path) => (await get(last.url, path)).data.length),
+      )
+      return open.reduce((sum, count) => sum + count, 0)
+    }
+    await eventually(pending, (count) => count === 0, 20_000, 300)
+    expect(await last.kill('SIGTERM')).toMatchObject({ code: 0 })
+    await sink.close()
+
+    const emitted = await listEmitted(engine, storage)
+    expect(new Set(sink.received.map((post) => post.headers['webhook-id']))).toEqual(new Set(emitted))
+    expect(outOfOrder(sink)).toEqual([])
+    expect(deaths).toBe(POINTS.length)
+    expect(emitted.length).toBeGreaterThan(100)
+  }, 180_000)
+})
+
+/** The ids of all events that the webhook was to hear of, from the log itself. */
+async function listEmitted(engine: Engine, storage: Record<string, string>): Promise<string[]> {
+  const config = loadConfig(storage)
+  const db = engine === 'postgres' ? await openPostgres(config.databaseUrl!) : await openSqlite(config.data)
+  try {
+    const rows = await db.all<{ account_id: string; seq: number }>(
+      "select account_id, seq from events where type in ('message.created', 'message.updated')",
+    )
+    return rows.map((row) => `evt_${row.account_id}_${row.seq}`)
+  } finally {
+    await db.close()
+  }
+}
+
+/** Messages of which the receiver heard something older after something newer. */
+function outOfOrder(sink: Sink): string[] {
+  const latest = new Map<string, number>()
+  return sink.received.flatMap(({ headers, body }) => {
+    const seq = Number(headers['x-trunkline-sequence'])
+    const before = latest.get(body.message_handle) ?? 0
+    latest.set(body.message_handle, Math.max(before, seq))
+    return seq < before ? [`${body.message_handle}: ${seq} after ${before}`] : []
+  })
+}
