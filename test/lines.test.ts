@@ -74,6 +74,7 @@ describe.each(ENGINES)('lines on %s', (engine) => {
         status_changed_at: start,
         degraded_since: null,
         effective_until: null,
+        blocked_at: null,
       },
       expect.objectContaining({ sendblue_number: SHARED_LINE, status: 'ONLINE', assignment: 'shared' }),
     ])

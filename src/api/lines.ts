@@ -26,6 +26,7 @@ const LineState = Type.Object({
   status_changed_at: nullable('string', 'When it came into this status; null while UNKNOWN'),
   degraded_since: nullable('string', 'Since when it is DEGRADED; null when it is not'),
   effective_until: nullable('string', 'End of a time of grace; null'),
+  blocked_at: nullable('string', 'Since when the line may send nothing; then its status is OFFLINE'),
 })
 
 export function registerLines(app: Routes, ctx: Ctx): void {
@@ -80,13 +81,15 @@ export function registerLines(app: Routes, ctx: Ctx): void {
 
 function stateWire({ line, health }: KnownLine) {
   const time = (at: number | null | undefined) => (at == null ? null : formatTime(at))
+  const { blockedAt } = line
   return {
     worker_id: line.id,
     sendblue_number: line.number,
-    status: health?.state ?? 'UNKNOWN',
+    status: blockedAt === null ? (health?.state ?? 'UNKNOWN') : 'OFFLINE',
     assignment: assignmentOf(line),
-    status_changed_at: time(health?.changedAt),
-    degraded_since: time(health?.degradedSince),
+    status_changed_at: time(blockedAt ?? health?.changedAt),
+    degraded_since: blockedAt === null ? time(health?.degradedSince) : null,
     effective_until: null,
+    blocked_at: time(blockedAt),
   }
 }

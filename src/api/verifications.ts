@@ -169,7 +169,9 @@ async function start(
   const account = accountOf(request)
   const base = baseUrl(ctx, request)
   const input: NewVerification = { to: requirePhone('to', body.to), hosted: hostedOf(body.hosted) }
-  const lines = [...(await ctx.directory.linesOf(account.id)).values()]
+  const lines = [...(await ctx.directory.linesOf(account.id)).values()].filter(
+    ({ line }) => line.blockedAt === null,
+  )
   const answer = await answerOnce<Static<typeof StartedVerification>>(
     ctx,
     request,

@@ -46,6 +46,13 @@ function clearable(args: Args, name: string): string | null | undefined {
   return value === 'none' ? null : value
 }
 
+function yesOrNo(args: Args, name: string): boolean | undefined {
+  const value = text(args, name)
+  if (value !== undefined && value !== 'yes' && value !== 'no')
+    throw new UsageError(`--${name} must be yes or no`)
+  return value === undefined ? undefined : value === 'yes'
+}
+
 interface Change {
   name: string
   summary: string
@@ -73,13 +80,22 @@ const CHANGES: Change[] = [
     options: {
       ...settingOptions(),
       seat: { type: 'string', help: 'the seat it is assigned to; none takes it away' },
+      blocked: {
+        type: 'string',
+        help: 'yes: it sends nothing and what waits for it fails; no: it may again',
+      },
     },
     examples: [
       'trunkline line set <id> --pace 1',
       'trunkline line set <id> --on-unknown resend',
       'trunkline line set <id> --seat <seat id>',
+      'trunkline line set <id> --blocked yes',
     ],
-    body: (args) => ({ ...settings(args), seat_id: clearable(args, 'seat') }),
+    body: (args) => ({
+      ...settings(args),
+      seat_id: clearable(args, 'seat'),
+      blocked: yesOrNo(args, 'blocked'),
+    }),
   },
   {
     name: 'seat',

@@ -44,6 +44,11 @@ export function unassignedEvent(accountId: string, line: Line, at: number): NewE
   return { accountId, type: 'line.unassigned', subject: line.id, at, data }
 }
 
+export function blockedEvent(accountId: string, line: Line, at: number): NewEvent {
+  const data = { number: line.number, assignment: assignmentOf(line), blockedAt: at }
+  return { accountId, type: 'line.blocked', subject: line.id, at, data }
+}
+
 export function statusEvent(accountId: string, line: Line, health: LineHealth): NewEvent {
   const data = {
     number: line.number,

@@ -15,6 +15,8 @@ export interface Line {
   /** How long after the wire a carrier's "no such message" may still be wrong. */
   settleMs: number
   createdAt: number
+  /** Since when its carrier or the operator lets it send nothing. */
+  blockedAt: number | null
 }
 
 export const DEFAULT_PACE = 10

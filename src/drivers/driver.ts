@@ -175,6 +175,8 @@ export interface DriverHost {
   locationsChanged(): void
   /** Connection trouble is a state, not an exception. */
   state(state: LineState, detail?: string): void
+  /** The carrier lets this line send nothing any more. Telling it twice does no harm. */
+  blocked(detail: string): void
   clock: DriverClock
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
 }

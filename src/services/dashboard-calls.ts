@@ -23,6 +23,8 @@ export async function callFromDashboard(
       `from: ${ask.from} is not a simulated line of this account. GET /api/lines lists the lines.`,
     )
   }
+  if (line.blockedAt !== null)
+    throw new AppError('invalid', `from: the line ${ask.from} is blocked. Use another line.`)
   const seat = ask.seatId === undefined ? null : await findSeat(sql, account.id, ask.seatId)
   if (seat === undefined) throw new AppError('invalid', 'seat_id: no such seat in this account')
   const now = ctx.clock.now()

@@ -82,6 +82,7 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
     onUnknown: input.onUnknown ?? 'hold',
     settleMs: input.settleMs ?? DEFAULT_SETTLE_MS,
     createdAt: ctx.clock.now(),
+    blockedAt: null,
   }
   await insertLine(sql, line)
   if (line.kind === 'shared') await insertLineMember(sql, line.id, account.id)

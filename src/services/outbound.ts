@@ -44,6 +44,12 @@ export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): P
       `This phone number is not defined: from_number ${fromNumber} is not a line of this account. GET /api/lines lists the lines.`,
     )
   }
+  if (usable.line.blockedAt !== null) {
+    throw new AppError(
+      'invalid',
+      `from_number: the line ${fromNumber} is blocked and can send nothing. Use another line.`,
+    )
+  }
   return usable
 }
 

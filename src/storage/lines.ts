@@ -107,6 +107,31 @@ export async function removeLine(sql: Sql, id: string, now: number): Promise<boo
   )
 }
 
+/** Tells whether that was news: of several who block a line, one does. */
+export async function blockLine(sql: Sql, id: string, now: number): Promise<boolean> {
+  const changed = await sql.run(
+    'update lines set blocked_at = $2 where id = $1 and blocked_at is null and removed_at is null',
+    [id, now],
+  )
+  return changed > 0
+}
+
+export async function unblockLine(sql: Sql, id: string): Promise<void> {
+  await sql.run('update lines set blocked_at = null where id = $1', [id])
+}
+
+/** What waits on blocked lines and has certainly not left; where that is a question, the line still asks. */
+export async function listBlockedBacklog(sql: Sql, limit: number): Promise<number[]> {
+  const rows = await sql.all<{ id: number }>(
+    `select m.id from messages m where m.next_action_at is not null and m.status <> 'PENDING'
+       and m.line_id in (select id from lines where blocked_at is not null)
+       and not exists (select 1 from attempts a where a.message_id = m.id and a.n = m.attempts + 1 and a.state = 'on_wire')
+     order by m.id limit $1`,
+    [limit],
+  )
+  return rows.map((row) => row.id)
+}
+
 /**
  * Messages that wait for a line or on behalf of an account that was removed, and whether an attempt of theirs is
  * still open. One that is on the wire since `wireSince` is left out: its result is still to come. Found from
@@ -141,5 +166,6 @@ export function toLine(row: Row): Line {
     onUnknown: row.on_unknown as Line['onUnknown'],
     settleMs: row.settle_ms as number,
     createdAt: row.created_at as number,
+    blockedAt: row.blocked_at as number | null,
   }
 }

@@ -12,6 +12,7 @@ import { createRecentSends, type DispatchLine } from '../services/dispatch-line.
 import { recordGroupNews } from '../services/group-state.js'
 import { createInboundDoor } from '../services/inbound.js'
 import { perform } from '../services/line-actions.js'
+import { blockedByCarrier, endIfBlocked } from '../services/line-blocks.js'
 import { findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
 import { recordRead, recordReceipts, rematchParked } from '../services/receipts.js'
 import { type Attempt, listWireTimes } from '../storage/attempts.js'
@@ -80,6 +81,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     group: (news) => recordGroupNews(ctx, line, news),
     locationsChanged: () => ctx.wakes.wake(`places:${line.id}`),
     state: health.report,
+    blocked: (detail) => blockedByCarrier(ctx, line, detail),
     clock: ctx.clock,
     log: ctx.log,
   })
@@ -167,6 +169,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         if (attempt) void ask(takeOut(message.id), attempt)
         else due.push(message)
       }
+      if (line.blockedAt !== null && (await endIfBlocked(ctx, line, due))) due.length = 0
       for (const one of await claim(ctx, on, due, await reachOf(connection, on.services, due))) {
         pace.take(now)
         void send(takeOut(one.message.id), one)

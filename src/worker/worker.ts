@@ -1,6 +1,7 @@
 import type { Line } from '../core/line.js'
 import { CLAIM_MS } from '../core/verified-contact.js'
 import type { Ctx } from '../ctx.js'
+import { failBlocked } from '../services/line-blocks.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
 import { failLostProfileRequests } from '../services/profile-work.js'
@@ -130,6 +131,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
   async function tidy() {
     const now = ctx.clock.now()
     await failOrphans(ctx)
+    await failBlocked(ctx)
     await verifications.look()
     await failLostProfileRequests(ctx)
     await dropExpiredReplays(ctx.db, now)

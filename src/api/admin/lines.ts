@@ -5,6 +5,7 @@ import { type Line, MAX_PACE } from '../../core/line.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { assignSeat } from '../../services/call-forwarding.js'
+import { block, unblock } from '../../services/line-blocks.js'
 import { changeLine, createLine, deleteLine, shareLine, unshareLine } from '../../services/lines.js'
 import { findCallSettings } from '../../storage/call-forwarding.js'
 import type { Sql } from '../../storage/db.js'
@@ -54,6 +55,12 @@ const settings = {
 }
 const LineSettings = Type.Object({
   ...settings,
+  blocked: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: the line may send nothing, what waits for it fails, and its accounts get line.blocked. false: it may send again.',
+    }),
+  ),
   seat_id: Type.Optional(
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
@@ -96,6 +103,7 @@ const LineWire = Type.Object({
   settle_ms: Type.Integer({ description: 'How long a carrier\'s "no such message" is not yet believed' }),
   state: Type.String({ description: 'ONLINE, DEGRADED, OFFLINE or UNKNOWN' }),
   state_detail: nullable('string', "The driver's own words on that"),
+  blocked_at: nullable('string', 'Since when it may send nothing'),
   seat_id: nullable('string', 'The seat it is assigned to'),
   forwarding_number: nullable('string', 'Where calls to it go'),
   driven_here: Type.Boolean({ description: 'Whether this process drives it at the moment' }),
@@ -121,6 +129,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       settle_ms: line.settleMs,
       state: health?.state ?? 'UNKNOWN',
       state_detail: health?.detail ?? null,
+      blocked_at: line.blockedAt === null ? null : formatTime(line.blockedAt),
       seat_id: calls.seatId,
       forwarding_number: calls.forwardingNumber,
       driven_here: ctx.lines.get(line.id) !== undefined,
@@ -193,6 +202,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       const line = required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))
       const checked = body.config ? { config: checkedConfig(ctx, line.driver, body.config) } : {}
       if (body.seat_id !== undefined) await assignSeat(ctx, line, body.seat_id)
+      if (body.blocked !== undefined) await (body.blocked ? block : unblock)(ctx, line.id)
       return lineWire(ctx.db, await changeLine(ctx, line.id, { ...checked, ...settingsOf(body) }))
     },
   )
@@ -252,7 +262,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
 }
 
-function settingsOf(body: Omit<Static<typeof LineSettings>, 'seat_id'>) {
+function settingsOf(body: Omit<Static<typeof LineSettings>, 'seat_id' | 'blocked'>) {
   return {
     ...(body.pace === undefined ? {} : { pace: body.pace }),
     ...(body.on_unknown === undefined ? {} : { onUnknown: body.on_unknown as Line['onUnknown'] }),

@@ -42,10 +42,11 @@ export const SimulatorConfig = Type.Object({
         Type.Literal('silence'),
         Type.Literal('accept-then-drop'),
         Type.Literal('accept-then-silence'),
+        Type.Literal('block'),
       ],
       {
         description:
-          'unreachable: nothing leaves. refuse: final no. drop: the connection breaks and the message is not taken. silence: no answer, not taken. accept-then-drop and accept-then-silence: taken, but we are not told.',
+          'unreachable: nothing leaves. refuse: final no. drop: the connection breaks and the message is not taken. silence: no answer, not taken. accept-then-drop and accept-then-silence: taken, but we are not told. block: the carrier blocks the line for good.',
       },
     ),
   ),
@@ -214,6 +215,10 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
       if (fault === 'refuse')
         return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
+      if (fault === 'block') {
+        host.blocked('The simulated carrier has blocked the line')
+        return { outcome: 'refused', code: 'sim.blocked', detail: 'The carrier has blocked this line' }
+      }
       if (fault === 'silence') return silence()
       if (fault === 'drop') return dropped()
       const { group } = message

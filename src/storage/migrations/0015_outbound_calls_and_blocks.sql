@@ -5,7 +5,6 @@ alter table calls add column voicemail integer not null default 0;
 alter table calls add column sent_by text;
 create index calls_outbound on calls (account_id, id) where direction = 'outbound';
 
--- Since when a line is blocked, and why. What waits on such lines is found from here.
+-- Since when a line may send nothing. What waits on such lines is found from here.
 alter table lines add column blocked_at bigint;
-alter table lines add column blocked_reason text;
 create index lines_blocked on lines (id) where blocked_at is not null;

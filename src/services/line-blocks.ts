@@ -1,0 +1,88 @@
+import { AppError, MESSAGE_ERROR } from '../core/errors.js'
+import type { Line } from '../core/line.js'
+import { blockedEvent } from '../core/line-state.js'
+import type { Message } from '../core/message.js'
+import { failed } from '../core/outcome.js'
+import type { Ctx } from '../ctx.js'
+import { appendEvents } from '../storage/events.js'
+import { blockLine, findLine, listBlockedBacklog, unblockLine } from '../storage/lines.js'
+import { lockMessages } from '../storage/messages.js'
+import { saveChanges } from './changes.js'
+import { accountsOf } from './line-states.js'
+import { linesChanged } from './lines.js'
+
+/**
+ * A line may send nothing from now on: its carrier or the operator has blocked it. What waits for it ends as an
+ * error and is not sent later either, should the line come back. It still receives.
+ */
+export async function block(ctx: Ctx, id: string): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const line = await findLine(sql, id)
+    if (!line) throw new AppError('not_found', `There is no line ${id}`)
+    const now = ctx.clock.now()
+    if (!(await blockLine(sql, id, now))) return
+    const accounts = await accountsOf(sql, line)
+    await appendEvents(
+      sql,
+      accounts.map((accountId) => blockedEvent(accountId, line, now)),
+    )
+  })
+  linesChanged(ctx)
+  await failBlocked(ctx)
+}
+
+/** The line's driver says so. */
+export function blockedByCarrier(ctx: Ctx, line: Line, detail: string): void {
+  ctx.log.warn({ line: line.id, detail }, 'the carrier has blocked a line')
+  block(ctx, line.id).catch((error) => {
+    ctx.log.error({ err: error, line: line.id }, 'a blocked line is still in use; trying again in a second')
+    ctx.clock.after(1000, () => blockedByCarrier(ctx, line, detail))
+  })
+}
+
+export async function unblock(ctx: Ctx, id: string): Promise<void> {
+  await ctx.db.tx((sql) => unblockLine(sql, id))
+  linesChanged(ctx)
+}
+
+const AT_ONCE = 500
+
+/** Ends what waits on blocked lines. */
+export async function failBlocked(ctx: Ctx): Promise<void> {
+  for (;;) {
+    const ids = await listBlockedBacklog(ctx.db, AT_ONCE)
+    await endAsBlocked(ctx, ids)
+    if (ids.length < AT_ONCE) return
+  }
+}
+
+/** Ends what has come to a blocked line since. Not when the line is free again, which its driver learns later. */
+export async function endIfBlocked(ctx: Ctx, line: Line, due: readonly Message[]): Promise<boolean> {
+  if (((await findLine(ctx.db, line.id))?.blockedAt ?? null) === null) return false
+  await endAsBlocked(
+    ctx,
+    due.map(({ id }) => id),
+  )
+  return true
+}
+
+/** Ends these, unless they are over already. */
+async function endAsBlocked(ctx: Ctx, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    const messages = await lockMessages(sql, ids)
+    const error = {
+      code: MESSAGE_ERROR.failed,
+      reason: 'line_blocked',
+      message: 'The line was blocked before the message was sent',
+      detail: null,
+    }
+    await saveChanges(
+      sql,
+      [...messages.values()]
+        .filter((message) => message.nextActionAt !== null && message.status !== 'PENDING')
+        .map((before) => ({ before, after: failed(before, now, error) })),
+    )
+  })
+}
