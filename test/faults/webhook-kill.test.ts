@@ -84,7 +84,7 @@ describe.each(ENGINES)('kill -9 while webhooks are delivered on %s', (engine) =>
     expect(outOfOrder(sink)).toEqual([])
     expect(deaths).toBe(POINTS.length)
     expect(emitted.length).toBeGreaterThan(100)
-  }, 180_000)
+  }, 240_000)
 })
 
 /** The ids of all events that the webhook was to hear of, from the log itself. */
