@@ -120,6 +120,10 @@ describe('the command line', () => {
       on_unknown: 'resend',
     })
     expect(fieldOf(await text('line', 'set', shared.id, '--settle-ms', '7'), 'settle_ms')).toBe('7')
+    expect(await json('line', 'set', shared.id, '--blocked', 'yes')).toMatchObject({
+      blocked_at: expect.any(String),
+    })
+    expect(await json('line', 'set', shared.id, '--blocked', 'no')).toMatchObject({ blocked_at: null })
     expect((await json('line', 'share', shared.id, '--account', accountId)).members).toContain(accountId)
     expect(await json('line', 'unshare', shared.id, '--account', accountId)).toMatchObject({ removed: true })
     expect((await json('line', 'show', shared.id)).members).not.toContain(accountId)
@@ -161,6 +165,7 @@ describe('the command line', () => {
         '--pace must be a whole number',
       ],
       [['line', 'set', 'a', '--config', '{'], '--config must be JSON'],
+      [['line', 'set', 'a', '--blocked', 'maybe'], '--blocked must be yes or no'],
     ]
     for (const [args, message] of wrong) {
       const { code, stdout, stderr } = await cli(...args)
