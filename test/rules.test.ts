@@ -200,7 +200,48 @@ describe.each(ENGINES)('the interface on %s', (engine) => {
     })
   })
 
+  describe('rules of webhooks', () => {
+    const path = '/api/account/webhooks'
+    const url = 'https://example.com/hook'
+    const webhooks = async () => (await world.get(path)).body.webhooks
+
+    it('POST appends to the existing list, by default of the type receive', async () => {
+      await world.post(path, { webhooks: [url] })
+      const { body } = await world.post(path, { webhooks: [{ url: `${url}/2`, secret: 's' }] })
+      expect(body).toMatchObject({ status: 'OK', message: expect.stringMatching(/./) })
+      expect(body.webhooks.receive).toEqual([url, { url: `${url}/2`, secret: 's' }])
+    })
+
+    it('PUT replaces the whole configuration; types omitted are removed', async () => {
+      await world.call('PUT', path, { body: { webhooks: { outbound: [url], globalSecret: 'g' } } })
+      expect(await webhooks()).toMatchObject({ outbound: [url], receive: [], globalSecret: 'g' })
+    })
+
+    it('DELETE removes entries of a type', async () => {
+      await world.call('DELETE', path, { body: { webhooks: [url], type: 'outbound' } })
+      expect(await webhooks()).toMatchObject({ outbound: [], globalSecret: 'g' })
+    })
+
+    it('a secret per entry, as globalSecret, or as a legacy root-level field', async () => {
+      const given = { receive: [{ url, secret: 'own' }], globalSecret: 'g', secret: 'root' }
+      await world.call('PUT', path, { body: { webhooks: given } })
+      expect(await webhooks()).toMatchObject(given)
+    })
+
+    it('Webhook URLs must be valid HTTPS URLs', async () => {
+      for (const wrong of ['http://example.com/hook', 'example.com', ''])
+        expect((await world.post(path, { webhooks: [wrong] })).status).toBe(400)
+    })
+  })
+
   describe('errors', () => {
+    it('400 Missing or invalid webhooks array', async () => {
+      expect(await world.post('/api/account/webhooks', {})).toMatchObject({
+        status: 400,
+        body: { status: 'ERROR', message: 'Missing or invalid webhooks array' },
+      })
+    })
+
     it('401 when authentication failed: Unauthorized', async () => {
       expect(await world.get('/api/v2/messages', null)).toMatchObject({
         status: 401,

@@ -542,6 +542,34 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
     })
   })
 
+  it('an event goes to a webhook that another process added a moment ago, unheard of here', async () => {
+    const { db } = world.app.ctx
+    const refusing = 'http://127.0.0.1:1/'
+    await put({ contact_created: [refusing] })
+    const [known] = await endpoints()
+    await db.tx(async (sql) => {
+      await sql.run(
+        `insert into webhook_endpoints (id, account_id, type, url, position, schedule, created_at, updated_at)
+         select 'unheard', account_id, type, $2, 1, schedule, created_at, updated_at from webhook_endpoints
+         where id = $1`,
+        [known!.id, `${refusing}unheard`],
+      )
+      await sql.run('update webhook_settings set version = version + 1 where account_id = $1', [account])
+    })
+    await world.post('/api/v2/contacts', { number: '+14155550123' })
+    await world.settle()
+    const rows = await db.all('select endpoint_id, state from webhook_deliveries where account_id = $1', [
+      account,
+    ])
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        { endpoint_id: known!.id, state: 'pending' },
+        { endpoint_id: 'unheard', state: 'pending' },
+      ]),
+    )
+    await world.advance(DAY)
+  })
+
   it.runIf(engine === 'postgres')(
     'two processes: 20 appends at both all survive, and one hears of what the other changes',
     async () => {

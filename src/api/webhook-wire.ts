@@ -21,7 +21,8 @@ const Entry = Type.Unsafe<string | Record<string, unknown>>({
         sendblue_numbers: {
           type: 'array',
           items: { type: 'string' },
-          description: 'For receive: only messages to these lines, E.164. Leave it out for all.',
+          description:
+            'Only what happens on these lines, E.164; not for contact_created. Leave it out for all lines.',
         },
         retry_schedule: {
           type: 'string',

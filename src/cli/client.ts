@@ -6,16 +6,23 @@ import { harmless } from './output.js'
 export class ApiError extends Error {}
 
 export type Call = (
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: object,
 ) => Promise<unknown>
 
-/** Options of every command that talks to a server. */
-export const CLIENT_OPTIONS = {
+const URL_OPTION = {
   url: { type: 'string', help: 'server (TRUNKLINE_URL; default http://127.0.0.1:4040)' },
+} as const
+
+/** Options of every command that administers a server. */
+export const CLIENT_OPTIONS = {
+  ...URL_OPTION,
   offline: { type: 'boolean', help: 'work on the database itself while no server runs' },
 } as const
+
+/** Options of every command that acts for an account. */
+export const ACCOUNT_OPTIONS = URL_OPTION
 
 /**
  * Runs `work` with a way to call the admin routes: over HTTP, or, offline, on the very same routes inside this
@@ -23,10 +30,24 @@ export const CLIENT_OPTIONS = {
  */
 export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
   if (args.values.offline) return offline(work)
+  return online(args, 'admin', ', or use --offline', work)
+}
+
+/** The same for the routes of an account, with one of its keys. */
+export async function withAccount<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
+  return online(args, 'live', '', work)
+}
+
+async function online<T>(
+  args: Args,
+  kind: 'admin' | 'live',
+  otherwise: string,
+  work: (call: Call) => Promise<T>,
+): Promise<T> {
   const url = (args.values.url as string | undefined) ?? process.env.TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
   const credentials = {
-    'sb-api-key-id': process.env.TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys.admin.id,
-    'sb-api-secret-key': process.env.TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys.admin.secret,
+    'sb-api-key-id': process.env.TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys[kind].id,
+    'sb-api-secret-key': process.env.TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys[kind].secret,
   }
   return work(async (method, path, body) => {
     let response: Response
@@ -38,10 +59,15 @@ export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>
           : { headers: credentials }),
       })
     } catch {
-      throw new ApiError(`No server answers at ${url}. Start one with "trunkline serve", or use --offline.`)
+      throw new ApiError(`No server answers at ${url}. Start one with "trunkline serve"${otherwise}.`)
     }
-    return answer(response.status, await response.text())
+    return answer(response.status, await response.text(), WHICH_KEY[kind])
   })
+}
+
+const WHICH_KEY = {
+  admin: 'an admin key ("trunkline key create --admin --offline" makes one)',
+  live: 'a key of the account ("trunkline key create --account <id>" makes one)',
 }
 
 async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
@@ -50,7 +76,7 @@ async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
   try {
     return await work(async (method, path, body) => {
       const response = await app.server.inject({ method, url: path, ...(body ? { payload: body } : {}) })
-      return answer(response.statusCode, response.body)
+      return answer(response.statusCode, response.body, WHICH_KEY.admin)
     })
   } finally {
     await app.stop()
@@ -59,7 +85,7 @@ async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
 
 type Answer = { error?: { message?: string }; message?: string } | null
 
-function answer(status: number, text: string): unknown {
+function answer(status: number, text: string, key: string): unknown {
   let body: Answer
   try {
     body = text === '' ? null : JSON.parse(text)
@@ -69,9 +95,7 @@ function answer(status: number, text: string): unknown {
   if (status < 300) return body
   const reason = body?.error?.message ?? body?.message ?? `HTTP ${status}`
   if (status === 401) {
-    throw new ApiError(
-      'Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to an admin key ("trunkline key create --admin --offline" makes one).',
-    )
+    throw new ApiError(`Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to ${key}.`)
   }
   throw new ApiError(harmless(reason))
 }

@@ -7,7 +7,7 @@ import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../storage/we
 import { VERSION } from '../version.js'
 import { createBatch } from './batch.js'
 import { PostFailed } from './door-failure.js'
-import { endpointsOf, removeGoneEndpoint } from './webhooks.js'
+import { currentEndpointsOf, endpointsOf, removeGoneEndpoint } from './webhooks.js'
 
 /** What of an answer is kept in the log. */
 const ANSWER_KEPT = 8192
@@ -68,8 +68,10 @@ interface Outcome {
 /** The endpoint as it is now; nothing for a status callback, whose receiver is its URL. */
 async function receiverOf(ctx: Ctx, delivery: Delivery): Promise<WebhookEndpoint | null | 'removed'> {
   if (delivery.endpointId === null) return null
-  const endpoints = await endpointsOf(ctx, delivery.accountId)
-  return endpoints.find(({ id }) => id === delivery.endpointId) ?? 'removed'
+  const isIt = ({ id }: WebhookEndpoint) => id === delivery.endpointId
+  const known = (await endpointsOf(ctx, delivery.accountId)).find(isIt)
+  // Called off only when it is surely gone: it may be newer than what is remembered here.
+  return known ?? (await currentEndpointsOf(ctx, delivery.accountId)).find(isIt) ?? 'removed'
 }
 
 async function post(

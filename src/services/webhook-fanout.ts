@@ -9,7 +9,7 @@ import { findGroups } from '../storage/groups.js'
 import { findMessagesByHandle } from '../storage/messages.js'
 import { insertDeliveries, type NewDelivery } from '../storage/webhook-deliveries.js'
 import { moveFeed, type WebhookFeed } from '../storage/webhook-feeds.js'
-import { endpointsOf } from './webhooks.js'
+import { currentEndpointsOf } from './webhooks.js'
 
 /** An event with what it is about. */
 export interface Told {
@@ -63,7 +63,7 @@ async function deliveriesOf(
   render: RenderWebhook,
 ): Promise<NewDelivery[]> {
   const endpoints = new Map<WebhookType, WebhookEndpoint[]>()
-  for (const endpoint of await endpointsOf(ctx, account.id)) {
+  for (const endpoint of await currentEndpointsOf(ctx, account.id)) {
     endpoints.set(endpoint.type, [...(endpoints.get(endpoint.type) ?? []), endpoint])
   }
   const told = await withSubjects(

@@ -19,6 +19,7 @@ import { insertFeed } from '../storage/webhook-feeds.js'
 import {
   announceWebhooks,
   deleteWebhooks,
+  findWebhooksVersion,
   lockWebhooks,
   saveWebhookSettings,
   saveWebhooks,
@@ -36,6 +37,14 @@ export function endpointsOf(
   version?: number,
 ): Promise<readonly WebhookEndpoint[]> {
   return ctx.webhooks.endpointsOf(accountId, version)
+}
+
+/**
+ * The same, and never older than what is committed now: for decisions that are made once. What another process
+ * changed a moment ago may not have been heard of here yet.
+ */
+export async function currentEndpointsOf(ctx: Ctx, accountId: string): Promise<readonly WebhookEndpoint[]> {
+  return endpointsOf(ctx, accountId, await findWebhooksVersion(ctx.db, accountId))
 }
 
 /** The configuration as an actor may see it: a token for some lines sees only what is for those lines alone. */
