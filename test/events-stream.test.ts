@@ -1,3 +1,4 @@
+import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NewEvent } from '../src/core/event.js'
 import { dropOldEvents } from '../src/services/event-retention.js'
@@ -7,6 +8,53 @@ import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type Who, type World }
 
 const PATH = '/api/v2/events'
 const DAY = 24 * 3_600_000
+
+/** A reader on a bare socket that can stop taking anything. It notes the numbers of whole frames. */
+async function connect(world: World, as: { id: string; secret: string }, lastEventId: string) {
+  const socket = net.connect(Number(new URL(world.app.url()).port), '127.0.0.1')
+  const numbers: number[] = []
+  let text = ''
+  let isOpen = false
+  let closed = false
+  let changed = () => {}
+  const change = () =>
+    new Promise<void>((resolve) => {
+      changed = resolve
+    })
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+    isOpen = true
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const id = /^id: (\d+)\nevent: /m.exec(text.slice(0, end))?.[1]
+      if (id) numbers.push(Number(id))
+      text = text.slice(end + 2)
+    }
+    changed()
+  })
+  socket.on('close', () => {
+    closed = true
+    changed()
+  })
+  socket.on('error', () => {})
+  socket.write(
+    `GET /api/v2/events HTTP/1.1\r\nhost: x\r\nsb-api-key-id: ${as.id}\r\nsb-api-secret-key: ${as.secret}\r\nlast-event-id: ${lastEventId}\r\n\r\n`,
+  )
+  while (!isOpen && !closed) await change()
+  return {
+    pause: () => socket.pause(),
+    destroy: () => socket.destroy(),
+    /** Everything that still comes until the connection ends. */
+    async rest() {
+      socket.resume()
+      while (!closed) await change()
+      return numbers
+    },
+    async until(n: number) {
+      while (numbers.length < n && !closed) await change()
+      return numbers
+    },
+  }
+}
 
 describe.each(ENGINES)('the stream of events on %s', (engine) => {
   let world: World
@@ -395,6 +443,77 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
       const kind = i % 4
       expect(list).toEqual(wanted.filter((id) => kind < 2 || (kind === 2) === id.startsWith('v')))
     }
+  })
+
+  it('a reader that takes nothing is cut off, and resumes where it was', async () => {
+    const b = await world.addAccount(`slow-${engine}@example.com`, '+12025550164')
+    const begins = await last(b.id)
+    const streams = async () => (await world.app.ctx.metrics.eventStreams.get()).values[0]!.value
+    await expect.poll(streams).toBe(0)
+    const slow = await connect(world, b.live, String(begins))
+    slow.pause()
+    const big = 'x'.repeat(50_000)
+    const data = { phone: ADA, firstName: big, lastName: '' }
+    let written = 0
+    // More than the buffers of two sockets hold.
+    while ((await streams()) > 0 && written < 1000) {
+      await append(...Array.from({ length: 20 }, () => ({ accountId: b.id, data })))
+      written += 20
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+    expect(written).toBeLessThan(1000)
+    const got = await slow.rest()
+    expect(got.length).toBeLessThan(written)
+    expect(got).toEqual(got.map((_, i) => begins + 1 + i))
+    const { follower } = await open('', b.live, { 'last-event-id': String(got.at(-1) ?? begins) })
+    const more = await take(follower, written - got.length)
+    expect(more.map(({ id }) => Number(id))).toEqual(more.map((_, i) => begins + got.length + 1 + i))
+    follower.close()
+  })
+
+  it('what is removed while a reader catches up is told as a gap', async () => {
+    const b = await world.addAccount(`race-${engine}@example.com`, '+12025550165')
+    const begins = await last(b.id)
+    const data = { phone: ADA, firstName: 'x'.repeat(50_000), lastName: '' }
+    for (let i = 0; i < 20; i++)
+      await append(...Array.from({ length: 20 }, () => ({ accountId: b.id, data })))
+    const { follower } = await open(`?since=${begins}`, b.live)
+    await take(follower, 10)
+    await world.app.ctx.db.run('delete from events where account_id = $1 and seq <= $2', [b.id, begins + 390])
+    const frames: Frame[] = []
+    while (frames.at(-1)?.id !== String(begins + 400)) frames.push((await follower.next())!)
+    const gap = frames.find(({ event }) => event === 'recovery.gap')!
+    const { from, to } = gap.data.data
+    expect(to).toBe(begins + 390)
+    const numbers = frames.filter((frame) => frame !== gap).map(({ id }) => Number(id))
+    const wanted = Array.from({ length: 390 }, (_, i) => begins + 11 + i)
+    expect(numbers).toEqual(wanted.filter((n) => n < from || n > to))
+    follower.close()
+  })
+
+  it('serves a thousand streams of a key, half of which come back at once, and no more', async () => {
+    const b = await world.addAccount(`crowd-${engine}@example.com`, '+12025550166')
+    const begins = await last(b.id)
+    await append(...Array.from({ length: 50 }, () => ({ accountId: b.id })))
+    const crowd = await Promise.all(
+      Array.from({ length: 1000 }, (_, i) => connect(world, b.live, String(begins + (i % 2 === 0 ? 0 : 50)))),
+    )
+    expect(await refused('', {}, b.live)).toEqual([429, 'At most 1000 streams may be open at once'])
+    // Another key is not concerned.
+    const { follower: other } = await open()
+    other.close()
+    await append({ accountId: b.id })
+    const lists = await Promise.all(crowd.map((one, i) => one.until(i % 2 === 0 ? 51 : 1)))
+    for (const [i, list] of lists.entries())
+      expect(list).toEqual(i % 2 === 0 ? Array.from({ length: 51 }, (_, n) => begins + 1 + n) : [begins + 51])
+    for (const one of crowd) one.destroy()
+    await expect
+      .poll(async () => {
+        const reply = await follow(world, PATH, b.live)
+        reply.close()
+        return reply.status
+      })
+      .toBe(200)
   })
 
   it('a reader that goes away leaves nothing behind', async () => {

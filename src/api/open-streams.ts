@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
+import { ACCESS_TOPIC } from '../wakes.js'
 import { actorOf } from './auth.js'
 
 /** Answers that last, and what ends them before their time. */
@@ -43,6 +44,7 @@ export function createOpenStreams(
     }
   }
 
+  ctx.wakes.on(ACCESS_TOPIC, () => void check())
   return {
     admit(request, finish) {
       const { key } = actorOf(request)

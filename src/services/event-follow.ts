@@ -24,7 +24,7 @@ export interface EventDesk {
   follow(accountId: string, after: number, reader: Reader): Promise<Following>
 }
 
-const AT_ONCE = 200
+const AT_ONCE = 100
 /** What a reader is given in one piece while it catches up. */
 const PIECE_BYTES = 32 * 1024
 
