@@ -7,6 +7,7 @@ import { deliveredSqlite } from './delivered.js'
 import { listGrowth } from './list.js'
 import { soak } from './soak.js'
 import { deadNeighbour, webhookRate } from './webhooks.js'
+import { fanout } from './streams.js'
 
 const BENCHES = {
   accept_sqlite: acceptSqlite,
@@ -17,6 +18,7 @@ const BENCHES = {
   contacts_growth: contactsGrowth,
   webhook_rate: webhookRate,
   dead_neighbour_p99: deadNeighbour,
+  fanout_p99_ms: fanout,
   rss_mb: acceptSqlite,
   soak,
 }
@@ -29,6 +31,7 @@ const DEFAULT = [
   'contacts_growth',
   'webhook_rate',
   'dead_neighbour_p99',
+  'fanout_p99_ms',
 ]
 
 const { values, positionals } = parseArgs({

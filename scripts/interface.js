@@ -67,6 +67,7 @@ export const INTERFACE = [
   'POST /api/v2/account/webhooks',
   'PUT /api/v2/account/webhooks',
   'DELETE /api/v2/account/webhooks',
+  'GET /api/v2/events',
   'POST /v3/auth/tokens',
   'DELETE /v3/auth/tokens/{token_id}',
   'GET /api/v2/seats',
@@ -75,7 +76,7 @@ export const INTERFACE = [
   'GET /account',
 ]
 
-export const LATER = [['GET /api/v2/events', 'the account event stream comes with webhook delivery']]
+export const LATER = []
 
 export const LEFT_OUT = [
   ['POST /accounts/lines/…', 'billing and provisioning of lines: here lines belong to their users'],

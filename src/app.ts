@@ -32,8 +32,8 @@ import type { Db } from './storage/db.js'
 import { migrate } from './storage/migrate.js'
 import { openPostgres } from './storage/postgres.js'
 import { openSqlite } from './storage/sqlite.js'
-import { createWakes } from './wakes.js'
 import { createCourier } from './worker/courier.js'
+import { ACCESS_TOPIC, createWakes } from './wakes.js'
 import { createWorker } from './worker/worker.js'
 
 export interface App {
@@ -107,6 +107,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     },
     failpoint: createFailpoint(config.failpoint),
   } as unknown as Ctx
+  ctx.wakes.on(ACCESS_TOPIC, () => ctx.directory.forget())
   const network = {
     ...createPhoneNetwork(ctx),
     ...createCallNetwork(ctx),

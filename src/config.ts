@@ -30,6 +30,8 @@ export interface Config {
   mediaDays: number
   /** Days that ended webhook deliveries are kept; 0 for ever. */
   webhookDays: number
+  /** Days that events can be read again; 0 for ever. */
+  eventDays: number
   /** Keys that seal stored secrets; null: from a file in the data folder. */
   sealKeys: readonly SealKey[] | null
   /** Test only: kill the process at a named moment. */
@@ -118,6 +120,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     publicUrl: publicUrl(text(undefined, 'TRUNKLINE_PUBLIC_URL')),
     mediaDays: whole('TRUNKLINE_MEDIA_DAYS', text(undefined, 'TRUNKLINE_MEDIA_DAYS'), 0, 0, 36_500),
     webhookDays: whole('TRUNKLINE_WEBHOOK_DAYS', text(undefined, 'TRUNKLINE_WEBHOOK_DAYS'), 30, 0, 36_500),
+    eventDays: whole('TRUNKLINE_EVENT_DAYS', text(undefined, 'TRUNKLINE_EVENT_DAYS'), 30, 0, 36_500),
     sealKeys: sealKeys(text(undefined, 'TRUNKLINE_SEAL_KEYS')),
     failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
   })

@@ -71,6 +71,11 @@ export function createMetrics() {
       registers,
     }),
     linesDriven: new Gauge({ name: 'trunkline_lines_driven', help: 'Lines this process drives', registers }),
+    eventStreams: new Gauge({
+      name: 'trunkline_event_streams',
+      help: 'Open streams of events',
+      registers,
+    }),
     authFailures: new Counter({
       name: 'trunkline_auth_failures_total',
       help: 'Requests with missing or wrong credentials',

@@ -3,6 +3,9 @@ import type { Db } from './storage/db.js'
 
 type Handler = (detail: string) => void
 
+/** Somebody may no longer come in who could before. */
+export const ACCESS_TOPIC = 'access'
+
 /** News that come in bursts go to other processes together, this often at most. */
 const GATHER_MS = 20
 
@@ -38,7 +41,7 @@ export function createWakes(db: Db): Wakes {
     wake(topic, detail = '') {
       const heard = call(topic, detail)
       // A line's own topics concern only the one that drives it; these, every process.
-      const concernsAll = topic === 'lines' || topic.startsWith('places:')
+      const concernsAll = topic === 'lines' || topic === ACCESS_TOPIC || topic.startsWith('places:')
       if (db.engine === 'postgres' && (!heard || concernsAll)) notify(`${topic}#${detail}`)
     },
     on(topic, handler) {

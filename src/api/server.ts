@@ -25,6 +25,7 @@ import { registerContactSharing } from './contact-sharing.js'
 import { registerContacts } from './contacts.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
+import { registerEvents } from './events.js'
 import { registerGroupDetails } from './group-details.js'
 import { registerGroups } from './groups.js'
 import { registerHosted } from './hosted.js'
@@ -185,6 +186,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerVerifications(routes, ctx)
     registerHosted(routes, ctx)
     registerLocation(routes, ctx, mayStay)
+    registerEvents(routes, ctx, mayStay)
     registerContactSharing(routes, ctx)
     registerWebhooks(routes, ctx)
     registerSim(routes, ctx)

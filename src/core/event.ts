@@ -33,6 +33,10 @@ export interface NewEvent {
   type: EventType
   /** Id of what it is about: of a message, its handle; of somebody who types, their number. */
   subject: string
+  /**
+   * When it was written down, not earlier: the log is in the order of its times but for transactions that
+   * overlap. What happened before we heard of it has its own time in `data`.
+   */
   at: number
   data: Record<string, unknown>
 }

@@ -18,6 +18,7 @@ import {
   saveSeatForwarding,
 } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
+import { ACCESS_TOPIC } from '../wakes.js'
 import { refuseLoop } from './call-forwarding.js'
 import { failOrphans } from './lines.js'
 
@@ -81,6 +82,7 @@ export async function deleteAccount(ctx: Ctx, id: string): Promise<void> {
     await removeAccount(sql, account.twinId, now)
   })
   ctx.directory.forget()
+  ctx.wakes.wake(ACCESS_TOPIC)
   ctx.wakes.wake('lines')
   await failOrphans(ctx)
 }
@@ -141,6 +143,7 @@ export async function revoke(ctx: Ctx, id: string): Promise<Key> {
   })
   if (!key) throw new AppError('not_found', `There is no key ${id}`)
   ctx.directory.forget()
+  ctx.wakes.wake(ACCESS_TOPIC)
   return key
 }
 

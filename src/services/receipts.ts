@@ -175,7 +175,7 @@ export async function recordRead(
       if (after) await saveChanges(sql, [{ before: message, after }])
     }
     await appendEvents(sql, [
-      { ...messageEvent('message.read', message), at: read.at, data: { readAt: read.at } },
+      { ...messageEvent('message.read', message), at: ctx.clock.now(), data: { readAt: read.at } },
     ])
   })
 }

@@ -6,6 +6,7 @@ import { randomText } from '../ids.js'
 import type { Sql } from '../storage/db.js'
 import { listLinesOf } from '../storage/lines.js'
 import { insertToken, revokeToken as saveRevocation } from '../storage/tokens.js'
+import { ACCESS_TOPIC } from '../wakes.js'
 import { hashSecret } from './accounts.js'
 
 export interface NewToken {
@@ -51,4 +52,5 @@ export async function revokeToken(ctx: Ctx, account: Account, id: string): Promi
   const known = await ctx.db.tx((sql) => saveRevocation(sql, account.id, id, ctx.clock.now()))
   if (!known) throw new AppError('not_found', 'There is no token with this id')
   ctx.directory.forget()
+  ctx.wakes.wake(ACCESS_TOPIC)
 }

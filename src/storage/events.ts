@@ -64,6 +64,44 @@ export async function findLastSeq(sql: Sql, accountId: string): Promise<number> 
   return row?.last_seq ?? 0
 }
 
+/** The first event of an account with this number or a later one. */
+export async function findEventFrom(
+  sql: Sql,
+  accountId: string,
+  seq: number,
+): Promise<{ seq: number; at: number } | undefined> {
+  return sql.one('select seq, at from events where account_id = $1 and seq >= $2 order by seq limit 1', [
+    accountId,
+    seq,
+  ])
+}
+
+/** Accounts whose oldest event is from before this time and was turned into deliveries, if they want any. */
+export async function listAccountsWithOldEvents(sql: Sql, until: number, limit: number): Promise<string[]> {
+  const rows = await sql.all<{ account_id: string }>(
+    `select c.account_id from event_counters c
+     where (select e.at from events e where e.account_id = c.account_id order by e.seq limit 1) < $1
+       and not exists (select 1 from webhook_feeds f where f.account_id = c.account_id
+         and f.seq < (select e.seq from events e where e.account_id = c.account_id order by e.seq limit 1))
+     limit $2`,
+    [until, limit],
+  )
+  return rows.map((row) => row.account_id)
+}
+
+/** The number to which an account's events were turned into deliveries; undefined when it never wanted any. */
+export async function findFeedSeq(sql: Sql, accountId: string): Promise<number | undefined> {
+  const row = await sql.one<{ seq: number }>('select seq from webhook_feeds where account_id = $1', [
+    accountId,
+  ])
+  return row?.seq
+}
+
+/** Deletes an account's events to this number, which is among them. */
+export async function deleteEvents(sql: Sql, accountId: string, seq: number): Promise<number> {
+  return sql.run('delete from events where account_id = $1 and seq <= $2', [accountId, seq])
+}
+
 function toEvent(row: Row): Event {
   return {
     accountId: row.account_id as string,

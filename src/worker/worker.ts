@@ -2,6 +2,7 @@ import type { Line } from '../core/line.js'
 import { CLAIM_MS } from '../core/verified-contact.js'
 import type { Ctx } from '../ctx.js'
 import { failBlocked } from '../services/line-blocks.js'
+import { dropOldEvents } from '../services/event-retention.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
 import { failLostProfileRequests } from '../services/profile-work.js'
@@ -140,6 +141,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
     await sweepMedia(ctx, false)
     await sweepDeliveries(ctx)
+    await dropOldEvents(ctx)
     await dropStrangers(ctx.db, now - CLAIM_MS)
     await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
     await forgetNodes(ctx.db, 24 * 3_600_000)

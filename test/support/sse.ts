@@ -4,6 +4,8 @@ export interface Frame {
   /** Name of the event; empty for a comment. */
   event: string
   data: Json
+  /** Where a reader that has it stands, if it says so. */
+  id?: string
 }
 
 /** An open stream of server-sent events, read frame by frame. */
@@ -19,9 +21,10 @@ export async function follow(
   world: { app: { url(): string } },
   path: string,
   as: Who = 'live',
+  more: Record<string, string> = {},
 ): Promise<Follower> {
   const controller = new AbortController()
-  const headers = credentials(as)
+  const headers = { ...credentials(as), ...more }
   const response = await fetch(world.app.url() + path, { headers, signal: controller.signal })
   const frames = framesOf(response.body!)
   return {
@@ -46,8 +49,9 @@ async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame
 }
 
 function parse(frame: string): Frame {
-  if (frame.startsWith(':')) return { event: '', data: frame.slice(1).trim() }
-  const match = /^event: (\S+)\ndata: ([^\n]*)$/.exec(frame)
+  const comment = /^: ([^\n]*)(?:\nid: (\d+))?$/.exec(frame)
+  const match = comment ? undefined : /^(?:id: (\d+)\n)?event: (\S+)\ndata: ([^\n]*)$/.exec(frame)
+  if (comment) return { event: '', data: comment[1], ...(comment[2] ? { id: comment[2] } : {}) }
   if (!match) throw new Error(`Not a frame: ${frame}`)
-  return { event: match[1]!, data: JSON.parse(match[2]!) }
+  return { event: match[2]!, data: JSON.parse(match[3]!), ...(match[1] ? { id: match[1] } : {}) }
 }
