@@ -13,6 +13,7 @@ import { timeOrderedId } from './ids.js'
 import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
 import { createDoor, type Lookup } from './services/door.js'
+import { createHolds } from './services/holds.js'
 import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
 import { createCallNetwork } from './services/phone-calls.js'
@@ -111,6 +112,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const worker = createWorker(ctx, `${process.pid}-${randomBytes(6).toString('hex')}`)
   ctx.lines = worker
   ctx.acceptance = createAcceptance(ctx)
+  ctx.holds = createHolds(ctx)
 
   if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
   const settle = () => settled(() => db.pending() + errands)
@@ -134,6 +136,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       if (!config.publicUrl && /^(0\.0\.0\.0|::)$/.test(config.host))
         log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
       await sweepMedia(ctx, true)
+      await ctx.holds.load()
       await worker.start()
       await server.listen({ host: config.host, port: config.port })
       phase = 'ready'

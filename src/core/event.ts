@@ -24,13 +24,18 @@ export const EVENT_TYPES = [
   'contact_profile.failed',
   'message.reaction',
   'typing.changed',
+  'conversation.held',
+  'conversation.released',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface NewEvent {
   accountId: string
   type: EventType
-  /** Id of what it is about: of a message, its handle; of somebody who types, their number. */
+  /**
+   * Id of what it is about: of a message, its handle; of somebody who types, their number; of a
+   * conversation, the other's number or the group's id.
+   */
   subject: string
   at: number
   data: Record<string, unknown>

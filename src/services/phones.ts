@@ -57,6 +57,7 @@ export function createPhoneNetwork(ctx: Ctx) {
           ctx.clock.now(),
         ),
       ),
+    session: () => ctx.newId(),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
   }
 }
