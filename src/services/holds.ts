@@ -18,33 +18,38 @@ import { optedOutError } from './messages.js'
 export interface Holds {
   /** Until when a conversation of a line is held. */
   until(lineId: string, conversation: string): number | undefined
-  /** Called when some may have changed. */
-  onChange(handler: () => void): () => void
+  /** Called for each that is held no more. */
+  onRelease(handler: ReleaseHandler): () => void
   load(): Promise<void>
   note(hold: Pick<Hold, 'lineId' | 'conversation' | 'until'>): void
 }
 
+type ReleaseHandler = (lineId: string, conversation: string) => void
+
 export function createHolds(ctx: Pick<Ctx, 'db' | 'wakes' | 'log' | 'errand'>): Holds {
-  let held = new Map<string, number>()
-  const handlers = new Set<() => void>()
+  let held = new Map<string, Pick<Hold, 'lineId' | 'conversation' | 'until'>>()
+  const handlers = new Set<ReleaseHandler>()
   const key = (lineId: string, conversation: string) => `${lineId} ${conversation}`
 
   async function load() {
     const rows = await listHolds(ctx.db)
-    held = new Map(rows.map((hold) => [key(hold.lineId, hold.conversation), hold.until]))
-    for (const handler of handlers) handler()
+    const before = held
+    held = new Map(rows.map((hold) => [key(hold.lineId, hold.conversation), hold]))
+    for (const [name, { lineId, conversation }] of before)
+      if (!held.has(name)) for (const handler of handlers) handler(lineId, conversation)
   }
   ctx.wakes.on(HOLDS_TOPIC, () => {
     ctx.errand(load).catch((error) => ctx.log.warn({ err: error }, 'held conversations could not be read'))
   })
   return {
-    until: (lineId, conversation) => (held.size === 0 ? undefined : held.get(key(lineId, conversation))),
-    onChange(handler) {
+    until: (lineId, conversation) =>
+      held.size === 0 ? undefined : held.get(key(lineId, conversation))?.until,
+    onRelease(handler) {
       handlers.add(handler)
       return () => handlers.delete(handler)
     },
     load,
-    note: ({ lineId, conversation, until }) => void held.set(key(lineId, conversation), until),
+    note: (hold) => void held.set(key(hold.lineId, hold.conversation), hold),
   }
 }
 

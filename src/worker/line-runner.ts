@@ -74,7 +74,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   let readOn: number | undefined
   let cancelTimer = () => {}
 
-  const breaker = createLoopBreaker(ctx, line, recheck)
+  const breaker = createLoopBreaker(ctx, line, queue, wake)
   const connection: Connection = await driver.connect(line, {
     ...createInboundDoor(ctx, line, breaker.heard),
     receipt: (receipt) => receipts.add(receipt),

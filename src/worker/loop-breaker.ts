@@ -4,7 +4,7 @@ import { conversationOf } from '../core/message.js'
 import type { Ctx } from '../ctx.js'
 import { holdConversation } from '../services/holds.js'
 import type { NewMessage } from '../storage/messages.js'
-import type { Entry } from './line-queue.js'
+import type { createLineQueue, Entry } from './line-queue.js'
 
 /** Watches a line's conversations for loops, and keeps back what belongs to a held one. */
 export interface LoopBreaker {
@@ -15,9 +15,13 @@ export interface LoopBreaker {
   stop(): void
 }
 
-export function createLoopBreaker(ctx: Ctx, line: Line, recheck: (messageId: number) => void): LoopBreaker {
+export function createLoopBreaker(
+  ctx: Ctx,
+  line: Line,
+  queue: Pick<ReturnType<typeof createLineQueue>, 'hurryAll'>,
+  wake: () => void,
+): LoopBreaker {
   const turnsOf = createLoopWatch(line.loopLimit ?? ctx.config.loopLimit)
-  const kept = new Map<string, number>()
 
   function note(message: NewMessage, side: 'in' | 'out') {
     const turns = turnsOf(conversationOf(message), side, ctx.clock.now())
@@ -27,12 +31,10 @@ export function createLoopBreaker(ctx: Ctx, line: Line, recheck: (messageId: num
       .catch((error) => ctx.log.error({ err: error, line: line.id }, 'a conversation could not be held'))
   }
 
-  const unsubscribe = ctx.holds.onChange(() => {
-    for (const [conversation, id] of kept) {
-      if (ctx.holds.until(line.id, conversation) !== undefined) continue
-      kept.delete(conversation)
-      recheck(id)
-    }
+  const unsubscribe = ctx.holds.onRelease((lineId, conversation) => {
+    if (lineId !== line.id) return
+    queue.hurryAll(conversation, ctx.clock.now())
+    wake()
   })
   return {
     heard: (message) => note(message, 'in'),
@@ -40,7 +42,6 @@ export function createLoopBreaker(ctx: Ctx, line: Line, recheck: (messageId: num
     holds(entry) {
       const until = ctx.holds.until(line.id, entry.conversation)
       if (until === undefined) return undefined
-      kept.set(entry.conversation, entry.id)
       // When its time is over it is still to be released, by whoever does that.
       return Math.max(until, ctx.clock.now() + 1000)
     },
