@@ -6,8 +6,8 @@ import { bulkGrowth, contactsGrowth } from './contacts.js'
 import { deliveredSqlite } from './delivered.js'
 import { listGrowth } from './list.js'
 import { soak } from './soak.js'
-import { deadNeighbour, webhookRate } from './webhooks.js'
 import { fanout } from './streams.js'
+import { deadNeighbour, webhookRate } from './webhooks.js'
 
 const BENCHES = {
   accept_sqlite: acceptSqlite,

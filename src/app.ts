@@ -15,6 +15,7 @@ import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
 import { createDoor } from './services/door.js'
 import type { Lookup } from './services/door-guard.js'
+import { createHolds } from './services/holds.js'
 import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
 import { createCallNetwork } from './services/phone-calls.js'
@@ -32,8 +33,8 @@ import type { Db } from './storage/db.js'
 import { migrate } from './storage/migrate.js'
 import { openPostgres } from './storage/postgres.js'
 import { openSqlite } from './storage/sqlite.js'
-import { createCourier } from './worker/courier.js'
 import { ACCESS_TOPIC, createWakes } from './wakes.js'
+import { createCourier } from './worker/courier.js'
 import { createWorker } from './worker/worker.js'
 
 export interface App {
@@ -122,6 +123,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   ctx.lines = worker
   ctx.acceptance = createAcceptance(ctx)
   ctx.webhooks = createWebhookBook(ctx)
+  ctx.holds = createHolds(ctx)
 
   if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
   const settle = () => settled(() => db.pending() + errands)
@@ -145,6 +147,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       if (!config.publicUrl && /^(0\.0\.0\.0|::)$/.test(config.host))
         log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
       await sweepMedia(ctx, true)
+      await ctx.holds.load()
       await worker.start()
       await courier.start()
       await server.listen({ host: config.host, port: config.port })

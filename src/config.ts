@@ -34,6 +34,10 @@ export interface Config {
   eventDays: number
   /** Keys that seal stored secrets; null: from a file in the data folder. */
   sealKeys: readonly SealKey[] | null
+  /** Turns that the two sides of a conversation take within seconds before it is held as a loop; 0: any number. */
+  loopLimit: number
+  /** How long it is held, unless an operator releases it. */
+  loopHoldMs: number
   /** Test only: kill the process at a named moment. */
   failpoint: string | null
 }
@@ -122,6 +126,14 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     webhookDays: whole('TRUNKLINE_WEBHOOK_DAYS', text(undefined, 'TRUNKLINE_WEBHOOK_DAYS'), 30, 0, 36_500),
     eventDays: whole('TRUNKLINE_EVENT_DAYS', text(undefined, 'TRUNKLINE_EVENT_DAYS'), 30, 0, 36_500),
     sealKeys: sealKeys(text(undefined, 'TRUNKLINE_SEAL_KEYS')),
+    loopLimit: whole('TRUNKLINE_LOOP_LIMIT', text(undefined, 'TRUNKLINE_LOOP_LIMIT'), 20, 0, 1_000_000),
+    loopHoldMs: whole(
+      'TRUNKLINE_LOOP_HOLD_MS',
+      text(undefined, 'TRUNKLINE_LOOP_HOLD_MS'),
+      600_000,
+      1000,
+      86_400_000,
+    ),
     failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
   })
 }

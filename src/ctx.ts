@@ -6,6 +6,7 @@ import type { Driver, LineActions } from './drivers/driver.js'
 import type { Metrics } from './metrics.js'
 import type { Directory } from './services/directory.js'
 import type { Door } from './services/door.js'
+import type { Holds } from './services/holds.js'
 import type { Answered, Asked } from './services/line-actions.js'
 import type { Acceptance } from './services/messages.js'
 import type { WebhookBook } from './services/webhook-book.js'
@@ -26,6 +27,8 @@ export interface Ctx {
   directory: Directory
   lines: LineDesk
   acceptance: Acceptance
+  /** Conversations in which nothing may go out at the moment. */
+  holds: Holds
   /** The one way out for URLs that users choose. */
   door: Door
   /** The bytes of media. */

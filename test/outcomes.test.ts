@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { START_TEXT, STOP_TEXT } from '../src/core/opt-out.js'
 import { ADA, BOB, createWorld, ENGINES, LINE, type World } from './support/world.js'
 
 const SETTLE = 5000
@@ -251,7 +252,7 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
     )
     await world.restart()
     expect((await world.get('/api/v2/messages?is_outbound=false')).body.pagination.total).toBe(1)
-    expect((await world.events()).map((event) => event.type)).toEqual(['message.received'])
+    expect((await world.events()).map((event) => event.type)).toEqual(['contact.created', 'message.received'])
   })
 
   it('links replies both ways', async () => {
@@ -289,7 +290,11 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
     await world.settle()
     expect(await world.send()).toMatchObject({ status: 'QUEUED', opted_out: false })
     await world.advance(1000)
-    expect((await world.inbox(ADA)).map((message) => message.content)).toEqual(['Hello'])
+    expect((await world.inbox(ADA)).map((message) => message.content)).toEqual([
+      STOP_TEXT,
+      START_TEXT,
+      'Hello',
+    ])
   })
 
   it('reports reading as an event, never as a status', async () => {

@@ -292,7 +292,7 @@ describe.each(ENGINES)('presence on %s', (engine) => {
       const tapback = { providerId, partIndex: 0, reaction: 'love', removed: false }
       const before = (await world.events()).length
       for (let i = 0; i < 3; i++) {
-        const receive = createInboundDoor(world.app.ctx, line)
+        const { receive } = createInboundDoor(world.app.ctx, line)
         await receive({ ...common, providerId: 'TAP-1', extra: { reaction: tapback } })
         await receive({ ...common, providerId: 'CARD-1', extra: { appCard: card } })
       }
@@ -303,10 +303,11 @@ describe.each(ENGINES)('presence on %s', (engine) => {
         'message.received',
       ])
       expect((await world.record(news[2].subject)).app_card.revision).toBe(1)
-      await createInboundDoor(
-        world.app.ctx,
-        line,
-      )({ ...common, providerId: 'CARD-2', extra: { appCard: card } })
+      await createInboundDoor(world.app.ctx, line).receive({
+        ...common,
+        providerId: 'CARD-2',
+        extra: { appCard: card },
+      })
       expect((await world.record((await world.events()).at(-1).subject)).app_card.revision).toBe(2)
     })
 

@@ -92,7 +92,7 @@ describe.each(ENGINES)('reply threads on %s', (engine) => {
   it('messages and their answers that arrive together find each other', async () => {
     const { ctx } = world.app
     const line = (await ctx.directory.linesOf(await accountId())).get(LINE)!.line
-    const receive = createInboundDoor(ctx, line)
+    const { receive } = createInboundDoor(ctx, line)
     const common = { from: ADA, service: 'iMessage' as const, sentAt: 0 }
     await Promise.all([
       receive({ ...common, providerId: 'T-0', content: 'alone in its batch' }),

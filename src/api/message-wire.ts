@@ -107,6 +107,15 @@ const shared = {
   was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
   reply_to: Type.Optional(ReplyToWire),
   location: Type.Optional(LocationWire),
+  partial: Type.Optional(
+    Type.Object(
+      {
+        received: Type.Array(Type.Integer(), { description: 'Parts that came, counted from 1' }),
+        expected: Type.Integer({ description: 'How many there should be' }),
+      },
+      { description: 'Of a long text whose other parts did not come' },
+    ),
+  ),
   thread_originator: Type.Optional(ThreadOriginatorWire),
   app_card: Type.Optional(AppCardWire),
   media_urls: Type.Optional(
@@ -235,8 +244,9 @@ function render(
 }
 
 function addExtra(rendered: Static<typeof MessageRecord>, extra: MessageExtra): void {
-  const { threadOriginator, appCard, mediaUrls, metadata, location } = extra
+  const { threadOriginator, appCard, mediaUrls, metadata, location, partial } = extra
   if (location) rendered.location = location
+  if (partial) rendered.partial = partial
   if (threadOriginator) {
     const { handle, partIndex } = threadOriginator
     rendered.thread_originator = {

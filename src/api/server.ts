@@ -8,6 +8,7 @@ import { VERSION } from '../version.js'
 import { registerAccount } from './account.js'
 import { registerAdminAccounts } from './admin/accounts.js'
 import { registerAdminBlockedCallers } from './admin/blocked-callers.js'
+import { registerAdminConversations } from './admin/conversations.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeal } from './admin/seal.js'
@@ -177,6 +178,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerGroupDetails(routes, ctx)
     registerAdminAccounts(routes, ctx)
     registerAdminBlockedCallers(routes, ctx)
+    registerAdminConversations(routes, ctx)
     registerAdminKeys(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)

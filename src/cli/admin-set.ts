@@ -14,6 +14,17 @@ export function settingOptions(): Command['options'] {
       help: 'hold (default) or resend, when nobody can say whether a message went out',
     },
     'settle-ms': { type: 'string', help: 'how long a carrier\'s "no such message" is not yet believed' },
+    'consent-replies': {
+      type: 'string',
+      help: 'who answers STOP, START and HELP: send (default, we do) or carrier',
+    },
+    'stop-text': { type: 'string', help: 'what STOP is answered with; none: our own words' },
+    'start-text': { type: 'string', help: 'what START is answered with; none: our own words' },
+    'help-text': { type: 'string', help: 'what HELP is answered with; none (default): nothing' },
+    'loop-limit': {
+      type: 'string',
+      help: 'turns within seconds that make a conversation a loop; 0: any number; none: as the server is set',
+    },
     config: { type: 'string', help: "the driver's own settings, as JSON" },
   }
 }
@@ -36,6 +47,11 @@ export function settings(args: Args): Fields {
     pace: whole('pace'),
     on_unknown: text(args, 'on-unknown'),
     settle_ms: whole('settle-ms'),
+    consent_replies: text(args, 'consent-replies'),
+    stop_text: clearable(args, 'stop-text'),
+    start_text: clearable(args, 'start-text'),
+    help_text: clearable(args, 'help-text'),
+    loop_limit: text(args, 'loop-limit') === 'none' ? null : whole('loop-limit'),
     config: parsed,
   }
 }
@@ -90,6 +106,7 @@ const CHANGES: Change[] = [
       'trunkline line set <id> --on-unknown resend',
       'trunkline line set <id> --seat <seat id>',
       'trunkline line set <id> --blocked yes',
+      'trunkline line set <id> --consent-replies carrier',
     ],
     body: (args) => ({
       ...settings(args),

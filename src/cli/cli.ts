@@ -5,13 +5,20 @@ import { ADMIN_COMMANDS } from './admin.js'
 import { ApiError } from './client.js'
 import type { Command } from './command.js'
 import { UsageError } from './command.js'
+import { CONVERSATION_COMMANDS } from './conversations.js'
 import { harmless } from './output.js'
 import { SEAL_COMMANDS } from './seal.js'
 import { serve } from './serve.js'
 import { WEBHOOK_COMMANDS } from './webhooks.js'
 
 /** Exit codes are stable: 0 done, 1 failed, 2 wrong usage. */
-const COMMANDS: readonly Command[] = [serve, ...ADMIN_COMMANDS, ...SEAL_COMMANDS, ...WEBHOOK_COMMANDS]
+const COMMANDS: readonly Command[] = [
+  serve,
+  ...ADMIN_COMMANDS,
+  ...CONVERSATION_COMMANDS,
+  ...SEAL_COMMANDS,
+  ...WEBHOOK_COMMANDS,
+]
 
 export async function run(argv: string[]): Promise<number> {
   const [first, second] = argv

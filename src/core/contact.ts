@@ -14,6 +14,8 @@ export interface Contact {
   tags: readonly string[]
   /** By human-readable label. */
   variables: Readonly<Record<string, string>>
+  /** Made because its person wrote in: nobody has described it yet. */
+  unclaimed: boolean
   createdAt: number
   updatedAt: number
 }
@@ -49,6 +51,7 @@ export function changedContact(contact: Contact, fields: ContactFields, now: num
     lineNumber: fields.lineNumber === undefined ? contact.lineNumber : fields.lineNumber,
     tags: fields.tags ? [...new Set(fields.tags)] : contact.tags,
     variables: fields.variables ? { ...contact.variables, ...fields.variables } : contact.variables,
+    unclaimed: false,
     createdAt: contact.createdAt,
     updatedAt: now,
   }

@@ -25,13 +25,18 @@ export const EVENT_TYPES = [
   'message.reaction',
   'typing.changed',
   'webhook.removed',
+  'conversation.held',
+  'conversation.released',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface NewEvent {
   accountId: string
   type: EventType
-  /** Id of what it is about: of a message, its handle; of somebody who types, their number. */
+  /**
+   * Id of what it is about: of a message, its handle; of somebody who types, their number; of a
+   * conversation, the other's number or the group's id.
+   */
   subject: string
   /**
    * When it was written down, not earlier: the log is in the order of its times but for transactions that

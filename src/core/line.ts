@@ -14,14 +14,40 @@ export interface Line {
   onUnknown: 'hold' | 'resend'
   /** How long after the wire a carrier's "no such message" may still be wrong. */
   settleMs: number
+  /** Who answers STOP and START: we, or the carrier by itself. */
+  consentReplies: 'send' | 'carrier'
+  /** Own words for these answers; null: ours. */
+  stopText: string | null
+  startText: string | null
+  /** What HELP is answered with; null: nothing. */
+  helpText: string | null
+  /** Quick alternations that make a conversation a loop; 0: never; null: as the server is set. */
+  loopLimit: number | null
   createdAt: number
   /** Since when its carrier or the operator lets it send nothing. */
   blockedAt: number | null
 }
 
+/** What an operator may change of a line beside its driver's own settings. */
+export type LineSettings = Pick<
+  Line,
+  'pace' | 'onUnknown' | 'settleMs' | 'consentReplies' | 'stopText' | 'startText' | 'helpText' | 'loopLimit'
+>
+
 export const DEFAULT_PACE = 10
 export const MAX_PACE = 10_000
 export const DEFAULT_SETTLE_MS = 5_000
+
+export const DEFAULT_SETTINGS: LineSettings = {
+  pace: DEFAULT_PACE,
+  onUnknown: 'hold',
+  settleMs: DEFAULT_SETTLE_MS,
+  consentReplies: 'send',
+  stopText: null,
+  startText: null,
+  helpText: null,
+  loopLimit: null,
+}
 
 /** What a line can do: data, so that what it cannot do is refused before it is queued. */
 export interface Capabilities {

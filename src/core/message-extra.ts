@@ -11,6 +11,8 @@ export interface MessageExtra {
   threadOriginator?: { handle: string; partIndex: number | null }
   /** Of a tapback that came as a text: what it is about, by the carrier's id. */
   reaction?: { providerId: string; partIndex: number; reaction: string; removed: boolean }
+  /** Of a long text whose other parts did not come: those that did, and how many there should be. */
+  partial?: { received: number[]; expected: number }
   /** Asks the recipient to share a location; there is no text. */
   requestsLocation?: true
 }

@@ -26,6 +26,12 @@ describe('consentWord', () => {
     'STOP 🙏🏽',
     'stop\u200b',
     '\ufeffSTOP',
+    'Stop. Thank you',
+    'STOP, thanks!',
+    'please stop',
+    'Unsubscribe please',
+    'stop now',
+    'ARRÊT',
   ])('takes %j for the end of consent', (text) => {
     expect(consentWord(text)).toBe('stop')
   })
@@ -44,7 +50,6 @@ describe('consentWord', () => {
     'stop by later',
     "don't stop",
     'Stop it',
-    'please stop',
     'nonstop',
     'stopped',
     's t o p',
@@ -53,7 +58,20 @@ describe('consentWord', () => {
     'start over',
     'stop start',
     'cancel my order',
+    'cancel please',
+    'end now',
+    'thank you',
+    'please stop by, thank you',
+    'thanks, not stopping',
   ])('takes %j for ordinary text', (text) => {
+    expect(consentWord(text)).toBeUndefined()
+  })
+
+  it.each(['help', 'HELP?', 'Info', 'aide'])('takes %j for a question', (text) => {
+    expect(consentWord(text)).toBe('help')
+  })
+
+  it.each(['help me', 'more info', 'helpful'])('takes %j for ordinary text, too', (text) => {
     expect(consentWord(text)).toBeUndefined()
   })
 

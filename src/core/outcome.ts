@@ -175,6 +175,26 @@ export function afterReceipt(
   return afterAcceptance(known, attempt, receipt.status, line, now)
 }
 
+/**
+ * The states a message passes between two that we know of. A carrier that says "delivered" has sent it, whether
+ * or not its word for that comes later or never; one that answered no send and reports on it has accepted it. So
+ * the sequence that others hear does not depend on the order in which we were told.
+ */
+export function passedBetween(
+  before: Message,
+  after: Message,
+  wasAnswered: boolean,
+): { via: Message[]; after: Message } {
+  const steps: Status[] = []
+  if (!wasAnswered && mayAdvance(before, 'ACCEPTED') && after.status !== 'ACCEPTED') steps.push('ACCEPTED')
+  if ((after.status === 'DELIVERED' || after.status === 'SUCCESS') && mayAdvance(before, 'SENT'))
+    steps.push('SENT')
+  const via = steps.map(
+    (status, i): Message => ({ ...after, status, error: null, updatedAt: after.updatedAt + i }),
+  )
+  return { via, after: { ...after, updatedAt: after.updatedAt + steps.length } }
+}
+
 function isFailure(status: Status): status is 'ERROR' | 'DECLINED' {
   return status === 'ERROR' || status === 'DECLINED'
 }

@@ -148,7 +148,23 @@ export interface AttemptRef {
 }
 
 export interface Inbound {
-  providerId: string
+  /**
+   * The carrier's id of it, the same whenever it brings the message again. A carrier that has none leaves it out;
+   * then the host must hear of the thanks (`thanked`), because only what was not thanked for comes again.
+   */
+  providerId?: string
+  /** Of a message without an id: the connection that brought it, when the driver has more than one in its life. */
+  session?: string
+  /** The carrier may bring one message under two ids: sender, text and time of sending tell that it is the same. */
+  unstableId?: boolean
+  /** Our own name of a send, when the carrier hands it back. */
+  ref?: string
+  /** The carrier says that our side wrote it: it is never an inbound message. */
+  fromMe?: boolean
+  /** It may be a copy of something we sent, and the carrier cannot say: our own books decide. */
+  mayBeEcho?: boolean
+  /** One of several parts of a long text, counted from 1. They may come in any order. */
+  part?: { ref: string; n: number; total: number }
   from: string
   service: Service
   content: string
@@ -165,6 +181,8 @@ export interface Inbound {
 export interface DriverHost {
   /** The inbound door. Resolves once the message is stored; only then may the carrier be thanked. */
   receive(message: Inbound): Promise<void>
+  /** The carrier was thanked for a message without an id, given as it was received: an equal one is another one. */
+  thanked(message: Inbound): Promise<void>
   /** Status news, early, late, doubled or out of order: the host sorts it out. */
   receipt(receipt: Receipt): Promise<void>
   /** The person has read our message. */

@@ -60,7 +60,7 @@ export async function putContacts(
   const made = new Map<string, Contact>()
   for (const { at, phone, fields } of inputs) {
     const known = there.get(phone)
-    if (known && (!update || !isVisible(owner, known)))
+    if (known && !known.unclaimed && (!update || !isVisible(owner, known)))
       throw new AppError('conflict', `${at ? `${at}phone: ` : ''}Contact already exists`)
     const before = made.get(phone) ?? known ?? newContact(ctx, owner, phone, now)
     const after = changedContact(before, fields, now)
@@ -106,6 +106,7 @@ function newContact(ctx: Ctx, { account, numbers, lines }: Owner, phone: string,
     lineNumber: numbers && lines.size === 1 ? [...lines][0]! : null,
     tags: [],
     variables: {},
+    unclaimed: false,
     createdAt: now,
     updatedAt: now,
   }

@@ -17,13 +17,13 @@ import { ownerOf } from './shared-lines.js'
 export function withMedia(
   ctx: Ctx,
   line: Line,
-  store: (message: Inbound) => Promise<void>,
-): (message: Inbound) => Promise<void> {
+): (message: Inbound, store: (message: Inbound) => Promise<void>) => Promise<void> {
   const busy = new Map<string, { inTurn: ReturnType<typeof createTurns>; waiting: number }>()
 
   async function takeOver(message: Inbound): Promise<Inbound> {
-    const url = message.mediaUrl
-    if (!url || (await findInbound(ctx.db, line.id, message.providerId))) return message
+    const { mediaUrl: url, providerId, fromMe } = message
+    if (!url || fromMe) return message
+    if (providerId && (await findInbound(ctx.db, line.id, providerId))) return message
     const accountId = await ownerOf(ctx.db, line, message.from, message.group)
     if (!accountId) return message
     try {
@@ -38,7 +38,7 @@ export function withMedia(
     }
   }
 
-  return (message) => {
+  return (message, store) => {
     const before = busy.get(message.from)
     if (!message.mediaUrl && !before) return store(message)
     const person = before ?? { inTurn: createTurns(), waiting: 0 }

@@ -1,67 +1,159 @@
 import type { NewEvent } from '../core/event.js'
 import type { Line } from '../core/line.js'
-import { consentWord } from '../core/opt-out.js'
 import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
-import type { Sql } from '../storage/db.js'
+import { type Sql, UniqueViolation } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
-import { findInbound, type NewMessage } from '../storage/messages.js'
-import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
+import { deleteUnthanked } from '../storage/inbound-ids.js'
+import { findLineEver } from '../storage/lines.js'
+import { listDueParts, type MessagePart } from '../storage/message-parts.js'
+import type { NewMessage } from '../storage/messages.js'
 import { createBatch } from './batch.js'
+import { applyConsent } from './consent.js'
 import { groupOfChat } from './group-state.js'
+import { addSenders } from './inbound-contacts.js'
 import { type Arrival, extraOf, reactionEvent, replyOf } from './inbound-extra.js'
 import { withMedia } from './inbound-media.js'
+import { join, PARTS_TOPIC } from './inbound-parts.js'
+import { type Fresh, type Handed, type Sorted, sortOut } from './inbound-sort.js'
 import { addMessages } from './messages.js'
 import { noteSenders, routeTo } from './shared-lines.js'
 import { approveByText } from './verify-ends.js'
 
-/** The inbound door of a line. Its promise resolves when the message is on disk; a repeat is a no-op. */
-export function createInboundDoor(ctx: Ctx, line: Line): (message: Inbound) => Promise<void> {
-  const batch = createBatch<Inbound, undefined>((items) => receive(ctx, line, items))
-  return withMedia(ctx, line, (message) => batch.add(message))
+/** The inbound door of a line. */
+export interface InboundDoor {
+  /** Resolves when the message is on disk; a repeat is a no-op, and so is a message of our own. */
+  receive(message: Inbound): Promise<void>
+  thanked(message: Inbound): Promise<void>
 }
 
-async function receive(ctx: Ctx, line: Line, items: Inbound[]): Promise<undefined[]> {
-  const results = await ctx.db.tx(async (sql) => {
-    const now = ctx.clock.now()
-    const seen = new Set<string>()
-    const messages: NewMessage[] = []
-    const events: NewEvent[] = []
-    const approvals: NewEvent[] = []
-    const reactions: NewEvent[] = []
-    for (const item of items) {
-      if (seen.has(item.providerId) || (await findInbound(sql, line.id, item.providerId))) continue
-      seen.add(item.providerId)
-      const approval = await approveByText(sql, line, item, now)
-      // On a shared line, a code belongs to the member who asked for it.
-      const accountId = approval?.accountId ?? (await routeTo(sql, line, item.from, now, item.group))
-      if (!accountId) continue
-      const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
-      if (known) events.push(...known.events)
-      const arrival = { line, accountId, before: messages }
-      const message = await toMessage(ctx, sql, arrival, item, known?.group.id ?? null, now)
-      messages.push(message)
-      const reaction = await reactionEvent(sql, arrival, message)
-      if (reaction) reactions.push(reaction)
-      if (approval) approvals.push(approval)
-    }
-    await noteSenders(sql, line, messages, now)
-    await applyConsent(sql, messages, now)
-    await appendEvents(sql, events)
-    await addMessages(sql, 'message.received', messages)
-    await appendEvents(sql, [...approvals, ...reactions])
-    return messages.length
+/** `heard` is told of every new message, after it was stored. */
+export function createInboundDoor(
+  ctx: Ctx,
+  line: Line,
+  heard: (message: NewMessage) => void = () => {},
+): InboundDoor {
+  const on = { line, session: ctx.newId() }
+  const unthanked = new WeakMap<Inbound, string>()
+  const batch = createBatch<Handed, undefined>(async (items) => {
+    const { sorted, stored } = await receive(ctx, on, items)
+    for (const [message, id] of sorted.unthanked) unthanked.set(message, id)
+    for (const message of stored.messages) heard(message)
+    return items.map(() => undefined)
   })
-  ctx.metrics.received.inc({ result: 'new' }, results)
-  ctx.metrics.received.inc({ result: 'repeat_or_unrouted' }, items.length - results)
-  return items.map(() => undefined)
+  const prepared = withMedia(ctx, line)
+  return {
+    receive: (original) => prepared(original, (message) => batch.add({ original, message })),
+    async thanked(message) {
+      const id = unthanked.get(message)
+      if (id) await deleteUnthanked(ctx.db, id)
+    },
+  }
+}
+
+interface Stored {
+  messages: NewMessage[]
+  /** Messages that belong to nobody. */
+  unrouted: number
+}
+
+async function receive(ctx: Ctx, on: { line: Line; session: string }, items: readonly Handed[]) {
+  ctx.failpoint('inbound.before_commit')
+  const { line } = on
+  const done = await unlessRaced(() =>
+    ctx.db.tx(async (sql) => {
+      const now = ctx.clock.now()
+      const sorted = await sortOut(ctx, sql, on, items, now)
+      return { sorted, stored: await store(ctx, sql, line, sorted.fresh, now) }
+    }),
+  )
+  ctx.failpoint('inbound.after_commit')
+  tell(ctx, line, done.sorted, done.stored)
+  return done
+}
+
+/** Another process stored one of them in this very moment: the next look finds it. */
+async function unlessRaced<T>(work: () => Promise<T>): Promise<T> {
+  for (let raced = 0; ; raced++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof UniqueViolation) || raced === 3) throw error
+    }
+  }
+}
+
+function tell(ctx: Ctx, line: Line, sorted: Sorted, { messages, unrouted }: Stored) {
+  const count = (result: string, n: number) => n > 0 && ctx.metrics.received.inc({ result }, n)
+  count('new', messages.length)
+  count('unrouted', unrouted)
+  count('repeat', sorted.repeats)
+  count('part', sorted.parts)
+  count('echo', sorted.echoes.length)
+  for (const proof of sorted.echoes)
+    ctx.log.info({ line: line.id, proof }, 'a message of our own came back and was dropped')
+  if (sorted.parts > 0) ctx.wakes.wake(PARTS_TOPIC)
+  if (messages.length > 0) ctx.wakes.wake(`line:${line.id}`)
+}
+
+/** What waited too long for its other parts is stored as it is, with a note of what is missing. */
+export async function storeOverdueParts(ctx: Ctx): Promise<void> {
+  await unlessRaced(async () => {
+    const done = await ctx.db.tx(async (sql) => {
+      const now = ctx.clock.now()
+      const wholes = new Map<string, MessagePart[]>()
+      for (const part of await listDueParts(sql, now, 1000)) {
+        const key = JSON.stringify([part.lineId, part.sender, part.ref, part.total])
+        wholes.set(key, [...(wholes.get(key) ?? []), part])
+      }
+      const stored: { line: Line; stored: Stored }[] = []
+      for (const parts of wholes.values()) {
+        const line = (await findLineEver(sql, parts[0]!.lineId))!
+        const text = await join(sql, parts)
+        const fresh = { ...text, providerId: text.providerId ?? ctx.newId().toUpperCase() }
+        stored.push({ line, stored: await store(ctx, sql, line, [fresh], now) })
+      }
+      return stored
+    })
+    const sorted: Sorted = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
+    for (const { line, stored } of done) tell(ctx, line, sorted, stored)
+  })
+}
+
+/** New messages with everything that follows from them, in one transaction. */
+async function store(ctx: Ctx, sql: Sql, line: Line, items: readonly Fresh[], now: number): Promise<Stored> {
+  const messages: NewMessage[] = []
+  const before: NewEvent[] = []
+  const after: NewEvent[] = []
+  for (const item of items) {
+    const approval = await approveByText(sql, line, item, now)
+    // On a shared line, a code belongs to the member who asked for it.
+    const accountId = approval?.accountId ?? (await routeTo(sql, line, item.from, now, item.group))
+    if (!accountId) continue
+    const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
+    if (known) before.push(...known.events)
+    const arrival = { line, accountId, before: messages }
+    const message = await toMessage(ctx, sql, arrival, item, known?.group.id ?? null, now)
+    messages.push(message)
+    const reaction = await reactionEvent(sql, arrival, message)
+    if (approval) after.push(approval)
+    if (reaction) after.push(reaction)
+  }
+  before.push(...(await addSenders(ctx, sql, messages, now)))
+  await noteSenders(sql, line, messages, now)
+  const replies = await applyConsent(ctx, sql, line, messages, now)
+  await appendEvents(sql, before)
+  await addMessages(sql, 'message.received', messages)
+  await appendEvents(sql, after)
+  await addMessages(sql, 'message.created', replies)
+  return { messages, unrouted: items.length - messages.length }
 }
 
 async function toMessage(
   ctx: Ctx,
   sql: Sql,
   arrival: Arrival,
-  item: Inbound,
+  item: Fresh,
   groupId: string | null,
   now: number,
 ): Promise<NewMessage> {
@@ -97,26 +189,5 @@ async function toMessage(
     providerId: item.providerId,
     extra: await extraOf(sql, arrival, item, reply?.originator),
     deletedAt: null,
-  }
-}
-
-/**
- * STOP and START, before the record is written, so that it shows the consent it leaves behind. STOP counts
- * wherever it is said. A "yes" in a group is mostly meant for somebody else there, so consent is only renewed
- * face to face.
- */
-async function applyConsent(sql: Sql, messages: NewMessage[], now: number): Promise<void> {
-  if (messages.length === 0) return
-  const optedOut = await findOptOuts(sql, messages)
-  for (const message of messages) {
-    message.optedOut = optedOut(message.accountId, message.contact)
-    const word = consentWord(message.content)
-    if (word === 'stop') {
-      await saveOptOut(sql, message.accountId, message.contact, now)
-      message.optedOut = true
-    } else if (word === 'start' && message.optedOut && message.groupId === null) {
-      await deleteOptOut(sql, message.accountId, message.contact)
-      message.optedOut = false
-    }
   }
 }

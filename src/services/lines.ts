@@ -1,7 +1,7 @@
 import { type Account, networkOf } from '../core/account.js'
 import { AppError, MESSAGE_ERROR } from '../core/errors.js'
 import type { NewEvent } from '../core/event.js'
-import { DEFAULT_PACE, DEFAULT_SETTLE_MS, type Line } from '../core/line.js'
+import { DEFAULT_SETTINGS, type Line, type LineSettings } from '../core/line.js'
 import { assignedEvent, unassignedEvent } from '../core/line-state.js'
 import { OUTCOME_UNKNOWN } from '../core/message.js'
 import { failed } from '../core/outcome.js'
@@ -25,16 +25,13 @@ import { endCallsOf } from './calls.js'
 import { saveChanges } from './changes.js'
 import { accountsOf } from './line-states.js'
 
-export interface NewLine {
+export interface NewLine extends Partial<LineSettings> {
   number: string
   kind: Line['kind']
   /** Owner of a dedicated line, first member of a shared one. */
   accountId: string
   driver: string
   config: Record<string, unknown>
-  pace?: number
-  onUnknown?: Line['onUnknown']
-  settleMs?: number
   /** The account is not told: it starts with this line. */
   quiet?: boolean
 }
@@ -78,15 +75,20 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
     accountId: input.kind === 'dedicated' ? account.id : null,
     driver: input.driver,
     config: input.config,
-    pace: input.pace ?? DEFAULT_PACE,
-    onUnknown: input.onUnknown ?? 'hold',
-    settleMs: input.settleMs ?? DEFAULT_SETTLE_MS,
+    ...settingsOf(input),
     createdAt: ctx.clock.now(),
     blockedAt: null,
   }
   await insertLine(sql, line)
   if (line.kind === 'shared') await insertLineMember(sql, line.id, account.id)
   return line
+}
+
+function settingsOf(input: Partial<LineSettings>): LineSettings {
+  const settings = { ...DEFAULT_SETTINGS }
+  for (const name of Object.keys(settings) as (keyof LineSettings)[])
+    if (input[name] !== undefined) Object.assign(settings, { [name]: input[name] })
+  return settings
 }
 
 /** Lets another account use a shared line; its test world gets a simulated one. */
@@ -129,7 +131,7 @@ export async function unshareLine(ctx: Ctx, lineId: string, accountId: string): 
   await failOrphans(ctx)
 }
 
-export type LineChanges = Partial<Pick<Line, 'config' | 'pace' | 'onUnknown' | 'settleMs'>>
+export type LineChanges = Partial<Pick<Line, 'config'> & LineSettings>
 
 export async function changeLine(ctx: Ctx, id: string, changes: LineChanges): Promise<Line> {
   const line = await ctx.db.tx(async (sql) => {

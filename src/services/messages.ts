@@ -1,7 +1,13 @@
 import { type CardInput, newCard } from '../core/app-card.js'
 import { AppError, MESSAGE_ERROR } from '../core/errors.js'
 import { type EventType, messageEvent } from '../core/event.js'
-import type { Message, ReplyTo, SendStyle } from '../core/message.js'
+import {
+  conversationOf,
+  type Message,
+  type MessageError,
+  type ReplyTo,
+  type SendStyle,
+} from '../core/message.js'
 import type { Ctx } from '../ctx.js'
 import { CommitUnknown, type Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
@@ -103,6 +109,7 @@ async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
   for (const { message } of items) {
     message.createdAt = message.updatedAt = message.sentAt = message.nextActionAt = now
     if (blocked(message)) block(message)
+    else hold(ctx, message)
   }
   ctx.failpoint('accept.before_commit')
   let answers: Accepted[]
@@ -179,16 +186,28 @@ function block(message: NewMessage) {
     status: 'ERROR',
     optedOut: true,
     nextActionAt: null,
-    error: {
-      code: MESSAGE_ERROR.blocked,
-      message:
-        message.groupId === null
-          ? 'The recipient has opted out of messages from this account'
-          : 'Someone in the group has opted out of messages from this account',
-      reason: 'opted_out',
-      detail: null,
-    },
+    error: optedOutError(message),
   } satisfies Partial<Message>)
+}
+
+export function optedOutError({ groupId }: Pick<Message, 'groupId'>): MessageError {
+  return {
+    code: MESSAGE_ERROR.blocked,
+    message:
+      groupId === null
+        ? 'The recipient has opted out of messages from this account'
+        : 'Someone in the group has opted out of messages from this account',
+    reason: 'opted_out',
+    detail: null,
+  }
+}
+
+/** Its conversation goes round in circles: it waits, and its status shows that. */
+function hold(ctx: Ctx, message: NewMessage) {
+  const until = ctx.holds.until(message.lineId, conversationOf(message))
+  if (until === undefined) return
+  message.status = 'REGISTERED'
+  message.nextActionAt = until
 }
 
 /** The connection died during COMMIT: whether the handles are there tells whether it went through. */

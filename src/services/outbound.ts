@@ -71,7 +71,12 @@ export type Draft = Pick<NewMessage, 'contact' | 'content' | 'mediaUrl' | 'sendS
 type ThreadOriginator = NonNullable<MessageExtra['threadOriginator']>
 
 /** A message ready to be accepted. Its times are set when it is. */
-export function newOutbound(ctx: Ctx, account: Account, from: UsableLine, draft: Draft): NewMessage {
+export function newOutbound(
+  ctx: Ctx,
+  account: Pick<Account, 'id'>,
+  from: UsableLine,
+  draft: Draft,
+): NewMessage {
   return {
     // Field by field: spreading the draft would cost every send seven microseconds.
     handle: ctx.newId(),

@@ -1,5 +1,5 @@
 import type { Message } from '../core/message.js'
-import { afterEvidence, afterResult, type Evidence, type SendResult } from '../core/outcome.js'
+import { afterEvidence, afterResult, type Evidence, passedBetween, type SendResult } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import {
   type Attempt,
@@ -84,7 +84,7 @@ export async function recordEvidence(
       const providerId = verdict.kind === 'accepted' ? verdict.providerId : null
       await endAttempts(sql, [{ ...open, state: state[verdict.kind], endedAt: now, providerId }])
     }
-    const changes = [{ before, after: verdict.message }]
+    const changes = [{ before, ...passedBetween(before, verdict.message, true) }]
     if (verdict.kind === 'accepted') {
       for (const receipt of await takeParkedReceipts(sql, on.line.id, [verdict.providerId])) {
         applyParked(on, receipt, attempt, changes, now)

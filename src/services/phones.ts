@@ -49,14 +49,18 @@ export function createPhoneNetwork(ctx: Ctx) {
     ...createGroupNetwork(ctx),
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
-    arrived: (messages: PhoneMessage[]) =>
-      ctx.db.write((sql) =>
+    async arrived(messages: PhoneMessage[]) {
+      ctx.failpoint('carrier.before_thanks')
+      await ctx.db.write((sql) =>
         savePhoneArrivals(
           sql,
           messages.map((message) => message.id),
           ctx.clock.now(),
         ),
-      ),
+      )
+      ctx.failpoint('carrier.after_thanks')
+    },
+    session: () => ctx.newId(),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
   }
 }

@@ -1,6 +1,6 @@
 import { messageEvent } from '../core/event.js'
-import { mayAdvance } from '../core/message.js'
-import { afterReceipt, type Receipt } from '../core/outcome.js'
+import { type Message, mayAdvance } from '../core/message.js'
+import { afterReceipt, passedBetween, type Receipt } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import { type Attempt, endAttempts, findAttemptsByProvider, findAttemptsByRef } from '../storage/attempts.js'
 import type { Sql, Writes } from '../storage/db.js'
@@ -87,8 +87,7 @@ async function judge(
     const current = change?.after ?? messages.get(attempt.messageId)
     const after = current && afterReceipt(current, attempt, receipt, on, now)
     if (!after) continue
-    const via = change ? [...(change.via ?? []), change.after] : []
-    changes.set(attempt.messageId, { before: change?.before ?? current, via, after })
+    changes.set(attempt.messageId, movedOn(change ?? { before: current, after: current }, after, attempt))
     if (attempt.state === 'on_wire' || attempt.state === 'unknown') {
       proven.push({
         ...attempt,
@@ -115,6 +114,14 @@ function parked(receipt: Receipt): ParkedReceipt {
   return { providerId: receipt.providerId!, status: receipt.status, report: { ...receipt } }
 }
 
+const UNANSWERED: ReadonlySet<string> = new Set(['unknown', 'given_up'])
+
+/** The change with one more step, and with what lies between. */
+function movedOn(change: Change, to: Message, attempt: Attempt): Change {
+  const { via, after } = passedBetween(change.after, to, !UNANSWERED.has(attempt.state))
+  return { before: change.before, via: [...(change.via ?? []), change.after, ...via], after }
+}
+
 /** A receipt that came before the send it is about had its id: it applies now, on top of the send's result. */
 export function applyParked(
   on: Omit<ReceiptLine, 'recent'>,
@@ -125,9 +132,7 @@ export function applyParked(
 ): void {
   const change = changes.find(({ after }) => after.id === attempt.messageId)
   const after = change && afterReceipt(change.after, attempt, parked.report as unknown as Receipt, on, now)
-  if (!change || !after) return
-  change.via = [...(change.via ?? []), change.after]
-  change.after = after
+  if (change && after) Object.assign(change, movedOn(change, after, attempt))
 }
 
 /**
@@ -172,7 +177,7 @@ export async function recordRead(
         on,
         ctx.clock.now(),
       )
-      if (after) await saveChanges(sql, [{ before: message, after }])
+      if (after) await saveChanges(sql, [movedOn({ before: message, after: message }, after, attempt)])
     }
     await appendEvents(sql, [
       { ...messageEvent('message.read', message), at: ctx.clock.now(), data: { readAt: read.at } },

@@ -10,6 +10,7 @@ const MUTABLE = {
   line_number: 'text',
   tags: 'text',
   variables: 'text',
+  unclaimed: 'bigint',
   updated_at: 'bigint',
 } as const satisfies Columns
 const COLUMNS = { ...KEYS, ...MUTABLE, phone: 'text', created_at: 'bigint' } as const satisfies Columns
@@ -73,6 +74,7 @@ function changing(contact: Contact): Param[] {
     contact.lineNumber ?? '',
     jsonOf(contact.tags),
     jsonOf(contact.variables),
+    contact.unclaimed ? 1 : 0,
     contact.updatedAt,
   ]
 }
@@ -215,6 +217,7 @@ export function toContact(row: Row): Contact {
     lineNumber: (row.line_number as string) || null,
     tags: JSON.parse(row.tags as string),
     variables: JSON.parse(row.variables as string),
+    unclaimed: row.unclaimed === 1,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
   }

@@ -1,33 +1,35 @@
 import type { Line } from '../core/line.js'
-import type { Row, Sql } from './db.js'
+import type { Param, Row, Sql } from './db.js'
+
+/** What may be changed of a line, by column. */
+const MUTABLE: [column: string, value: (line: Line) => Param][] = [
+  ['config', (line) => JSON.stringify(line.config)],
+  ['pace', (line) => line.pace],
+  ['on_unknown', (line) => line.onUnknown],
+  ['settle_ms', (line) => line.settleMs],
+  ['consent_replies', (line) => line.consentReplies],
+  ['stop_text', (line) => line.stopText],
+  ['start_text', (line) => line.startText],
+  ['help_text', (line) => line.helpText],
+  ['loop_limit', (line) => line.loopLimit],
+]
 
 export async function insertLine(sql: Sql, line: Line): Promise<void> {
+  const fixed = [line.id, line.network, line.number, line.kind, line.accountId, line.driver, line.createdAt]
+  const columns = MUTABLE.map(([column]) => column).join(', ')
+  const places = MUTABLE.map((_, i) => `$${fixed.length + i + 1}`).join(', ')
   await sql.run(
-    `insert into lines (id, network, number, kind, account_id, driver, config, pace, on_unknown, settle_ms, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      line.id,
-      line.network,
-      line.number,
-      line.kind,
-      line.accountId,
-      line.driver,
-      JSON.stringify(line.config),
-      line.pace,
-      line.onUnknown,
-      line.settleMs,
-      line.createdAt,
-    ],
+    `insert into lines (id, network, number, kind, account_id, driver, created_at, ${columns})
+     values ($1, $2, $3, $4, $5, $6, $7, ${places})`,
+    [...fixed, ...MUTABLE.map(([, value]) => value(line))],
   )
 }
 
 export async function saveLine(sql: Sql, line: Line): Promise<void> {
-  await sql.run('update lines set config = $2, pace = $3, on_unknown = $4, settle_ms = $5 where id = $1', [
+  const set = MUTABLE.map(([column], i) => `${column} = $${i + 2}`).join(', ')
+  await sql.run(`update lines set ${set} where id = $1`, [
     line.id,
-    JSON.stringify(line.config),
-    line.pace,
-    line.onUnknown,
-    line.settleMs,
+    ...MUTABLE.map(([, value]) => value(line)),
   ])
 }
 
@@ -51,6 +53,26 @@ export async function holdLine(sql: Sql, id: string): Promise<boolean> {
     (await sql.one(`select 1 as yes from lines where id = $1 and removed_at is null ${lock}`, [id])) !==
     undefined
   )
+}
+
+/** The same for one that may be removed. */
+export async function findLineEver(sql: Sql, id: string): Promise<Line | undefined> {
+  const row = await sql.one('select * from lines where id = $1', [id])
+  return row && toLine(row)
+}
+
+/** Which of these numbers are lines. */
+export async function listLineNumbers(
+  sql: Sql,
+  network: string,
+  numbers: readonly string[],
+): Promise<Set<string>> {
+  const list = sql.inList(2, numbers)
+  const rows = await sql.all<{ number: string }>(
+    `select number from lines where network = $1 and number in ${list.sql} and removed_at is null`,
+    [network, list.param],
+  )
+  return new Set(rows.map((row) => row.number))
 }
 
 /** Every line that has or had this number: messages outlive their line. */
@@ -165,6 +187,11 @@ export function toLine(row: Row): Line {
     pace: row.pace as number,
     onUnknown: row.on_unknown as Line['onUnknown'],
     settleMs: row.settle_ms as number,
+    consentReplies: row.consent_replies as Line['consentReplies'],
+    stopText: row.stop_text as string | null,
+    startText: row.start_text as string | null,
+    helpText: row.help_text as string | null,
+    loopLimit: row.loop_limit as number | null,
     createdAt: row.created_at as number,
     blockedAt: row.blocked_at as number | null,
   }

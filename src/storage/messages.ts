@@ -43,6 +43,7 @@ const MUTABLE: [column: keyof typeof COLUMNS, value: (message: Message) => Param
   ['status', (m) => m.status],
   ['service', (m) => m.service],
   ['was_downgraded', (m) => fromBoolean(m.wasDowngraded)],
+  ['opted_out', (m) => (m.optedOut ? 1 : 0)],
   ['error_code', (m) => m.error?.code ?? null],
   ['error_message', (m) => m.error?.message ?? null],
   ['error_reason', (m) => m.error?.reason ?? null],

@@ -1,14 +1,19 @@
 import type { Sql } from './db.js'
 
-export async function saveOptOut(sql: Sql, accountId: string, number: string, at: number): Promise<void> {
-  await sql.run(
+/** Tells whether it is news. */
+export async function saveOptOut(sql: Sql, accountId: string, number: string, at: number): Promise<boolean> {
+  const saved = await sql.run(
     'insert into opt_outs (account_id, number, opted_out_at) values ($1, $2, $3) on conflict (account_id, number) do nothing',
     [accountId, number, at],
   )
+  return saved > 0
 }
 
-export async function deleteOptOut(sql: Sql, accountId: string, number: string): Promise<void> {
-  await sql.run('delete from opt_outs where account_id = $1 and number = $2', [accountId, number])
+/** Tells whether there was one. */
+export async function deleteOptOut(sql: Sql, accountId: string, number: string): Promise<boolean> {
+  return (
+    (await sql.run('delete from opt_outs where account_id = $1 and number = $2', [accountId, number])) > 0
+  )
 }
 
 /** Which of these people have opted out. */

@@ -116,6 +116,14 @@ export function createLineQueue() {
       return true
     },
 
+    /** A whole conversation that had to wait may go on. */
+    hurryAll(conversation: string, now: number) {
+      const entries = conversations.get(conversation)?.entries ?? []
+      const [first] = entries
+      for (const entry of entries) entry.dueAt = Math.min(entry.dueAt, now)
+      if (first && delayed.delete(first)) ready.push(first)
+    },
+
     nextDue(): number | undefined {
       let next: number | undefined
       for (const entry of delayed) if (next === undefined || entry.dueAt < next) next = entry.dueAt

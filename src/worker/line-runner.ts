@@ -22,6 +22,7 @@ import { findMessagesById } from '../storage/messages.js'
 import { startChores } from './line-chores.js'
 import { createLineQueue, type Entry } from './line-queue.js'
 import { createStateKeeper } from './line-state.js'
+import { createLoopBreaker } from './loop-breaker.js'
 import { reachOf } from './reach.js'
 import { wire } from './wire.js'
 
@@ -74,8 +75,9 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   let readOn: number | undefined
   let cancelTimer = () => {}
 
+  const breaker = createLoopBreaker(ctx, line, queue, wake)
   const connection: Connection = await driver.connect(line, {
-    receive: createInboundDoor(ctx, line),
+    ...createInboundDoor(ctx, line, breaker.heard),
     receipt: (receipt) => receipts.add(receipt),
     read: (read) => inTurn(() => recordRead(ctx, on, read)),
     group: (news) => recordGroupNews(ctx, line, news),
@@ -92,6 +94,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     }),
     // A caller at another process wants to know what became of a message.
     ctx.wakes.on(`ask:${line.id}`, (id) => void resolveNow(Number(id)).catch(() => {})),
+    breaker.stop,
   ]
   const act: DrivenLine['act'] = (method, ask) =>
     health.isOffline()
@@ -166,7 +169,9 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       for (const message of messages.values()) {
         if (message.nextActionAt === null || message.nextActionAt > now) continue
         const attempt = await findUnresolved(ctx, message)
+        const heldUntil = breaker.holds(left.get(message.id)!)
         if (attempt) void ask(takeOut(message.id), attempt)
+        else if (heldUntil !== undefined) putOff(takeOut(message.id), heldUntil)
         else due.push(message)
       }
       if (line.blockedAt !== null && (await endIfBlocked(ctx, line, due))) due.length = 0
@@ -189,6 +194,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   async function send(entry: Entry, claimed: Claimed) {
     const startedAt = ctx.clock.now()
+    breaker.said(claimed.message)
     const result = await wire(ctx, connection, claimed.outbound)
     ctx.failpoint('dispatch.after_wire')
     wireSeconds.observe((ctx.clock.now() - startedAt) / 1000)
@@ -231,6 +237,11 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     const now = ctx.clock.now()
     if (queue.finish(entry, nextActionAt, now)) reread(entry.conversation)
     wake()
+  }
+
+  function putOff(entry: Entry, until: number) {
+    inFlight.delete(entry.id)
+    release(entry, until)
   }
 
   function reread(conversation: string) {

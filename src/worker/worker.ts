@@ -1,13 +1,19 @@
 import type { Line } from '../core/line.js'
 import { CLAIM_MS } from '../core/verified-contact.js'
 import type { Ctx } from '../ctx.js'
-import { failBlocked } from '../services/line-blocks.js'
 import { dropOldEvents } from '../services/event-retention.js'
+import { releaseDue } from '../services/holds.js'
+import { storeOverdueParts } from '../services/inbound.js'
+import { PARTS_TOPIC } from '../services/inbound-parts.js'
+import { UNTHANKED_MS } from '../services/inbound-sort.js'
+import { failBlocked } from '../services/line-blocks.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
 import { failLostProfileRequests } from '../services/profile-work.js'
 import { expireVerificationsDue, VERIFY_TOPIC } from '../services/verify-ends.js'
 import { sweepDeliveries } from '../services/webhook-log.js'
+import { findNextHoldEnd, HOLDS_TOPIC } from '../storage/holds.js'
+import { dropUnthanked } from '../storage/inbound-ids.js'
 import {
   acquireLeases,
   beat,
@@ -21,6 +27,7 @@ import {
 import { dropExpiredActions } from '../storage/line-actions.js'
 import { findLine, listLines } from '../storage/lines.js'
 import { dropEmptyCounts } from '../storage/message-counts.js'
+import { findNextPartsDue } from '../storage/message-parts.js'
 import { dropParkedReceipts } from '../storage/receipts.js'
 import { dropExpiredReplays } from '../storage/replays.js'
 import { dropExpiredTokens } from '../storage/tokens.js'
@@ -133,12 +140,13 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const now = ctx.clock.now()
     await failOrphans(ctx)
     await failBlocked(ctx)
-    await verifications.look()
+    for (const alarm of alarms) await alarm.look()
     await failLostProfileRequests(ctx)
     await dropExpiredReplays(ctx.db, now)
     await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
     await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
+    await dropUnthanked(ctx.db, now - UNTHANKED_MS)
     await sweepMedia(ctx, false)
     await sweepDeliveries(ctx)
     await dropOldEvents(ctx)
@@ -147,11 +155,23 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await forgetNodes(ctx.db, 24 * 3_600_000)
   }
 
-  const verifications = createAlarm(ctx, {
-    topic: VERIFY_TOPIC,
-    next: () => findNextExpiry(ctx.db),
-    run: () => expireVerificationsDue(ctx),
-  })
+  const alarms = [
+    createAlarm(ctx, {
+      topic: VERIFY_TOPIC,
+      next: () => findNextExpiry(ctx.db),
+      run: () => expireVerificationsDue(ctx),
+    }),
+    createAlarm(ctx, {
+      topic: PARTS_TOPIC,
+      next: () => findNextPartsDue(ctx.db),
+      run: () => storeOverdueParts(ctx),
+    }),
+    createAlarm(ctx, {
+      topic: HOLDS_TOPIC,
+      next: () => findNextHoldEnd(ctx.db),
+      run: () => releaseDue(ctx),
+    }),
+  ]
   const unsubscribe = ctx.wakes.on('lines', () => void tend())
   return {
     async start() {
@@ -165,14 +185,14 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
           for (const runner of runners.values()) runner.sweep()
         })
       }
-      await verifications.start()
+      for (const alarm of alarms) await alarm.start()
       await tidy()
     },
     async stop() {
       stopped = true
       timers.forEach(clearInterval)
       unsubscribe()
-      await verifications.stop()
+      for (const alarm of alarms) await alarm.stop()
       await tending
       await Promise.all([...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
       await forgetNode(ctx.db, nodeId)

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../core/errors.js'
-import { type Line, MAX_PACE } from '../../core/line.js'
+import type { Line } from '../../core/line.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { assignSeat } from '../../services/call-forwarding.js'
@@ -14,6 +14,7 @@ import { findLine, listLineMembers, listLines } from '../../storage/lines.js'
 import { requirePhone } from '../fields.js'
 import { nullable } from '../message-wire.js'
 import type { Routes } from '../routes.js'
+import { SETTINGS, SETTINGS_WIRE, settingsOf, settingsWire } from './line-settings.js'
 import {
   AccountFilter,
   accountFilter,
@@ -26,35 +27,8 @@ import {
   tags,
 } from './shared.js'
 
-const OnUnknown = Type.Unsafe<string>({
-  type: 'string',
-  enum: ['hold', 'resend'],
-  description:
-    'When nobody can say whether a message went out: hold it as an error (default), or send it again',
-})
-
-const settings = {
-  config: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "The driver's own settings" }),
-  ),
-  pace: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: MAX_PACE,
-      description: 'Messages a second; 0 is unlimited; default 10',
-    }),
-  ),
-  on_unknown: Type.Optional(OnUnknown),
-  settle_ms: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 86_400_000,
-      description: 'How long a carrier\'s "no such message" is not yet believed',
-    }),
-  ),
-}
 const LineSettings = Type.Object({
-  ...settings,
+  ...SETTINGS,
   blocked: Type.Optional(
     Type.Boolean({
       description:
@@ -71,7 +45,7 @@ const LineSettings = Type.Object({
 })
 
 const NewLine = Type.Object({
-  ...settings,
+  ...SETTINGS,
   account_id: Type.String({ description: 'Owner, or first member of a shared line' }),
   number: Type.String({ description: 'E.164' }),
   kind: Type.Optional(
@@ -98,9 +72,7 @@ const LineWire = Type.Object({
   driver: Type.String({ description: 'Carrier' }),
   config: Type.Record(Type.String(), Type.Unknown(), { description: "The driver's own settings" }),
   capabilities: Type.Record(Type.String(), Type.Unknown(), { description: 'What the line can do' }),
-  pace: Type.Integer({ description: 'Messages a second; 0 is unlimited' }),
-  on_unknown: OnUnknown,
-  settle_ms: Type.Integer({ description: 'How long a carrier\'s "no such message" is not yet believed' }),
+  ...SETTINGS_WIRE,
   state: Type.String({ description: 'ONLINE, DEGRADED, OFFLINE or UNKNOWN' }),
   state_detail: nullable('string', "The driver's own words on that"),
   blocked_at: nullable('string', 'Since when it may send nothing'),
@@ -124,9 +96,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       driver: line.driver,
       config: line.config,
       capabilities: ctx.drivers.get(line.driver)?.capabilities(line.config) ?? {},
-      pace: line.pace,
-      on_unknown: line.onUnknown,
-      settle_ms: line.settleMs,
+      ...settingsWire(line),
       state: health?.state ?? 'UNKNOWN',
       state_detail: health?.detail ?? null,
       blocked_at: line.blockedAt === null ? null : formatTime(line.blockedAt),
@@ -260,14 +230,6 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       return reply.code(204).send(null)
     },
   )
-}
-
-function settingsOf(body: Omit<Static<typeof LineSettings>, 'seat_id' | 'blocked'>) {
-  return {
-    ...(body.pace === undefined ? {} : { pace: body.pace }),
-    ...(body.on_unknown === undefined ? {} : { onUnknown: body.on_unknown as Line['onUnknown'] }),
-    ...(body.settle_ms === undefined ? {} : { settleMs: body.settle_ms }),
-  }
 }
 
 /** The driver's schema judges its settings. */

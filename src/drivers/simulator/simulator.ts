@@ -1,68 +1,16 @@
-import { type Static, Type } from 'typebox'
 import type { Capabilities, Line } from '../../core/line.js'
 import type { Service } from '../../core/message.js'
 import type { SendResult } from '../../core/outcome.js'
 import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
-import type { Connection, Driver, DriverHost, Outbound } from '../driver.js'
+import type { Connection, Driver, DriverHost, Inbound, Outbound } from '../driver.js'
 import { type CallNetwork, watchCalls } from './calls.js'
 import { type GroupNetwork, groupActions, newsOf, takeForGroup, tellGroups } from './groups.js'
-import { followPlaces, LOCATION_SETTINGS, type LocationNetwork, locationActions } from './location.js'
+import { followPlaces, type LocationNetwork, locationActions } from './location.js'
 import { type PresenceNetwork, presenceActions } from './presence.js'
-import { PROFILE_SETTINGS, type ProfileNetwork, profileActions } from './profile.js'
+import { type ProfileNetwork, profileActions } from './profile.js'
+import { SimulatorConfig } from './settings.js'
 import { createSlowLane } from './slow-lane.js'
-
-/** A simulated line's temper, so that every rule about carriers can be tested without one. */
-export const SimulatorConfig = Type.Object({
-  services: Type.Optional(
-    Type.Array(Type.Union([Type.Literal('iMessage'), Type.Literal('RCS'), Type.Literal('SMS')]), {
-      minItems: 1,
-      description: 'What the line can send by',
-    }),
-  ),
-  mac: Type.Optional(
-    Type.Boolean({ description: 'A V2 Mac line: styles, replies, groups, carousel, app cards, Find My' }),
-  ),
-  latency_ms: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 86_400_000, description: 'Time a message takes to a phone' }),
-  ),
-  receipts: Type.Optional(Type.Boolean({ description: 'Whether the carrier reports delivery' })),
-  lookup: Type.Optional(Type.Boolean({ description: 'Whether the carrier can be asked about a message' })),
-  lookup_lag_ms: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'How long a message the carrier took stays invisible to look-ups',
-    }),
-  ),
-  fault: Type.Optional(
-    Type.Union(
-      [
-        Type.Literal('unreachable'),
-        Type.Literal('refuse'),
-        Type.Literal('drop'),
-        Type.Literal('silence'),
-        Type.Literal('accept-then-drop'),
-        Type.Literal('accept-then-silence'),
-        Type.Literal('block'),
-      ],
-      {
-        description:
-          'unreachable: nothing leaves. refuse: final no. drop: the connection breaks and the message is not taken. silence: no answer, not taken. accept-then-drop and accept-then-silence: taken, but we are not told. block: the carrier blocks the line for good.',
-      },
-    ),
-  ),
-  state: Type.Optional(
-    Type.Union([Type.Literal('ONLINE'), Type.Literal('DEGRADED'), Type.Literal('OFFLINE')], {
-      description:
-        'What the line says of itself; default ONLINE. DEGRADED: it works, but not as it should. OFFLINE: nothing leaves and nothing arrives until it is back; calls are forwarded all the same.',
-    }),
-  ),
-  fault_times: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' }),
-  ),
-  ...LOCATION_SETTINGS,
-  ...PROFILE_SETTINGS,
-})
-type SimulatorConfig = Static<typeof SimulatorConfig>
+import { answerOf, deliveriesOf, echoOf, reportDelivery } from './temper.js'
 
 /** The telephone network behind the line, handed in by the composition root. */
 export interface Network extends CallNetwork, GroupNetwork, LocationNetwork, PresenceNetwork, ProfileNetwork {
@@ -73,6 +21,8 @@ export interface Network extends CallNetwork, GroupNetwork, LocationNetwork, Pre
   nextDue(line: Line, after: number): Promise<number | undefined>
   arrived(messages: PhoneMessage[]): Promise<void>
   onNews(line: Line, handler: () => void): () => void
+  /** A name for a connection that no other has. */
+  session(): string
   servicesAt(network: string, email: string): Promise<readonly Service[]>
 }
 
@@ -118,6 +68,9 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
   let carrying = false
   let again = false
   let cancelTimer = () => {}
+  let session = network.session()
+  /** Messages without an id, from being stored until the carrier knows it. */
+  const thanks = new Map<number, Inbound[]>()
 
   /** Brings due messages to phones and lines. A message stays due until the other side has it for good. */
   async function carry() {
@@ -140,7 +93,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
           handing.push(handOver(message, due))
         }
         await Promise.all(handing)
-        if (quick.length > 0) await network.arrived(quick)
+        if (quick.length > 0) await settle(quick)
         again ||= due.length === DUE_LIMIT && quick.length > 0
         if (again || closed) continue
         // What is under way is overdue, and no reason to look again.
@@ -158,13 +111,16 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
 
   function stumbled(error: unknown) {
     host.log.warn({ err: error }, 'the simulated network stumbled and goes on')
+    // What it brings again comes over another connection, as after a real break.
+    session = network.session()
     if (!closed) cancelTimer = host.clock.after(1000, () => void carry())
   }
 
   async function handOver(message: PhoneMessage, together: readonly PhoneMessage[]) {
+    const isShown = message.fromPhone || config.echo !== undefined
+    const chat = message.chatId === null || !isShown ? undefined : await network.chat(message.chatId)
     if (message.fromPhone) {
-      const chat = message.chatId === null ? undefined : await network.chat(message.chatId)
-      await host.receive({
+      const inbound: Inbound = {
         providerId: message.providerId,
         from: message.sender ?? message.phone,
         service: message.service,
@@ -176,12 +132,27 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
           : {}),
         ...(message.extra ? { extra: message.extra } : {}),
         ...(chat ? { group: newsOf(chat) } : {}),
-      })
-    } else if (message.sender !== null) {
-      // From phone to phone: the line has its own copy.
-    } else if (message.service !== 'SMS' && (config.receipts ?? true) && (await isLast(message, together))) {
+      }
+      const deliveries = deliveriesOf(config, session, inbound)
+      await Promise.all(deliveries.map((one) => host.receive(one)))
+      thanks.set(message.id, deliveries)
+    } else if (message.sender !== null || !(await isLast(message, together))) {
+      // From phone to phone the line has its own copy; and a group has a message when all have it.
+    } else {
       // Text messages end at SENT: their carriers do not tell us about the device.
-      await host.receipt({ providerId: message.providerId, status: 'DELIVERED', at: host.clock.now() })
+      if (message.service !== 'SMS' && (config.receipts ?? true))
+        await reportDelivery(config, host, message.providerId)
+      const echo = echoOf(config, line, message, chat)
+      if (echo) await host.receive(echo)
+    }
+  }
+
+  /** It is in the network's books that these have arrived, so that it brings them no more. */
+  async function settle(messages: PhoneMessage[]) {
+    await network.arrived(messages)
+    for (const { id } of messages) {
+      for (const delivery of thanks.get(id) ?? []) if (!delivery.providerId) await host.thanked(delivery)
+      thanks.delete(id)
     }
   }
 
@@ -195,7 +166,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
   }
 
   async function arrivedSlowly(message: PhoneMessage) {
-    await network.arrived([message])
+    await settle([message])
     void carry()
   }
 
@@ -224,7 +195,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       const { group } = message
       if (group) {
         const taken = await takeForGroup(network, line, { ...message, group }, latencyMs)
-        return typeof taken === 'string' ? answer(taken, fault) : taken
+        return typeof taken === 'string' ? answer(taken, fault, config, host) : taken
       }
       const phone = await network.phone(line.network, message.to)
       if (!servicesOf(phone).includes(message.service)) {
@@ -237,7 +208,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       }
       if (phone.refuses)
         return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
-      return answer(await network.take(line, message, latencyMs), fault)
+      return answer(await network.take(line, message, latencyMs), fault, config, host)
     },
     ...groupActions(network, line),
     async availability(number) {
@@ -269,10 +240,15 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
 }
 
 /** What we are told of a message that the carrier took. */
-function answer(providerId: string, fault: SimulatorConfig['fault']): SendResult | Promise<never> {
+async function answer(
+  providerId: string,
+  fault: SimulatorConfig['fault'],
+  config: SimulatorConfig,
+  host: DriverHost,
+): Promise<SendResult> {
   if (fault === 'accept-then-drop') return dropped()
   if (fault === 'accept-then-silence') return silence()
-  return { outcome: 'accepted', providerId, status: 'SENT' }
+  return answerOf(config, host, providerId)
 }
 
 function silence(): Promise<never> {

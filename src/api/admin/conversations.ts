@@ -1,0 +1,91 @@
+import { Type } from 'typebox'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { releaseByOperator } from '../../services/holds.js'
+import { type Hold, listHolds } from '../../storage/holds.js'
+import { nullable } from '../message-wire.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { config, listOf, tags } from './shared.js'
+
+const HoldWire = Type.Object({
+  line_id: Type.String({ description: 'The line' }),
+  conversation: Type.String({ description: "The other's number, or the id of the group" }),
+  account_id: Type.String({ description: 'Whose conversation it is' }),
+  group_id: nullable('string', 'The group, when it is one'),
+  alternations: Type.Integer({ description: 'How often the two sides had taken turns' }),
+  held_at: Type.String({ description: 'Since when' }),
+  held_until: Type.String({ description: 'When it is released by itself' }),
+})
+
+const Release = Type.Object({
+  line_id: Type.String({ description: 'The line' }),
+  conversation: Type.String({ description: "The other's number, or the id of the group" }),
+  drop: Type.Optional(
+    Type.Boolean({
+      description: 'Whether what was held ends as an error instead of going out now; default false',
+    }),
+  ),
+})
+
+const Released = Type.Object({
+  line_id: Type.String({ description: 'The line' }),
+  conversation: Type.String({ description: "The other's number, or the id of the group" }),
+  messages: Type.Integer({ description: 'How many messages were held in it' }),
+})
+
+/** Conversations that went round in circles. */
+export function registerAdminConversations(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/admin/conversations/held',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List held conversations',
+        description:
+          'Conversations in which both sides answered each other within seconds, again and again. What is sent into one waits as REGISTERED.',
+        response: { 200: listOf(HoldWire) },
+      },
+    },
+    async () => ({ data: (await listHolds(ctx.db)).map(holdWire) }),
+  )
+  app.post(
+    '/admin/conversations/release',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Release a held conversation',
+        description: 'What was held in it goes out now, in its order, or is dropped.',
+        body: Release,
+        response: { 200: Released },
+      },
+    },
+    async (request, reply) => {
+      const { line_id: lineId, conversation, drop = false } = request.body
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const { messages } = await releaseByOperator(ctx, sql, { lineId, conversation, drop })
+          return { status: 200, body: { line_id: lineId, conversation, messages } }
+        },
+        { after: () => ctx.wakes.wake(`line:${lineId}`) },
+      )
+    },
+  )
+}
+
+function holdWire(hold: Hold) {
+  return {
+    line_id: hold.lineId,
+    conversation: hold.conversation,
+    account_id: hold.accountId,
+    group_id: hold.groupId,
+    alternations: hold.alternations,
+    held_at: formatTime(hold.heldAt),
+    held_until: formatTime(hold.until),
+  }
+}

@@ -1,0 +1,104 @@
+import { type Static, Type } from 'typebox'
+import { type Line, type LineSettings, MAX_PACE } from '../../core/line.js'
+import { nullable } from '../message-wire.js'
+
+/** What an operator sets of a line, on the wire. */
+
+const OnUnknown = Type.Unsafe<string>({
+  type: 'string',
+  enum: ['hold', 'resend'],
+  description:
+    'When nobody can say whether a message went out: hold it as an error (default), or send it again',
+})
+
+const ConsentReplies = Type.Unsafe<string>({
+  type: 'string',
+  enum: ['send', 'carrier'],
+  description:
+    'Who answers STOP, START and HELP: send (default): we, once for each change; carrier: the carrier does it by itself',
+})
+
+const MAX_TEXT = 480
+const text = (description: string) =>
+  Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: MAX_TEXT,
+      description,
+    }),
+  )
+
+export const SETTINGS = {
+  config: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: "The driver's own settings" }),
+  ),
+  pace: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_PACE,
+      description: 'Messages a second; 0 is unlimited; default 10',
+    }),
+  ),
+  on_unknown: Type.Optional(OnUnknown),
+  settle_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 86_400_000,
+      description: 'How long a carrier\'s "no such message" is not yet believed',
+    }),
+  ),
+  consent_replies: Type.Optional(ConsentReplies),
+  stop_text: text('What STOP is answered with; null: our own words'),
+  start_text: text('What START is answered with after a STOP; null: our own words'),
+  help_text: text('What HELP is answered with; null (default): nothing, it is an ordinary message'),
+  loop_limit: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: 1_000_000,
+      description:
+        'How often the two sides of a conversation may take turns within seconds before it is held; 0: any number; null (default): TRUNKLINE_LOOP_LIMIT',
+    }),
+  ),
+}
+const Given = Type.Object(SETTINGS)
+
+export const SETTINGS_WIRE = {
+  pace: Type.Integer({ description: 'Messages a second; 0 is unlimited' }),
+  on_unknown: OnUnknown,
+  settle_ms: Type.Integer({ description: 'How long a carrier\'s "no such message" is not yet believed' }),
+  consent_replies: ConsentReplies,
+  stop_text: nullable('string', 'What STOP is answered with; null: our own words'),
+  start_text: nullable('string', 'What START is answered with; null: our own words'),
+  help_text: nullable('string', 'What HELP is answered with; null: nothing'),
+  loop_limit: nullable('integer', 'Turns that make a loop; 0: none; null: as the server is set'),
+}
+
+export function settingsWire(line: Line) {
+  return {
+    pace: line.pace,
+    on_unknown: line.onUnknown,
+    settle_ms: line.settleMs,
+    consent_replies: line.consentReplies,
+    stop_text: line.stopText,
+    start_text: line.startText,
+    help_text: line.helpText,
+    loop_limit: line.loopLimit,
+  }
+}
+
+/** The given ones only. */
+export function settingsOf(body: Static<typeof Given>): Partial<LineSettings> {
+  const given: { [K in keyof LineSettings]: LineSettings[K] | undefined } = {
+    pace: body.pace,
+    onUnknown: body.on_unknown as Line['onUnknown'] | undefined,
+    settleMs: body.settle_ms,
+    consentReplies: body.consent_replies as Line['consentReplies'] | undefined,
+    stopText: body.stop_text,
+    startText: body.start_text,
+    helpText: body.help_text,
+    loopLimit: body.loop_limit,
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}

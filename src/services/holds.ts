@@ -1,0 +1,171 @@
+import { AppError, MESSAGE_ERROR } from '../core/errors.js'
+import type { NewEvent } from '../core/event.js'
+import type { Line } from '../core/line.js'
+import { conversationOf, type Message } from '../core/message.js'
+import { failed } from '../core/outcome.js'
+import type { Ctx } from '../ctx.js'
+import type { Sql } from '../storage/db.js'
+import { appendEvents } from '../storage/events.js'
+import { deleteHold, HOLDS_TOPIC, type Hold, insertHold, listHolds, listHoldsDue } from '../storage/holds.js'
+import { findLineEver } from '../storage/lines.js'
+import { listConversationQueue } from '../storage/message-queue.js'
+import { lockMessages, type NewMessage } from '../storage/messages.js'
+import { saveChanges } from './changes.js'
+import { findBlocked } from './consent.js'
+import { optedOutError } from './messages.js'
+
+/** The conversations that are held, as every process knows them without asking. The table is the truth. */
+export interface Holds {
+  /** Until when a conversation of a line is held. */
+  until(lineId: string, conversation: string): number | undefined
+  /** Called for each that is held no more. */
+  onRelease(handler: ReleaseHandler): () => void
+  load(): Promise<void>
+  note(hold: Pick<Hold, 'lineId' | 'conversation' | 'until'>): void
+}
+
+type ReleaseHandler = (lineId: string, conversation: string) => void
+
+export function createHolds(ctx: Pick<Ctx, 'db' | 'wakes' | 'log' | 'errand'>): Holds {
+  let held = new Map<string, Pick<Hold, 'lineId' | 'conversation' | 'until'>>()
+  const handlers = new Set<ReleaseHandler>()
+  const key = (lineId: string, conversation: string) => `${lineId} ${conversation}`
+
+  async function load() {
+    const rows = await listHolds(ctx.db)
+    const before = held
+    held = new Map(rows.map((hold) => [key(hold.lineId, hold.conversation), hold]))
+    for (const [name, { lineId, conversation }] of before)
+      if (!held.has(name)) for (const handler of handlers) handler(lineId, conversation)
+  }
+  ctx.wakes.on(HOLDS_TOPIC, () => {
+    ctx.errand(load).catch((error) => ctx.log.warn({ err: error }, 'held conversations could not be read'))
+  })
+  return {
+    until: (lineId, conversation) =>
+      held.size === 0 ? undefined : held.get(key(lineId, conversation))?.until,
+    onRelease(handler) {
+      handlers.add(handler)
+      return () => handlers.delete(handler)
+    },
+    load,
+    note: (hold) => void held.set(key(hold.lineId, hold.conversation), hold),
+  }
+}
+
+/** A conversation goes round in circles: nothing more goes out in it for a while. */
+export async function holdConversation(
+  ctx: Ctx,
+  line: Line,
+  message: Pick<NewMessage, 'accountId' | 'contact' | 'groupId'>,
+  alternations: number,
+): Promise<void> {
+  const now = ctx.clock.now()
+  const hold: Hold = {
+    lineId: line.id,
+    conversation: conversationOf(message),
+    accountId: message.accountId,
+    groupId: message.groupId,
+    alternations,
+    heldAt: now,
+    until: now + ctx.config.loopHoldMs,
+  }
+  // At once: the next message is already on its way.
+  ctx.holds.note(hold)
+  await ctx.db.tx(async (sql) => {
+    if (!(await insertHold(sql, hold))) return
+    await appendEvents(sql, [holdEvent('conversation.held', line, hold, now, { alternations })])
+  })
+  ctx.log.warn({ line: line.id, alternations }, 'a conversation goes round in circles and is held')
+}
+
+function holdEvent(
+  type: 'conversation.held' | 'conversation.released',
+  line: Line,
+  hold: Hold,
+  at: number,
+  more: Record<string, unknown>,
+): NewEvent {
+  const { conversation, accountId, groupId, until } = hold
+  const contact = groupId === null ? conversation : null
+  return {
+    accountId,
+    type,
+    subject: conversation,
+    at,
+    data: { lineNumber: line.number, contact, groupId, until, ...more },
+  }
+}
+
+export interface Release {
+  lineId: string
+  conversation: string
+  /** Whether what was held goes out now, in order, or never. */
+  drop: boolean
+  by: 'operator' | 'time'
+}
+
+/** Lets a conversation go on. Who opted out meanwhile gets nothing of what was held. */
+export async function releaseConversation(
+  ctx: Ctx,
+  sql: Sql,
+  { lineId, conversation, drop, by }: Release,
+): Promise<{ hold: Hold; messages: number } | undefined> {
+  const now = ctx.clock.now()
+  const hold = await deleteHold(sql, lineId, conversation)
+  const line = hold && (await findLineEver(sql, lineId))
+  if (!line) return undefined
+  const waiting = await listConversationQueue(sql, lineId, conversation, 10_000)
+  const messages = await lockMessages(
+    sql,
+    waiting.map((entry) => entry.id),
+  )
+  const held = [...messages.values()].filter(
+    (message) => message.status === 'REGISTERED' && message.nextActionAt === hold.until,
+  )
+  const blocked = await findBlocked(sql, held)
+  const changes = held.map((before): { before: Message; after: Message } => {
+    if (blocked(before))
+      return { before, after: { ...failed(before, now, optedOutError(before)), optedOut: true } }
+    if (drop) return { before, after: failed(before, now, DROPPED) }
+    const updatedAt = Math.max(now, before.updatedAt + 1)
+    return { before, after: { ...before, status: 'QUEUED', updatedAt, nextActionAt: now } }
+  })
+  await saveChanges(sql, changes)
+  await appendEvents(sql, [
+    holdEvent('conversation.released', line, hold, now, { by, messages: held.length }),
+  ])
+  return { hold, messages: held.length }
+}
+
+const DROPPED = {
+  code: MESSAGE_ERROR.failed,
+  message: 'The conversation went round in circles, and what was held in it was dropped',
+  reason: 'conversation_held',
+  detail: null,
+}
+
+/** The same, asked for by an operator. */
+export async function releaseByOperator(
+  ctx: Ctx,
+  sql: Sql,
+  release: Omit<Release, 'by'>,
+): Promise<{ hold: Hold; messages: number }> {
+  const released = await releaseConversation(ctx, sql, { ...release, by: 'operator' })
+  if (!released) throw new AppError('not_found', 'There is no such held conversation')
+  return released
+}
+
+/** Everything whose time is over. */
+export async function releaseDue(ctx: Ctx): Promise<void> {
+  for (;;) {
+    const due = await listHoldsDue(ctx.db, ctx.clock.now(), 100)
+    for (const { lineId, conversation } of due) {
+      await ctx.db.tx((sql) =>
+        releaseConversation(ctx, sql, { lineId, conversation, drop: false, by: 'time' }),
+      )
+      ctx.wakes.wake(`line:${lineId}`)
+    }
+    if (due.length < 100) return
+  }
+}
