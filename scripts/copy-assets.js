@@ -1,5 +1,8 @@
 // What the compiler leaves behind: files beside the code that reads them.
-import { cpSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 
-cpSync('src/storage/migrations', 'dist/storage/migrations', { recursive: true })
-cpSync('src/api/widget', 'dist/api/widget', { recursive: true })
+for (const folder of ['storage/migrations', 'api/widget']) {
+  // A file that is gone must not stay: a migration would still be run.
+  rmSync(`dist/${folder}`, { recursive: true, force: true })
+  cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
+}
