@@ -21,7 +21,7 @@ const RESPONSE =
   media_url message_handle number send_style status reply_to seat_id sender_email app_card`)
 const RESPONSE_BESIDES =
   words(`accountEmail date_sent to_number was_downgraded plan message_type group_id participants
-  opted_out error_detail error_reason sendblue_number service group_display_name location thread_originator metadata media_urls row_id`)
+  opted_out error_detail error_reason sendblue_number service group_display_name location thread_originator metadata media_urls row_id partial`)
 const CONTACT = words(`assigned_to_email company_name created_at custom_variables first_name last_name phone
   sendblue_number tags verified`)
 const CONTACT_BESIDES =

@@ -5,6 +5,7 @@ import {
   ADA,
   BOB,
   createWorld,
+  credentials,
   DAN,
   ENGINES,
   EVE,
@@ -814,6 +815,92 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       expect((await photo(id, { photo_url: null })).body.data.group_photo).toBeNull()
       expect((await chat(id)).photo_url).toBeNull()
       expect((await group(id)).group_photo).toBeNull()
+    })
+
+    it('the photo may come as a file', async () => {
+      const id = await made(fresh(2))
+      const upload = async (parts: [string, string | Blob][], key?: string) => {
+        const form = new FormData()
+        for (const [name, value] of parts) form.append(name, value)
+        const response = await fetch(`${world.app.url()}/api/v2/groups/${id}/photo`, {
+          method: 'POST',
+          headers: { ...credentials('live'), ...(key ? { 'idempotency-key': key } : {}) },
+          body: form,
+        })
+        return { status: response.status, body: (await response.json()) as Json }
+      }
+      const file = (bytes: Buffer) => new Blob([new Uint8Array(bytes)], { type: 'image/png' })
+      const set = await upload(
+        [
+          ['from_number', LINE],
+          ['file', file(PNG)],
+        ],
+        'photo-1',
+      )
+      expect(set).toMatchObject({ status: 200, body: { data: { group_id: id, from_number: LINE } } })
+      const { url } = set.body.data.group_photo
+      expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(PNG)
+      expect((await chat(id)).photo_url).toBe(url)
+      expect(
+        (
+          await upload(
+            [
+              ['from_number', LINE],
+              ['file', file(PNG)],
+            ],
+            'photo-1',
+          )
+        ).body,
+      ).toEqual(set.body)
+      expect(
+        (
+          await upload(
+            [
+              ['from_number', LINE],
+              ['file', file(GIF)],
+            ],
+            'photo-1',
+          )
+        ).status,
+      ).toBe(422)
+      for (const [parts, message] of [
+        [[['from_number', LINE]], /missing required parameter: file/],
+        [[['file', file(Buffer.from('<html>'))]], /^file: is not an image of these types/],
+        [[['file', file(Buffer.concat([PNG, Buffer.alloc(5_000_000)]))]], /^file: is larger than 5 MB/],
+        [[['photo', file(PNG)]], /^file: give one file/],
+        [
+          [
+            ['file', file(PNG)],
+            ['file', file(PNG)],
+          ],
+          /^file: give one file/,
+        ],
+        [
+          [
+            ['photo_url', 'https://a.example/b.png'],
+            ['file', file(PNG)],
+          ],
+          /^photo_url: give either/,
+        ],
+        [
+          [
+            ['from_number', '+12025550159'],
+            ['file', file(PNG)],
+          ],
+          /^from_number: /,
+        ],
+        [
+          [
+            ['from_number', 'x'],
+            ['file', file(PNG)],
+          ],
+          /^from_number: /,
+        ],
+      ] as [[string, string | Blob][], RegExp][]) {
+        const refused = await upload(parts)
+        expect([refused.status, refused.body.message]).toEqual([400, expect.stringMatching(message)])
+      }
+      expect((await chat(id)).photo_url).toBe(url)
     })
 
     it('a photo that is none, is too large or is somewhere else is refused, and the old one stays', async () => {

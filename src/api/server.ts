@@ -28,6 +28,7 @@ import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { registerEvents } from './events.js'
 import { registerGroupDetails } from './group-details.js'
+import { registerGroupPhoto } from './group-photo.js'
 import { registerGroups } from './groups.js'
 import { registerHosted } from './hosted.js'
 import { registerLegacyMessages } from './legacy-messages.js'
@@ -197,6 +198,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimOutboundCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
+    await registerGroupPhoto(routes, ctx)
     registerSimGroups(routes, ctx)
     registerSimLocation(routes, ctx)
     registerSimProfile(routes, ctx)

@@ -1,11 +1,13 @@
 import type { Account } from '../core/account.js'
 import type { Ctx } from '../ctx.js'
-import { fetchImage, type ImageRules } from './images.js'
+import { checkImage, fetchImage, type ImageRules } from './images.js'
 import { keepMedia, takeMedia, urlOf } from './media.js'
+
+export const MAX_PHOTO_BYTES = 5_000_000
 
 /** What phones take as the photo of a group. */
 const RULES: ImageRules = {
-  maxBytes: 5_000_000,
+  maxBytes: MAX_PHOTO_BYTES,
   types: ['image/jpeg', 'image/png', 'image/gif'],
   maxPixels: 25_000_000,
   redirects: 0,
@@ -13,8 +15,12 @@ const RULES: ImageRules = {
 
 /** Fetches a photo and keeps a copy, so that it is there as long as the group shows it. Answers its address. */
 export async function copyPhoto(ctx: Ctx, account: Account, url: string): Promise<string> {
-  const { body, type } = await fetchImage(ctx, url, RULES)
-  const incoming = { body: once(body), contentType: type, fileName: '' }
+  return keepPhoto(ctx, account, (await fetchImage(ctx, url, RULES)).body)
+}
+
+/** The same with a photo that is here already. */
+export async function keepPhoto(ctx: Ctx, account: Account, body: Buffer): Promise<string> {
+  const incoming = { body: once(body), contentType: checkImage(body, RULES), fileName: '' }
   return urlOf(ctx, await keepMedia(ctx, await takeMedia(ctx, account.id, 'upload', incoming)))
 }
 

@@ -108,7 +108,8 @@ async function post(
     const retryAfterMs = parseRetryAfter(attempt.answerHeaders['retry-after'], Date.now())
     return { attempt, outcome: retryAfterMs === undefined ? { status } : { status, retryAfterMs } }
   } catch (error) {
-    if (!(error instanceof PostFailed)) throw error
+    // Cut off by our own end: as if it had not been posted.
+    if (!(error instanceof PostFailed) || error.reason === 'stopping') throw error
     attempt.ms = Math.round(performance.now() - startedAt)
     attempt.reason = error.message
     ctx.log.debug(
