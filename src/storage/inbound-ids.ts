@@ -126,10 +126,11 @@ export async function takeOverUnthanked(
   like: Omit<Unthanked, 'id'>,
   since: number,
 ): Promise<string | undefined> {
+  const lock = sql.engine === 'postgres' ? 'for update skip locked' : ''
   const row = await sql.one<{ id: string }>(
     `update unthanked_messages set session = $3 where id = (
        select id from unthanked_messages where line_id = $1 and fingerprint = $2 and session <> $3 and stored_at >= $4
-       order by id limit 1
+       order by id limit 1 ${lock}
      ) returning id`,
     [like.lineId, like.fingerprint, like.session, since],
   )

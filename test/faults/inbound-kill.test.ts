@@ -3,8 +3,8 @@ import { loadConfig } from '../../src/config.js'
 import { openPostgres } from '../../src/storage/postgres.js'
 import { openSqlite } from '../../src/storage/sqlite.js'
 import { eventually, type SpawnedServer, spawnServer, temporaryStorage } from '../support/server.js'
-import { ENGINES, type Engine, LINE } from '../support/world.js'
-import { get, PHONES, post, tuneLine } from './ledger.js'
+import { ENGINES, type Engine } from '../support/world.js'
+import { get, PHONES, post } from './ledger.js'
 
 /** Every step of an inbound message's life, early and late in the life of a process. */
 const POINTS = [
@@ -26,7 +26,7 @@ const POINTS = [
 const RANDOM_KILLS = 6
 const PER_LIFE = 24
 
-/** Carriers of every kind that the rules are about. */
+/** Carriers of every kind that the rules are about, each with a line of its own. */
 const TEMPERS = [
   {},
   { ids: false },
@@ -42,14 +42,27 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
     let n = 0
     let deaths = 0
 
+    const first = await spawnServer({ env })
+    const [account] = (await get(first.url, '/admin/accounts', 'admin')).data
+    for (const [i, temper] of TEMPERS.entries()) {
+      const line = {
+        account_id: account.id,
+        number: lineOf(i),
+        pace: 0,
+        config: { latency_ms: 1, ...temper },
+      }
+      expect((await post(first.url, '/admin/lines', line, {}, 'admin')).status).toBe(201)
+    }
+    await first.kill('SIGTERM')
+
     /** People write until the server dies. What they typed is the network's business from then on. */
     const live = async (server: SpawnedServer) => {
-      const lanes = PHONES.map(async (phone) => {
+      const lanes = PHONES.map(async (phone, lane) => {
         for (let i = 0; i < PER_LIFE / PHONES.length; i++) {
           const content = n % 7 === 0 ? 'yes' : `text ${n}`
           n++
           const typed = post(server.url, `/sim/phones/${encodeURIComponent(phone)}/messages`, {
-            to: LINE,
+            to: lineOf(lane),
             content,
           })
           if (!(await typed.then(({ status }) => status === 201).catch(() => false))) return
@@ -57,13 +70,11 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
       })
       await Promise.all(lanes)
     }
-    const temperOf = (i: number) => ({ pace: 0, config: { latency_ms: 1, ...TEMPERS[i % TEMPERS.length] } })
 
-    for (const [i, point] of POINTS.entries()) {
+    for (const point of POINTS) {
       const server = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } }).catch(() => undefined)
       deaths++
       if (!server) continue
-      await tuneLine(server.url, temperOf(i)).catch(() => {})
       for (let life = 0; life < 20; life++) {
         const dead = await Promise.race([server.exited.then(() => true), live(server).then(() => false)])
         if (dead) break
@@ -72,7 +83,6 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
     }
     for (let i = 0; i < RANDOM_KILLS; i++) {
       const server = await spawnServer({ env })
-      await tuneLine(server.url, temperOf(i))
       const work = live(server)
       setTimeout(() => void server.kill('SIGKILL'), 5 + i * 13)
       await work
@@ -81,7 +91,6 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
     }
 
     const last = await spawnServer({ env })
-    await tuneLine(last.url, temperOf(0))
     // Everything that people typed is at the line when every phone says so.
     const waiting = async () => {
       const inboxes = await Promise.all(
@@ -123,4 +132,8 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
 function open(engine: Engine, storage: Record<string, string>) {
   const config = loadConfig(storage)
   return engine === 'postgres' ? openPostgres(config.databaseUrl!) : openSqlite(config.data)
+}
+
+function lineOf(i: number): string {
+  return `+1202555440${i % TEMPERS.length}`
 }
