@@ -15,7 +15,9 @@ const RECORD =
   from_number to_number number sendblue_number group_display_name group_id participants is_outbound media_url
   message_handle message_type opted_out plan send_style service status was_downgraded reply_to thread_originator
   seat_id sender_email`)
-const RECORD_BESIDES = words('account_email date_created location row_id app_card metadata media_urls partial')
+const RECORD_BESIDES = words(
+  'account_email date_created location row_id app_card metadata media_urls partial',
+)
 const RESPONSE =
   words(`account_email content date_created date_updated error_code error_message from_number is_outbound
   media_url message_handle number send_style status reply_to seat_id sender_email app_card`)
