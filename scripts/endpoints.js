@@ -2,7 +2,7 @@
 // method for it. With --check it writes nothing and fails when the file is not up to date or has a hole.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import SendblueAPI from 'sendblue'
-import { INTERFACE, LATER, LEFT_OUT } from './interface.js'
+import { INTERFACE, LEFT_OUT } from './interface.js'
 
 const FILE = 'docs/endpoints.md'
 const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8'))
@@ -46,10 +46,6 @@ const text = [
     ({ endpoint, operation, sdk, shown }) =>
       `| \`${endpoint}\` | ${operation?.summary ?? '**missing**'} | ${shown.map((name) => `\`${name}\``).join(', ') || '**no test**'} | ${sdk.map((name) => `\`${name}\``).join(', ') || 'none'} |`,
   ),
-  '',
-  '## Later',
-  '',
-  ...LATER.map(([endpoint, why]) => `- \`${endpoint}\`: ${why}`),
   '',
   '## Left out on purpose',
   '',

@@ -76,8 +76,6 @@ export const INTERFACE = [
   'GET /account',
 ]
 
-export const LATER = []
-
 export const LEFT_OUT = [
   ['POST /accounts/lines/…', 'billing and provisioning of lines: here lines belong to their users'],
   ['POST /v3/sandboxes …', 'compute sandboxes'],

@@ -77,10 +77,9 @@ function messageData(event: Event, { messages, groups }: EventSubjects, account:
   return { ...ids, is_outbound, number, sendblue_number, group_id, ...wired(data) }
 }
 
-function lineData({ type, subject, at, data }: Event): object {
+function lineData({ subject, data }: Event): object {
   const { number, ...rest } = data
-  const blocked = type === 'line.blocked' ? { blocked_at: formatTime(at) } : {}
-  return { worker_id: subject, sendblue_number: number ?? null, ...blocked, ...wired(rest) }
+  return { worker_id: subject, sendblue_number: number, ...wired(rest) }
 }
 
 /** Names that differ in more than their spelling. */

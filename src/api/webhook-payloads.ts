@@ -1,5 +1,5 @@
 import type { Event } from '../core/event.js'
-import type { Message, MessageError, Service, Status } from '../core/message.js'
+import { messageAt } from '../core/event-stream.js'
 import { formatTime } from '../core/time.js'
 import { webhookIdOf } from '../core/webhook.js'
 import type { RenderWebhook, Told } from '../services/webhook-fanout.js'
@@ -28,26 +28,6 @@ export const renderWebhook: RenderWebhook = (told) => {
       return profile(event)
     default:
       return undefined
-  }
-}
-
-/** What may change about a message is in the event, as it was at that moment; the rest is in the message. */
-export function messageAt(event: Event, message: Message): Message {
-  const data = event.data as {
-    status: Status
-    service: Service
-    wasDowngraded?: boolean
-    error?: MessageError
-    sentAt?: number
-  }
-  return {
-    ...message,
-    status: data.status,
-    service: data.service,
-    wasDowngraded: data.wasDowngraded ?? null,
-    error: data.error ?? null,
-    sentAt: data.sentAt ?? message.createdAt,
-    updatedAt: event.at,
   }
 }
 

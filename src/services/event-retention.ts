@@ -1,5 +1,6 @@
 import type { Ctx } from '../ctx.js'
-import { deleteEvents, findFeedSeq, listAccountsWithOldEvents, listEvents } from '../storage/events.js'
+import { deleteEvents, listAccountsWithOldEvents, listEvents } from '../storage/events.js'
+import { findFeed } from '../storage/webhook-feeds.js'
 
 export const DAY_MS = 24 * 3_600_000
 const AT_ONCE = 1000
@@ -23,7 +24,7 @@ export async function dropOldEvents(ctx: Ctx): Promise<void> {
 }
 
 async function dropOldest(ctx: Ctx, accountId: string, until: number): Promise<void> {
-  const delivered = await findFeedSeq(ctx.db, accountId)
+  const delivered = (await findFeed(ctx.db, accountId))?.seq
   const events = await listEvents(ctx.db, accountId, 0, AT_ONCE)
   const kept = events.findIndex((event) => event.at >= until || event.seq > (delivered ?? event.seq))
   const last = (kept === -1 ? events : events.slice(0, kept)).at(-1)

@@ -1,14 +1,14 @@
 import type { Account } from '../core/account.js'
 import type { Event } from '../core/event.js'
+import { isAboutMessage } from '../core/event-stream.js'
 import type { Group } from '../core/group.js'
 import type { Message } from '../core/message.js'
 import { callbackLane, type WebhookEndpoint, type WebhookType, webhookTypeOf } from '../core/webhook.js'
 import type { Ctx } from '../ctx.js'
 import { listEvents } from '../storage/events.js'
-import { findGroups } from '../storage/groups.js'
-import { findMessagesByHandle } from '../storage/messages.js'
 import { insertDeliveries, type NewDelivery } from '../storage/webhook-deliveries.js'
 import { moveFeed, type WebhookFeed } from '../storage/webhook-feeds.js'
+import { findSubjects } from './event-subjects.js'
 import { currentEndpointsOf } from './webhooks.js'
 
 /** An event with what it is about. */
@@ -105,12 +105,9 @@ async function deliveriesOf(
 }
 
 async function withSubjects(ctx: Ctx, account: Account, events: readonly Event[]): Promise<Told[]> {
-  const handles = events.filter(({ type }) => type.startsWith('message.')).map(({ subject }) => subject)
-  const messages = handles.length > 0 ? await findMessagesByHandle(ctx.db, [...new Set(handles)]) : new Map()
-  const groupIds = [...messages.values()].flatMap((message: Message) => message.groupId ?? [])
-  const groups = groupIds.length > 0 ? await findGroups(ctx.db, [...new Set(groupIds)]) : new Map()
+  const { messages, groups } = await findSubjects(ctx.db, events)
   return events.map((event) => {
-    const message = messages.get(event.subject)
+    const message = isAboutMessage(event) ? messages.get(event.subject) : undefined
     return { event, account, message, group: groups.get(message?.groupId ?? '') }
   })
 }

@@ -89,14 +89,6 @@ export async function listAccountsWithOldEvents(sql: Sql, until: number, limit: 
   return rows.map((row) => row.account_id)
 }
 
-/** The number to which an account's events were turned into deliveries; undefined when it never wanted any. */
-export async function findFeedSeq(sql: Sql, accountId: string): Promise<number | undefined> {
-  const row = await sql.one<{ seq: number }>('select seq from webhook_feeds where account_id = $1', [
-    accountId,
-  ])
-  return row?.seq
-}
-
 /** Deletes an account's events to this number, which is among them. */
 export async function deleteEvents(sql: Sql, accountId: string, seq: number): Promise<number> {
   return sql.run('delete from events where account_id = $1 and seq <= $2', [accountId, seq])
