@@ -171,7 +171,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         const attempt = await findUnresolved(ctx, message)
         const heldUntil = breaker.holds(left.get(message.id)!)
         if (attempt) void ask(takeOut(message.id), attempt)
-        else if (heldUntil !== undefined) putOff(takeOut(message.id), heldUntil)
+        else if (heldUntil !== undefined) void conclude(takeOut(message.id), async () => heldUntil)
         else due.push(message)
       }
       if (line.blockedAt !== null && (await endIfBlocked(ctx, line, due))) due.length = 0
@@ -237,11 +237,6 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     const now = ctx.clock.now()
     if (queue.finish(entry, nextActionAt, now)) reread(entry.conversation)
     wake()
-  }
-
-  function putOff(entry: Entry, until: number) {
-    inFlight.delete(entry.id)
-    release(entry, until)
   }
 
   function reread(conversation: string) {
