@@ -1,7 +1,21 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSink, type Received, type Sink } from './support/sink.js'
 import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from './support/world.js'
+
+function flood(socket: Socket, start: string) {
+  socket.write(start)
+  const more = () => {
+    while (!socket.destroyed && socket.write('x'.repeat(16_384))) {}
+  }
+  socket.on('drain', more)
+  more()
+}
+
+function breakOff(socket: Socket, start: string) {
+  socket.write(start, () => socket.resetAndDestroy())
+}
 
 describe.each(ENGINES)('webhooks on %s', (engine) => {
   let world: World
@@ -227,6 +241,64 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       await world.advance(3 * 86_400_000)
       expect(sink.received).toHaveLength(10)
       expect((await deliveries('?limit=1'))[0].status).toBe('failed')
+    })
+  })
+
+  describe('receivers without manners', () => {
+    const head = 'HTTP/1.1 200 OK\r\n'
+    it.each<[string, string, number, (socket: Socket) => void]>([
+      ['hangs up', 'failed', 4, (socket) => socket.resetAndDestroy()],
+      ['talks something else', 'failed', 4, (socket) => socket.end('HELLO THERE\r\n\r\n')],
+      [
+        'sends a header without an end',
+        'failed',
+        4,
+        (socket) => socket.write(`${head}x: ${'y'.repeat(40_000)}`),
+      ],
+      ['acknowledges, then talks for ever', 'delivered', 1, (socket) => flood(socket, `${head}\r\n`)],
+      [
+        'acknowledges, then drips',
+        'delivered',
+        1,
+        (socket) => socket.write(`${head}content-length: 9\r\n\r\n.`),
+      ],
+      [
+        'acknowledges, then breaks off',
+        'delivered',
+        1,
+        (socket) => breakOff(socket, `${head}content-length: 9\r\n\r\n.`),
+      ],
+      [
+        'sends us home',
+        'failed',
+        1,
+        (socket) =>
+          socket.end(`HTTP/1.1 302 Found\r\nlocation: ${sink.url}/home\r\ncontent-length: 0\r\n\r\n`),
+      ],
+    ])('one that %s: %s after %i', async (_name, end, posts, behave) => {
+      const rude = createServer((socket) => {
+        socket.on('error', () => {})
+        socket.once('data', () => behave(socket))
+      })
+      await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve))
+      await configure({ receive: [`http://127.0.0.1:${(rude.address() as AddressInfo).port}/`] })
+      await world.text(ADA, 'Manners')
+      await world.advance(600_000)
+      expect((await deliveries('?limit=1'))[0]).toMatchObject({ status: end, attempts: posts })
+      expect(sink.received).toEqual([])
+      rude.close()
+    })
+
+    it('one that speaks no TLS: failed, with a reason and no fallback', async () => {
+      await configure({ receive: [`${sink.url.replace('http:', 'https:')}/in`] })
+      await world.text(ADA, 'Closed')
+      await world.advance(600_000)
+      expect((await deliveries('?limit=1'))[0]).toMatchObject({
+        status: 'failed',
+        attempts: 4,
+        reason: expect.any(String),
+      })
+      expect(sink.received).toEqual([])
     })
   })
 

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/config.js'
-import { openPostgres } from '../../src/storage/postgres.js'
-import { openSqlite } from '../../src/storage/sqlite.js'
 import { eventually, type SpawnedServer, spawnServer, temporaryStorage } from '../support/server.js'
-import { createSink, type Sink } from '../support/sink.js'
-import { credentials, ENGINES, type Engine } from '../support/world.js'
+import { createSink } from '../support/sink.js'
+import { credentials, ENGINES } from '../support/world.js'
 import { get, newLedger, send, tuneLine } from './ledger.js'
+import { listEmitted, outOfOrder } from './webhook-ledger.js'
 
 /** Every step from an event to its acknowledgement, early and late. */
 const POINTS = [
@@ -81,33 +79,8 @@ describe.each(ENGINES)('kill -9 while webhooks are delivered on %s', (engine) =>
 
     const emitted = await listEmitted(engine, storage)
     expect(new Set(sink.received.map((post) => post.headers['webhook-id']))).toEqual(new Set(emitted))
-    expect(outOfOrder(sink)).toEqual([])
+    expect(outOfOrder(sink.received)).toEqual([])
     expect(deaths).toBe(POINTS.length)
     expect(emitted.length).toBeGreaterThan(100)
   }, 240_000)
 })
-
-/** The ids of all events that the webhook was to hear of, from the log itself. */
-async function listEmitted(engine: Engine, storage: Record<string, string>): Promise<string[]> {
-  const config = loadConfig(storage)
-  const db = engine === 'postgres' ? await openPostgres(config.databaseUrl!) : await openSqlite(config.data)
-  try {
-    const rows = await db.all<{ account_id: string; seq: number }>(
-      "select account_id, seq from events where type in ('message.created', 'message.updated')",
-    )
-    return rows.map((row) => `evt_${row.account_id}_${row.seq}`)
-  } finally {
-    await db.close()
-  }
-}
-
-/** Messages of which the receiver heard something older after something newer. */
-function outOfOrder(sink: Sink): string[] {
-  const latest = new Map<string, number>()
-  return sink.received.flatMap(({ headers, body }) => {
-    const seq = Number(headers['x-trunkline-sequence'])
-    const before = latest.get(body.message_handle) ?? 0
-    latest.set(body.message_handle, Math.max(before, seq))
-    return seq < before ? [`${body.message_handle}: ${seq} after ${before}`] : []
-  })
-}

@@ -1,0 +1,30 @@
+import { loadConfig } from '../../src/config.js'
+import { openPostgres } from '../../src/storage/postgres.js'
+import { openSqlite } from '../../src/storage/sqlite.js'
+import type { Received } from '../support/sink.js'
+import type { Engine } from '../support/world.js'
+
+/** The ids of all events that an outbound webhook was to hear of, from the log itself. */
+export async function listEmitted(engine: Engine, storage: Record<string, string>): Promise<string[]> {
+  const config = loadConfig(storage)
+  const db = engine === 'postgres' ? await openPostgres(config.databaseUrl!) : await openSqlite(config.data)
+  try {
+    const rows = await db.all<{ account_id: string; seq: number }>(
+      "select account_id, seq from events where type in ('message.created', 'message.updated')",
+    )
+    return rows.map((row) => `evt_${row.account_id}_${row.seq}`)
+  } finally {
+    await db.close()
+  }
+}
+
+/** Messages of which the receiver heard something older after something newer. */
+export function outOfOrder(received: readonly Received[]): string[] {
+  const latest = new Map<string, number>()
+  return received.flatMap(({ headers, body }) => {
+    const seq = Number(headers['x-trunkline-sequence'])
+    const before = latest.get(body.message_handle) ?? 0
+    latest.set(body.message_handle, Math.max(before, seq))
+    return seq < before ? [`${body.message_handle}: ${seq} after ${before}`] : []
+  })
+}
