@@ -284,11 +284,12 @@ describe.each(ENGINES)('locations on %s', (engine) => {
       const phone = stranger()
       await world.text(phone, 'STOP')
       await world.advance(1000)
+      const confirmed = await world.inbox(phone)
       const reply = await ask(phone)
       expect(reply).toMatchObject({ status: 202, body: { status: 'ERROR' } })
       expect(reply.body.message).toContain('opted out')
       await world.advance(1000)
-      expect((await world.inbox(phone)).filter((message) => message.direction === 'in')).toEqual([])
+      expect(await world.inbox(phone), 'nothing after the confirmation').toEqual(confirmed)
     })
 
     it('is one request per Idempotency-Key and per retry of the published client', async () => {

@@ -145,6 +145,19 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
     )
   })
 
+  it('every order of an answer, one acceptance and two each of sent and delivered', async () => {
+    const steps = [
+      answer('ACCEPTED'),
+      receipt('ACCEPTED'),
+      ...[receipt('SENT'), receipt('DELIVERED')].flatMap((step) => [step, step]),
+    ]
+    const all = permutations(steps)
+    expect(all).toHaveLength(180)
+    const emitted = ['QUEUED', 'ACCEPTED', 'SENT', 'DELIVERED']
+    for (const order of all)
+      expect(await play(order), JSON.stringify(order)).toEqual({ final: 'DELIVERED', emitted })
+  })
+
   it('a carrier that never answered the send and reports by our ref', async () => {
     const reports = [receipt('ACCEPTED'), receipt('SENT'), receipt('DELIVERED')]
     const emitted = ['QUEUED', 'PENDING', 'ACCEPTED', 'SENT', 'DELIVERED']
@@ -172,3 +185,13 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
     )
   })
 })
+
+/** All different orders; what is equal is told apart by nobody. */
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length === 0) return [[]]
+  return [...new Set(items)].flatMap((first) => {
+    const rest = [...items]
+    rest.splice(rest.indexOf(first), 1)
+    return permutations(rest).map((order) => [first, ...order])
+  })
+}

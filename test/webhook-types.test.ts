@@ -238,7 +238,7 @@ describe.each(ENGINES)('every type of webhook on %s', (engine) => {
       duration: 5,
       provider: 'twilio',
       company_id: UUID,
-      contact_id: null,
+      contact_id: UUID,
       recording_url: null,
       transcript: null,
       metadata: {},

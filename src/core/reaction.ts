@@ -20,14 +20,16 @@ export function parseReaction(text: string): Reaction | undefined {
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** What Unicode recommends for interchange: flags and keycaps among it. */
-const RECOMMENDED = new RegExp(`^${'\\p{RGI_Emoji}'}$`, 'v')
+let recommended: RegExp | undefined
 /** Also those that are newer than this Node's tables, by their shape. */
 const PICTOGRAPHIC =
   /^\p{Extended_Pictographic}(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|[\u{e0020}-\u{e007f}])*$/u
 
 function isOneEmoji(text: string): boolean {
   if (text.length === 0 || text.length > MAX_LENGTH || [...graphemes.segment(text)].length !== 1) return false
-  return RECOMMENDED.test(text) || PICTOGRAPHIC.test(text)
+  // A table of thousands: made when it is first needed.
+  recommended ??= new RegExp(`^${'\\p{RGI_Emoji}'}$`, 'v')
+  return recommended.test(text) || PICTOGRAPHIC.test(text)
 }
 
 const ADDED: Record<Named, string> = {

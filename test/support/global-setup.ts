@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startPostgres } from './postgres.js'
+import { createDatabaseNamed, TEMPLATE } from './template.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -18,9 +19,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const directory = mkdtempSync(join(tmpdir(), 'trunkline-pg-'))
   chmodSync(directory, 0o755) // as root, the server runs as another user
   const postgres = await startPostgres(directory)
+  await makeTemplate(postgres.url)
   project.provide('postgresUrl', postgres.url)
   return async () => {
     await postgres.stop()
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** A database with the schema in it: copying it takes a fraction of what making the schema takes. */
+async function makeTemplate(url: string): Promise<void> {
+  const database = await createDatabaseNamed(url, TEMPLATE, 'template1')
+  const { openPostgres } = await import('../../src/storage/postgres.js')
+  const { migrate } = await import('../../src/storage/migrate.js')
+  const db = await openPostgres(database)
+  await migrate(db, Date.now())
+  await db.close()
 }

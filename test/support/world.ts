@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { type App, createApp } from '../../src/app.js'
 import { createClock } from '../../src/clock.js'
 import { type Config, loadConfig } from '../../src/config.js'
 import type { Log } from '../../src/ctx.js'
 import { DEFAULT_WORLD } from '../../src/services/world.js'
+import { createDatabaseNamed, onServer, TEMPLATE } from './template.js'
 
 export type Engine = 'sqlite' | 'postgres'
 /** Every behaviour test runs on both; while writing one, TEST_ENGINES=sqlite saves time. */
@@ -211,24 +211,12 @@ export function credentials(as: Who): Record<string, string> {
   return { 'sb-api-key-id': key.id, 'sb-api-secret-key': key.secret }
 }
 
-/** A fresh database on the run's PostgreSQL server. */
+/** A fresh database on the run's PostgreSQL server, with the schema in it. */
 export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const adminUrl = inject('postgresUrl')
   const name = `t_${randomBytes(8).toString('hex')}`
-  await admin(adminUrl, `create database ${name}`)
-  const url = new URL(adminUrl)
-  url.pathname = `/${name}`
-  return { url: url.href, drop: () => admin(adminUrl, `drop database if exists ${name} with (force)`) }
-}
-
-async function admin(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
+  const url = await createDatabaseNamed(adminUrl, name, TEMPLATE)
+  return { url, drop: () => onServer(adminUrl, `drop database if exists ${name} with (force)`) }
 }
 
 function memoryLog(lines: string[]): Log {
