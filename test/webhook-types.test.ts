@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { WEBHOOK_TYPES } from '../src/core/webhook.js'
 import { DEFAULT_WORLD } from '../src/services/world.js'
 import { createSink, type Received, type Sink } from './support/sink.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, START, type World } from './support/world.js'
@@ -46,18 +47,7 @@ describe.each(ENGINES)('every type of webhook on %s', (engine) => {
   beforeAll(async () => {
     world = await createWorld(engine)
     sink = await createSink()
-    const types = [
-      'receive',
-      'outbound',
-      'typing_indicator',
-      'call_log',
-      'inbound_call',
-      'line_blocked',
-      'line_assigned',
-      'contact_profile',
-      'contact_created',
-    ]
-    const webhooks = Object.fromEntries(types.map((type) => [type, [`${sink.url}/${type}`]]))
+    const webhooks = Object.fromEntries(WEBHOOK_TYPES.map((type) => [type, [`${sink.url}/${type}`]]))
     expect((await world.call('PUT', '/api/account/webhooks', { body: { webhooks } })).status).toBe(200)
     email = DEFAULT_WORLD.email
   })

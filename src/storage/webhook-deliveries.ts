@@ -85,22 +85,29 @@ export async function insertDeliveries(sql: Writes, deliveries: readonly NewDeli
   )
 }
 
+/** What a lane needs to know of a delivery to say when it is its turn. */
+export interface QueuedDelivery {
+  id: number
+  subject: string
+  nextAt: number
+}
+
+function toQueued(row: Row): QueuedDelivery {
+  return { id: row.id as number, subject: row.subject as string, nextAt: row.next_at as number }
+}
+
 /** What a lane has to post, in the order of the events: a window into the table. */
 export async function listLaneQueue(
   sql: Sql,
   lane: string,
   afterId: number,
   limit: number,
-): Promise<{ id: number; subject: string; nextAt: number }[]> {
+): Promise<QueuedDelivery[]> {
   const rows = await sql.all(
     'select id, subject, next_at from webhook_deliveries where lane = $1 and next_at is not null and id > $2 order by id limit $3',
     [lane, afterId, limit],
   )
-  return rows.map((row) => ({
-    id: row.id as number,
-    subject: row.subject as string,
-    nextAt: row.next_at as number,
-  }))
+  return rows.map(toQueued)
 }
 
 /** The same of one subject, after the window had no place for all of it. */
@@ -109,17 +116,13 @@ export async function listSubjectQueue(
   lane: string,
   subject: string,
   limit: number,
-): Promise<{ id: number; subject: string; nextAt: number }[]> {
+): Promise<QueuedDelivery[]> {
   const rows = await sql.all(
     `select id, subject, next_at from webhook_deliveries
      where subject = $1 and lane = $2 and next_at is not null order by id limit $3`,
     [subject, lane, limit],
   )
-  return rows.map((row) => ({
-    id: row.id as number,
-    subject: row.subject as string,
-    nextAt: row.next_at as number,
-  }))
+  return rows.map(toQueued)
 }
 
 /** Lanes with something to do, of the accounts in these parts. */

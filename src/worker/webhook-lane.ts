@@ -5,6 +5,7 @@ import {
   findDeliveries,
   listLaneQueue,
   listSubjectQueue,
+  type QueuedDelivery,
 } from '../storage/webhook-deliveries.js'
 import { createLineQueue, type Entry } from './line-queue.js'
 
@@ -117,7 +118,7 @@ export function createLane(
     if (unread && queue.size() < WINDOW) again = true
   }
 
-  function add(rows: readonly { id: number; subject: string; nextAt: number }[]) {
+  function add(rows: readonly QueuedDelivery[]) {
     const now = ctx.clock.now()
     queue.add(
       rows.map(({ id, subject, nextAt }) => ({ id, contact: subject, groupId: null, nextActionAt: nextAt })),
