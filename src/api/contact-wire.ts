@@ -60,14 +60,18 @@ export const CONTACT_ALIASES = {
 
 export const NUMBER_ALIASES = { number: ['phone_number', 'phoneNumber', 'phone'] } as const
 
+/** Not a union: those are told apart by a validator for each value, which made lists of contacts a third slower. */
+const stringOrNull = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+
 const wired = {
   contact_id: Type.String({ description: 'Its id, the same for as long as it exists' }),
   phone: Type.String({ description: 'Phone number, E.164' }),
   first_name: Type.String({ description: 'First name' }),
   last_name: Type.String({ description: 'Last name' }),
   company_name: Type.String({ description: 'Company name' }),
-  assigned_to_email: Type.Union([Type.String(), Type.Null()], { description: 'E-mail of the assigned user' }),
-  sendblue_number: Type.Union([Type.String(), Type.Null()], { description: 'The line that writes to it' }),
+  assigned_to_email: stringOrNull('E-mail of the assigned user'),
+  sendblue_number: stringOrNull('The line that writes to it'),
   custom_variables: Variables('Values by label'),
   tags: Type.Array(Type.String(), { description: 'Tags' }),
   verified: Type.Boolean({ description: 'Whether it has answered on a line that asked it to' }),
@@ -80,12 +84,8 @@ const copies = {
   firstName: Type.String({ description: 'first_name as older clients read it' }),
   lastName: Type.String({ description: 'last_name as older clients read it' }),
   companyName: Type.String({ description: 'company_name as older clients read it' }),
-  assignedToEmail: Type.Union([Type.String(), Type.Null()], {
-    description: 'assigned_to_email as older clients read it',
-  }),
-  sendblueNumber: Type.Union([Type.String(), Type.Null()], {
-    description: 'sendblue_number as older clients read it',
-  }),
+  assignedToEmail: stringOrNull('assigned_to_email as older clients read it'),
+  sendblueNumber: stringOrNull('sendblue_number as older clients read it'),
   customVariables: Variables('custom_variables as older clients read it'),
   optOut: Type.Boolean({ description: 'opt_out as older clients read it' }),
   createdAt: Type.String({ description: 'created_at as older clients read it' }),

@@ -20,6 +20,10 @@ export interface Alike {
 }
 
 const WORTH_PACKING = 4
+/** Rows of one statement: each call into SQLite and each value given to it has its price. */
+const TOGETHER = 16
+/** Rows differ in this column or that: beyond so many statements, no new ones are made for it. */
+const MANY_SHAPES = 400
 
 export function pack(rows: readonly Param[][]): { rows: readonly Param[][]; alike?: Alike } {
   if (rows.length < WORTH_PACKING) return { rows }
@@ -40,6 +44,24 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
   }
   const query = (sql: string) => prepare(sql, () => sql.replace(/\$(\d+)/g, '?$1'))
 
+  /** Sixteen rows to a statement, what they have in common given once. Answers how many rows that were. */
+  function insertTogether(
+    table: string,
+    columns: Columns,
+    rows: readonly Param[][],
+    tail: string,
+    { values, differing }: Alike,
+  ): number {
+    const key = `insert ${table} ${tail} ${differing}`
+    if (rows.length < TOGETHER || (prepared.size >= MANY_SHAPES && !prepared.has(key))) return 0
+    const statement = prepare(key, () => insertText(table, columns, tail, differing))
+    const common = values.filter((_, i) => !differing.includes(i))
+    let done = 0
+    for (; done + TOGETHER <= rows.length; done += TOGETHER)
+      statement.run(...common, ...rows.slice(done, done + TOGETHER).flat())
+    return done
+  }
+
   return {
     all: (sql, params) => query(sql).all(...params),
     one: (sql, params) => query(sql).get(...params),
@@ -52,8 +74,9 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
         for (const row of rows) statement.run(...row)
         return
       }
+      const done = insertTogether(table, columns, rows, tail, alike)
       const whole = [...alike.values]
-      for (const row of rows) {
+      for (const row of rows.slice(done)) {
         for (let i = 0; i < row.length; i++) whole[alike.differing[i]!] = row[i]!
         statement.run(...whole)
       }
@@ -67,17 +90,33 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
 }
 
 /** A column's value in a statement: its parameter, or what is computed of the parameters. */
-function value(names: string[], name: string, columns: Columns): string {
-  const parameter = (other: string) => `?${names.indexOf(other) + 1}`
+function value(
+  names: string[],
+  name: string,
+  columns: Columns,
+  parameter = (other: string) => `?${names.indexOf(other) + 1}`,
+): string {
   const column = columns[name]!
   return typeof column === 'string'
     ? parameter(name)
     : column.as.replace(/\{(\w+)\}/g, (_, other) => parameter(other))
 }
 
-function insertText(table: string, columns: Columns, tail: string): string {
+/** With `differing`: for many rows that differ in these columns only; the others' values come first. */
+function insertText(table: string, columns: Columns, tail: string, differing?: readonly number[]): string {
   const names = Object.keys(columns)
-  return `insert into ${table} (${names}) values (${names.map((name) => value(names, name, columns))}) ${tail}`
+  if (!differing)
+    return `insert into ${table} (${names}) values (${names.map((name) => value(names, name, columns))}) ${tail}`
+  const common = names.filter((_, i) => !differing.includes(i))
+  const rows = Array.from({ length: TOGETHER }, (_, row) => {
+    const parameter = (other: string) => {
+      const shared = common.indexOf(other)
+      if (shared >= 0) return `?${shared + 1}`
+      return `?${common.length + row * differing.length + differing.indexOf(names.indexOf(other)) + 1}`
+    }
+    return `(${names.map((name) => value(names, name, columns, parameter))})`
+  })
+  return `insert into ${table} (${names}) values ${rows} ${tail}`
 }
 
 function updateText(table: string, keys: Columns, set: Columns, guard: string): string {
