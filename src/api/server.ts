@@ -61,6 +61,7 @@ import { registerVerifiedContacts } from './verified-contacts.js'
 import { registerVerifyServices } from './verify-services.js'
 import { registerWebhookDeliveries } from './webhook-deliveries.js'
 import { registerWebhooks } from './webhooks.js'
+import { registerWhy } from './why.js'
 
 export interface ServerOptions {
   /** Every request acts as an admin: for a server that listens nowhere. */
@@ -165,6 +166,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerMessages(routes, ctx, lists, options.liveNodes)
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
     registerMessageDelete(routes, ctx)
+    registerWhy(routes, ctx)
     registerCarousel(routes, ctx)
     registerAppCards(routes, ctx)
     registerPresence(routes, ctx)

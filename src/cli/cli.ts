@@ -10,6 +10,7 @@ import { harmless } from './output.js'
 import { SEAL_COMMANDS } from './seal.js'
 import { serve } from './serve.js'
 import { WEBHOOK_COMMANDS } from './webhooks.js'
+import { why } from './why.js'
 
 /** Exit codes are stable: 0 done, 1 failed, 2 wrong usage. */
 const COMMANDS: readonly Command[] = [
@@ -18,6 +19,7 @@ const COMMANDS: readonly Command[] = [
   ...CONVERSATION_COMMANDS,
   ...SEAL_COMMANDS,
   ...WEBHOOK_COMMANDS,
+  why,
 ]
 
 export async function run(argv: string[]): Promise<number> {

@@ -31,13 +31,7 @@ async function afterTime(ctx: Ctx, accountId: string, time: number, last: number
   // What was removed may have been from after that time: whoever asks is told.
   if (!isKept && (oldest?.seq ?? last + 1) > 1) return 0
   if (!oldest) return last
-  let low = oldest.seq
-  for (let high = last + 1; low < high; ) {
-    const middle = Math.floor((low + high) / 2)
-    const event = await findEventFrom(ctx.db, accountId, middle)
-    if (!event || event.at >= time - OVERLAP_MS) high = middle
-    else low = middle + 1
-  }
+  const low = await seqNear(ctx, accountId, time - OVERLAP_MS, oldest.seq, last)
   for (let after = low - 1; ; ) {
     const events = await listEvents(ctx.db, accountId, after, AT_ONCE)
     const found = events.find((event) => event.at >= time)
@@ -45,4 +39,22 @@ async function afterTime(ctx: Ctx, accountId: string, time: number, last: number
     after = events.at(-1)?.seq ?? after
     if (events.length < AT_ONCE) return after
   }
+}
+
+/** About the first number from this time on, between two: the log is in the order of its times, but not quite. */
+export async function seqNear(
+  ctx: Ctx,
+  accountId: string,
+  time: number,
+  oldest: number,
+  last: number,
+): Promise<number> {
+  let low = oldest
+  for (let high = last + 1; low < high; ) {
+    const middle = Math.floor((low + high) / 2)
+    const event = await findEventFrom(ctx.db, accountId, middle)
+    if (!event || event.at >= time) high = middle
+    else low = middle + 1
+  }
+  return low
 }

@@ -55,6 +55,22 @@ export async function listEvents(
   return rows.map(toEvent)
 }
 
+/** What the account's log says of these between two numbers, the first and the last, oldest first. */
+export async function listEventsAbout(
+  sql: Sql,
+  accountId: string,
+  subjects: readonly string[],
+  from: number,
+  to: number,
+): Promise<Event[]> {
+  const list = sql.inList(4, subjects)
+  const rows = await sql.all(
+    `select * from events where account_id = $1 and seq between $2 and $3 and subject in ${list.sql} order by seq`,
+    [accountId, from, to, list.param],
+  )
+  return rows.map(toEvent)
+}
+
 /** The number of the account's latest event; 0 before the first. */
 export async function findLastSeq(sql: Sql, accountId: string): Promise<number> {
   const row = await sql.one<{ last_seq: number }>(

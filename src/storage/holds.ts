@@ -45,6 +45,14 @@ export async function deleteHold(sql: Sql, lineId: string, conversation: string)
   return row && toHold(row)
 }
 
+export async function findHold(sql: Sql, lineId: string, conversation: string): Promise<Hold | undefined> {
+  const row = await sql.one('select * from conversation_holds where line_id = $1 and conversation = $2', [
+    lineId,
+    conversation,
+  ])
+  return row && toHold(row)
+}
+
 export async function listHolds(sql: Sql): Promise<Hold[]> {
   return (await sql.all('select * from conversation_holds order by held_until, conversation')).map(toHold)
 }

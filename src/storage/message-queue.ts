@@ -37,6 +37,24 @@ export async function listConversationQueue(
   return rows.map(toQueueEntry)
 }
 
+/** What waits on a line before a message, on the whole and in its conversation, of as many as are looked at. */
+export async function countBefore(
+  sql: Sql,
+  lineId: string,
+  id: number,
+  conversation: string,
+  limit: number,
+): Promise<{ onLine: number; inConversation: number; firstId: number | null }> {
+  const row = await sql.one<{ n: number; same: number; first: number | null }>(
+    `select count(*) as n, count(case when coalesce(group_id, contact) = $3 then 1 end) as same,
+       min(case when coalesce(group_id, contact) = $3 then id end) as first
+     from (select id, contact, group_id from messages
+       where line_id = $1 and next_action_at is not null and id < $2 order by id desc limit $4) earlier`,
+    [lineId, id, conversation, limit],
+  )
+  return { onLine: row!.n, inConversation: row!.same, firstId: row!.first }
+}
+
 function toQueueEntry(row: Row): QueueEntry {
   return {
     id: row.id as number,

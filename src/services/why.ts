@@ -1,0 +1,126 @@
+import { AppError } from '../core/errors.js'
+import type { Event } from '../core/event.js'
+import type { Line } from '../core/line.js'
+import { conversationOf, type Message } from '../core/message.js'
+import { PACE_WINDOW_MS } from '../core/pacing.js'
+import { type Known, type KnownLine, type KnownQueue, type Story, tellStory } from '../core/why.js'
+import type { Ctx } from '../ctx.js'
+import { firstIdAt } from '../ids.js'
+import { listAttempts, listWireTimes } from '../storage/attempts.js'
+import { findEventFrom, findLastSeq, listEventsAbout } from '../storage/events.js'
+import { findHold } from '../storage/holds.js'
+import { findLineHealth } from '../storage/line-states.js'
+import { findLineEver } from '../storage/lines.js'
+import { countBefore } from '../storage/message-queue.js'
+import { findMessage, findMessagesById } from '../storage/messages.js'
+import { findPhone } from '../storage/phones.js'
+import { listDeliveries } from '../storage/webhook-log.js'
+import { seqNear } from './event-start.js'
+import { type Actor, isWithin } from './outbound.js'
+
+/** The story of a message, for one who may see it. */
+export async function explainMessage(ctx: Ctx, actor: Actor, handle: string): Promise<Story> {
+  const message = await findMessage(ctx.db, handle, actor.account.id)
+  if (!message || !isWithin(actor, message.lineNumber))
+    throw new AppError('not_found', 'There is no message with this handle')
+  return tellStory(await knownOf(ctx, actor, message))
+}
+
+const DELIVERIES = 200
+
+async function knownOf(ctx: Ctx, actor: Actor, message: Message): Promise<Known> {
+  const line = await findLineEver(ctx.db, message.lineId)
+  const [attempts, events, known, queue, hold, phone, { deliveries }] = await Promise.all([
+    listAttempts(ctx.db, message.id),
+    eventsAround(ctx, message),
+    knownLine(ctx, message, line),
+    queueBefore(ctx, message),
+    findHold(ctx.db, message.lineId, conversationOf(message)),
+    simulatedPhone(ctx, message, line),
+    listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
+  ])
+  return {
+    now: ctx.clock.now(),
+    message,
+    attempts,
+    events,
+    line: known,
+    queue,
+    hold: hold ?? null,
+    phone,
+    // Where an account's events go is nothing to a token that only has some of its lines.
+    deliveries: deliveries
+      .toReversed()
+      .map((one) => ({ ...one, url: actor.numbers === null ? one.url : null })),
+  }
+}
+
+/** Events one look at the log may read: a busy account has many, and no index leads to those of one message. */
+const SPAN = 5000
+const OVERLAP_MS = 1000
+
+/**
+ * The log around the moments at which something happened to the message: its beginning and its last change. What
+ * comes after that, like its being read, is found among the latest events.
+ */
+async function eventsAround(ctx: Ctx, message: Message): Promise<Event[]> {
+  const { accountId, createdAt, updatedAt, handle, lineId } = message
+  const last = await findLastSeq(ctx.db, accountId)
+  const oldest = (await findEventFrom(ctx.db, accountId, 1))?.seq
+  if (oldest === undefined) return []
+  const near = (time: number) => seqNear(ctx, accountId, time - OVERLAP_MS, oldest, last)
+  const starts = [await near(createdAt), await near(updatedAt), last - SPAN + 1]
+  const subjects = [handle, lineId, conversationOf(message)]
+  const found = new Map<number, Event>()
+  let readTo = starts[0]! - 1
+  for (const start of starts) {
+    const from = Math.max(start, readTo + 1)
+    const to = Math.min(start + SPAN - 1, last)
+    if (from > to) continue
+    for (const event of await listEventsAbout(ctx.db, accountId, subjects, from, to))
+      found.set(event.seq, event)
+    readTo = to
+  }
+  return [...found.values()]
+}
+
+async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Promise<KnownLine> {
+  const health = await findLineHealth(ctx.db, message.lineId)
+  const pace = line?.pace ?? 0
+  const since = ctx.clock.now() - PACE_WINDOW_MS
+  const recent =
+    pace === 0 || message.nextActionAt === null
+      ? []
+      : (await listWireTimes(ctx.db, message.lineId, firstIdAt(since))).filter((at) => at > since)
+  return {
+    state: health?.state ?? null,
+    detail: health?.detail ?? null,
+    since: health?.changedAt ?? null,
+    blockedAt: line?.blockedAt ?? null,
+    pace,
+    isAtPace: pace > 0 && recent.length >= pace,
+  }
+}
+
+/** Of those that wait before it, so many are looked at. */
+const LOOKED_AT = 5000
+
+async function queueBefore(ctx: Ctx, message: Message): Promise<KnownQueue> {
+  if (message.nextActionAt === null) return { inConversation: 0, firstHandle: null, onLine: 0 }
+  const { id, lineId, accountId } = message
+  const { firstId, ...before } = await countBefore(ctx.db, lineId, id, conversationOf(message), LOOKED_AT)
+  const first = firstId === null ? undefined : (await findMessagesById(ctx.db, [firstId])).get(firstId)
+  // On a shared line it may be another account's.
+  const isVisible = first && first.accountId === accountId && first.deletedAt === null
+  return { ...before, firstHandle: isVisible ? first.handle : null }
+}
+
+/** Only a simulated network lets us look at the other side. */
+async function simulatedPhone(
+  ctx: Ctx,
+  message: Message,
+  line: Line | undefined,
+): Promise<{ power: boolean } | null> {
+  if (line?.driver !== 'simulator' || message.groupId !== null) return null
+  return (await findPhone(ctx.db, line.network, message.contact)) ?? null
+}
