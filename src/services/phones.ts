@@ -22,6 +22,7 @@ import {
   savePhoneArrivals,
   savePhoneRead,
 } from '../storage/phones.js'
+import { SCREEN_TOPIC } from '../wakes.js'
 import { createBatch } from './batch.js'
 import type { UsableLine } from './directory.js'
 import { asOne, createGroupNetwork } from './phone-groups.js'
@@ -59,6 +60,8 @@ export function createPhoneNetwork(ctx: Ctx) {
         ),
       )
       ctx.failpoint('carrier.after_thanks')
+      for (const network of new Set(messages.map((message) => message.network)))
+        ctx.wakes.wake(SCREEN_TOPIC, network)
     },
     session: () => ctx.newId(),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),

@@ -239,10 +239,12 @@ export async function listPhoneMessages(
   phone: string,
   afterId: number,
   limit: number,
+  { fromPhone, newestFirst = false }: { fromPhone?: boolean; newestFirst?: boolean } = {},
 ): Promise<PhoneMessage[]> {
   const rows = await sql.all(
     `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and ${visibleTo('$4', '$5')}
-     order by id limit $6`,
+     ${fromPhone === undefined ? '' : `and from_phone = ${fromPhone ? 1 : 0}`}
+     order by id ${newestFirst ? 'desc' : ''} limit $6`,
     [owner.network, phone, afterId, owner.accountId, owner.now, limit],
   )
   return rows.map(toPhoneMessage)

@@ -36,6 +36,10 @@ export const PhoneWire = Type.Object({
   email: nullable('string', 'An address its owner is also reached at by iMessage'),
 })
 
+export const Typing = Type.Array(Type.String(), {
+  description: 'Lines that are typing to this phone right now',
+})
+
 export const PhoneMessageWire = Type.Object({
   id: Type.String({ description: "The network's id" }),
   direction: Type.Unsafe<string>({ type: 'string', enum: ['in', 'out'], description: 'Seen from the phone' }),
