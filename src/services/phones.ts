@@ -2,7 +2,7 @@ import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Line } from '../core/line.js'
 import type { MessageExtra } from '../core/message-extra.js'
-import { defaultPhone, type Phone, type PhoneMessage, servicesOf } from '../core/phone-world.js'
+import { defaultPhone, type Phone, servicesOf } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
 import type { Sql } from '../storage/db.js'
@@ -19,10 +19,8 @@ import {
   type NewPhoneMessage,
   releaseWaiting,
   savePhone,
-  savePhoneArrivals,
   savePhoneRead,
 } from '../storage/phones.js'
-import { SCREEN_TOPIC } from '../wakes.js'
 import { createBatch } from './batch.js'
 import type { UsableLine } from './directory.js'
 import { asOne, createGroupNetwork } from './phone-groups.js'
@@ -50,19 +48,6 @@ export function createPhoneNetwork(ctx: Ctx) {
     ...createGroupNetwork(ctx),
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
-    async arrived(messages: PhoneMessage[]) {
-      ctx.failpoint('carrier.before_thanks')
-      await ctx.db.write((sql) =>
-        savePhoneArrivals(
-          sql,
-          messages.map((message) => message.id),
-          ctx.clock.now(),
-        ),
-      )
-      ctx.failpoint('carrier.after_thanks')
-      for (const network of new Set(messages.map((message) => message.network)))
-        ctx.wakes.wake(SCREEN_TOPIC, network)
-    },
     session: () => ctx.newId(),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
   }
