@@ -32,6 +32,8 @@ describe.each(ENGINES)('waiting for a message on %s', (engine) => {
     await world.settle()
     expect(await isOpen(answer)).toBe(true)
     await world.advance(1000)
+    // Woken, not found by looking now and then.
+    expect(await isOpen(answer)).toBe(false)
     const { status, body } = await answer
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -124,6 +126,15 @@ describe.each(ENGINES)('waiting for a message on %s', (engine) => {
     await world.text(number, 'Hi again')
     await world.settle()
     expect((await answer).body.matched.content).toBe('Hi again')
+  })
+
+  it('lets 200 requests of an account wait at once', async () => {
+    const number = newPhone()
+    const answers = Array.from({ length: 201 }, () => inbox(number, { wait: '60s' }))
+    expect(await Promise.race(answers)).toMatchObject({ status: 429 })
+    await arrive({ number, content: 'At last' })
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(200)
   })
 
   it('does not see what another account got', async () => {
