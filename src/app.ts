@@ -18,6 +18,7 @@ import type { Lookup } from './services/door-guard.js'
 import { createHolds } from './services/holds.js'
 import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
+import { createArrivals } from './services/phone-arrivals.js'
 import { createCallNetwork } from './services/phone-calls.js'
 import { createLocationNetwork } from './services/phone-location.js'
 import { createPresenceBooks } from './services/phone-presence.js'
@@ -111,6 +112,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   ctx.wakes.on(ACCESS_TOPIC, () => ctx.directory.forget())
   const network = {
     ...createPhoneNetwork(ctx),
+    ...createArrivals(ctx),
     ...createCallNetwork(ctx),
     ...createLocationNetwork(ctx),
     ...createProfileNetwork(ctx),

@@ -6,6 +6,9 @@ type Handler = (detail: string) => void
 /** Somebody may no longer come in who could before. */
 export const ACCESS_TOPIC = 'access'
 
+/** Something is on the screen of a phone; the detail is its network. */
+export const SCREEN_TOPIC = 'screens'
+
 /** News that come in bursts go to other processes together, this often at most. */
 const GATHER_MS = 20
 
@@ -24,8 +27,8 @@ export function createWakes(db: Db): Wakes {
   })
   const notify = (payload: string) => void db.notify(payload).catch(() => {})
 
-  /** What a transaction announced: everybody may be interested, and there may be thousands a second. */
-  db.onAnnounce((topic, detail) => {
+  /** Everybody may be interested, and there may be thousands a second. */
+  function callEverywhere(topic: string, detail: string) {
     call(topic, detail)
     if (db.engine !== 'postgres') return
     if (gathered.size === 0) {
@@ -36,9 +39,12 @@ export function createWakes(db: Db): Wakes {
       }, GATHER_MS).unref()
     }
     gathered.add(`${topic}#${detail}`)
-  })
+  }
+  // What a transaction announced.
+  db.onAnnounce(callEverywhere)
   return {
     wake(topic, detail = '') {
+      if (topic === SCREEN_TOPIC) return callEverywhere(topic, detail)
       const heard = call(topic, detail)
       // A line's own topics concern only the one that drives it; these, every process.
       const concernsAll = topic === 'lines' || topic === ACCESS_TOPIC || topic.startsWith('places:')

@@ -47,6 +47,7 @@ import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSimClock } from './sim/clock.js'
 import { registerSimGroups } from './sim/groups.js'
+import { registerSimInbox } from './sim/inbox.js'
 import { registerSimLocation } from './sim/location.js'
 import { registerSimOutboundCalls } from './sim/outbound-calls.js'
 import { registerSim } from './sim/phones.js'
@@ -195,6 +196,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerContactSharing(routes, ctx)
     registerWebhooks(routes, ctx)
     registerSim(routes, ctx)
+    registerSimInbox(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerSimOutboundCalls(routes, ctx)

@@ -4,15 +4,16 @@ import { VERSION } from '../version.js'
 import { ADMIN_COMMANDS } from './admin.js'
 import { ApiError } from './client.js'
 import type { Command } from './command.js'
-import { UsageError } from './command.js'
+import { StillWaiting, UsageError } from './command.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
 import { harmless } from './output.js'
 import { SEAL_COMMANDS } from './seal.js'
 import { serve } from './serve.js'
+import { WAIT_COMMANDS } from './wait.js'
 import { WEBHOOK_COMMANDS } from './webhooks.js'
 import { why } from './why.js'
 
-/** Exit codes are stable: 0 done, 1 failed, 2 wrong usage. */
+/** Exit codes are stable: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time. */
 const COMMANDS: readonly Command[] = [
   serve,
   ...ADMIN_COMMANDS,
@@ -20,6 +21,7 @@ const COMMANDS: readonly Command[] = [
   ...SEAL_COMMANDS,
   ...WEBHOOK_COMMANDS,
   why,
+  ...WAIT_COMMANDS,
 ]
 
 export async function run(argv: string[]): Promise<number> {
@@ -67,7 +69,7 @@ function explain(error: unknown, command: Command): number {
   process.stderr.write(`${text}\n`)
   if (!(error instanceof ApiError) && !(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug')
     console.error(error)
-  return 1
+  return error instanceof StillWaiting ? 3 : 1
 }
 
 function print(text: string, code = 0): number {
@@ -90,7 +92,7 @@ function overview(): string {
     '  trunkline key list --json',
     '',
     'trunkline <command> --help shows options and examples. Every command takes --json.',
-    'Exit codes: 0 done, 1 failed, 2 wrong usage.',
+    'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time.',
   ].join('\n')
 }
 

@@ -17,6 +17,9 @@ export interface Args {
 /** The command was called wrongly; its help is shown. */
 export class UsageError extends Error {}
 
+/** What was waited for has not come. */
+export class StillWaiting extends Error {}
+
 export function text(args: Args, name: string): string | undefined {
   const value = args.values[name]
   return typeof value === 'string' ? value : undefined

@@ -15,6 +15,8 @@ export interface Phone {
   refuses: boolean
   /** An address its owner can be reached at by iMessage, too. */
   email: string | null
+  /** What it answers by itself to everything that is sent to it alone; null: nothing. */
+  autoReply: string | null
   createdAt: number
 }
 
@@ -37,6 +39,7 @@ export function defaultPhone(network: string, number: string, now: number): Phon
     readReceipts: true,
     refuses: false,
     email: null,
+    autoReply: null,
     createdAt: now,
   }
 }

@@ -2,7 +2,7 @@ import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Line } from '../core/line.js'
 import type { MessageExtra } from '../core/message-extra.js'
-import { defaultPhone, type Phone, type PhoneMessage, servicesOf } from '../core/phone-world.js'
+import { defaultPhone, type Phone, servicesOf } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
 import type { Sql } from '../storage/db.js'
@@ -19,7 +19,6 @@ import {
   type NewPhoneMessage,
   releaseWaiting,
   savePhone,
-  savePhoneArrivals,
   savePhoneRead,
 } from '../storage/phones.js'
 import { createBatch } from './batch.js'
@@ -49,17 +48,6 @@ export function createPhoneNetwork(ctx: Ctx) {
     ...createGroupNetwork(ctx),
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
-    async arrived(messages: PhoneMessage[]) {
-      ctx.failpoint('carrier.before_thanks')
-      await ctx.db.write((sql) =>
-        savePhoneArrivals(
-          sql,
-          messages.map((message) => message.id),
-          ctx.clock.now(),
-        ),
-      )
-      ctx.failpoint('carrier.after_thanks')
-    },
     session: () => ctx.newId(),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
   }

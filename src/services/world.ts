@@ -76,6 +76,7 @@ async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
       readReceipts: true,
       refuses: 'refuses' in phone && phone.refuses,
       email: null,
+      autoReply: null,
       createdAt: ctx.clock.now(),
     }),
   )

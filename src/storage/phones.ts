@@ -13,6 +13,7 @@ const PHONE_COLUMNS = {
   read_receipts: 'bigint',
   refuses: 'bigint',
   email: 'text',
+  auto_reply: 'text',
   created_at: 'bigint',
 } as const satisfies Columns
 
@@ -32,7 +33,7 @@ export async function savePhone(sql: Sql, phone: Phone): Promise<void> {
     [fromPhone(phone)],
     `on conflict (network, number) do update set name = excluded.name, imessage = excluded.imessage, rcs = excluded.rcs,
      power = excluded.power, read_receipts = excluded.read_receipts, refuses = excluded.refuses,
-     email = excluded.email`,
+     email = excluded.email, auto_reply = excluded.auto_reply`,
   )
 }
 
@@ -46,6 +47,21 @@ export async function listPhonesByEmail(sql: Sql, network: string, email: string
   return (await sql.all('select * from phones where network = $1 and email = $2', [network, email])).map(
     toPhone,
   )
+}
+
+/** Those of these phones that are on and answer by themselves. */
+export async function listAnsweringPhones(
+  sql: Sql,
+  network: string,
+  numbers: readonly string[],
+): Promise<Phone[]> {
+  const list = sql.inList(2, numbers)
+  return (
+    await sql.all(
+      `select * from phones where network = $1 and number in ${list.sql} and auto_reply is not null and power = 1`,
+      [network, list.param],
+    )
+  ).map(toPhone)
 }
 
 export async function listPhones(sql: Sql, network: string, limit: number): Promise<Phone[]> {
@@ -65,6 +81,7 @@ function fromPhone(phone: Phone): Param[] {
     phone.readReceipts ? 1 : 0,
     phone.refuses ? 1 : 0,
     phone.email,
+    phone.autoReply,
     phone.createdAt,
   ]
 }
@@ -80,6 +97,7 @@ function toPhone(row: Row): Phone {
     readReceipts: row.read_receipts === 1,
     refuses: row.refuses === 1,
     email: row.email as string | null,
+    autoReply: row.auto_reply as string | null,
     createdAt: row.created_at as number,
   }
 }
@@ -239,10 +257,12 @@ export async function listPhoneMessages(
   phone: string,
   afterId: number,
   limit: number,
+  { fromPhone, newestFirst = false }: { fromPhone?: boolean; newestFirst?: boolean } = {},
 ): Promise<PhoneMessage[]> {
   const rows = await sql.all(
     `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and ${visibleTo('$4', '$5')}
-     order by id limit $6`,
+     ${fromPhone === undefined ? '' : `and from_phone = ${fromPhone ? 1 : 0}`}
+     order by id ${newestFirst ? 'desc' : ''} limit $6`,
     [owner.network, phone, afterId, owner.accountId, owner.now, limit],
   )
   return rows.map(toPhoneMessage)

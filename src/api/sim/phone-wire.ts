@@ -21,6 +21,15 @@ const switches = {
       description: 'An address its owner is also reached at by iMessage; null: none',
     }),
   ),
+  auto_reply: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 18_995,
+      description:
+        'Text it answers with, once to every message it gets, never in groups; null: none. Two programs that answer each other are stopped as always.',
+    }),
+  ),
 }
 export const Switches = Type.Object(switches)
 export const NewPhone = Type.Object({ ...switches, number: Type.String({ description: 'E.164' }) })
@@ -34,6 +43,11 @@ export const PhoneWire = Type.Object({
   read_receipts: Type.Boolean({ description: 'Tells senders that it read' }),
   refuses: Type.Boolean({ description: 'Refuses everything' }),
   email: nullable('string', 'An address its owner is also reached at by iMessage'),
+  auto_reply: nullable('string', 'Text it answers with by itself; null: none'),
+})
+
+export const Typing = Type.Array(Type.String(), {
+  description: 'Lines that are typing to this phone right now',
 })
 
 export const PhoneMessageWire = Type.Object({
@@ -72,9 +86,9 @@ export const PhoneMessageWire = Type.Object({
 })
 
 export function switchesOf(body: Static<typeof Switches>): Partial<Phone> {
-  const { name, imessage, rcs, power, read_receipts: readReceipts, refuses } = body
+  const { name, imessage, rcs, power, read_receipts: readReceipts, refuses, auto_reply: autoReply } = body
   const email = body.email?.toLowerCase() ?? body.email
-  const given = { name, imessage, rcs, power, readReceipts, refuses, email }
+  const given = { name, imessage, rcs, power, readReceipts, refuses, email, autoReply }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
@@ -88,6 +102,7 @@ export function phoneWire(phone: Phone): Static<typeof PhoneWire> {
     read_receipts: phone.readReceipts,
     refuses: phone.refuses,
     email: phone.email,
+    auto_reply: phone.autoReply,
   }
 }
 

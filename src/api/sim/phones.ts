@@ -8,28 +8,16 @@ import { textToChat } from '../../services/phone-group-acts.js'
 import { typingLines } from '../../services/phone-presence.js'
 import { readOnPhone, setPhone, textFromPhone, wakePhoneLines } from '../../services/phones.js'
 import { recordRead } from '../../services/receipts.js'
-import { findPhoneGroups } from '../../storage/phone-groups.js'
-import { findPhone, listPhoneMessages, listPhones } from '../../storage/phones.js'
+import { findPhone, listPhones } from '../../storage/phones.js'
 import { requirePhone } from '../fields.js'
 import { answerWithMedia } from '../keep-media.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
-import { screenOf } from './phone-extras.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
-import {
-  NewPhone,
-  PhoneMessageWire,
-  PhoneWire,
-  phoneMessageWire,
-  phoneWire,
-  Switches,
-  switchesOf,
-} from './phone-wire.js'
+import { NewPhone, PhoneWire, phoneWire, Switches, switchesOf, Typing } from './phone-wire.js'
 import { networkFor, Params, SentWire, simulatedAccount } from './shared.js'
 
 /** The other side of simulated lines: phones one can look at, type on and switch off. */
-
-const Typing = Type.Array(Type.String(), { description: 'Lines that are typing to this phone right now' })
 
 const TextBody = Type.Object({
   to: Type.Optional(Type.String({ description: 'A simulated line, E.164; needed unless group_id is given' })),
@@ -214,52 +202,6 @@ export function registerSim(app: Routes, ctx: Ctx): void {
         },
         { after: report },
       )
-    },
-  )
-  app.get(
-    '/sim/phones/:number/inbox',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'What a phone shows, oldest first',
-        params: Params,
-        querystring: Type.Object({
-          after: Type.Optional(Type.Integer({ minimum: 0, description: 'Only after this cursor' })),
-          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
-        }),
-        response: {
-          200: Type.Object({
-            data: Type.Array(PhoneMessageWire),
-            cursor: Type.Integer({ description: 'Where to go on' }),
-            typing: Typing,
-          }),
-        },
-      },
-    },
-    async (request) => {
-      const { after = 0, limit = 100 } = request.query
-      const account = await simulatedAccount(ctx, request)
-      const network = networkOf(account)
-      const number = phoneNumber(request)
-      const messages = await listPhoneMessages(
-        ctx.db,
-        { network, accountId: account.id, now: ctx.clock.now() },
-        number,
-        Math.min(after, Number.MAX_SAFE_INTEGER),
-        Math.min(limit, 1000),
-      )
-      const chats = await findPhoneGroups(
-        ctx.db,
-        messages.flatMap((message) => message.chatId ?? []),
-      )
-      const screen = await screenOf(ctx, network, messages)
-      const data = messages.map((message) => ({
-        ...phoneMessageWire(message, chats.get(message.chatId ?? '')),
-        ...screen(message),
-      }))
-      const typing = await typingLines(ctx, account, number)
-      return { data, cursor: messages.at(-1)?.id ?? after, typing }
     },
   )
 }

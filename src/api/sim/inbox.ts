@@ -1,0 +1,138 @@
+import { type Static, Type } from 'typebox'
+import { networkOf } from '../../core/account.js'
+import { AppError } from '../../core/errors.js'
+import type { PhoneMessage } from '../../core/phone-world.js'
+import type { Ctx } from '../../ctx.js'
+import { createInboxWatch, LOOKED_AT } from '../../services/phone-inbox.js'
+import { typingLines } from '../../services/phone-presence.js'
+import { findPhoneGroups } from '../../storage/phone-groups.js'
+import { listPhoneMessages } from '../../storage/phones.js'
+import { requirePhone } from '../fields.js'
+import type { Routes } from '../routes.js'
+import { screenOf } from './phone-extras.js'
+import { PhoneMessageWire, phoneMessageWire, Typing } from './phone-wire.js'
+import { Params, simulatedAccount } from './shared.js'
+
+const MAX_WAIT_MS = 60_000
+
+const Query = Type.Object({
+  after: Type.Optional(Type.Integer({ minimum: 0, description: 'Only after this cursor' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+  direction: Type.Optional(
+    Type.Unsafe<'in' | 'out'>({
+      type: 'string',
+      enum: ['in', 'out'],
+      description:
+        'Only what came to the phone (in) or what it sent (out). Without it data has both, and matched is one that came in.',
+    }),
+  ),
+  wait: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description:
+        'Answer as soon as there is a matching message, after this time at the latest: milliseconds, or like 500ms or 10s; at most 60s. It is real time, also while the clock of the simulated world stands.',
+    }),
+  ),
+  match: Type.Optional(
+    Type.String({
+      description:
+        'A regular expression that the text must contain, as JavaScript knows them, at most 200 characters; it sees the first 2,000 characters of a text.',
+    }),
+  ),
+  extract: Type.Optional(
+    Type.Unsafe<'otp' | 'link' | 'regex'>({
+      type: 'string',
+      enum: ['otp', 'link', 'regex'],
+      description:
+        'Take something out of the message; one without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", digits only. link: the first http or https URL. regex: the first group of match, or all of it.',
+    }),
+  ),
+})
+
+/** What a phone shows, and waiting for it: how a test reads the code that was sent. */
+export function registerSimInbox(app: Routes, ctx: Ctx): void {
+  const watch = createInboxWatch(ctx)
+  app.addHook('preClose', async () => watch.close())
+
+  /** Messages of one network as the wire has them. */
+  async function show(network: string, messages: readonly PhoneMessage[]) {
+    const chats = await findPhoneGroups(
+      ctx.db,
+      messages.flatMap((message) => message.chatId ?? []),
+    )
+    const screen = await screenOf(ctx, network, messages)
+    return messages.map((message) => ({
+      ...phoneMessageWire(message, chats.get(message.chatId ?? '')),
+      ...screen(message),
+    }))
+  }
+
+  app.get(
+    '/sim/phones/:number/inbox',
+    {
+      config: { access: 'account' },
+      schema: {
+        tags: ['Simulator'],
+        summary: 'What a phone shows, oldest first; or wait for a message',
+        description: `With wait, match or extract the answer also has matched, the newest message that fits (of the ${LOOKED_AT} newest after the cursor), and extracted. When there is none, with wait: when none came in time, the answer is still 200, and both are null. To wait for a message that is not there yet, give the cursor of an earlier answer as after.`,
+        params: Params,
+        querystring: Query,
+        response: {
+          200: Type.Object({
+            data: Type.Array(PhoneMessageWire),
+            cursor: Type.Integer({ description: 'Where to go on' }),
+            typing: Typing,
+            matched: Type.Optional(
+              Type.Union([PhoneMessageWire, Type.Null()], {
+                description: 'The newest message that fits; null when there is none',
+              }),
+            ),
+            extracted: Type.Optional(
+              Type.Unsafe<string | null>({
+                type: ['string', 'null'],
+                description: 'What extract took out of it; null when there is nothing',
+              }),
+            ),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { direction, match, extract } = request.query
+      const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)
+      const waitMs = waitOf(request.query)
+      const account = await simulatedAccount(ctx, request)
+      const network = networkOf(account)
+      const number = requirePhone('number', request.params.number)
+      const isSearch = waitMs !== undefined || match !== undefined || extract !== undefined
+      const wanted = { after, fromPhone: direction === 'out', match, extract }
+      const found =
+        isSearch &&
+        (await watch.find(account, number, wanted, waitMs ?? 0, (end) => reply.raw.once('close', end)))
+      const messages = await listPhoneMessages(
+        ctx.db,
+        { network, accountId: account.id, now: ctx.clock.now() },
+        number,
+        after,
+        Math.min(request.query.limit ?? 100, 1000),
+        direction && { fromPhone: direction === 'out' },
+      )
+      const data = await show(network, messages)
+      const typing = await typingLines(ctx, account, number)
+      const answer = { data, cursor: messages.at(-1)?.id ?? after, typing }
+      if (found === false) return answer
+      const [matched = null] = found ? await show(network, [found.message]) : []
+      return { ...answer, matched, extracted: found?.extracted ?? null }
+    },
+  )
+}
+
+function waitOf({ wait }: Static<typeof Query>): number | undefined {
+  if (wait === undefined) return undefined
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(wait) ?? []
+  const ms = Number(amount) * (unit === 's' ? 1000 : 1)
+  // Not a number is not below it, either.
+  if (!(ms <= MAX_WAIT_MS))
+    throw new AppError('invalid', 'wait: must be milliseconds, or a time like 500ms or 10s, of at most 60s')
+  return ms
+}

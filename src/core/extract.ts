@@ -1,0 +1,74 @@
+/** Finds in a message what a person would type or tap on next. */
+
+const WORDS =
+  /code|c[oó]digo|codice|kode?n?\b|код|otp|\bpin\b|passwor[dt]|passwort|contrase[nñ]a|token|verif|2fa|authenti|one[- ]time|einmal|验证码|驗證碼|コード|인증/giu
+
+/** 4 to 8 digits, whole or in two halves. */
+const CANDIDATE = /(?<!\d)(?:\d{4,8}|\d{3}[- ]\d{3}|\d{4}[- ]\d{4}|\d{2} \d{2} \d{2})(?!\d)/g
+
+const URLS = /https?:\/\/\S+/gi
+/** Digits in groups, as telephone numbers are written; nine digits and more. */
+const GROUPS = /\+?\(?\d{1,5}\)?(?:(?:[ .-]|\) ?| ?\()?\d{2,5}\)?)+/g
+const DATES = /\b(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})\b/g
+
+/** What stands right before digits that are something else than a code. */
+const NOT_AFTER: readonly RegExp[] = [
+  /[$€£¥₹]\s?$/,
+  /\b(?:USD|EUR|GBP|CHF|CAD|AUD|INR|Rs\.?)\s?$/i,
+  /(?:\d[.,:/-]|\+)$/,
+  /(?:\*|\bx{2,}|…|\.{2,})\s?-?$/i,
+  /\b(?:ending|ends)(?: in| with)?:? $/i,
+  /\b(?:order|invoice|ticket|tracking|booking|reservation|flight|room|account|acct|case|card|reference|ref|zip|apt|suite|ext|version|build|bus|gate|street)\b\.?(?: (?:no\.?|number|id))?(?: is)?[:#]?\s*#?$/i,
+  /\b(?:call|dial|tel|phone)\b[.:]? ?$/i,
+  /\b(?:reply|text|txt|send|call)\b(?: \S+){0,3} (?:to|at|on) $/i,
+]
+const NOT_BEFORE: readonly RegExp[] = [
+  /^(?:[.,:/]\d|-\d)/,
+  /^\s?(?:%|[$€£¥₹])/,
+  /^\s?(?:USD|EUR|GBP|CHF|CAD|AUD|INR|dollars?|euros?|pounds?|kr|points?|pts|miles|km|minutes?|mins?|hours?|days?|seconds?|secs?|people|items?|steps|credits?)\b/i,
+  // A street address.
+  /^ (?:[A-Z]\w+ )?(?:St|Street|Ave|Avenue|Rd|Road|Blvd|Lane|Ln|Drive|Dr)\b/,
+]
+const YEAR = /^(?:19|20)\d\d$/
+const YEAR_AFTER =
+  /(?:©|\(c\)|copyright|\b(?:in|of|since|until|by|year|before|after|through|q[1-4]|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)|\d(?:st|nd|rd|th)?,)\s*$/i
+
+/**
+ * The one-time code in a text: the digits nearest to a word like code, without the dash or space inside. Prices,
+ * dates, years, telephone and order numbers are none.
+ */
+export function extractCode(text: string): string | null {
+  const blank = (found: string) => '\u0000'.repeat(found.length)
+  const plain = text
+    .replace(URLS, blank)
+    .replace(DATES, blank)
+    .replace(GROUPS, (found) => (found.replace(/\D/g, '').length >= 9 ? blank(found) : found))
+  const words = [...plain.matchAll(WORDS)].map(({ index, 0: word }) => ({
+    from: index,
+    to: index + word.length,
+  }))
+  let best: { code: string; distance: number } | undefined
+  for (const { index, 0: found } of plain.matchAll(CANDIDATE)) {
+    const before = plain.slice(Math.max(0, index - 40), index)
+    const after = plain.slice(index + found.length, index + found.length + 30)
+    if (NOT_AFTER.some((one) => one.test(before)) || NOT_BEFORE.some((one) => one.test(after))) continue
+    if (YEAR.test(found) && YEAR_AFTER.test(before)) continue
+    const code = found.replace(/\D/g, '')
+    const distance = Math.min(
+      ...words.map(({ from, to }) => (to <= index ? index - to : from - index - found.length)),
+    )
+    // A message that is nothing but the code needs no word that says so.
+    const says = words.length > 0 || !/\p{L}/u.test(plain)
+    if (says && (!best || distance < best.distance)) best = { code, distance }
+  }
+  return best?.code ?? null
+}
+
+/** The first link in a text, without the punctuation of the sentence around it. */
+export function extractLink(text: string): string | null {
+  const found = /https?:\/\/[^\s<>"'`]+/i.exec(text)?.[0]
+  if (!found) return null
+  let link = found.replace(/[.,;:!?\]}…]+$/, '')
+  while (link.endsWith(')') && !link.includes('(')) link = link.slice(0, -1).replace(/[.,;:!?]+$/, '')
+  return /^https?:\/\/[^/]/i.test(link) ? link : null
+}
