@@ -43,6 +43,7 @@ import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
 import { registerPolicies } from './policies.js'
 import { registerPresence } from './presence.js'
+import { registerScheduledMessages } from './scheduled-messages.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSimClock } from './sim/clock.js'
@@ -165,6 +166,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerMessages(routes, ctx, lists, options.liveNodes)
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
     registerMessageDelete(routes, ctx)
+    registerScheduledMessages(routes, ctx)
     registerCarousel(routes, ctx)
     registerAppCards(routes, ctx)
     registerPresence(routes, ctx)
