@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { queueDue } from '../src/services/schedule.js'
+import type { Sql } from '../src/storage/db.js'
+import { listBlockedBacklog, listOrphans } from '../src/storage/lines.js'
+import { listConversationQueue, listQueue } from '../src/storage/message-queue.js'
+import { findNextDue, listDue, listScheduled } from '../src/storage/schedule.js'
+import { createSink } from './support/sink.js'
 import { BOB, CLEO, createWorld, ENGINES, type Json, LINE, SHARED_LINE, type World } from './support/world.js'
 
 const MINUTE = 60_000
@@ -47,6 +53,63 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
     expect(await storyOf(message_handle)).toEqual(['REGISTERED', 'QUEUED', 'SENT', 'DELIVERED'])
     const { body } = await world.get(`/api/status?handle=${message_handle}`)
     expect(body).toMatchObject({ send_at: sendAt, date_sent: sendAt })
+  })
+
+  it('webhooks and callbacks hear of every step', async () => {
+    const sink = await createSink()
+    const webhooks = { outbound: [`${sink.url}/out`] }
+    expect((await world.call('PUT', '/api/account/webhooks', { body: { webhooks } })).status).toBe(200)
+    const { send_at } = await plan(someone(), 'heard', MINUTE, { status_callback: `${sink.url}/callback` })
+    await world.advance(2 * MINUTE)
+    await world.call('PUT', '/api/account/webhooks', { body: { webhooks: {} } })
+    for (const path of ['/out', '/callback']) {
+      const posts = sink.received.filter((post) => post.path === path)
+      expect(posts.map((post) => post.body.status)).toEqual(['REGISTERED', 'QUEUED', 'SENT', 'DELIVERED'])
+      expect(posts.every((post) => post.body.send_at === send_at)).toBe(true)
+    }
+    await sink.close()
+  })
+
+  it('two processes at the same time queue each once, in one order', async () => {
+    const numbers = Array.from({ length: 5 }, someone)
+    const sendAt = ahead(MINUTE)
+    const handles: string[] = []
+    for (const content of ['one', 'two', 'three'])
+      for (const number of numbers)
+        handles.push((await world.send({ number, content, send_at: sendAt })).message_handle)
+    const due = world.advance(MINUTE)
+    for (let turns = 0; turns < 30; turns++) {
+      await new Promise((done) => setImmediate(done))
+      await Promise.all([queueDue(world.app.ctx), queueDue(world.app.ctx)])
+    }
+    await due
+    await world.advance(1000)
+    for (const number of numbers) expect(await shown(number)).toEqual(['one', 'two', 'three'])
+    for (const handle of handles)
+      expect(await storyOf(handle)).toEqual(['REGISTERED', 'QUEUED', 'SENT', 'DELIVERED'])
+  })
+
+  it.runIf(engine === 'sqlite')('nothing reads past what waits, or past all messages', async () => {
+    const { db } = world.app.ctx
+    const plans: string[] = []
+    const explain = async (text: string, params: Parameters<Sql['all']>[1]) => {
+      for (const row of await db.all(`explain query plan ${text}`, params)) plans.push(String(row.detail))
+      return []
+    }
+    const sql = { ...db, all: explain, one: explain } as unknown as Sql
+    const planOf = async (work: Promise<unknown>) => {
+      await work
+      return plans.splice(0).join('\n')
+    }
+    expect(await planOf(listQueue(sql, 'x', 1, 10))).toMatch(/SEARCH messages USING INDEX messages_queue /)
+    expect(await planOf(listConversationQueue(sql, 'x', 'y', 10))).toContain('INDEX messages_queue ')
+    expect(await planOf(listDue(sql, 1, 10))).toContain('INDEX messages_due ')
+    expect(await planOf(findNextDue(sql))).toContain('INDEX messages_due')
+    expect(await planOf(listScheduled(sql, 'x', null, undefined, 10))).toMatch(
+      /^SEARCH .* messages_scheduled /,
+    )
+    for (const work of [listBlockedBacklog(sql, 10), listOrphans(sql, 1, 10)])
+      expect(await planOf(work)).not.toMatch(/SCAN messages/)
   })
 
   it('several are due in the order of their times, two at once in the order they were sent', async () => {
@@ -177,6 +240,8 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
     for (const number of numbers)
       handles.push((await world.send({ number, content: 'race', send_at: sendAt })).message_handle)
     const due = world.advance(MINUTE)
+    // As other processes would, at the same time.
+    const others = Promise.all([1, 2, 3].map(() => queueDue(world.app.ctx)))
     const replies = await Promise.all(
       handles.map(async (handle, index) => {
         for (let turns = 0; turns < index * 3; turns++) await new Promise((done) => setImmediate(done))
@@ -184,6 +249,7 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
       }),
     )
     await due
+    await others
     await world.advance(1000)
     for (const [index, reply] of replies.entries()) {
       expect([200, 409]).toContain(reply.status)
