@@ -139,12 +139,13 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
     const line = await world.setLine(LINE, {})
     await world.setLine(LINE, { pace: 1 })
     await world.advance(MINUTE - 100)
-    await world.send({ number, content: 'before it' })
+    const before = ['before 1', 'before 2', 'before 3']
+    for (const content of before) await world.send({ number, content })
     await world.advance(100)
     await world.send({ number, content: 'after it' })
     await world.restart()
     await world.advance(2 * MINUTE)
-    expect(await shown(number)).toEqual(['before it', 'scheduled', 'after it'])
+    expect(await shown(number)).toEqual([...before, 'scheduled', 'after it'])
     await world.setLine(LINE, { pace: line.pace })
   })
 
