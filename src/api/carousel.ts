@@ -9,6 +9,7 @@ import { checkUrl, requirePhone } from './fields.js'
 import { identityOf } from './identity.js'
 import { MessageResponse, ReplyToInput, replyToOf, SendStyleSchema, toResponse } from './message-wire.js'
 import type { Routes } from './routes.js'
+import { SendAtInput, sendAtOf } from './send-at.js'
 
 const MIN_IMAGES = 2
 const MAX_IMAGES = 20
@@ -35,6 +36,7 @@ const CarouselBody = Type.Object({
   seat_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
   ),
+  send_at: SendAtInput,
 })
 
 const ALIASES = {
@@ -43,6 +45,7 @@ const ALIASES = {
   media_urls: ['mediaURLs', 'mediaUrls'],
   send_style: ['sendStyle'],
   status_callback: ['statusCallback'],
+  send_at: ['sendAt'],
 } as const
 
 /** The document says how many images; the check of it is the handler's, which knows what to do with one. */
@@ -74,6 +77,7 @@ export function registerCarousel(app: Routes, ctx: Ctx): void {
       checkUrl(ctx, 'status_callback', body.status_callback)
       if (body.metadata !== undefined && JSON.stringify(body.metadata).length > MAX_METADATA)
         throw new AppError('invalid', `metadata: must be at most ${MAX_METADATA} characters of JSON`)
+      const identity = identityOf(request)
       const { message, replayed } = await sendCarousel(
         ctx,
         actorOf(request),
@@ -86,8 +90,9 @@ export function registerCarousel(app: Routes, ctx: Ctx): void {
           statusCallback: body.status_callback ?? null,
           replyTo: replyToOf(body.reply_to),
           seatId: body.seat_id ?? null,
+          sendAt: sendAtOf(ctx, body.send_at, identity),
         },
-        identityOf(request),
+        identity,
       )
       if (replayed) reply.header('x-idempotent-replay', 'true')
       reply.code(202)

@@ -13,6 +13,7 @@ import { GroupMessageResponse, toGroupResponse } from './message-wire.js'
 import { SEND_ALIASES, SendBody } from './messages.js'
 import { answeredBefore, answerOnce } from './once.js'
 import type { Routes } from './routes.js'
+import { sendAtOf } from './send-at.js'
 
 const Numbers = Type.Array(Type.String(), {
   description:
@@ -20,7 +21,7 @@ const Numbers = Type.Array(Type.String(), {
   examples: [['+12025550101', '+12025550106']],
 })
 
-const { from_number, content, media_url, send_style, status_callback, reply_to, seat_id } =
+const { from_number, content, media_url, send_style, status_callback, reply_to, seat_id, send_at } =
   SendBody.properties
 
 const GroupSendBody = Type.Object({
@@ -38,6 +39,7 @@ const GroupSendBody = Type.Object({
   status_callback,
   reply_to,
   seat_id,
+  send_at,
 })
 
 const GROUP_SEND_ALIASES = {
@@ -46,6 +48,7 @@ const GROUP_SEND_ALIASES = {
   media_url: SEND_ALIASES.media_url,
   send_style: SEND_ALIASES.send_style,
   status_callback: SEND_ALIASES.status_callback,
+  send_at: SEND_ALIASES.send_at,
 } as const
 
 const ACTOR_ALIASES = { from_number: SEND_ALIASES.from_number, group_id: ['groupId'] } as const
@@ -81,6 +84,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
         throw new AppError('invalid', 'missing required parameter: numbers (or group_id)')
       checkUrl(ctx, 'media_url', body.media_url)
       checkUrl(ctx, 'status_callback', body.status_callback)
+      const identity = identityOf(request)
       const { message, replayed, group } = await sendGroupMessage(
         ctx,
         actorOf(request),
@@ -96,8 +100,9 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
             ? { handle: body.reply_to.message_handle, partIndex: body.reply_to.part_index ?? null }
             : null,
           seatId: body.seat_id ?? null,
+          sendAt: sendAtOf(ctx, body.send_at, identity),
         },
-        identityOf(request),
+        identity,
       )
       if (replayed) reply.header('x-idempotent-replay', 'true')
       reply.code(202)

@@ -19,7 +19,7 @@ export function registerMessageDelete(app: Routes, ctx: Ctx): void {
           summary: 'Delete a message',
           description:
             'Hides the message for good: lists, totals, retrieve and status no longer have it, and a repeat answers 404. ' +
-            'It recalls nothing: what was delivered stays on the phone, and a message that still waits in the queue goes out.',
+            'It recalls nothing: what was delivered stays on the phone, and a message that still waits in the queue goes out. One that waits for its send_at is canceled.',
           params: Type.Object({ [name]: Type.String({ description: 'Message handle' }) }),
           response: {
             200: Type.Object({

@@ -122,6 +122,9 @@ const shared = {
     Type.Array(Type.String(), { description: 'All images of a carousel; media_url is the first' }),
   ),
   metadata: Type.Optional(Type.Unknown({ description: "The sender's own JSON about a carousel" })),
+  send_at: Type.Optional(
+    Type.String({ description: 'When its sender wanted it sent, ISO 8601; left out for those sent at once' }),
+  ),
   seat_id: nullable('string', 'Seat that sent it'),
   sender_email: nullable('string', "The seat's e-mail address"),
 }
@@ -244,7 +247,7 @@ function render(
 }
 
 function addExtra(rendered: Static<typeof MessageRecord>, extra: MessageExtra): void {
-  const { threadOriginator, appCard, mediaUrls, metadata, location, partial } = extra
+  const { threadOriginator, appCard, mediaUrls, metadata, location, partial, sendAt } = extra
   if (location) rendered.location = location
   if (partial) rendered.partial = partial
   if (threadOriginator) {
@@ -256,6 +259,7 @@ function addExtra(rendered: Static<typeof MessageRecord>, extra: MessageExtra): 
   }
   if (appCard) rendered.app_card = appCardWire(appCard)
   if (mediaUrls) rendered.media_urls = mediaUrls
+  if (sendAt !== undefined) rendered.send_at = formatTime(sendAt)
   if (metadata !== undefined) rendered.metadata = metadata
 }
 

@@ -30,6 +30,7 @@ import {
   toResponse,
 } from './message-wire.js'
 import type { Routes } from './routes.js'
+import { SendAtInput, sendAtOf } from './send-at.js'
 
 /** Characters a text may have, by the interface's "fewer than 18996". */
 const MAX_CONTENT = 18_995
@@ -53,6 +54,7 @@ export const SendBody = Type.Object({
   seat_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
   ),
+  send_at: SendAtInput,
 })
 
 /** Older names of the same fields. */
@@ -62,6 +64,7 @@ export const SEND_ALIASES = {
   media_url: ['mediaUrl', 'mediaURL'],
   send_style: ['sendStyle'],
   status_callback: ['statusCallback'],
+  send_at: ['sendAt'],
 } as const
 
 export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
@@ -93,6 +96,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       checkUrl(ctx, 'app_card.layout.imageUrl', body.app_card?.layout.imageUrl)
       checkUrl(ctx, 'media_url', body.media_url)
       checkUrl(ctx, 'status_callback', body.status_callback)
+      const identity = identityOf(request)
       const { message, replayed } = await sendMessage(
         ctx,
         actorOf(request),
@@ -106,8 +110,9 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
           replyTo: replyToOf(body.reply_to),
           seatId: body.seat_id ?? null,
           appCard: body.app_card ? cardOf(body.app_card) : null,
+          sendAt: sendAtOf(ctx, body.send_at, identity),
         },
-        identityOf(request),
+        identity,
       )
       if (replayed) reply.header('x-idempotent-replay', 'true')
       reply.code(202)

@@ -43,6 +43,7 @@ import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
 import { registerPolicies } from './policies.js'
 import { registerPresence } from './presence.js'
+import { registerScheduledMessages } from './scheduled-messages.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSimClock } from './sim/clock.js'
@@ -168,6 +169,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
     registerMessageDelete(routes, ctx)
     registerWhy(routes, ctx)
+    registerScheduledMessages(routes, ctx)
     registerCarousel(routes, ctx)
     registerAppCards(routes, ctx)
     registerPresence(routes, ctx)

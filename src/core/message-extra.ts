@@ -15,6 +15,8 @@ export interface MessageExtra {
   partial?: { received: number[]; expected: number }
   /** Asks the recipient to share a location; there is no text. */
   requestsLocation?: true
+  /** When its sender wanted it sent. */
+  sendAt?: number
 }
 
 /** Whether only iMessage can carry it: it never goes out as an empty text instead. */

@@ -73,6 +73,8 @@ export interface Message {
   sentAt: number
   /** When the worker has to act on it next; null once nothing is left to do. */
   nextActionAt: number | null
+  /** While it waits for the time its sender chose, in no queue yet: that time. */
+  dueAt: number | null
   /** Attempts that have ended. An open attempt carries the next number. */
   attempts: number
   /** Grows with every change, so that a change is only ever made to what its maker has seen. */

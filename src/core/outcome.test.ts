@@ -48,6 +48,7 @@ const queued: Message = {
   version: 0,
   providerId: null,
   extra: null,
+  dueAt: null,
   deletedAt: null,
 }
 const pending: Message = { ...queued, status: 'PENDING', attempts: 1, nextActionAt: NOW }

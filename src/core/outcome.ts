@@ -226,7 +226,14 @@ function unreachable(message: Message, attempt: Try, detail: string | null, now:
 }
 
 export function failed(message: Message, now: number, error: MessageError): Message {
-  return { ...message, status: 'ERROR', error, updatedAt: later(message, now), nextActionAt: null }
+  return {
+    ...message,
+    status: 'ERROR',
+    error,
+    updatedAt: later(message, now),
+    nextActionAt: null,
+    dueAt: null,
+  }
 }
 
 /** No two states of a message share a moment: events are told apart by it. */

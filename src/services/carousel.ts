@@ -16,6 +16,8 @@ export interface CarouselInput {
   statusCallback: string | null
   replyTo: ReplyTo | null
   seatId: string | null
+  /** When it is to go out, if not now. */
+  sendAt?: number | undefined
 }
 
 /** Several images as one message, for one recipient. */
@@ -48,6 +50,7 @@ export async function sendCarousel(
     statusCallback: input.statusCallback,
     replyTo,
     threadOriginator,
+    sendAt: input.sendAt,
     seatId: seat?.id,
     senderEmail: seat?.email,
     extra: { mediaUrls, ...(metadata === undefined ? {} : { metadata }) },

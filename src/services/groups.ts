@@ -55,6 +55,7 @@ export async function sendGroupMessage(
     statusCallback: input.statusCallback,
     replyTo,
     threadOriginator,
+    sendAt: input.sendAt,
     seatId: seat?.id ?? null,
     senderEmail: seat?.email ?? null,
   })

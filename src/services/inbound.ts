@@ -188,6 +188,7 @@ async function toMessage(
     version: 0,
     providerId: item.providerId,
     extra: await extraOf(sql, arrival, item, reply?.originator),
+    dueAt: null,
     deletedAt: null,
   }
 }

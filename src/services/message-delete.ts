@@ -1,23 +1,28 @@
 import { AppError } from '../core/errors.js'
 import { messageEvent } from '../core/event.js'
+import { canceled } from '../core/schedule.js'
 import type { Ctx } from '../ctx.js'
 import { appendEvents } from '../storage/events.js'
 import { countMessages, findMessage, deleteMessage as hide, lockMessages } from '../storage/messages.js'
 import { eraseDeliveries } from '../storage/webhook-log.js'
+import { saveChanges } from './changes.js'
 import { type Actor, isWithin } from './outbound.js'
 
 /**
  * Hides a message from its account for good. It is no recall: what waits to go out still goes, and receipts and
- * repeats of its request are still told from new ones.
+ * repeats of its request are still told from new ones. Only one that waits for a chosen time is canceled: nobody
+ * could see it any more to do that.
  */
 export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     const found = await findMessage(sql, handle, actor.account.id)
     // Somebody may have deleted it, or changed what the totals count, before the lock was taken.
-    const message = found && (await lockMessages(sql, [found.id])).get(found.id)
-    if (!message || message.deletedAt !== null || !isWithin(actor, message.lineNumber))
+    const before = found && (await lockMessages(sql, [found.id])).get(found.id)
+    if (!before || before.deletedAt !== null || !isWithin(actor, before.lineNumber))
       throw new AppError('not_found', 'There is no message with this handle')
+    const message = before.dueAt === null ? before : canceled(before, now)
+    await saveChanges(sql, message === before ? [] : [{ before, after: message }])
     await hide(sql, message.id, now)
     await appendEvents(sql, [{ ...messageEvent('message.deleted', message), at: now, data: {} }])
     await countMessages(sql, [message], -1)

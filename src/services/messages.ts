@@ -13,6 +13,7 @@ import { CommitUnknown, type Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { countMessages, findMessagesByHandle, insertMessages, type NewMessage } from '../storage/messages.js'
 import { insertReplays } from '../storage/replays.js'
+import { SCHEDULE_TOPIC } from '../storage/schedule.js'
 import { insertFeed } from '../storage/webhook-feeds.js'
 import { checkCard, checkCardLine } from './app-cards.js'
 import { createBatch } from './batch.js'
@@ -20,6 +21,7 @@ import { findBlocked } from './consent.js'
 import { type Actor, checkReply, checkStyle, newOutbound, requireLine, seatOf } from './outbound.js'
 import { checkRecipient } from './recipients.js'
 import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from './replay.js'
+import { answerOverdue, isOverdue } from './send-at.js'
 
 export interface SendInput {
   fromNumber: string
@@ -31,6 +33,8 @@ export interface SendInput {
   replyTo: ReplyTo | null
   seatId: string | null
   appCard?: CardInput | null
+  /** When it is to go out, if not now. */
+  sendAt?: number | undefined
 }
 
 /** An accepted send: the message as it was accepted, or the answer an earlier request of the same name got. */
@@ -55,7 +59,10 @@ export interface Acceptance {
 
 export function createAcceptance(ctx: Ctx): Acceptance {
   const batch = createBatch<Pending, Accepted>((items) => accept(ctx, items), ACCEPT_BATCHES[ctx.db.engine])
-  return { accept: (message, request) => batch.add({ message, request }) }
+  return {
+    accept: (message, request) =>
+      isOverdue(ctx, message) ? answerOverdue(ctx, message, request) : batch.add({ message, request }),
+  }
 }
 
 /** A message to one recipient. */
@@ -88,6 +95,7 @@ export async function sendMessage(
     statusCallback: input.statusCallback,
     replyTo,
     threadOriginator,
+    sendAt: input.sendAt,
     seatId: seat?.id,
     senderEmail: seat?.email,
   })
@@ -109,6 +117,7 @@ async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
   for (const { message } of items) {
     message.createdAt = message.updatedAt = message.sentAt = message.nextActionAt = now
     if (blocked(message)) block(message)
+    else if (message.dueAt !== null) wait(message, message.dueAt)
     else hold(ctx, message)
   }
   ctx.failpoint('accept.before_commit')
@@ -121,6 +130,7 @@ async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
   }
   ctx.failpoint('accept.after_commit')
   for (const lineId of new Set(answers.map(({ message }) => message.lineId))) ctx.wakes.wake(`line:${lineId}`)
+  if (answers.some(({ message }) => message.dueAt !== null)) ctx.wakes.wake(SCHEDULE_TOPIC)
   ctx.metrics.accepted.inc(answers.length)
   return answers
 }
@@ -186,6 +196,7 @@ function block(message: NewMessage) {
     status: 'ERROR',
     optedOut: true,
     nextActionAt: null,
+    dueAt: null,
     error: optedOutError(message),
   } satisfies Partial<Message>)
 }
@@ -200,6 +211,12 @@ export function optedOutError({ groupId }: Pick<Message, 'groupId'>): MessageErr
     reason: 'opted_out',
     detail: null,
   }
+}
+
+/** Its sender chose a later time. Whether its conversation is held then is seen then. */
+function wait(message: NewMessage, until: number) {
+  message.status = 'REGISTERED'
+  message.nextActionAt = until
 }
 
 /** Its conversation goes round in circles: it waits, and its status shows that. */

@@ -2,6 +2,7 @@ import type { Account, Seat } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Message, ReplyTo, SendStyle } from '../core/message.js'
 import type { MessageExtra } from '../core/message-extra.js'
+import { waitUntil } from '../core/schedule.js'
 import { serviceChain } from '../core/service.js'
 import { originatorOf } from '../core/thread.js'
 import type { Ctx } from '../ctx.js'
@@ -66,6 +67,8 @@ export type Draft = Pick<NewMessage, 'contact' | 'content' | 'mediaUrl' | 'sendS
   > & {
     /** First message of the thread, for a reply. */
     threadOriginator?: ThreadOriginator
+    /** When it is to go out, if not now. */
+    sendAt?: number | undefined
   }
 
 type ThreadOriginator = NonNullable<MessageExtra['threadOriginator']>
@@ -103,13 +106,21 @@ export function newOutbound(
     updatedAt: 0,
     sentAt: 0,
     nextActionAt: 0,
+    dueAt: draft.sendAt === undefined ? null : waitUntil(draft.sendAt, ctx.clock.now()),
     attempts: 0,
     version: 0,
     providerId: null,
-    extra: draft.threadOriginator
-      ? { ...draft.extra, threadOriginator: draft.threadOriginator }
-      : (draft.extra ?? null),
+    extra: extraOf(draft),
     deletedAt: null,
+  }
+}
+
+function extraOf({ extra, threadOriginator, sendAt }: Draft): MessageExtra | null {
+  if (!threadOriginator && sendAt === undefined) return extra ?? null
+  return {
+    ...extra,
+    ...(threadOriginator ? { threadOriginator } : {}),
+    ...(sendAt === undefined ? {} : { sendAt }),
   }
 }
 

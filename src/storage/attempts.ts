@@ -128,7 +128,7 @@ export async function findAttemptsByRef(sql: Sql, refs: readonly string[]): Prom
 export async function listOpenAttempts(sql: Sql, lineId: string, beforeEpoch: number): Promise<Attempt[]> {
   const rows = await sql.all(
     `select a.* from messages m join attempts a on a.message_id = m.id and a.n = m.attempts + 1
-     where m.line_id = $1 and m.next_action_at is not null and a.state = 'on_wire' and a.epoch < $2`,
+     where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.state = 'on_wire' and a.epoch < $2`,
     [lineId, beforeEpoch],
   )
   return rows.map(toAttempt)

@@ -145,10 +145,13 @@ export async function unblockLine(sql: Sql, id: string): Promise<void> {
 /** What waits on blocked lines and has certainly not left; where that is a question, the line still asks. */
 export async function listBlockedBacklog(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql.all<{ id: number }>(
-    `select m.id from messages m where m.next_action_at is not null and m.status <> 'PENDING'
+    `select m.id from messages m where m.next_action_at is not null and m.due_at is null and m.status <> 'PENDING'
        and m.line_id in (select id from lines where blocked_at is not null)
        and not exists (select 1 from attempts a where a.message_id = m.id and a.n = m.attempts + 1 and a.state = 'on_wire')
-     order by m.id limit $1`,
+     union all
+     select id from messages where due_at is not null
+       and line_id in (select id from lines where blocked_at is not null)
+     order by 1 limit $1`,
     [limit],
   )
   return rows.map((row) => row.id)
@@ -162,11 +165,17 @@ export async function listBlockedBacklog(sql: Sql, limit: number): Promise<numbe
 export async function listOrphans(sql: Sql, wireSince: number, limit: number): Promise<Map<number, boolean>> {
   const rows = await sql.all<{ id: number; wire_at: number | null }>(
     `select m.id, a.wire_at from (
-       select id, attempts from messages where next_action_at is not null
+       select id, attempts from messages where next_action_at is not null and due_at is null
          and line_id in (select id from lines where removed_at is not null)
        union
-       select id, attempts from messages where next_action_at is not null
+       select id, attempts from messages where due_at is not null
+         and line_id in (select id from lines where removed_at is not null)
+       union
+       select id, attempts from messages where next_action_at is not null and due_at is null
          and line_id in (select id from lines where kind = 'shared' and removed_at is null)
+         and account_id in (select id from accounts where removed_at is not null)
+       union
+       select id, attempts from messages where due_at is not null
          and account_id in (select id from accounts where removed_at is not null)
      ) m left join attempts a on a.message_id = m.id and a.n = m.attempts + 1 and a.state = 'on_wire'
      where a.wire_at is null or a.wire_at < $1 order by m.id limit $2`,

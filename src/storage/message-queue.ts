@@ -1,6 +1,6 @@
 import type { Row, Sql } from './db.js'
 
-/** What a line still has to do, oldest first. */
+/** What a line still has to do, oldest first. What waits for a chosen time is not in it yet. */
 export interface QueueEntry {
   id: number
   contact: string
@@ -16,7 +16,7 @@ export async function listQueue(
 ): Promise<QueueEntry[]> {
   const rows = await sql.all(
     `select id, contact, group_id, next_action_at from messages
-     where line_id = $1 and next_action_at is not null and id > $2 order by id limit $3`,
+     where line_id = $1 and next_action_at is not null and due_at is null and id > $2 order by id limit $3`,
     [lineId, afterId, limit],
   )
   return rows.map(toQueueEntry)
@@ -31,7 +31,7 @@ export async function listConversationQueue(
 ): Promise<QueueEntry[]> {
   const rows = await sql.all(
     `select id, contact, group_id, next_action_at from messages
-     where line_id = $1 and next_action_at is not null and coalesce(group_id, contact) = $2 order by id limit $3`,
+     where line_id = $1 and next_action_at is not null and due_at is null and coalesce(group_id, contact) = $2 order by id limit $3`,
     [lineId, conversation, limit],
   )
   return rows.map(toQueueEntry)
@@ -67,7 +67,7 @@ function toQueueEntry(row: Row): QueueEntry {
 export async function countQueued(sql: Sql): Promise<{ lineId: string; n: number; oldest: number }[]> {
   const rows = await sql.all<{ line_id: string; n: number; oldest: number }>(
     `select line_id, count(*) as n, min(next_action_at) as oldest from messages
-     where next_action_at is not null group by line_id`,
+     where next_action_at is not null and due_at is null group by line_id`,
   )
   return rows.map((row) => ({ lineId: row.line_id, n: row.n, oldest: row.oldest }))
 }

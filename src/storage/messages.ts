@@ -36,6 +36,7 @@ const COLUMNS = {
   provider_id: 'text',
   extra: 'text',
   deleted_at: 'bigint',
+  due_at: 'bigint',
 } as const satisfies Columns
 
 /** The part of a message that changes after it was written, by column. */
@@ -52,6 +53,7 @@ const MUTABLE: [column: keyof typeof COLUMNS, value: (message: Message) => Param
   ['sent_at', (m) => m.sentAt],
   ['next_action_at', (m) => m.nextActionAt],
   ['attempts', (m) => m.attempts],
+  ['due_at', (m) => m.dueAt],
 ]
 
 export type NewMessage = Omit<Message, 'id'>
@@ -229,6 +231,7 @@ function fromMessage(message: NewMessage): Param[] {
     message.providerId,
     message.extra === null ? null : JSON.stringify(message.extra),
     message.deletedAt,
+    message.dueAt,
   ]
 }
 
@@ -275,5 +278,6 @@ export function toMessage(row: Row): Message {
     providerId: row.provider_id as string | null,
     extra: row.extra === null ? null : JSON.parse(row.extra as string),
     deletedAt: row.deleted_at as number | null,
+    dueAt: row.due_at as number | null,
   }
 }

@@ -10,6 +10,7 @@ import { failBlocked } from '../services/line-blocks.js'
 import { failOrphans } from '../services/lines.js'
 import { sweepMedia } from '../services/media-retention.js'
 import { failLostProfileRequests } from '../services/profile-work.js'
+import { queueDue } from '../services/schedule.js'
 import { expireVerificationsDue, VERIFY_TOPIC } from '../services/verify-ends.js'
 import { sweepDeliveries } from '../services/webhook-log.js'
 import { findNextHoldEnd, HOLDS_TOPIC } from '../storage/holds.js'
@@ -30,6 +31,7 @@ import { dropEmptyCounts } from '../storage/message-counts.js'
 import { findNextPartsDue } from '../storage/message-parts.js'
 import { dropParkedReceipts } from '../storage/receipts.js'
 import { dropExpiredReplays } from '../storage/replays.js'
+import { findNextDue, SCHEDULE_TOPIC } from '../storage/schedule.js'
 import { dropExpiredTokens } from '../storage/tokens.js'
 import { dropStrangers } from '../storage/verified-contacts.js'
 import { findNextExpiry } from '../storage/verify.js'
@@ -170,6 +172,11 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       topic: HOLDS_TOPIC,
       next: () => findNextHoldEnd(ctx.db),
       run: () => releaseDue(ctx),
+    }),
+    createAlarm(ctx, {
+      topic: SCHEDULE_TOPIC,
+      next: () => findNextDue(ctx.db),
+      run: () => queueDue(ctx),
     }),
   ]
   const unsubscribe = ctx.wakes.on('lines', () => void tend())
