@@ -4,16 +4,24 @@ import { VERSION } from '../version.js'
 import { ADMIN_COMMANDS } from './admin.js'
 import { ApiError } from './client.js'
 import type { Command } from './command.js'
-import { UsageError } from './command.js'
+import { StillWaiting, UsageError } from './command.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
+import { messages } from './messages.js'
 import { harmless } from './output.js'
+import { replay } from './replay.js'
 import { SEAL_COMMANDS } from './seal.js'
+import { send } from './send.js'
 import { serve } from './serve.js'
+import { tail } from './tail.js'
 import { WEBHOOK_COMMANDS } from './webhooks.js'
 
-/** Exit codes are stable: 0 done, 1 failed, 2 wrong usage. */
+/** Exit codes are stable: 0 done, 1 failed, 2 wrong usage, 3 still waiting. */
 const COMMANDS: readonly Command[] = [
   serve,
+  send,
+  messages,
+  tail,
+  replay,
   ...ADMIN_COMMANDS,
   ...CONVERSATION_COMMANDS,
   ...SEAL_COMMANDS,
@@ -63,6 +71,7 @@ function explain(error: unknown, command: Command): number {
   }
   const text = error instanceof Error ? error.message : String(error)
   process.stderr.write(`${text}\n`)
+  if (error instanceof StillWaiting) return 3
   if (!(error instanceof ApiError) && !(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug')
     console.error(error)
   return 1
@@ -84,11 +93,12 @@ function overview(): string {
     '',
     'Examples:',
     '  trunkline serve',
+    '  trunkline send --to +12025550101 --wait Hello Ada',
     '  trunkline account create --email you@example.com --name "Example Inc."',
     '  trunkline key list --json',
     '',
     'trunkline <command> --help shows options and examples. Every command takes --json.',
-    'Exit codes: 0 done, 1 failed, 2 wrong usage.',
+    'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 still waiting.',
   ].join('\n')
 }
 
