@@ -60,6 +60,7 @@ import { registerVerifications } from './verifications.js'
 import { registerVerifiedContacts } from './verified-contacts.js'
 import { registerVerifyServices } from './verify-services.js'
 import { registerWebhookDeliveries } from './webhook-deliveries.js'
+import { registerWebhookFeed } from './webhook-feed.js'
 import { registerWebhooks } from './webhooks.js'
 
 export interface ServerOptions {
@@ -190,6 +191,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerHosted(routes, ctx)
     registerLocation(routes, ctx, mayStay)
     registerEvents(routes, ctx, mayStay)
+    registerWebhookFeed(routes, ctx, mayStay)
     registerContactSharing(routes, ctx)
     registerWebhooks(routes, ctx)
     registerSim(routes, ctx)
