@@ -6,16 +6,27 @@ import { ApiError } from './client.js'
 import type { Command } from './command.js'
 import { StillWaiting, UsageError } from './command.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
+import { listen } from './listen.js'
+import { messages } from './messages.js'
 import { harmless } from './output.js'
+import { replay } from './replay.js'
 import { SEAL_COMMANDS } from './seal.js'
+import { send } from './send.js'
 import { serve } from './serve.js'
+import { tail } from './tail.js'
 import { WAIT_COMMANDS } from './wait.js'
 import { WEBHOOK_COMMANDS } from './webhooks.js'
 import { why } from './why.js'
 
 /** Exit codes are stable: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time. */
+/** Exit codes are stable: 0 done, 1 failed, 2 wrong usage, 3 still waiting. */
 const COMMANDS: readonly Command[] = [
   serve,
+  send,
+  messages,
+  tail,
+  listen,
+  replay,
   ...ADMIN_COMMANDS,
   ...CONVERSATION_COMMANDS,
   ...SEAL_COMMANDS,
@@ -67,9 +78,10 @@ function explain(error: unknown, command: Command): number {
   }
   const text = error instanceof Error ? error.message : String(error)
   process.stderr.write(`${text}\n`)
+  if (error instanceof StillWaiting) return 3
   if (!(error instanceof ApiError) && !(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug')
     console.error(error)
-  return error instanceof StillWaiting ? 3 : 1
+  return 1
 }
 
 function print(text: string, code = 0): number {
@@ -88,11 +100,13 @@ function overview(): string {
     '',
     'Examples:',
     '  trunkline serve',
+    '  trunkline send --to +12025550101 --wait Hello Ada',
     '  trunkline account create --email you@example.com --name "Example Inc."',
     '  trunkline key list --json',
     '',
     'trunkline <command> --help shows options and examples. Every command takes --json.',
     'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time.',
+    'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 still waiting.',
   ].join('\n')
 }
 
