@@ -326,8 +326,17 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await world.advance(1000)
     const story = await why(gone)
     expect(story.next_step).toMatch(/answered 410, so the webhook was removed/)
-    sink.answer(() => 200)
+
+    await webhooks({ outbound: [`${sink.url}/again`] })
+    sink.answer(() => 500)
+    const orphan = await send()
+    await world.advance(1000)
     await webhooks({})
+    await world.advance(600_000)
+    const off = await why(orphan)
+    expect(off.summary).toMatch(/[123] of [123] webhook deliver(y|ies) about it (was|were) called off\.$/)
+    expect(off.next_step).toBe('Add the webhook again if its posts are still wanted.')
+    sink.answer(() => 200)
   })
 
   it('a message that came in, with and without a webhook', async () => {
@@ -347,6 +356,23 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await world.text(other, 'Hello')
     await world.advance(1000)
     expect((await why(await find(other))).summary).toContain('No webhook is set for it.')
+  })
+
+  it('on a shared line, the handle of what another account has before it is not told', async () => {
+    const c = await world.addAccount('c@example.com', '+12025550152')
+    const lines = (await world.get('/admin/lines', 'admin')).body.data
+    const shared = lines.find((one: Json) => one.number === SHARED_LINE && one.world === 'live')
+    await world.post(`/admin/lines/${shared.id}/members`, { account_id: c.id }, 'admin')
+    const number = someone()
+    await world.text(number, 'Hello', { to: SHARED_LINE })
+    await world.advance(1000)
+    await world.setLine(SHARED_LINE, { config: { fault: 'unreachable' } })
+    const ahead = await send({ number, from_number: SHARED_LINE })
+    const sent = await world.send({ number, from_number: SHARED_LINE, content: 'mine' }, c.live)
+    const story = await why(sent.message_handle, c.live)
+    expect(story).toMatchObject({ verdict: 'queued_behind', next_step: 'Wait until they are out.' })
+    expect(JSON.stringify(story)).not.toContain(ahead)
+    await world.setLine(SHARED_LINE, { config: {} })
   })
 
   it('a deleted message, another account and a token of other lines find nothing', async () => {

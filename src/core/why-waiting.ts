@@ -30,6 +30,10 @@ export function waiting(known: Known): Conclusion {
       'Wait, and do not send it a second time: it may be out already.',
       'Word from the carrier whether it has the message.',
     )
+  if (message.dueAt !== null) {
+    const due = formatTime(message.dueAt)
+    return waits('scheduled', `It is to go out at ${due}.`, 'Wait until then.', `Its time at ${due}.`)
+  }
   if (hold)
     return waits(
       'conversation_held',

@@ -49,7 +49,7 @@ export async function countBefore(
     `select count(*) as n, count(case when coalesce(group_id, contact) = $3 then 1 end) as same,
        min(case when coalesce(group_id, contact) = $3 then id end) as first
      from (select id, contact, group_id from messages
-       where line_id = $1 and next_action_at is not null and id < $2 order by id desc limit $4) earlier`,
+       where line_id = $1 and next_action_at is not null and due_at is null and id < $2 order by id desc limit $4) earlier`,
     [lineId, id, conversation, limit],
   )
   return { onLine: row!.n, inConversation: row!.same, firstId: row!.first }
