@@ -1,10 +1,10 @@
 import { createContext, Script } from 'node:vm'
 import { AppError } from '../core/errors.js'
 
-/** What a pattern may look at, and how long: some take centuries for a few dozen characters. */
+/** What a pattern may look at, and how long (a busy machine is no reason to refuse one): some take centuries. */
 export const MAX_PATTERN_CHARS = 200
 export const MAX_SEARCHED_CHARS = 2000
-const MAX_MS = 100
+const MAX_MS = 500
 
 /** Only here can it be stopped. Strings come in and one leaves: nothing of ours is in reach. */
 const room = createContext(Object.create(null))
