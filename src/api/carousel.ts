@@ -45,7 +45,6 @@ const ALIASES = {
   media_urls: ['mediaURLs', 'mediaUrls'],
   send_style: ['sendStyle'],
   status_callback: ['statusCallback'],
-  send_at: ['sendAt'],
 } as const
 
 /** The document says how many images; the check of it is the handler's, which knows what to do with one. */

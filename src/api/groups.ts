@@ -48,7 +48,6 @@ const GROUP_SEND_ALIASES = {
   media_url: SEND_ALIASES.media_url,
   send_style: SEND_ALIASES.send_style,
   status_callback: SEND_ALIASES.status_callback,
-  send_at: SEND_ALIASES.send_at,
 } as const
 
 const ACTOR_ALIASES = { from_number: SEND_ALIASES.from_number, group_id: ['groupId'] } as const

@@ -64,7 +64,6 @@ export const SEND_ALIASES = {
   media_url: ['mediaUrl', 'mediaURL'],
   send_style: ['sendStyle'],
   status_callback: ['statusCallback'],
-  send_at: ['sendAt'],
 } as const
 
 export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
