@@ -6,9 +6,13 @@ import { ApiError } from './client.js'
 import type { Command } from './command.js'
 import { StillWaiting, UsageError } from './command.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
+import { messages } from './messages.js'
 import { harmless } from './output.js'
+import { replay } from './replay.js'
 import { SEAL_COMMANDS } from './seal.js'
+import { send } from './send.js'
 import { serve } from './serve.js'
+import { tail } from './tail.js'
 import { WAIT_COMMANDS } from './wait.js'
 import { WEBHOOK_COMMANDS } from './webhooks.js'
 import { why } from './why.js'
@@ -16,6 +20,10 @@ import { why } from './why.js'
 /** Exit codes are stable: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time. */
 const COMMANDS: readonly Command[] = [
   serve,
+  send,
+  messages,
+  tail,
+  replay,
   ...ADMIN_COMMANDS,
   ...CONVERSATION_COMMANDS,
   ...SEAL_COMMANDS,
@@ -88,6 +96,7 @@ function overview(): string {
     '',
     'Examples:',
     '  trunkline serve',
+    '  trunkline send --to +12025550101 --wait Hello Ada',
     '  trunkline account create --email you@example.com --name "Example Inc."',
     '  trunkline key list --json',
     '',

@@ -3,12 +3,25 @@ import { DEFAULT_WORLD } from '../services/world.js'
 import type { Args } from './command.js'
 import { harmless } from './output.js'
 
-export class ApiError extends Error {}
+export class ApiError extends Error {
+  /** Status of the answer; without one, there was none. */
+  constructor(
+    message: string,
+    readonly status?: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+/** The request may have arrived, but the connection broke before its answer. */
+export class AnswerLost extends ApiError {}
 
 export type Call = (
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: object,
+  headers?: Record<string, string>,
 ) => Promise<unknown>
 
 const URL_OPTION = {
@@ -44,28 +57,46 @@ async function online<T>(
   otherwise: string,
   work: (call: Call) => Promise<T>,
 ): Promise<T> {
-  const url = (args.values.url as string | undefined) ?? process.env.TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
-  const credentials = {
-    'sb-api-key-id': process.env.TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys[kind].id,
-    'sb-api-secret-key': process.env.TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys[kind].secret,
-  }
-  return work(async (method, path, body) => {
-    let response: Response
+  const { url, credentials } = serverOf(args, kind)
+  return work(async (method, path, body, headers) => {
     try {
-      response = await fetch(new URL(path, url), {
+      const response = await fetch(new URL(path, url), {
         method,
         ...(body
-          ? { headers: { ...credentials, 'content-type': 'application/json' }, body: JSON.stringify(body) }
-          : { headers: credentials }),
+          ? {
+              headers: { ...credentials, ...headers, 'content-type': 'application/json' },
+              body: JSON.stringify(body),
+            }
+          : { headers: { ...credentials, ...headers } }),
       })
-    } catch {
-      throw new ApiError(`No server answers at ${url}. Start one with "trunkline serve"${otherwise}.`)
+      return answer(response.status, await response.text(), WHICH_KEY[kind])
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      const words = `No server answers at ${url}. Start one with "trunkline serve"${otherwise}.`
+      const isNobodyThere = ['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error))
+      throw isNobodyThere ? new ApiError(words) : new AnswerLost(words)
     }
-    return answer(response.status, await response.text(), WHICH_KEY[kind])
   })
 }
 
-const WHICH_KEY = {
+/** The server that the caller means, and as whom to speak to it. */
+export function serverOf(args: Args, kind: 'admin' | 'live') {
+  return {
+    url: (args.values.url as string | undefined) ?? process.env.TRUNKLINE_URL ?? 'http://127.0.0.1:4040',
+    credentials: {
+      'sb-api-key-id': process.env.TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys[kind].id,
+      'sb-api-secret-key': process.env.TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys[kind].secret,
+    },
+  }
+}
+
+/** Why nothing came back from a server, in a word. */
+export function codeOf(error: unknown): string {
+  const { cause, code, name } = error as { cause?: unknown; code?: string; name?: string }
+  return code ?? (cause instanceof Error ? codeOf(cause) : (name ?? 'unknown'))
+}
+
+export const WHICH_KEY = {
   admin: 'an admin key ("trunkline key create --admin --offline" makes one)',
   live: 'a key of the account ("trunkline key create --account <id>" makes one)',
 }
@@ -85,17 +116,20 @@ async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
 
 type Answer = { error?: { message?: string }; message?: string } | null
 
-function answer(status: number, text: string, key: string): unknown {
+export function answer(status: number, text: string, key: string): unknown {
   let body: Answer
   try {
     body = text === '' ? null : JSON.parse(text)
   } catch {
-    throw new ApiError(`The answer (HTTP ${status}) is not JSON. Is that a Trunkline server?`)
+    throw new ApiError(`The answer (HTTP ${status}) is not JSON. Is that a Trunkline server?`, status)
   }
   if (status < 300) return body
   const reason = body?.error?.message ?? body?.message ?? `HTTP ${status}`
   if (status === 401) {
-    throw new ApiError(`Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to ${key}.`)
+    throw new ApiError(
+      `Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to ${key}.`,
+      status,
+    )
   }
-  throw new ApiError(harmless(reason))
+  throw new ApiError(harmless(reason), status)
 }

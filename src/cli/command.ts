@@ -35,3 +35,15 @@ export function onePositional(args: Args, what: string): string {
   if (args.positionals.length !== 1) throw new UsageError(`Name one ${what}`)
   return args.positionals[0]!
 }
+
+export function noPositionals({ positionals }: Args): void {
+  if (positionals.length > 0) throw new UsageError('This takes no names')
+}
+
+/** A whole number of at least one. */
+export function count(args: Args, name: string): number | undefined {
+  const value = text(args, name)
+  if (value === undefined) return undefined
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new UsageError(`--${name} must be a whole number, 1 or more`)
+  return Number(value)
+}

@@ -24,6 +24,16 @@ export function printTable(
     )
 }
 
+/** One of many things as they happen: a line each. */
+export function printLine(record: Record<string, unknown>, words: string, json: boolean): void {
+  write(json ? toJson(record, 0) : harmless(words))
+}
+
+/** For people, beside the result. */
+export function note(words: string): void {
+  process.stderr.write(`${harmless(words)}\n`)
+}
+
 function show(value: unknown): string {
   const text =
     value === null || value === undefined
@@ -43,10 +53,10 @@ export function harmless(text: string): string {
 }
 
 /** JSON that is safe to look at: its own escapes leave out DEL and the upper control characters. */
-function toJson(value: unknown): string {
+function toJson(value: unknown, indent = 2): string {
   const escaped = (control: string) =>
     control === '\n' ? control : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(value, null, 2).replace(CONTROL, escaped)
+  return JSON.stringify(value, null, indent).replace(CONTROL, escaped)
 }
 
 function write(text: string): void {

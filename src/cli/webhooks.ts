@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { WEBHOOK_TYPES } from '../core/webhook.js'
 import { ACCOUNT_OPTIONS, ApiError, type Call, withAccount } from './client.js'
-import { type Args, type Command, text, UsageError } from './command.js'
+import { type Args, type Command, noPositionals, text, UsageError } from './command.js'
 import { printRecord, printTable } from './output.js'
 
 /** The webhooks of an account: each command is one call with a key of that account. */
@@ -87,12 +87,8 @@ function urlsOf({ positionals }: Args): string[] {
   return positionals
 }
 
-function noPositionals({ positionals }: Args): void {
-  if (positionals.length > 0) throw new UsageError('This takes no names')
-}
-
 /** From a file: what is in the command line stays in the shell's history and is seen by everyone on the machine. */
-function readSecret(file: string): string {
+export function readSecret(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8').trim()
   } catch {

@@ -113,8 +113,8 @@ export interface Ran {
 }
 
 /** Runs one command of the command line to its end. */
-export async function runCli(args: string[], env: Record<string, string> = {}): Promise<Ran> {
-  const child = start(args, env)
+export async function runCli(args: string[], env: Record<string, string> = {}, input?: string): Promise<Ran> {
+  const child = start(args, env, input)
   const ran = { stdout: '', stderr: '' }
   child.stdout!.setEncoding('utf8').on('data', (text) => (ran.stdout += text))
   child.stderr!.setEncoding('utf8').on('data', (text) => (ran.stderr += text))
@@ -122,6 +122,27 @@ export async function runCli(args: string[], env: Record<string, string> = {}): 
   const { code } = await ended(child)
   clearTimeout(hung)
   return { code, ...ran }
+}
+
+/** A command that goes on until it is stopped. */
+export interface RunningCli {
+  readonly stdout: string
+  readonly stderr: string
+  kill(signal: NodeJS.Signals): Promise<Exit>
+}
+
+export function startCli(args: string[], env: Record<string, string> = {}): RunningCli {
+  const child = start(args, env)
+  const ran = { stdout: '', stderr: '' }
+  child.stdout!.setEncoding('utf8').on('data', (text) => (ran.stdout += text))
+  child.stderr!.setEncoding('utf8').on('data', (text) => (ran.stderr += text))
+  const exited = ended(child)
+  return Object.assign(ran, {
+    kill(signal: NodeJS.Signals) {
+      child.kill(signal)
+      return exited
+    },
+  })
 }
 
 /** Asks again until the answer is right. For other processes only: in this one there is `settle()`. */
@@ -142,11 +163,12 @@ export async function eventually<T>(
 }
 
 /** Nothing of the surrounding environment reaches the process but the way to its programs. */
-function start(args: string[], env: Record<string, string>): ChildProcess {
+function start(args: string[], env: Record<string, string>, input?: string): ChildProcess {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
+  child.stdin?.end(input)
   children.add(child)
   child.once('close', () => children.delete(child))
   return child
