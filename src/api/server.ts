@@ -62,6 +62,7 @@ import { registerVerifications } from './verifications.js'
 import { registerVerifiedContacts } from './verified-contacts.js'
 import { registerVerifyServices } from './verify-services.js'
 import { registerWebhookDeliveries } from './webhook-deliveries.js'
+import { registerWebhookFeed } from './webhook-feed.js'
 import { registerWebhooks } from './webhooks.js'
 import { registerWhy } from './why.js'
 
@@ -195,6 +196,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerHosted(routes, ctx)
     registerLocation(routes, ctx, mayStay)
     registerEvents(routes, ctx, mayStay)
+    registerWebhookFeed(routes, ctx, mayStay)
     registerContactSharing(routes, ctx)
     registerWebhooks(routes, ctx)
     registerSim(routes, ctx)

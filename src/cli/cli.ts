@@ -6,6 +6,7 @@ import { ApiError } from './client.js'
 import type { Command } from './command.js'
 import { StillWaiting, UsageError } from './command.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
+import { listen } from './listen.js'
 import { messages } from './messages.js'
 import { harmless } from './output.js'
 import { replay } from './replay.js'
@@ -23,6 +24,7 @@ const COMMANDS: readonly Command[] = [
   send,
   messages,
   tail,
+  listen,
   replay,
   ...ADMIN_COMMANDS,
   ...CONVERSATION_COMMANDS,

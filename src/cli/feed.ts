@@ -32,10 +32,12 @@ export async function* followFeed(args: Args, options: FeedOptions): AsyncGenera
   let { after } = options
   let wait: number = WAIT_MS.first
   let wasOpen = false
+  let isTold = false
   while (!signal.aborted) {
     try {
       for await (const item of readOnce(args, options, after)) {
         wasOpen = true
+        isTold = false
         wait = WAIT_MS.first
         after = item.id
         yield item
@@ -44,7 +46,8 @@ export async function* followFeed(args: Args, options: FeedOptions): AsyncGenera
       if (signal.aborted) return
       const isRefusal = error instanceof ApiError && error.status !== undefined && !isPassing(error.status)
       if (isRefusal || !wasOpen) throw error
-      if (wait === WAIT_MS.first) note(`The connection broke (${codeOf(error)}); connecting again.`)
+      if (!isTold) note(`The connection broke (${codeOf(error)}); connecting again.`)
+      isTold = true
     }
     await pause(wait, undefined, { signal }).catch(() => {})
     wait = Math.min(wait * 2, WAIT_MS.most)

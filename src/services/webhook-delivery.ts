@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type WebhookEndpoint, webhookIdOf } from '../core/webhook.js'
+import { SECRET_HEADER, webhookHeaders } from '../core/webhook-headers.js'
 import { judge, type PostOutcome, parseRetryAfter } from '../core/webhook-judge.js'
-import { signature } from '../core/webhook-signature.js'
 import type { Ctx } from '../ctx.js'
 import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../storage/webhook-deliveries.js'
 import { VERSION } from '../version.js'
@@ -162,34 +162,18 @@ function ended(
   return { ...delivery, state, nextAt: null, httpStatus, reason, finishedAt: now }
 }
 
-/**
- * The time is the world's, not the simulated one: receivers compare it with theirs. The names with `x-` in front
- * are for receivers behind proxies that drop the others.
- */
 function headersOf(delivery: Delivery, endpoint: WebhookEndpoint | null): Record<string, string> {
-  const id = webhookIdOf({ accountId: delivery.accountId, seq: delivery.eventSeq })
-  const timestamp = Math.floor(Date.now() / 1000)
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    'user-agent': `Trunkline/${VERSION}`,
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'x-webhook-id': id,
-    'x-webhook-timestamp': String(timestamp),
-    'x-trunkline-event': delivery.eventType,
-    'x-trunkline-sequence': String(delivery.eventSeq),
-    'x-trunkline-attempt': String(delivery.attempts + 1),
+  const post = {
+    webhookId: webhookIdOf({ accountId: delivery.accountId, seq: delivery.eventSeq }),
+    eventType: delivery.eventType,
+    sequence: delivery.eventSeq,
+    attempt: delivery.attempts + 1,
+    body: delivery.body,
   }
-  if (!endpoint?.secret) return headers
-  const secrets = endpoint.formerSecret ? [endpoint.secret, endpoint.formerSecret] : [endpoint.secret]
-  const signed = signature(secrets, id, timestamp, delivery.body)
-  headers['webhook-signature'] = signed
-  headers['x-webhook-signature'] = signed
-  headers[SECRET_HEADER] = endpoint.secret
-  return headers
+  const { secret = null, formerSecret = null } = endpoint ?? {}
+  const secrets = secret ? [secret, ...(formerSecret ? [formerSecret] : [])] : []
+  return { 'user-agent': `Trunkline/${VERSION}`, ...webhookHeaders(post, secrets, Date.now()) }
 }
-
-const SECRET_HEADER = 'sb-signing-secret'
 
 /** As it is kept: whoever may read the log need not know the secret. */
 function withoutSecret(headers: Record<string, string>): Record<string, string> {

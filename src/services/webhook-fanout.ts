@@ -104,7 +104,8 @@ async function deliveriesOf(
   })
 }
 
-async function withSubjects(ctx: Ctx, account: Account, events: readonly Event[]): Promise<Told[]> {
+/** Events with what they are about, as the renderer wants them. */
+export async function withSubjects(ctx: Ctx, account: Account, events: readonly Event[]): Promise<Told[]> {
   const { messages, groups } = await findSubjects(ctx.db, events)
   return events.map((event) => {
     const message = isAboutMessage(event) ? messages.get(event.subject) : undefined
