@@ -161,6 +161,28 @@ describe('the everyday commands', () => {
     await sink.close()
   })
 
+  it('keeps contacts, shows codes and makes tokens', async () => {
+    const number = '+12025550166'
+    expect(await json('contacts', 'add', number, '--first-name', 'Fay')).toMatchObject({ phone: number })
+    await json('contacts', 'add', number, '--last-name', 'Gray')
+    const [newest] = await json('contacts', 'list', '--limit', '1')
+    expect(newest).toMatchObject({ phone: number, first_name: 'Fay', last_name: 'Gray' })
+    expect((await cli('contacts', 'list')).stdout).toMatch(/\+12025550166 +Fay +Gray/)
+    expect(await json('contacts', 'remove', number)).toEqual({ number, removed: true })
+    expect(await cli('contacts', 'remove', number)).toMatchObject({ code: 1, stdout: '' })
+
+    const secret = await call('POST', '/api/v2/totp/secrets', { label: 'Bank', secret: 'JBSWY3DPEHPK3PXP' })
+    expect(await json('totp', 'code', secret.totp_secret.id)).toEqual({
+      code: expect.stringMatching(/^\d{6}$/),
+      expires_in: expect.any(Number),
+    })
+    const token = await json('token', 'create', '--seconds', '600', '--lines', LINE)
+    expect(token.phone_numbers).toEqual([LINE])
+    const headers = { authorization: `Bearer ${token.token}` }
+    const lines = await (await fetch(`${server.url}/api/lines`, { headers })).json()
+    expect(lines).toEqual({ numbers: [LINE] })
+  })
+
   it('ends with 1 and a reason, or 2 and the help', async () => {
     const failing: [string[], number, RegExp][] = [
       [['send', 'x'], 2, /^--to is needed\n\nUsage: trunkline send <text\.\.\.>/],

@@ -5,6 +5,7 @@ import { ADMIN_COMMANDS } from './admin.js'
 import { ApiError } from './client.js'
 import type { Command } from './command.js'
 import { StillWaiting, UsageError } from './command.js'
+import { CONTACT_COMMANDS } from './contacts.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
 import { listen } from './listen.js'
 import { messages } from './messages.js'
@@ -33,6 +34,7 @@ const COMMANDS: readonly Command[] = [
   ...WEBHOOK_COMMANDS,
   why,
   ...WAIT_COMMANDS,
+  ...CONTACT_COMMANDS,
 ]
 
 export async function run(argv: string[]): Promise<number> {
