@@ -24,6 +24,7 @@ export const VERDICTS = [
   'pending_lookup',
   'outcome_unknown',
   'opted_out',
+  'canceled',
   'refused',
   'unreachable',
   'not_imessage',
@@ -131,6 +132,12 @@ function failed({ message, attempts, line }: Known): Conclusion {
         'opted_out',
         `${error.message}, so it was not sent.`,
         'Do not write to them until they opt in again: they do so by texting START to the line.',
+      )
+    case 'canceled':
+      return became(
+        'canceled',
+        'It was taken back before its time came, and was not sent.',
+        'Nothing is left to do.',
       )
     case 'line_blocked':
       return became('line_blocked', `${error.message}.`, OTHER_LINE)
