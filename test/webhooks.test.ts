@@ -231,6 +231,33 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       ).toBeGreaterThan(0)
     })
 
+    it('410 Gone does not remove a contact_profile webhook', async () => {
+      await configure({ contact_profile: [`${sink.url}/profile`] })
+      sink.answer(() => 410)
+      await world.post('/api/v2/contact-sharing/profile', { from_number: LINE, first_name: 'Trunk' })
+      await world.advance(60_000)
+      expect(at('/profile')).toHaveLength(1)
+      expect((await deliveries('?limit=1'))[0]).toMatchObject({ status: 'failed', http_status: 410 })
+      const { webhooks } = (await world.get('/api/account/webhooks')).body
+      expect(webhooks.contact_profile).toEqual([`${sink.url}/profile`])
+    })
+
+    it.each([
+      ['1', 5000],
+      ['7', 7000],
+      ['86400', 10_000],
+    ])('503 with Retry-After %s: again after %i ms, neither sooner nor much later', async (after, ms) => {
+      await configure({ receive: [`${sink.url}/in`] })
+      sink.answer((_post, reply) => {
+        reply.writeHead(503, { 'retry-after': after }).end()
+      })
+      await world.text(ADA, `Later ${after}`)
+      await world.advance(ms - 100)
+      expect(sink.received).toHaveLength(1)
+      await world.advance(600)
+      expect(sink.received).toHaveLength(2)
+    })
+
     it('the long schedule goes on for about three days', async () => {
       await configure({ receive: [{ url: `${sink.url}/in`, retry_schedule: 'extended' }] })
       sink.answer(() => 500)
