@@ -183,6 +183,16 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
       expect(await received(message.content)).toHaveLength(3)
     })
 
+    it('the note of the thanks got lost: the time of a carrier that has one tells an equal text from a repeat', async () => {
+      const message = { ...text(), stamped: true }
+      await arrive('bind-1', message)
+      await arrive('bind-2', message)
+      expect(await received(message.content), 'the same time: the same message').toHaveLength(1)
+      await arrive('bind-2', { ...message, sentAt: message.sentAt + 1 })
+      await arrive('bind-3', { ...message, sentAt: message.sentAt + 2 })
+      expect(await received(message.content), 'said again').toHaveLength(3)
+    })
+
     it('is not confused by a lost note of the thanks for longer than an hour', async () => {
       const message = text()
       await arrive('bind-1', message)

@@ -170,6 +170,8 @@ export interface Inbound {
   content: string
   mediaUrl?: string
   sentAt: number
+  /** `sentAt` is the carrier's own time, the same whenever it brings the message again. Tells messages without ids apart. */
+  stamped?: boolean
   /** The carrier's id of the message this one answers. */
   replyTo?: { providerId: string; partIndex?: number }
   /** The group chat it came in. */

@@ -98,7 +98,8 @@ export async function sortOut(
       }
     } else {
       const { from, service, content } = message
-      const fingerprint = uuidOf(JSON.stringify([from, service, content]))
+      const stamp = message.stamped ? [message.sentAt] : []
+      const fingerprint = uuidOf(JSON.stringify([from, service, content, ...stamp]))
       const entry = { lineId: line.id, fingerprint, session: message.session ?? on.session }
       const brought = await takeOverUnthanked(sql, entry, now - UNTHANKED_MS)
       sorted.unthanked.push([original, brought ?? providerId])

@@ -59,10 +59,7 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
     const live = async (server: SpawnedServer) => {
       const lanes = PHONES.map(async (phone, lane) => {
         for (let i = 0; i < PER_LIFE / PHONES.length; i++) {
-          // A carrier without ids that was thanked just before the death cannot be told from one that was not: who
-          // says the same again in that hour would be taken for its repeat. So nobody does, on that line.
-          const hasIds = TEMPERS[lane % TEMPERS.length]!.ids !== false
-          const content = n % 7 === 0 && hasIds ? 'yes' : `text ${n}`
+          const content = n % 7 === 0 ? 'yes' : `text ${n}`
           n++
           const typed = post(server.url, `/sim/phones/${encodeURIComponent(phone)}/messages`, {
             to: lineOf(lane),

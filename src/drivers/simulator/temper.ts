@@ -87,7 +87,7 @@ export function echoOf(
 /** The deliveries that one inbound message makes, each to be stored before the carrier is content. */
 export function deliveriesOf(temper: Temper, session: string, inbound: Inbound): Inbound[] {
   const { providerId, ...rest } = inbound
-  const plain: Inbound = temper.ids === false ? { ...rest, session } : inbound
+  const plain: Inbound = temper.ids === false ? { ...rest, session, stamped: true } : inbound
   if (temper.part_chars && inbound.content.length > temper.part_chars)
     return partsOf(temper, plain, temper.part_chars, providerId!)
   if (temper.duplicate === 'same-id') return [plain, { ...plain }]
