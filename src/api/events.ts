@@ -7,7 +7,7 @@ import type { Ctx } from '../ctx.js'
 import { findSubjects } from '../services/event-subjects.js'
 import type { Renderer } from '../services/event-tail.js'
 import { EventWire, envelope, gapEnvelope } from './event-wire.js'
-import { bookmarkOf, createFeed, FeedHeaders, Since } from './feed.js'
+import { bookmarkOf, createFeed, FeedHeaders, namesIn, Since } from './feed.js'
 import type { Routes } from './routes.js'
 import { eventFrame } from './sse.js'
 
@@ -78,10 +78,7 @@ function createRenderer(ctx: Ctx): Renderer {
 }
 
 function typesOf(given: string | undefined): ReadonlySet<string> {
-  const names = (given ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
+  const names = namesIn(given)
   if (names.length === 0) return new Set(STREAM_TYPES)
   const unknown = names.filter((name) => name !== 'all' && !(EVENT_TYPES as readonly string[]).includes(name))
   if (unknown.length > 0)

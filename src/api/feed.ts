@@ -118,3 +118,11 @@ function afterNumber(field: string, text: string): Bookmark {
     throw new AppError('invalid', `${field}: must be the id of an event of this stream, a whole number`)
   return { field, after: Number(text) }
 }
+
+/** A comma-separated list of a query. */
+export function namesIn(given: string | undefined): string[] {
+  return (given ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}

@@ -6,7 +6,7 @@ import { WEBHOOK_TYPES, webhookIdOf, webhookTypeOf } from '../core/webhook.js'
 import type { Ctx } from '../ctx.js'
 import type { Renderer } from '../services/event-tail.js'
 import { withSubjects } from '../services/webhook-fanout.js'
-import { bookmarkOf, createFeed, FeedHeaders, Since } from './feed.js'
+import { bookmarkOf, createFeed, FeedHeaders, namesIn, Since } from './feed.js'
 import type { Routes } from './routes.js'
 import { eventFrame } from './sse.js'
 import { renderWebhook } from './webhook-payloads.js'
@@ -100,10 +100,7 @@ function createRenderer(ctx: Ctx): Renderer {
 
 /** The events that are posted as webhooks of these types. */
 function eventTypesOf(given: string | undefined): ReadonlySet<string> {
-  const names = (given ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
+  const names = namesIn(given)
   const unknown = names.filter((name) => !(WEBHOOK_TYPES as readonly string[]).includes(name))
   if (unknown.length > 0)
     throw new AppError(
