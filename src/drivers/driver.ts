@@ -163,6 +163,8 @@ export interface Inbound {
   fromMe?: boolean
   /** It may be a copy of something we sent, and the carrier cannot say: our own books decide. */
   mayBeEcho?: boolean
+  /** It only shows a link, which some carriers bring as a message of its own after the text that had it. */
+  linkPreview?: boolean
   /** One of several parts of a long text, counted from 1. They may come in any order. */
   part?: { ref: string; n: number; total: number }
   from: string

@@ -7,6 +7,7 @@ import {
   hasTwin,
   insertUnthanked,
   listLineSuccession,
+  listRecentTexts,
   listStoredIds,
   takeOverUnthanked,
 } from '../storage/inbound-ids.js'
@@ -40,6 +41,8 @@ export interface Sorted {
  * note of the thanks can get lost, too, and then an equal message of the person would be taken for a repeat.
  */
 export const UNTHANKED_MS = 3_600_000
+/** For how long the picture of a link may follow its text. */
+const PREVIEW_MS = 30_000
 /** Between the carrier's clock and ours. */
 const SKEW_MS = 24 * 3_600_000
 
@@ -72,6 +75,17 @@ export async function sortOut(
     return hasTwin(sql, twin, Math.min(sentAt, now) - SKEW_MS)
   }
 
+  /** Whether the person has just sent this link within a text: then its picture is that same message. */
+  async function isShown(message: Inbound): Promise<boolean> {
+    const { from, content, group } = message
+    const before = sorted.fresh.filter((one) => one.from === from && one.group?.chatId === group?.chatId)
+    const accountId = await ownerOf(sql, line, from, group)
+    const texts = accountId
+      ? await listRecentTexts(sql, { accountId, lineId: line.id, contact: from }, now - PREVIEW_MS)
+      : []
+    return [...before.map((one) => one.content), ...texts].some((text) => text.includes(content.trim()))
+  }
+
   for (const { original, message } of items) {
     const { providerId = ctx.newId().toUpperCase(), part } = message
     if (stored.has(providerId)) {
@@ -88,6 +102,10 @@ export async function sortOut(
       if (repeat) sorted.repeats++
       else if (texts.length === 0) sorted.parts++
       for (const text of texts) sorted.fresh.push({ ...text, providerId: text.providerId ?? providerId })
+      continue
+    }
+    if (message.linkPreview && (await isShown(message))) {
+      sorted.repeats++
       continue
     }
     if (message.providerId) {

@@ -1,5 +1,6 @@
 import type { NewEvent } from '../core/event.js'
 import type { Line } from '../core/line.js'
+import { storable } from '../core/storable.js'
 import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
 import { type Sql, UniqueViolation } from '../storage/db.js'
@@ -43,7 +44,7 @@ export function createInboundDoor(
   })
   const prepared = withMedia(ctx, line)
   return {
-    receive: (original) => prepared(original, (message) => batch.add({ original, message })),
+    receive: (original) => prepared(storable(original), (message) => batch.add({ original, message })),
     async thanked(message) {
       const id = unthanked.get(message)
       if (id) await deleteUnthanked(ctx.db, id)

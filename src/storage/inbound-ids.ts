@@ -45,6 +45,20 @@ export async function hasTwin(
   return row !== undefined
 }
 
+/** What this person has written to the line since then. */
+export async function listRecentTexts(
+  sql: Sql,
+  by: { accountId: string; lineId: string; contact: string },
+  since: number,
+): Promise<string[]> {
+  const rows = await sql.all<{ content: string }>(
+    `select content from messages where account_id = $1 and contact = $2 and created_at >= $3
+       and line_id = $4 and is_outbound = 0`,
+    [by.accountId, by.contact, since, by.lineId],
+  )
+  return rows.map((row) => row.content)
+}
+
 /** A send that may come back to us. */
 export interface EchoCandidate {
   ref: string

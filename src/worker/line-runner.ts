@@ -2,6 +2,7 @@ import type { Capabilities, Line } from '../core/line.js'
 import { LineFault } from '../core/line-fault.js'
 import type { Message } from '../core/message.js'
 import type { Receipt } from '../core/outcome.js'
+import { storable } from '../core/storable.js'
 import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
 import type { Ctx, DrivenLine } from '../ctx.js'
 import type { Connection, Driver } from '../drivers/driver.js'
@@ -78,12 +79,12 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const breaker = createLoopBreaker(ctx, line, queue, wake)
   const connection: Connection = await driver.connect(line, {
     ...createInboundDoor(ctx, line, breaker.heard),
-    receipt: (receipt) => receipts.add(receipt),
-    read: (read) => inTurn(() => recordRead(ctx, on, read)),
-    group: (news) => recordGroupNews(ctx, line, news),
+    receipt: (receipt) => receipts.add(storable(receipt)),
+    read: (read) => inTurn(() => recordRead(ctx, on, storable(read))),
+    group: (news) => recordGroupNews(ctx, line, storable(news)),
     locationsChanged: () => ctx.wakes.wake(`places:${line.id}`),
     state: health.report,
-    blocked: (detail) => blockedByCarrier(ctx, line, detail),
+    blocked: (detail) => blockedByCarrier(ctx, line, storable(detail)),
     clock: ctx.clock,
     log: ctx.log,
   })

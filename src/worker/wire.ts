@@ -1,4 +1,5 @@
 import type { SendResult } from '../core/outcome.js'
+import { storable } from '../core/storable.js'
 import type { Ctx } from '../ctx.js'
 import type { Connection, Outbound } from '../drivers/driver.js'
 
@@ -12,7 +13,7 @@ export function wire(ctx: Ctx, connection: Connection, message: Outbound): Promi
     connection.send(message).then(
       (result) => {
         cancel()
-        resolve(result)
+        resolve(storable(result))
       },
       (error) => {
         cancel()
