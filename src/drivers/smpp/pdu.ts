@@ -1,0 +1,134 @@
+import { COMMAND_IDS, COMMAND_NAMES, type Command, hasShortMessage, LAYOUTS } from './commands.js'
+
+/** A protocol data unit. Fields that a command has and a PDU does not give are empty or 0. */
+export interface Pdu extends Partial<Fields> {
+  command: Command
+  status: number
+  sequence: number
+  shortMessage?: Buffer
+  /** Optional parameters by tag; of one that comes twice the first counts. */
+  tlvs?: ReadonlyMap<number, Buffer>
+}
+
+interface Fields {
+  systemId: string
+  password: string
+  systemType: string
+  interfaceVersion: number
+  addrTon: number
+  addrNpi: number
+  addressRange: string
+  serviceType: string
+  sourceTon: number
+  sourceNpi: number
+  source: string
+  destTon: number
+  destNpi: number
+  destination: string
+  esmClass: number
+  protocolId: number
+  priority: number
+  scheduleTime: string
+  validity: string
+  registeredDelivery: number
+  replaceIfPresent: number
+  dataCoding: number
+  defaultMessageId: number
+  messageId: string
+  finalDate: string
+  messageState: number
+  errorCode: number
+}
+
+export const HEADER = 16
+/** A message_payload may have 64 KiB; nothing honest is longer than this. */
+export const MAX_PDU = 70_000
+
+/** A field that does not fit its place is a mistake of ours: the peer would read something else. */
+export class PduTooLong extends Error {}
+
+const scratch = Buffer.alloc(MAX_PDU)
+
+export function encodePdu(pdu: Pdu): Buffer {
+  let at = HEADER
+  const values = pdu as unknown as Record<string, string | number | undefined>
+  for (const [name, kind] of LAYOUTS[pdu.command]) {
+    const value = values[name]
+    if (kind === 'u8') {
+      scratch[at++] = (value as number | undefined) ?? 0
+      continue
+    }
+    const text = (value as string | undefined) ?? ''
+    if (text.length >= kind || text.includes('\0'))
+      throw new PduTooLong(`${name} has room for ${kind - 1} characters`)
+    at += scratch.write(text, at, 'latin1')
+    scratch[at++] = 0
+  }
+  if (hasShortMessage(pdu.command)) {
+    const message = pdu.shortMessage ?? Buffer.alloc(0)
+    if (message.length > 255) throw new PduTooLong('short_message has room for 255 octets')
+    scratch[at++] = message.length
+    at += message.copy(scratch, at)
+  }
+  for (const [tag, value] of pdu.tlvs ?? []) {
+    if (at + 4 + value.length > MAX_PDU) throw new PduTooLong('a PDU has room for 70,000 octets')
+    at = scratch.writeUInt16BE(tag, at)
+    at = scratch.writeUInt16BE(value.length, at)
+    at += value.copy(scratch, at)
+  }
+  scratch.writeUInt32BE(at, 0)
+  scratch.writeUInt32BE(COMMAND_IDS[pdu.command], 4)
+  scratch.writeUInt32BE(pdu.status, 8)
+  scratch.writeUInt32BE(pdu.sequence, 12)
+  return Buffer.from(scratch.subarray(0, at))
+}
+
+/** What can be told of octets that are no PDU we know. */
+export interface UnknownPdu {
+  command: undefined
+  commandId: number
+  sequence: number
+}
+
+/**
+ * Reads one whole PDU. Nothing in it is trusted: a text without its end goes as far as the octets go, a length
+ * that says too much is cut, and what is missing is empty. Peers leave out bodies where they report an error.
+ */
+export function decodePdu(octets: Buffer): Pdu | UnknownPdu {
+  const commandId = octets.readUInt32BE(4)
+  const sequence = octets.readUInt32BE(12)
+  const command = COMMAND_NAMES.get(commandId)
+  if (!command) return { command: undefined, commandId, sequence }
+  const pdu: Record<string, unknown> = { command, status: octets.readUInt32BE(8), sequence }
+  let at = HEADER
+  for (const [name, kind] of LAYOUTS[command]) {
+    if (kind === 'u8') {
+      pdu[name] = at < octets.length ? octets[at++] : 0
+      continue
+    }
+    let end = octets.indexOf(0, at)
+    if (end < 0) end = octets.length
+    pdu[name] = octets.toString('latin1', at, end)
+    at = Math.min(end + 1, octets.length)
+  }
+  if (hasShortMessage(command)) {
+    const length = at < octets.length ? octets[at++]! : 0
+    pdu.shortMessage = Buffer.from(octets.subarray(at, at + length))
+    at += length
+  }
+  // Of the alert we read the beginning only; what follows are no optional parameters.
+  if (at < octets.length && command !== 'alert_notification') pdu.tlvs = readTlvs(octets, at)
+  return pdu as unknown as Pdu
+}
+
+function readTlvs(octets: Buffer, from: number): Map<number, Buffer> {
+  const tlvs = new Map<number, Buffer>()
+  for (let at = from; at + 4 <= octets.length; ) {
+    const tag = octets.readUInt16BE(at)
+    const length = octets.readUInt16BE(at + 2)
+    at += 4
+    if (!tlvs.has(tag)) tlvs.set(tag, Buffer.from(octets.subarray(at, at + length)))
+    at += length
+  }
+  return tlvs
+}
