@@ -10,7 +10,7 @@ import type { Ctx, Log } from './ctx.js'
 import type { Driver } from './drivers/driver.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
 import { createFailpoint } from './failpoint.js'
-import { timeOrderedId } from './ids.js'
+import { createIds } from './ids.js'
 import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
 import { createDoor } from './services/door.js'
@@ -59,6 +59,8 @@ export interface AppOptions {
   guardTx?: boolean
   /** Make the default world in an empty database. */
   seed?: boolean
+  /** What a simulated world's chance is determined by; without it, it is chance. */
+  random?: string
   /** How names become addresses, for tests that must not leave the machine. */
   lookup?: Lookup
   /** Without: no lines are driven and nothing listens; for administration beside a stopped server. */
@@ -84,6 +86,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   await migrate(db, clock.now())
   const vault = openVault(config, log)
   await checkVault(db, vault)
+  const ids = createIds(options.random)
   const drivers = new Map<string, Driver>()
   let errands = 0
   const ctx = {
@@ -91,7 +94,8 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     config,
     clock,
     log,
-    newId: () => timeOrderedId(clock.now()),
+    newId: () => ids.timeOrdered(clock.now()),
+    random: ids.random,
     metrics: createMetrics(),
     drivers,
     directory: createDirectory(db, drivers),
