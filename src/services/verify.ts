@@ -1,8 +1,8 @@
 import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import {
-  type Hosted,
   codeOf,
+  type Hosted,
   pick,
   type Verification,
   type VerifyService,
