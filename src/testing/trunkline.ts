@@ -4,8 +4,12 @@ import { join } from 'node:path'
 import { createApp } from '../app.js'
 import { createClock } from '../clock.js'
 import { loadConfig } from '../config.js'
+import type { Event } from '../core/event.js'
 import type { Log } from '../ctx.js'
 import { DEFAULT_WORLD } from '../services/world.js'
+import { listAccounts } from '../storage/accounts.js'
+import type { Db } from '../storage/db.js'
+import { listEvents } from '../storage/events.js'
 import { milliseconds } from './duration.js'
 import { createPhone, type Phone } from './phone.js'
 import { createAsk, type Json, type Key } from './request.js'
@@ -58,6 +62,11 @@ export interface Trunkline {
   setLine(settings: Record<string, unknown>): Promise<void>
   /** Any request to the API, by default with the live key. Throws a `TrunklineError` when the answer is an error. */
   request(method: string, path: string, body?: unknown, key?: Key): Promise<Json>
+  /**
+   * Everything that has happened, oldest first, as one JSON object per line: the whole event log of the account
+   * and of its test world.
+   */
+  eventLog(): Promise<string>
   /** An empty world again: no messages, no webhooks, phones as at the beginning. The time stays. */
   reset(): Promise<void>
   /** Ends everything and removes what was stored. */
@@ -141,6 +150,7 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
       await app.settle()
     },
     request: ask,
+    eventLog: () => readEventLog(app.ctx.db),
     async reset() {
       await ask('POST', '/sim/reset', {})
       phones.clear()
@@ -156,11 +166,24 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
   return world
 }
 
+async function readEventLog(db: Db): Promise<string> {
+  const lines: string[] = []
+  for (const { id } of await listAccounts(db)) {
+    for (let page: Event[] = [], seq = 0; seq === 0 || page.length === PAGE; seq = page.at(-1)?.seq ?? -1) {
+      page = await listEvents(db, id, seq, PAGE)
+      lines.push(...page.map((event) => `${JSON.stringify(event)}\n`))
+    }
+  }
+  return lines.join('')
+}
+
 function momentOf(time: Date | string | number): number {
   const at = new Date(time).getTime()
   if (Number.isNaN(at)) throw new TypeError(`time: not a moment: ${time}`)
   return at
 }
+
+const PAGE = 1000
 
 const SILENT: Log = {
   info() {},
