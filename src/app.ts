@@ -10,7 +10,7 @@ import type { Ctx, Log } from './ctx.js'
 import type { Driver } from './drivers/driver.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
 import { createFailpoint } from './failpoint.js'
-import { timeOrderedId } from './ids.js'
+import { createIds } from './ids.js'
 import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
 import { createDoor } from './services/door.js'
@@ -27,7 +27,7 @@ import { createPhoneNetwork } from './services/phones.js'
 import { checkVault } from './services/seal.js'
 import { openVault } from './services/vault.js'
 import { createWebhookBook } from './services/webhook-book.js'
-import { hasOwnAdminKey, seedDefaultWorld } from './services/world.js'
+import { hasOwnAdminKey, seedDefaultWorld, type WorldSettings } from './services/world.js'
 import { createChunkBlobs } from './storage/blob-chunks.js'
 import { createFileBlobs } from './storage/blob-files.js'
 import type { Db } from './storage/db.js'
@@ -58,7 +58,11 @@ export interface AppOptions {
   /** Catch the use of the outer database inside a transaction (tests). */
   guardTx?: boolean
   /** Make the default world in an empty database. */
-  seed?: boolean
+  seed?: boolean | WorldSettings
+  /** Nothing of it need survive the process: nothing waits for the disk (SQLite). */
+  throwaway?: boolean
+  /** What a simulated world's chance is determined by; without it, it is chance. */
+  random?: string
   /** How names become addresses, for tests that must not leave the machine. */
   lookup?: Lookup
   /** Without: no lines are driven and nothing listens; for administration beside a stopped server. */
@@ -71,7 +75,11 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
   const log = options.log ?? createLog(config)
   const db = config.databaseUrl
     ? await openPostgres(config.databaseUrl, { guardTx: options.guardTx, failpoint: config.failpoint })
-    : await openSqlite(config.data, { guardTx: options.guardTx, failpoint: config.failpoint })
+    : await openSqlite(config.data, {
+        guardTx: options.guardTx,
+        failpoint: config.failpoint,
+        durable: !options.throwaway,
+      })
   try {
     return await compose(config, options, db, clock, log)
   } catch (error) {
@@ -84,6 +92,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   await migrate(db, clock.now())
   const vault = openVault(config, log)
   await checkVault(db, vault)
+  const ids = createIds(options.random)
   const drivers = new Map<string, Driver>()
   let errands = 0
   const ctx = {
@@ -91,7 +100,8 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     config,
     clock,
     log,
-    newId: () => timeOrderedId(clock.now()),
+    newId: () => ids.timeOrdered(clock.now()),
+    random: ids.random,
     metrics: createMetrics(),
     drivers,
     directory: createDirectory(db, drivers),
@@ -127,7 +137,8 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   ctx.webhooks = createWebhookBook(ctx)
   ctx.holds = createHolds(ctx)
 
-  if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
+  if (options.seed && isLoopback(config.host))
+    await seedDefaultWorld(ctx, options.seed === true ? {} : options.seed)
   const settle = () => settled(() => db.pending() + errands)
   const advance = (ms: number) => clock.advance(ms, settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'

@@ -3,6 +3,7 @@ import type { Config } from './config.js'
 import type { Line } from './core/line.js'
 import type { Vault } from './core/seal.js'
 import type { Driver, LineActions } from './drivers/driver.js'
+import type { Random } from './ids.js'
 import type { Metrics } from './metrics.js'
 import type { Directory } from './services/directory.js'
 import type { Door } from './services/door.js'
@@ -20,6 +21,7 @@ export interface Ctx {
   clock: Clock
   /** A unique id that sorts by time. */
   newId(): string
+  random: Random
   log: Log
   metrics: Metrics
   drivers: ReadonlyMap<string, Driver>

@@ -1,38 +1,91 @@
-import { hash, randomFillSync } from 'node:crypto'
+import { createCipheriv, createHash, hash, randomFillSync } from 'node:crypto'
 
-/**
- * Ids that sort by the time they were made (UUID version 7): new rows land side by side at the end of every
- * index instead of all over it, which is what a database writes fastest.
- */
-const pool = Buffer.allocUnsafe(16 * 512)
-let used = pool.length
-let lastMillis = 0
-let counter = 0
-let prefix = ''
-let prefixMillis = -1
+/** Where everything that is left to chance comes from. */
+export interface Random {
+  bytes(length: number): Buffer
+  /** Base62 characters, without bias. */
+  text(length: number): string
+  /** A whole number from 0 up to that one, which is not among them; without bias. */
+  below(limit: number): number
+}
 
-export function timeOrderedId(now: number): string {
-  if (used + 8 > pool.length) {
-    randomFillSync(pool)
-    used = 0
+export interface Ids {
+  /** A unique id that sorts by time. */
+  timeOrdered(now: number): string
+  random: Random
+}
+
+const POOL = 16 * 512
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** With a seed, a simulated world gets the same ones in the same order each time; such a world keeps no secrets. */
+export function createIds(seed?: string): Ids {
+  const fill = seed === undefined ? randomFillSync : seeded(seed)
+  const pool = Buffer.alloc(POOL)
+  let used = pool.length
+  let lastMillis = 0
+  let counter = 0
+  let prefix = ''
+  let prefixMillis = -1
+
+  const random: Random = {
+    bytes: (length) => fill(Buffer.alloc(length)),
+    text(length) {
+      let text = ''
+      while (text.length < length) {
+        for (const byte of random.bytes(length * 2)) {
+          if (byte < 248 && text.length < length) text += ALPHABET[byte % 62]
+        }
+      }
+      return text
+    },
+    below(limit) {
+      const fair = 2 ** 48 - (2 ** 48 % limit)
+      for (;;) {
+        const value = random.bytes(6).readUIntBE(0, 6)
+        if (value < fair) return value % limit
+      }
+    },
   }
-  // Within a millisecond the 12 bits after the time count up, so that order holds there too.
-  if (now > lastMillis) {
-    lastMillis = now
-    counter = pool.readUInt16BE(used) & 0x3ff
-  } else if (++counter > 0xfff) {
-    lastMillis++
-    counter = 0
+
+  /**
+   * UUID version 7: new rows land side by side at the end of every index instead of all over it, which is what a
+   * database writes fastest.
+   */
+  function timeOrdered(now: number): string {
+    if (used + 8 > pool.length) {
+      fill(pool)
+      used = 0
+    }
+    // Within a millisecond the 12 bits after the time count up, so that order holds there too.
+    if (now > lastMillis) {
+      lastMillis = now
+      counter = pool.readUInt16BE(used) & 0x3ff
+    } else if (++counter > 0xfff) {
+      lastMillis++
+      counter = 0
+    }
+    if (lastMillis !== prefixMillis) {
+      const time = lastMillis.toString(16).padStart(12, '0')
+      prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
+      prefixMillis = lastMillis
+    }
+    const tail = pool.toString('hex', used, used + 8)
+    used += 8
+    const variant = '89ab'[pool[used - 8]! & 3]
+    return `${prefix}${counter.toString(16).padStart(3, '0')}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`
   }
-  if (lastMillis !== prefixMillis) {
-    const time = lastMillis.toString(16).padStart(12, '0')
-    prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
-    prefixMillis = lastMillis
+
+  return { timeOrdered, random }
+}
+
+/** An endless stream of bytes that the seed alone determines. */
+function seeded(seed: string): (buffer: Buffer) => Buffer {
+  const stream = createCipheriv('aes-256-ctr', createHash('sha256').update(seed).digest(), Buffer.alloc(16))
+  return (buffer) => {
+    stream.update(Buffer.alloc(buffer.length)).copy(buffer)
+    return buffer
   }
-  const tail = pool.toString('hex', used, used + 8)
-  used += 8
-  const variant = '89ab'[pool[used - 8]! & 3]
-  return `${prefix}${counter.toString(16).padStart(3, '0')}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`
 }
 
 /** The smallest id of that time. */
@@ -41,26 +94,11 @@ export function firstIdAt(time: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-
 /**
  * For things of which there are few and whose id stands in many indexes: ten characters instead of 36 make a
  * message a third cheaper to store.
  */
-export function shortId(): string {
-  return randomText(10)
-}
-
-/** Random base62 characters, without bias. */
-export function randomText(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    for (const byte of randomFillSync(Buffer.allocUnsafe(length * 2))) {
-      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62]
-    }
-  }
-  return text
-}
+export const SHORT_ID = 10
 
 /** A UUID that the same text always gives (version 8). */
 export function uuidOf(text: string): string {

@@ -18,6 +18,7 @@ const CONTRACT = 'drivers/driver.ts'
 /** What each floor may import, besides itself: floors, or single files. */
 const BELOW: Record<string, readonly string[]> = {
   top: ['top', 'cli', 'api', 'worker', 'services', 'drivers', 'storage', 'core', 'shared'],
+  testing: ['top', 'services', 'storage', 'core', 'shared'],
   cli: ['top', 'api', 'worker', 'services', 'drivers', 'storage', 'core', 'shared'],
   api: ['services', 'storage', 'core', 'shared'],
   // The worker holds the connections that drivers make: it knows their contract, never a driver.
@@ -104,6 +105,13 @@ describe('the check of imports', () => {
   it('lets arrows down pass', () => {
     const fine = [
       importing('main.ts', './cli/cli.js'),
+      importing(
+        'testing/trunkline.ts',
+        '../app.js',
+        '../clock.js',
+        '../services/world.js',
+        '../core/extract.js',
+      ),
       importing('cli/serve.ts', '../app.js', '../services/world.js', 'node:fs'),
       importing('app.ts', './drivers/simulator/simulator.js', './api/server.js', './worker/worker.js'),
       importing(
@@ -149,6 +157,9 @@ describe('the check of imports', () => {
     ['api/server.ts', '../drivers/driver.js', 'drivers/driver.ts'],
     ['api/admin/lines.ts', '../../app.js', 'app.ts'],
     ['api/server.ts', '../cli/cli.js', 'cli/cli.ts'],
+    ['testing/phone.ts', '../api/auth.js', 'api/auth.ts'],
+    ['testing/phone.ts', '../cli/wait.js', 'cli/wait.ts'],
+    ['app.ts', './testing/trunkline.js', 'testing/trunkline.ts'],
     ['clock.ts', './services/lines.js', 'services/lines.ts'],
     ['newcomer/x.ts', '../core/message.js', 'core/message.ts'],
   ])('fails on %s importing %s', (path, name, to) => {

@@ -28,7 +28,7 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
       line: Line
       lease: DispatchLine['lease']
     }
-    on = { line, lease, services: ['iMessage', 'RCS', 'SMS'], recent: createRecentSends() }
+    on = { line, lease, services: ['iMessage', 'RCS', 'SMS'], daily: null, recent: createRecentSends() }
   })
   afterAll(() => world.close())
 

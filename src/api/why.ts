@@ -16,7 +16,7 @@ const StoryWire = Type.Object({
       'Where the message stands and why. ' +
       'received: it came in. delivered: it is on the phone. sent: word of its delivery is still to come. ' +
       'sent_no_receipts: it is out, and nobody reports deliveries. phone_off: it is out, and the phone is off (simulated phones only). ' +
-      'scheduled, queued, queued_behind, waiting_for_pace, line_offline, conversation_held: it waits for its time, its turn, an earlier message of its conversation, the pace of the line, the line, the end of a hold. ' +
+      'scheduled, queued, queued_behind, waiting_for_pace, daily_limit, line_offline, conversation_held: it waits for its time, its turn, an earlier message of its conversation, the pace of the line, the next day of the line, the line, the end of a hold. ' +
       'on_wire: the carrier has not answered yet. retrying: the line did not take it and is tried again. ' +
       'pending_lookup: the carrier is being asked whether it has it. outcome_unknown: that was never found out. ' +
       'opted_out, refused, unreachable, not_imessage, undelivered, line_blocked, line_removed, conversation_dropped, failed: it failed, for that reason.',

@@ -9,6 +9,7 @@ type Fields = Record<string, unknown>
 export function settingOptions(): Command['options'] {
   return {
     pace: { type: 'string', help: 'messages a second; 0 is unlimited (default 10)' },
+    'daily-limit': { type: 'string', help: 'messages a day (UTC); 0 is unlimited (default)' },
     'on-unknown': {
       type: 'string',
       help: 'hold (default) or resend, when nobody can say whether a message went out',
@@ -45,6 +46,7 @@ export function settings(args: Args): Fields {
   }
   return {
     pace: whole('pace'),
+    daily_limit: whole('daily-limit'),
     on_unknown: text(args, 'on-unknown'),
     settle_ms: whole('settle-ms'),
     consent_replies: text(args, 'consent-replies'),

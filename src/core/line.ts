@@ -11,6 +11,8 @@ export interface Line {
   config: Record<string, unknown>
   /** Messages a second; 0 is unlimited. */
   pace: number
+  /** Messages from midnight to midnight, UTC; 0 is unlimited. */
+  dailyLimit: number
   onUnknown: 'hold' | 'resend'
   /** How long after the wire a carrier's "no such message" may still be wrong. */
   settleMs: number
@@ -31,15 +33,25 @@ export interface Line {
 /** What an operator may change of a line beside its driver's own settings. */
 export type LineSettings = Pick<
   Line,
-  'pace' | 'onUnknown' | 'settleMs' | 'consentReplies' | 'stopText' | 'startText' | 'helpText' | 'loopLimit'
+  | 'pace'
+  | 'dailyLimit'
+  | 'onUnknown'
+  | 'settleMs'
+  | 'consentReplies'
+  | 'stopText'
+  | 'startText'
+  | 'helpText'
+  | 'loopLimit'
 >
 
 export const DEFAULT_PACE = 10
 export const MAX_PACE = 10_000
+export const MAX_DAILY_LIMIT = 1_000_000_000
 export const DEFAULT_SETTLE_MS = 5_000
 
 export const DEFAULT_SETTINGS: LineSettings = {
   pace: DEFAULT_PACE,
+  dailyLimit: 0,
   onUnknown: 'hold',
   settleMs: DEFAULT_SETTLE_MS,
   consentReplies: 'send',

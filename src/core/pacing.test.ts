@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createPace, PACE_WINDOW_MS } from './pacing.js'
+import { createDailyLimit, createPace, dayOf, PACE_WINDOW_MS } from './pacing.js'
 
 const START = 1_700_000_000_000
 
@@ -97,5 +97,35 @@ describe('a pace', () => {
     for (let i = 0; i < 1000; i++) pace.take(START)
     expect(pace.room(START)).toBe(Number.POSITIVE_INFINITY)
     expect(pace.nextAt(START)).toBe(START)
+  })
+})
+
+describe('a daily limit', () => {
+  const noon = Date.parse('2026-03-01T12:00:00.000Z')
+  const midnight = Date.parse('2026-03-02T00:00:00.000Z')
+
+  it('lets so many go until midnight UTC, and then as many again', () => {
+    const limit = createDailyLimit(3, noon, 1)
+    expect(limit.room(noon)).toBe(2)
+    limit.count(noon, 2)
+    expect(limit.room(midnight - 1)).toBe(0)
+    expect(limit.nextAt(noon)).toBe(midnight)
+    expect(limit.room(midnight)).toBe(3)
+    limit.count(midnight, 3)
+    expect(limit.room(midnight)).toBe(0)
+    expect(limit.nextAt(midnight)).toBe(midnight + 86_400_000)
+  })
+
+  it('takes back what did not go, never more than there was', () => {
+    const limit = createDailyLimit(3, noon, 3)
+    limit.count(noon, -1)
+    expect(limit.room(noon)).toBe(1)
+    limit.count(noon, -9)
+    expect(limit.room(noon)).toBe(3)
+  })
+
+  it('is none the less for a limit that was lowered below what went already', () => {
+    expect(createDailyLimit(2, noon, 5).room(noon)).toBe(0)
+    expect(dayOf(midnight) - dayOf(noon)).toBe(1)
   })
 })

@@ -36,3 +36,41 @@ export function createPace(perSecond: number, recent: number[] = []): Pace {
     },
   }
 }
+
+const DAY_MS = 86_400_000
+
+/** The day that a moment is on, UTC. */
+export function dayOf(time: number): number {
+  return Math.floor(time / DAY_MS)
+}
+
+/** What a line may send from midnight to midnight, UTC. */
+export interface DailyLimit {
+  /** How many may go today. */
+  room(now: number): number
+  /** So many went; fewer than none did not, after all. */
+  count(now: number, n: number): void
+  /** When the next day begins. */
+  nextAt(now: number): number
+}
+
+export function createDailyLimit(limit: number, now: number, sentToday: number): DailyLimit {
+  let day = dayOf(now)
+  let sent = sentToday
+  const turn = (time: number) => {
+    if (dayOf(time) === day) return
+    day = dayOf(time)
+    sent = 0
+  }
+  return {
+    room(time) {
+      turn(time)
+      return Math.max(0, limit - sent)
+    },
+    count(time, n) {
+      turn(time)
+      sent = Math.max(0, sent + n)
+    },
+    nextAt: (time) => (dayOf(time) + 1) * DAY_MS,
+  }
+}

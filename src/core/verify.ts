@@ -1,4 +1,4 @@
-import { hash, randomInt } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { NewEvent } from './event.js'
 
 /**
@@ -55,8 +55,8 @@ export interface Verification {
   hosted: Hosted | null
 }
 
-export function newCode(length: number): string {
-  return String(randomInt(10 ** length)).padStart(length, '0')
+export function codeOf(number: number, length: number): string {
+  return String(number).padStart(length, '0')
 }
 
 /** The code in a text, if it is nothing but one. */

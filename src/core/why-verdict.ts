@@ -14,6 +14,7 @@ export const VERDICTS = [
   'queued',
   'queued_behind',
   'waiting_for_pace',
+  'daily_limit',
   'line_offline',
   'line_blocked',
   'line_removed',

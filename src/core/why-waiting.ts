@@ -1,3 +1,4 @@
+import { dayOf } from './pacing.js'
 import { formatTime } from './time.js'
 import type { Known } from './why.js'
 import { seconds } from './why-steps.js'
@@ -71,6 +72,15 @@ export function waiting(known: Known): Conclusion {
           `The next attempt at ${at}.`,
         )
       : waits('scheduled', `It is to go out at ${at}.`, 'Wait until then.', `Its time at ${at}.`)
+  }
+  if (line.isAtDailyLimit) {
+    const tomorrow = formatTime((dayOf(now) + 1) * 86_400_000)
+    return waits(
+      'daily_limit',
+      `The line sends ${line.dailyLimit} ${line.dailyLimit === 1 ? 'message' : 'messages'} a day at most, and has done so today.`,
+      `Wait until ${tomorrow}, use a further line, or have the operator raise the daily limit.`,
+      `The next day of the line, which begins at ${tomorrow}.`,
+    )
   }
   if (line.isAtPace)
     return waits(

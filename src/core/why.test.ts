@@ -73,6 +73,8 @@ const ONLINE: Known['line'] = {
   blockedAt: null,
   pace: 10,
   isAtPace: false,
+  dailyLimit: 0,
+  isAtDailyLimit: false,
 }
 
 const known = (fields: Partial<Known> = {}): Known => ({
@@ -100,6 +102,7 @@ describe('the verdict', () => {
     ['queued', {}],
     ['queued_behind', { queue: behind }],
     ['waiting_for_pace', { line: { ...ONLINE, isAtPace: true } }],
+    ['daily_limit', { line: { ...ONLINE, isAtPace: true, dailyLimit: 5, isAtDailyLimit: true } }],
     // Of several causes, the one without whose end nothing moves.
     ['line_offline', { line: { ...ONLINE, state: 'OFFLINE', isAtPace: true }, queue: behind }],
     ['line_offline', { line: { ...ONLINE, state: null } }],

@@ -44,6 +44,10 @@ export interface KnownLine {
   pace: number
   /** Whether it has sent as many in the last second as it may. */
   isAtPace: boolean
+  /** Messages a day; 0 is unlimited. */
+  dailyLimit: number
+  /** Whether it has sent as many today as it may. */
+  isAtDailyLimit: boolean
 }
 
 /** What waits before the message, while it waits itself. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type Account, DEFAULT_PLAN, type Key, type KeyKind, type Seat } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
-import { randomText, shortId } from '../ids.js'
+import { type Random, SHORT_ID } from '../ids.js'
 import {
   findAccount,
   findAccountByEmail,
@@ -49,7 +49,7 @@ export async function createAccount(
     defaultForwardingNumber: null,
     createdAt: ctx.clock.now(),
   }
-  const [liveId, testId] = [shortId(), shortId()]
+  const [liveId, testId] = [ctx.random.text(SHORT_ID), ctx.random.text(SHORT_ID)]
   const live: Account = { ...base, id: liveId, world: 'live', twinId: testId }
   const test: Account = { ...base, id: testId, world: 'test', twinId: liveId }
   await insertAccount(sql, live)
@@ -116,9 +116,9 @@ export async function createKey(
         : 'account_id: missing required parameter',
     )
   }
-  const secret = fixed?.secret ?? newSecret()
+  const secret = fixed?.secret ?? newSecret(ctx.random)
   const key: Key = {
-    id: fixed?.id ?? `tlk_${randomText(22)}`,
+    id: fixed?.id ?? `tlk_${ctx.random.text(22)}`,
     accountId: account ? (input.kind === 'test' ? account.twinId : account.id) : null,
     kind: input.kind,
     label: input.label,
@@ -131,8 +131,8 @@ export async function createKey(
 }
 
 /** The last six characters check the rest, so that scanners can tell a leaked secret from noise. */
-function newSecret(): string {
-  const body = `tls_${randomText(43)}`
+function newSecret(random: Random): string {
+  const body = `tls_${random.text(43)}`
   return body + hash('sha256', body, 'hex').slice(0, 6)
 }
 

@@ -1,11 +1,16 @@
 import type { Line } from '../core/line.js'
 import type { Message, Service } from '../core/message.js'
+import { createDailyLimit, type DailyLimit, dayOf } from '../core/pacing.js'
+import type { Ctx } from '../ctx.js'
 import type { Attempt } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
+import { findSentOn } from '../storage/line-days.js'
 
 /** A line with what dispatch needs to know of it. */
 export interface DispatchLine extends ReceiptLine {
   lease: Lease
+  /** Null: as many as the pace allows. */
+  daily: DailyLimit | null
 }
 
 /** What the receipts of a line need. */
@@ -27,6 +32,13 @@ export interface RecentSends {
 export interface RecentSend {
   attempt: Attempt
   message: Message
+}
+
+/** What is left of the line's day: whoever drove it before has counted, too. */
+export async function dailyLimitOf(ctx: Ctx, line: Line): Promise<DailyLimit | null> {
+  if (line.dailyLimit === 0) return null
+  const now = ctx.clock.now()
+  return createDailyLimit(line.dailyLimit, now, await findSentOn(ctx.db, line.id, dayOf(now)))
 }
 
 const RECENT_SENDS = 2000

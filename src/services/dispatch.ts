@@ -2,6 +2,7 @@ import type { Group } from '../core/group.js'
 import type { Message, SendStyle, Service } from '../core/message.js'
 import { needsIMessage } from '../core/message-extra.js'
 import { afterAcceptance, afterResult, type SendResult } from '../core/outcome.js'
+import { dayOf } from '../core/pacing.js'
 import { serviceChain } from '../core/service.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
@@ -15,6 +16,7 @@ import {
 import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
 import { findGroups } from '../storage/groups.js'
 import { holdsLease, lockLine } from '../storage/leases.js'
+import { countSends } from '../storage/line-days.js'
 import { type Change, findMessagesByHandle, lockMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
@@ -72,11 +74,15 @@ export async function claim(
   )
   try {
     await ctx.db.write((sql) =>
-      insertAttempts(
-        sql,
-        claimed.map((one) => one.attempt),
-      ),
+      Promise.all([
+        insertAttempts(
+          sql,
+          claimed.map((one) => one.attempt),
+        ),
+        on.daily && countSends(sql, on.line.id, dayOf(now), claimed.length),
+      ]),
     )
+    on.daily?.count(now, claimed.length)
   } catch (error) {
     if (error instanceof UniqueViolation) {
       // The line's former driver started this very attempt while it lost the line: its outcome is the question.
@@ -158,6 +164,7 @@ export async function recordResults(
     const n = ended.filter(({ result }) => result.outcome === outcome).length
     if (n > 0) ctx.metrics.outcomes.inc({ driver: on.line.driver, outcome }, n)
   }
+  if (on.daily) on.daily.count(ctx.clock.now(), -unsent(ended, ctx.clock.now()))
   ctx.failpoint('dispatch.after_result')
   return next
 }
@@ -174,7 +181,13 @@ async function recordExpected(
     before: claimed.message,
     after: afterResult(claimed.message, claimed.attempt, result, on, now),
   }))
-  await ctx.db.write((sql) => Promise.all([endAttempts(sql, endings(ended, now)), saveChanges(sql, changes)]))
+  await ctx.db.write((sql) =>
+    Promise.all([
+      endAttempts(sql, endings(ended, now)),
+      saveChanges(sql, changes),
+      on.daily && countSends(sql, on.line.id, dayOf(now), -unsent(ended, now)),
+    ]),
+  )
   for (const [index, { claimed, result }] of ended.entries()) {
     if (result.outcome !== 'accepted') continue
     const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
@@ -222,8 +235,18 @@ async function recordAfterAll(
       applyParked(on, receipt, claimed.attempt, changes, now)
     }
     await saveChanges(sql, changes)
+    if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(ended, now))
     return current.map((message) => message().nextActionAt)
   })
+}
+
+/** What did not go out, or goes out by another service, does not count for the day. */
+function unsent(ended: readonly Ended[], now: number): number {
+  return ended.filter(
+    ({ claimed, result }) =>
+      dayOf(claimed.attempt.wireAt) === dayOf(now) &&
+      (result.outcome === 'never-left' || (result.outcome === 'refused' && result.tryNextService)),
+  ).length
 }
 
 function acceptedIds(ended: readonly Ended[]): string[] {

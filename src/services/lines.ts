@@ -6,7 +6,7 @@ import { assignedEvent, unassignedEvent } from '../core/line-state.js'
 import { OUTCOME_UNKNOWN } from '../core/message.js'
 import { failed } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
-import { shortId } from '../ids.js'
+import { SHORT_ID } from '../ids.js'
 import { findAccount } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
@@ -68,7 +68,7 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
     throw new AppError('conflict', `number: ${input.number} is a line already`)
   }
   const line: Line = {
-    id: shortId(),
+    id: ctx.random.text(SHORT_ID),
     network,
     number: input.number,
     kind: input.kind,

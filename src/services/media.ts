@@ -11,7 +11,6 @@ import {
   parseMediaUrl,
 } from '../core/media.js'
 import type { Ctx } from '../ctx.js'
-import { randomText } from '../ids.js'
 import type { NewBlob } from '../storage/blobs.js'
 import { CommitUnknown, type Sql } from '../storage/db.js'
 import { findMedia, insertMedia } from '../storage/media.js'
@@ -40,7 +39,7 @@ export async function takeMedia(
   source: MediaSource,
   incoming: Incoming,
 ): Promise<MediaDraft> {
-  const name = randomText(MEDIA_NAME_LENGTH)
+  const name = ctx.random.text(MEDIA_NAME_LENGTH)
   const blob = await ctx.blobs.create(name)
   const discard = () =>
     blob.discard().catch((error) => ctx.log.warn({ err: error }, 'unfinished media stays until it is swept'))

@@ -2,7 +2,6 @@ import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import { TOKEN_TAIL, type Token, tokenText } from '../core/token.js'
 import type { Ctx } from '../ctx.js'
-import { randomText } from '../ids.js'
 import type { Sql } from '../storage/db.js'
 import { listLinesOf } from '../storage/lines.js'
 import { insertToken, revokeToken as saveRevocation } from '../storage/tokens.js'
@@ -42,7 +41,7 @@ export async function mintToken(
     expiresAt: now + input.lifeSeconds * 1000,
     revokedAt: null,
   }
-  const text = tokenText(token.id, randomText(TOKEN_TAIL))
+  const text = tokenText(token.id, ctx.random.text(TOKEN_TAIL))
   await insertToken(sql, token, hashSecret(text))
   return { token, text }
 }

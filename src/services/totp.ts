@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import { readOtpauth } from '../core/otpauth.js'
@@ -34,7 +33,7 @@ export async function createTotpSecret(
   account: Account,
   input: NewTotpSecret,
 ): Promise<{ record: TotpSecret; secret: string }> {
-  const { secret, ...fields } = input.uri === undefined ? fromFields(input) : fromUri(input.uri)
+  const { secret, ...fields } = input.uri === undefined ? fromFields(ctx, input) : fromUri(input.uri)
   const record: TotpSecret = {
     ...fields,
     id: ctx.newId(),
@@ -52,10 +51,10 @@ function fromUri(uri: string) {
   return read
 }
 
-function fromFields(input: NewTotpSecret) {
+function fromFields(ctx: Ctx, input: NewTotpSecret) {
   const label = input.label?.trim()
   if (!label) throw new AppError('invalid', 'missing required parameter: label (or uri)')
-  const secret = input.secret === undefined ? toBase32(randomBytes(20)) : plainSecret(input.secret)
+  const secret = input.secret === undefined ? toBase32(ctx.random.bytes(20)) : plainSecret(input.secret)
   if (!secret) {
     throw new AppError(
       'invalid',

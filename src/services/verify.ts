@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import {
+  codeOf,
   type Hosted,
-  newCode,
   pick,
   type Verification,
   type VerifyService,
@@ -87,11 +86,11 @@ export async function startVerification(
     hosted: input.hosted && {
       ...input.hosted,
       brandName: input.hosted.brandName ?? service.friendlyName,
-      sessionId: `VH${randomBytes(16).toString('hex')}`,
+      sessionId: `VH${ctx.random.bytes(16).toString('hex')}`,
     },
   }
   for (let tries = 0; tries < CODE_TRIES; tries++) {
-    verification.code = newCode(service.codeLength)
+    verification.code = codeOf(ctx.random.below(10 ** service.codeLength), service.codeLength)
     if (await insertVerification(sql, verification)) return verification
   }
   throw new AppError(

@@ -2,13 +2,14 @@ import { AppError } from '../core/errors.js'
 import type { Event } from '../core/event.js'
 import type { Line } from '../core/line.js'
 import { conversationOf, type Message } from '../core/message.js'
-import { PACE_WINDOW_MS } from '../core/pacing.js'
+import { dayOf, PACE_WINDOW_MS } from '../core/pacing.js'
 import { type Known, type KnownLine, type KnownQueue, type Story, tellStory } from '../core/why.js'
 import type { Ctx } from '../ctx.js'
 import { firstIdAt } from '../ids.js'
 import { listAttempts, listWireTimes } from '../storage/attempts.js'
 import { findEventFrom, findLastSeq, listEventsAbout } from '../storage/events.js'
 import { findHold } from '../storage/holds.js'
+import { findSentOn } from '../storage/line-days.js'
 import { findLineHealth } from '../storage/line-states.js'
 import { findLineEver } from '../storage/lines.js'
 import { countBefore } from '../storage/message-queue.js'
@@ -86,7 +87,7 @@ async function eventsAround(ctx: Ctx, message: Message): Promise<Event[]> {
 
 async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Promise<KnownLine> {
   const health = await findLineHealth(ctx.db, message.lineId)
-  const pace = line?.pace ?? 0
+  const { pace, dailyLimit } = line ?? { pace: 0, dailyLimit: 0 }
   const since = ctx.clock.now() - PACE_WINDOW_MS
   const recent =
     pace === 0 || message.nextActionAt === null
@@ -99,6 +100,9 @@ async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Pr
     blockedAt: line?.blockedAt ?? null,
     pace,
     isAtPace: pace > 0 && recent.length >= pace,
+    dailyLimit,
+    isAtDailyLimit:
+      dailyLimit > 0 && (await findSentOn(ctx.db, message.lineId, dayOf(ctx.clock.now()))) >= dailyLimit,
   }
 }
 

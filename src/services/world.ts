@@ -6,7 +6,7 @@ import { findKeySecret, listAccounts, listKeys } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
 import { insertPhones } from '../storage/phones.js'
 import { createAccount, createKey } from './accounts.js'
-import { createLine, linesChanged } from './lines.js'
+import { createLine, linesChanged, type NewLine } from './lines.js'
 
 /** What the first start without configuration makes, so that anyone can build without a SIM or a Mac. */
 export const DEFAULT_WORLD = {
@@ -27,8 +27,11 @@ export const DEFAULT_WORLD = {
   ],
 } as const
 
+/** Settings of its lines that differ from those of other lines. */
+export type WorldSettings = Partial<Pick<NewLine, 'pace' | 'config'>>
+
 /** Seeds an empty database with the default world. Does nothing when there is an account already. */
-export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
+export async function seedDefaultWorld(ctx: Ctx, settings: WorldSettings = {}): Promise<void> {
   await ctx.db.lock('seed', async () => {
     if ((await listAccounts(ctx.db)).length > 0 || (await listKeys(ctx.db)).length > 0) return
     await ctx.db.tx(async (sql) => {
@@ -54,7 +57,7 @@ export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
         { accountId: null, kind: 'admin', label: 'development' },
         DEFAULT_WORLD.keys.admin,
       )
-      const line = { accountId: live.id, driver: 'simulator', config: {}, quiet: true }
+      const line = { accountId: live.id, driver: 'simulator', config: {}, ...settings, quiet: true }
       await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.line, kind: 'dedicated' })
       await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.sharedLine, kind: 'shared' })
       await seedPhones(ctx, sql, live)

@@ -5,6 +5,7 @@ import type { Param, Row, Sql } from './db.js'
 const MUTABLE: [column: string, value: (line: Line) => Param][] = [
   ['config', (line) => JSON.stringify(line.config)],
   ['pace', (line) => line.pace],
+  ['daily_limit', (line) => line.dailyLimit],
   ['on_unknown', (line) => line.onUnknown],
   ['settle_ms', (line) => line.settleMs],
   ['consent_replies', (line) => line.consentReplies],
@@ -194,6 +195,7 @@ export function toLine(row: Row): Line {
     driver: row.driver as string,
     config: JSON.parse(row.config as string),
     pace: row.pace as number,
+    dailyLimit: row.daily_limit as number,
     onUnknown: row.on_unknown as Line['onUnknown'],
     settleMs: row.settle_ms as number,
     consentReplies: row.consent_replies as Line['consentReplies'],

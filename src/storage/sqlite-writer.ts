@@ -7,14 +7,21 @@ import { createStatements, loadSqlite } from './sqlite-statements.js'
  * two kinds of transactions: conversations, whose beginning, statements and end come one by one, and plans,
  * which come whole; the plans that wait together share one commit.
  */
+export interface WriterData {
+  file: string
+  failpoint: string | null
+  /** False: nobody minds what a crash takes away, so nothing waits for the disk. */
+  durable: boolean
+}
 export type WriterRequest = [id: number, op: string, ...args: unknown[]]
 export type WriterReply = { id: number; result?: unknown; error?: string }
 export type PlanStep = [op: 'run' | 'insertMany' | 'updateMany', ...args: unknown[]]
 
-const { file, failpoint: setting } = workerData as { file: string; failpoint: string | null }
+const { file, failpoint: setting, durable } = workerData as WriterData
 const failpoint = createFailpoint(setting)
 const connection = (await loadSqlite())(file)
-connection.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on')
+connection.exec('pragma journal_mode = wal; pragma foreign_keys = on')
+connection.exec(`pragma synchronous = ${durable ? 'full' : 'off'}`)
 connection.exec('pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -32768')
 // A checkpoint copies every changed page back once, however often it changed: fewer of them, less writing.
 connection.exec('pragma wal_autocheckpoint = 16000')

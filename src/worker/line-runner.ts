@@ -9,7 +9,7 @@ import type { Connection, Driver } from '../drivers/driver.js'
 import { firstIdAt } from '../ids.js'
 import { createBatch, createTurns } from '../services/batch.js'
 import { type Claimed, claim, type Ended, LeaseLost, recordResults } from '../services/dispatch.js'
-import { createRecentSends, type DispatchLine } from '../services/dispatch-line.js'
+import { createRecentSends, type DispatchLine, dailyLimitOf } from '../services/dispatch-line.js'
 import { recordGroupNews } from '../services/group-state.js'
 import { createInboundDoor } from '../services/inbound.js'
 import { perform } from '../services/line-actions.js'
@@ -45,7 +45,9 @@ const ID_OVERLAP = 256
 /** Drives one line for as long as this process holds its lease. */
 export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: Lease): Promise<Runner> {
   const capabilities = driver.capabilities(line.config)
-  const on: DispatchLine = { line, services: capabilities.services, lease, recent: createRecentSends() }
+  const daily = await dailyLimitOf(ctx, line)
+  const { services } = capabilities
+  const on: DispatchLine = { line, services, lease, daily, recent: createRecentSends() }
   const recovered = await recoverOpenAttempts(ctx, on)
   if (recovered > 0)
     ctx.log.warn(
@@ -170,7 +172,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       for (const message of messages.values()) {
         if (message.nextActionAt === null || message.nextActionAt > now) continue
         const attempt = await findUnresolved(ctx, message)
-        const heldUntil = breaker.holds(left.get(message.id)!)
+        const isDayOver = daily !== null && due.length >= daily.room(now)
+        const heldUntil = breaker.holds(left.get(message.id)!) ?? (isDayOver ? daily.nextAt(now) : undefined)
         if (attempt) void ask(takeOut(message.id), attempt)
         else if (heldUntil !== undefined) void conclude(takeOut(message.id), async () => heldUntil)
         else due.push(message)

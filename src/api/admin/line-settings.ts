@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type Line, type LineSettings, MAX_PACE } from '../../core/line.js'
+import { type Line, type LineSettings, MAX_DAILY_LIMIT, MAX_PACE } from '../../core/line.js'
 import { nullable } from '../message-wire.js'
 
 /** What an operator sets of a line, on the wire. */
@@ -40,6 +40,14 @@ export const SETTINGS = {
       description: 'Messages a second; 0 is unlimited; default 10',
     }),
   ),
+  daily_limit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_DAILY_LIMIT,
+      description:
+        'Messages a day, from midnight to midnight UTC; what is more waits as QUEUED until the next day. 0 (default) is unlimited',
+    }),
+  ),
   on_unknown: Type.Optional(OnUnknown),
   settle_ms: Type.Optional(
     Type.Integer({
@@ -66,6 +74,7 @@ const Given = Type.Object(SETTINGS)
 
 export const SETTINGS_WIRE = {
   pace: Type.Integer({ description: 'Messages a second; 0 is unlimited' }),
+  daily_limit: Type.Integer({ description: 'Messages a day, UTC; 0 is unlimited' }),
   on_unknown: OnUnknown,
   settle_ms: Type.Integer({ description: 'How long a carrier\'s "no such message" is not yet believed' }),
   consent_replies: ConsentReplies,
@@ -78,6 +87,7 @@ export const SETTINGS_WIRE = {
 export function settingsWire(line: Line) {
   return {
     pace: line.pace,
+    daily_limit: line.dailyLimit,
     on_unknown: line.onUnknown,
     settle_ms: line.settleMs,
     consent_replies: line.consentReplies,
@@ -92,6 +102,7 @@ export function settingsWire(line: Line) {
 export function settingsOf(body: Static<typeof Given>): Partial<LineSettings> {
   const given: { [K in keyof LineSettings]: LineSettings[K] | undefined } = {
     pace: body.pace,
+    dailyLimit: body.daily_limit,
     onUnknown: body.on_unknown as Line['onUnknown'] | undefined,
     settleMs: body.settle_ms,
     consentReplies: body.consent_replies as Line['consentReplies'] | undefined,

@@ -1,0 +1,223 @@
+import { extractCode, extractLink } from '../core/extract.js'
+import { milliseconds } from './duration.js'
+import type { Ask, Json } from './request.js'
+
+/** A message as a phone shows it. */
+export interface PhoneMessage {
+  /** The network's id. */
+  id: string
+  /** Seen from the phone. */
+  direction: 'in' | 'out'
+  /** The line it came from or goes to. */
+  line: string
+  /** Who wrote it: the line, this phone, or another phone of the group. */
+  from: string
+  /** The group chat it is in; null for an ordinary message. */
+  group: { id: string; name: string | null; members: string[] } | null
+  content: string
+  /** Empty when there is none. */
+  mediaUrl: string
+  /** An effect like `confetti`; empty when there is none. */
+  sendStyle: string
+  service: 'iMessage' | 'RCS' | 'SMS'
+  /** Id of the message it answers. */
+  replyTo: string | null
+  /** The API's handle of a message that the line sent. */
+  handle: string | null
+  createdAt: Date
+  /** When it reached the other side. */
+  arrivedAt: Date | null
+  readAt: Date | null
+}
+
+/** What can be switched on a phone. */
+export interface PhoneSwitches {
+  /** Whose phone it is. */
+  name?: string
+  iMessage?: boolean
+  rcs?: boolean
+  /** Off: messages wait until it is on again. */
+  power?: boolean
+  readReceipts?: boolean
+  /** Refuses everything that is sent to it. */
+  refuses?: boolean
+  /** An address its owner is also reached at by iMessage. */
+  email?: string | null
+  /** What it answers with by itself; null: nothing. */
+  autoReply?: string | null
+}
+
+export interface PhoneText {
+  content?: string
+  /** Something on the web, for the line to fetch. */
+  mediaUrl?: string
+  /** A file picked on the phone. */
+  media?: { name: string; bytes: Uint8Array }
+  /** The message that this one answers. */
+  replyTo?: Pick<PhoneMessage, 'id'>
+  /** A line; the world's own when left out. */
+  to?: string
+}
+
+export interface WaitFor {
+  /** What the text must contain. */
+  match?: string | RegExp
+  /** Taken out of the text; a message without it does not fit. A pattern gives its first group, or all of it. */
+  extract?: 'otp' | 'link' | RegExp
+  /** Real time; default 5 seconds. */
+  timeout?: string | number
+}
+
+export type Tapback = 'love' | 'like' | 'dislike' | 'laugh' | 'emphasize' | 'question'
+
+/** A virtual phone: everything a person could do with it. */
+export interface Phone {
+  readonly number: string
+  /** Writes to the line. */
+  text(content: string | PhoneText, more?: PhoneText): Promise<{ id: string; service: string }>
+  /** Reacts to a message on the phone; a `-` in front takes it away. Any emoji does as well. */
+  tapback(message: Pick<PhoneMessage, 'id'>, reaction: Tapback | (string & {})): Promise<void>
+  /** Starts (or, with false, stops) typing. */
+  typing(isTyping?: boolean): Promise<void>
+  /** Reads everything on it; how many were unread. */
+  read(): Promise<number>
+  set(switches: PhoneSwitches): Promise<void>
+  /** What came in, oldest first. */
+  inbox(): Promise<PhoneMessage[]>
+  /** What came in and what it sent, oldest first. */
+  conversation(): Promise<PhoneMessage[]>
+  /**
+   * The oldest message that fits and that no earlier wait gave, as soon as there is one. What nobody waited for
+   * stays there for a later wait with other wishes.
+   */
+  waitForMessage(
+    want: WaitFor & { extract: 'otp' | 'link' | RegExp },
+  ): Promise<PhoneMessage & { extracted: string }>
+  waitForMessage(want?: WaitFor): Promise<PhoneMessage & { extracted: string | null }>
+}
+
+const PAGE = 1000
+/** The longest that the API lets one request wait. */
+const LONGEST_MS = 60_000
+const SHOWN = 5
+
+export function createPhone(ask: Ask, number: string, line: string): Phone {
+  const path = `/sim/phones/${encodeURIComponent(number)}`
+  const given = new Set<string>()
+
+  /** Everything after a place, and where to go on; waits for something to be there. */
+  async function read(after: number, direction: string, waitMs = 0) {
+    const messages: PhoneMessage[] = []
+    let cursor = after
+    for (let more = true; more; ) {
+      const wait = waitMs > 0 && messages.length === 0 ? `&wait=${waitMs}` : ''
+      const page = await ask('GET', `${path}/inbox?after=${cursor}&limit=${PAGE}${direction}${wait}`)
+      messages.push(...page.data.map(toMessage))
+      cursor = page.cursor
+      more = page.data.length === PAGE
+    }
+    return { messages, cursor }
+  }
+
+  return {
+    number,
+    async text(content, more = {}) {
+      const text = typeof content === 'string' ? { ...more, content } : content
+      const { media, replyTo } = text
+      const { id, service } = await ask('POST', `${path}/messages`, {
+        to: text.to ?? line,
+        content: text.content,
+        media_url: text.mediaUrl,
+        ...(media
+          ? { media: { name: media.name, base64: Buffer.from(media.bytes).toString('base64') } }
+          : {}),
+        ...(replyTo ? { reply_to: replyTo.id } : {}),
+      })
+      return { id, service }
+    },
+    async tapback({ id }, reaction) {
+      await ask('POST', `${path}/messages/${encodeURIComponent(id)}/reactions`, { reaction })
+    },
+    async typing(isTyping = true) {
+      await ask('POST', `${path}/typing`, { to: line, typing: isTyping })
+    },
+    read: async () => (await ask('POST', `${path}/read`, {})).read,
+    async set({ iMessage, readReceipts, autoReply, ...switches }) {
+      await ask('PATCH', path, {
+        ...switches,
+        imessage: iMessage,
+        read_receipts: readReceipts,
+        auto_reply: autoReply,
+      })
+    },
+    inbox: async () => (await read(0, '&direction=in')).messages,
+    conversation: async () => (await read(0, '')).messages,
+    waitForMessage: (async (want: WaitFor = {}) => {
+      const endsAt = performance.now() + milliseconds(want.timeout ?? 5000)
+      const seen: PhoneMessage[] = []
+      for (let after = 0; ; ) {
+        const left = Math.ceil(endsAt - performance.now())
+        const { messages, cursor } = await read(after, '&direction=in', Math.min(left, LONGEST_MS))
+        for (const message of messages) {
+          const extracted = given.has(message.id) ? undefined : judge(message.content, want)
+          if (extracted === undefined) continue
+          given.add(message.id)
+          return { ...message, extracted }
+        }
+        seen.push(...messages)
+        after = cursor
+        if (left <= 0) throw new Error(nothingCame(number, want, seen))
+      }
+    }) as Phone['waitForMessage'],
+  }
+}
+
+/** What is taken out of a text that fits (null: nothing was to be), or undefined. */
+function judge(content: string, { match, extract }: WaitFor): string | null | undefined {
+  const fits = typeof match === 'string' ? content.includes(match) : !match || copy(match).test(content)
+  if (!fits) return undefined
+  if (extract === undefined) return null
+  if (extract === 'otp') return extractCode(content) ?? undefined
+  if (extract === 'link') return extractLink(content) ?? undefined
+  const found = copy(extract).exec(content)
+  return found ? (found[1] ?? found[0]) : undefined
+}
+
+/** A global pattern remembers where it was. */
+function copy(pattern: RegExp): RegExp {
+  return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
+}
+
+function nothingCame(number: string, { match, extract, timeout }: WaitFor, seen: PhoneMessage[]): string {
+  const wishes = [match && `with ${match}`, extract && `to take ${extract} from`]
+    .filter(Boolean)
+    .join(' and ')
+  const got = seen.slice(-SHOWN).map(({ content }) => `\n  ${JSON.stringify(content)}`)
+  return [
+    `No ${seen.length > 0 ? 'further ' : ''}message${wishes && ` ${wishes}`} came to ${number} in ${timeout ?? '5s'}.`,
+    seen.length > 0
+      ? ` It has ${seen.length}${seen.length > SHOWN ? `, the last ${SHOWN} of them` : ''}:`
+      : ' It has none.',
+    ...got,
+  ].join('')
+}
+
+function toMessage(wire: Json): PhoneMessage {
+  const time = (text: string | null) => (text === null ? null : new Date(text))
+  return {
+    id: wire.id,
+    direction: wire.direction,
+    line: wire.line,
+    from: wire.from,
+    group: wire.group,
+    content: wire.content,
+    mediaUrl: wire.media_url,
+    sendStyle: wire.send_style,
+    service: wire.service,
+    replyTo: wire.reply_to,
+    handle: wire.message_handle,
+    createdAt: new Date(wire.created_at),
+    arrivedAt: time(wire.arrived_at),
+    readAt: time(wire.read_at),
+  }
+}

@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../app.js'
+import { createClock } from '../clock.js'
+import { loadConfig } from '../config.js'
+import type { Event } from '../core/event.js'
+import type { Log } from '../ctx.js'
+import { DEFAULT_WORLD } from '../services/world.js'
+import { listAccounts } from '../storage/accounts.js'
+import type { Db } from '../storage/db.js'
+import { listEvents } from '../storage/events.js'
+import { milliseconds } from './duration.js'
+import { createPhone, type Phone } from './phone.js'
+import { createAsk, type Json, type Key } from './request.js'
+import { createWebhooks, type Webhooks } from './webhooks.js'
+
+export type { Phone, PhoneMessage, PhoneSwitches, PhoneText, Tapback, WaitFor } from './phone.js'
+export { type Key, TrunklineError } from './request.js'
+export type { Webhook, Webhooks, WebhookType } from './webhooks.js'
+
+export interface TrunklineOptions {
+  /**
+   * Makes ids, codes, secrets and everything else that is left to chance the same in each run. With a `time`, two
+   * runs that do the same then have the same event log to the last byte.
+   */
+  seed?: string
+  /**
+   * The moment the world's clock stands at; it moves only by `advance()`. Left out, it runs with the real time, and
+   * `advance()` puts it ahead of that.
+   */
+  time?: Date | string | number
+  /** How the simulated carrier of the lines misbehaves, as the `config` of a line says it: `{ fault: 'drop' }`. */
+  faults?: Record<string, unknown>
+  /** An empty PostgreSQL database instead of SQLite in a temporary folder. It is not removed at the end. */
+  databaseUrl?: string
+}
+
+/** A whole Trunkline in this process: the API on a free port, a line, and virtual phones. */
+export interface Trunkline {
+  /** Base URL of the API. */
+  readonly url: string
+  /** Keys of the one account, of its test world, and of the operator. */
+  readonly keys: { readonly live: Key; readonly test: Key; readonly admin: Key }
+  /** The line to send from. */
+  readonly line: string
+  /** The variables that point the published SDK here: `Object.assign(process.env, world.env)`. */
+  readonly env: Readonly<
+    Record<'SENDBLUE_API_BASE_URL' | 'SENDBLUE_API_API_KEY' | 'SENDBLUE_API_API_SECRET', string>
+  >
+  /** The world's time. */
+  now(): Date
+  /** A phone of the world. Every number has one: an unknown one has iMessage and takes everything. */
+  phone(number: string): Phone
+  /** A receiver for webhooks: `listen()`, then `waitFor()`. */
+  readonly webhooks: Webhooks
+  /** Moves the world's time ahead, like `'2h'` or milliseconds. What falls due on the way happens at its time. */
+  advance(time: string | number): Promise<void>
+  /** Waits until nothing is going on any more: what was sent has arrived, webhooks have been answered. */
+  settle(): Promise<void>
+  /** Changes settings of the line, as `PATCH /admin/lines/{id}` knows them: `{ pace: 1, daily_limit: 100 }`. */
+  setLine(settings: Record<string, unknown>): Promise<void>
+  /** Any request to the API, by default with the live key. Throws a `TrunklineError` when the answer is an error. */
+  request(method: string, path: string, body?: unknown, key?: Key): Promise<Json>
+  /**
+   * Everything that has happened, oldest first, as one JSON object per line: the whole event log of the account
+   * and of its test world.
+   */
+  eventLog(): Promise<string>
+  /** An empty world again: no messages, no webhooks, phones as at the beginning. The time stays. */
+  reset(): Promise<void>
+  /** Ends everything and removes what was stored. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * Boots a world for a test: nothing to install, nothing to configure, nothing left behind.
+ *
+ * ```ts
+ * const world = await createTrunkline()
+ * await signUp('+12025550101', { baseURL: world.url })
+ * const { extracted } = await world.phone('+12025550101').waitForMessage({ extract: 'otp' })
+ * await world.close()
+ * ```
+ */
+export async function createTrunkline(options: TrunklineOptions = {}): Promise<Trunkline> {
+  const data = mkdtempSync(join(tmpdir(), 'trunkline-world-'))
+  const removeData = () => rmSync(data, { recursive: true, force: true })
+  try {
+    return await boot(options, data, removeData)
+  } catch (error) {
+    removeData()
+    throw error
+  }
+}
+
+async function boot(options: TrunklineOptions, data: string, removeData: () => void): Promise<Trunkline> {
+  const config = loadConfig({
+    PORT: '0',
+    TRUNKLINE_DATA: data,
+    TRUNKLINE_DRAIN_MS: '0',
+    ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl } : {}),
+  })
+  const app = await createApp(config, {
+    log: SILENT,
+    throwaway: true,
+    random: options.seed,
+    // As fast as it can, so that nobody waits and a clock that stands holds nothing up.
+    seed: { pace: 0, config: { latency_ms: 0, ...options.faults } },
+    ...(options.time === undefined ? {} : { clock: createClock(momentOf(options.time)) }),
+  })
+  try {
+    await app.start()
+  } catch (error) {
+    await app.stop()
+    throw error
+  }
+  const { keys, line } = DEFAULT_WORLD
+  const ask = createAsk(app.server, keys.live)
+  const webhooks = createWebhooks(ask)
+  const phones = new Map<string, Phone>()
+  let closing: Promise<void> | undefined
+
+  const world: Trunkline = {
+    url: app.url(),
+    keys,
+    line,
+    env: {
+      SENDBLUE_API_BASE_URL: app.url(),
+      SENDBLUE_API_API_KEY: keys.live.id,
+      SENDBLUE_API_API_SECRET: keys.live.secret,
+    },
+    now: () => new Date(app.ctx.clock.now()),
+    phone(number) {
+      const phone = phones.get(number) ?? createPhone(ask, number, line)
+      phones.set(number, phone)
+      return phone
+    },
+    webhooks,
+    async advance(time) {
+      await app.advance(milliseconds(time))
+      await app.settle()
+    },
+    settle: () => app.settle(),
+    async setLine(settings) {
+      const { data: lines } = await ask('GET', '/admin/lines', undefined, keys.admin)
+      const { id } = lines.find((one: Json) => one.world === 'live' && one.number === line)
+      await ask('PATCH', `/admin/lines/${id}`, settings, keys.admin)
+      await app.settle()
+    },
+    request: ask,
+    eventLog: () => readEventLog(app.ctx.db),
+    async reset() {
+      await ask('POST', '/sim/reset', {})
+      phones.clear()
+      webhooks.clear()
+      await app.settle()
+    },
+    close() {
+      closing ??= Promise.all([app.stop(), webhooks.close()]).then(removeData)
+      return closing
+    },
+    [Symbol.asyncDispose]: () => world.close(),
+  }
+  return world
+}
+
+async function readEventLog(db: Db): Promise<string> {
+  const lines: string[] = []
+  for (const { id } of await listAccounts(db)) {
+    for (let page: Event[] = [], seq = 0; seq === 0 || page.length === PAGE; seq = page.at(-1)?.seq ?? -1) {
+      page = await listEvents(db, id, seq, PAGE)
+      lines.push(...page.map((event) => `${JSON.stringify(event)}\n`))
+    }
+  }
+  return lines.join('')
+}
+
+function momentOf(time: Date | string | number): number {
+  const at = new Date(time).getTime()
+  if (Number.isNaN(at)) throw new TypeError(`time: not a moment: ${time}`)
+  return at
+}
+
+const PAGE = 1000
+
+const SILENT: Log = {
+  info() {},
+  warn() {},
+  error() {},
+  debug() {},
+  isLevelEnabled: () => false,
+}
