@@ -15,6 +15,7 @@ import {
 import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
 import { findGroups } from '../storage/groups.js'
 import { holdsLease, lockLine } from '../storage/leases.js'
+import { isCurrent, requireCurrent } from '../storage/lines.js'
 import { type Change, findMessagesByHandle, lockMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
@@ -174,7 +175,13 @@ async function recordExpected(
     before: claimed.message,
     after: afterResult(claimed.message, claimed.attempt, result, on, now),
   }))
-  await ctx.db.write((sql) => Promise.all([endAttempts(sql, endings(ended, now)), saveChanges(sql, changes)]))
+  await ctx.db.write((sql) =>
+    Promise.all([
+      endAttempts(sql, endings(ended, now)),
+      saveChanges(sql, changes),
+      requireCurrent(sql, [on.line]),
+    ]),
+  )
   for (const [index, { claimed, result }] of ended.entries()) {
     if (result.outcome !== 'accepted') continue
     const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
@@ -192,6 +199,8 @@ async function recordAfterAll(
   return ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     await lockLine(sql, on.line.id)
+    // Of another world: nothing of it is left.
+    if (!(await isCurrent(sql, on.line))) return ended.map(() => null)
     const [live, written, parked] = await Promise.all([
       lockMessages(
         sql,

@@ -64,7 +64,8 @@ export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
   linesChanged(ctx)
 }
 
-async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
+/** The phones that the default world begins with; those that are there already stay as they are. */
+export async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
   const phones = DEFAULT_WORLD.phones.map(
     (phone): Phone => ({
       network: networkOf(account),
@@ -77,6 +78,7 @@ async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
       refuses: 'refuses' in phone && phone.refuses,
       email: null,
       autoReply: null,
+      accountId: null,
       createdAt: ctx.clock.now(),
     }),
   )
