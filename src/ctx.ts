@@ -60,6 +60,8 @@ export interface Log {
 export interface LineDesk {
   get(lineId: string): DrivenLine | undefined
   all(): DrivenLine[]
+  /** Resolves when this process has caught up with what it was woken for: changed lines are driven as they are now. */
+  tended(): Promise<void>
 }
 
 export interface DrivenLine {

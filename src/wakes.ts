@@ -9,6 +9,9 @@ export const ACCESS_TOPIC = 'access'
 /** Something is on the screen of a phone; the detail is its network. */
 export const SCREEN_TOPIC = 'screens'
 
+/** An account's simulated world was begun anew; the detail is the account. */
+export const RESET_TOPIC = 'resets'
+
 /** News that come in bursts go to other processes together, this often at most. */
 const GATHER_MS = 20
 

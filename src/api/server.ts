@@ -54,6 +54,7 @@ import { registerSimOutboundCalls } from './sim/outbound-calls.js'
 import { registerSim } from './sim/phones.js'
 import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
+import { registerSimWorld } from './sim/world.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokens } from './tokens.js'
 import { registerTotp } from './totp.js'
@@ -201,6 +202,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerWebhooks(routes, ctx)
     registerSim(routes, ctx)
     registerSimInbox(routes, ctx)
+    registerSimWorld(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerSimOutboundCalls(routes, ctx)

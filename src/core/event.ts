@@ -27,6 +27,7 @@ export const EVENT_TYPES = [
   'webhook.removed',
   'conversation.held',
   'conversation.released',
+  'world.reset',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 

@@ -28,6 +28,8 @@ export interface Line {
   createdAt: number
   /** Since when its carrier or the operator lets it send nothing. */
   blockedAt: number | null
+  /** How often its simulated world was begun anew: what started in an earlier one has nothing to say any more. */
+  resets: number
 }
 
 /** What an operator may change of a line beside its driver's own settings. */

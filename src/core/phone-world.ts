@@ -17,6 +17,8 @@ export interface Phone {
   email: string | null
   /** What it answers by itself to everything that is sent to it alone; null: nothing. */
   autoReply: string | null
+  /** The account that made it; null: it was there because somebody wrote to it. */
+  accountId: string | null
   createdAt: number
 }
 
@@ -40,6 +42,7 @@ export function defaultPhone(network: string, number: string, now: number): Phon
     refuses: false,
     email: null,
     autoReply: null,
+    accountId: null,
     createdAt: now,
   }
 }

@@ -17,6 +17,7 @@ import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
 import { findGroups } from '../storage/groups.js'
 import { holdsLease, lockLine } from '../storage/leases.js'
 import { countSends } from '../storage/line-days.js'
+import { isCurrent, requireCurrent } from '../storage/lines.js'
 import { type Change, findMessagesByHandle, lockMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
@@ -186,6 +187,7 @@ async function recordExpected(
       endAttempts(sql, endings(ended, now)),
       saveChanges(sql, changes),
       on.daily && countSends(sql, on.line.id, dayOf(now), -unsent(ended, now)),
+      requireCurrent(sql, [on.line]),
     ]),
   )
   for (const [index, { claimed, result }] of ended.entries()) {
@@ -205,6 +207,8 @@ async function recordAfterAll(
   return ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     await lockLine(sql, on.line.id)
+    // Of another world: nothing of it is left.
+    if (!(await isCurrent(sql, on.line))) return ended.map(() => null)
     const [live, written, parked] = await Promise.all([
       lockMessages(
         sql,

@@ -2,6 +2,8 @@ import type { Agent } from 'undici'
 
 export interface AccountAgents {
   of(account: string): Agent
+  /** What is under way for the account ends here. */
+  drop(account: string): void
   destroy(): Promise<unknown>
 }
 
@@ -12,13 +14,13 @@ export interface AccountAgents {
  */
 export function createAccountAgents(make: () => Agent, lifeMs: number, max: number): AccountAgents {
   const agents = new Map<string, { agent: Agent; timer: NodeJS.Timeout }>()
-  const closing = new Set<Agent>()
+  const closing = new Map<Agent, string>()
 
   function retire(account: string) {
     const { agent, timer } = agents.get(account)!
     clearTimeout(timer)
     agents.delete(account)
-    closing.add(agent)
+    closing.set(agent, account)
     agent.close().finally(() => closing.delete(agent))
   }
 
@@ -31,8 +33,17 @@ export function createAccountAgents(make: () => Agent, lifeMs: number, max: numb
       agents.set(account, { agent, timer: setTimeout(retire, lifeMs, account).unref() })
       return agent
     },
+    drop(account) {
+      const known = agents.get(account)
+      if (known) {
+        clearTimeout(known.timer)
+        agents.delete(account)
+        void known.agent.destroy()
+      }
+      for (const [agent, whose] of closing) if (whose === account) void agent.destroy()
+    },
     destroy() {
-      const all = [...closing, ...[...agents.values()].map(({ agent }) => agent)]
+      const all = [...closing.keys(), ...[...agents.values()].map(({ agent }) => agent)]
       for (const { timer } of agents.values()) clearTimeout(timer)
       agents.clear()
       return Promise.all(all.map((agent) => agent.destroy()))

@@ -18,6 +18,8 @@ export interface Door {
    * a PostFailed.
    */
   post(url: string, message: Posting): Promise<Posted>
+  /** Breaks off what is being posted for an account; what comes later goes as always. */
+  hangUp(account: string): void
   close(): Promise<void>
 }
 
@@ -126,6 +128,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
         )
       })
     },
+    hangUp: agents.drop,
     async close() {
       closed = true
       await Promise.all([getter.destroy(), agents.destroy()])

@@ -13,6 +13,7 @@ import {
   lockGroupsOf,
   saveGroup,
 } from '../storage/groups.js'
+import { requireCurrent } from '../storage/lines.js'
 
 /** A group after something was done about it, and what the log has to say of that. */
 export interface Known {
@@ -131,5 +132,6 @@ export async function recordGroupNews(ctx: Ctx, line: Line, news: GroupNews): Pr
     if (!accountId) return
     const { events } = await groupOfChat(ctx, sql, { accountId, lineId: line.id }, news)
     await appendEvents(sql, events)
+    await requireCurrent(sql, [line])
   })
 }

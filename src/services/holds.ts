@@ -4,10 +4,10 @@ import type { Line } from '../core/line.js'
 import { conversationOf, type Message } from '../core/message.js'
 import { failed } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
-import type { Sql } from '../storage/db.js'
+import { MissingValue, type Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { deleteHold, HOLDS_TOPIC, type Hold, insertHold, listHolds, listHoldsDue } from '../storage/holds.js'
-import { findLineEver } from '../storage/lines.js'
+import { findLineEver, requireCurrent } from '../storage/lines.js'
 import { listConversationQueue } from '../storage/message-queue.js'
 import { lockMessages, type NewMessage } from '../storage/messages.js'
 import { saveChanges } from './changes.js'
@@ -72,10 +72,17 @@ export async function holdConversation(
   }
   // At once: the next message is already on its way.
   ctx.holds.note(hold)
-  await ctx.db.tx(async (sql) => {
-    if (!(await insertHold(sql, hold))) return
-    await appendEvents(sql, [holdEvent('conversation.held', line, hold, now, { alternations })])
-  })
+  try {
+    await ctx.db.tx(async (sql) => {
+      if (!(await insertHold(sql, hold))) return
+      await appendEvents(sql, [holdEvent('conversation.held', line, hold, now, { alternations })])
+      await requireCurrent(sql, [line])
+    })
+  } catch (error) {
+    if (!(error instanceof MissingValue)) throw error
+    // The conversation was in a world that is no more.
+    return ctx.holds.load()
+  }
   ctx.log.warn({ line: line.id, alternations }, 'a conversation goes round in circles and is held')
 }
 

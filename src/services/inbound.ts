@@ -6,7 +6,7 @@ import type { Inbound } from '../drivers/driver.js'
 import { type Sql, UniqueViolation } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { deleteUnthanked } from '../storage/inbound-ids.js'
-import { findLineEver } from '../storage/lines.js'
+import { findLineEver, requireCurrent } from '../storage/lines.js'
 import { listDueParts, type MessagePart } from '../storage/message-parts.js'
 import type { NewMessage } from '../storage/messages.js'
 import { createBatch } from './batch.js'
@@ -65,7 +65,9 @@ async function receive(ctx: Ctx, on: { line: Line; session: string }, items: rea
     ctx.db.tx(async (sql) => {
       const now = ctx.clock.now()
       const sorted = await sortOut(ctx, sql, on, items, now)
-      return { sorted, stored: await store(ctx, sql, line, sorted.fresh, now) }
+      const stored = await store(ctx, sql, line, sorted.fresh, now)
+      await requireCurrent(sql, [line])
+      return { sorted, stored }
     }),
   )
   ctx.failpoint('inbound.after_commit')

@@ -13,11 +13,12 @@ import { linesChanged } from './lines.js'
 
 /**
  * A line may send nothing from now on: its carrier or the operator has blocked it. What waits for it ends as an
- * error and is not sent later either, should the line come back. It still receives.
+ * error and is not sent later either, should the line come back. It still receives. `inWorld`: only while that is its world.
  */
-export async function block(ctx: Ctx, id: string): Promise<void> {
+export async function block(ctx: Ctx, id: string, inWorld?: number): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const line = await findLine(sql, id)
+    if (inWorld !== undefined && line?.resets !== inWorld) return
     if (!line) throw new AppError('not_found', `There is no line ${id}`)
     const now = ctx.clock.now()
     if (!(await blockLine(sql, id, now))) return
@@ -34,7 +35,7 @@ export async function block(ctx: Ctx, id: string): Promise<void> {
 /** The line's driver says so. */
 export function blockedByCarrier(ctx: Ctx, line: Line, detail: string): void {
   ctx.log.warn({ line: line.id, detail }, 'the carrier has blocked a line')
-  block(ctx, line.id).catch((error) => {
+  block(ctx, line.id, line.resets).catch((error) => {
     ctx.log.error({ err: error, line: line.id }, 'a blocked line is still in use; trying again in a second')
     ctx.clock.after(1000, () => blockedByCarrier(ctx, line, detail))
   })

@@ -78,6 +78,7 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
     ...settingsOf(input),
     createdAt: ctx.clock.now(),
     blockedAt: null,
+    resets: 0,
   }
   await insertLine(sql, line)
   if (line.kind === 'shared') await insertLineMember(sql, line.id, account.id)

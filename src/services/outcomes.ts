@@ -74,7 +74,8 @@ export async function recordEvidence(
   return ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     await lockLine(sql, on.line.id)
-    const before = (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)!
+    const before = (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)
+    if (!before) return null
     const open = (await findAttemptsByRef(sql, [attempt.ref])).get(attempt.ref)
     if (open?.state !== 'unknown' || before.attempts !== attempt.n) return before.nextActionAt
     const verdict = afterEvidence(before, open, evidence, { ...on.line, services: on.services }, now)

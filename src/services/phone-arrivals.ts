@@ -1,6 +1,7 @@
 import type { PhoneMessage } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
-import { listAnsweringPhones, savePhoneArrivals } from '../storage/phones.js'
+import { listPhoneMessageIds, savePhoneArrivals } from '../storage/phone-messages.js'
+import { listAnsweringPhones } from '../storage/phones.js'
 import { SCREEN_TOPIC } from '../wakes.js'
 import { putOnNetwork, wakePhoneLines } from './phones.js'
 
@@ -17,8 +18,10 @@ export function createArrivals(ctx: Ctx) {
         // Together: a message is answered once, however often the network stumbles.
         await ctx.db.tx(async (sql) => {
           await savePhoneArrivals(sql, ids, at)
-          for (const { usable, number, content } of answers)
-            await putOnNetwork(ctx, sql, usable, number, { content, mediaUrl: '', replyTo: null })
+          const there = await listPhoneMessageIds(sql, ids)
+          for (const { usable, number, content, to } of answers)
+            if (there.has(to))
+              await putOnNetwork(ctx, sql, usable, number, { content, mediaUrl: '', replyTo: null })
         })
         wakePhoneLines(ctx, [...new Set(answers.map(({ usable }) => usable.line.id))])
       }
@@ -40,8 +43,8 @@ async function answersTo(ctx: Ctx, messages: readonly PhoneMessage[]) {
   const texts = new Map(phones.map((phone) => [phone.number, phone.autoReply!]))
   const usable = await ctx.directory.line(direct[0]!.lineId)
   if (!usable) return []
-  return direct.flatMap(({ phone: number }) => {
+  return direct.flatMap(({ id: to, phone: number }) => {
     const content = texts.get(number)
-    return content === undefined ? [] : { usable, number, content }
+    return content === undefined ? [] : { usable, number, content, to }
   })
 }

@@ -3,6 +3,7 @@ import type { PhoneGroup, PhoneMessage } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Group, Outbound } from '../drivers/driver.js'
 import { findGroups } from '../storage/groups.js'
+import { requireCurrent } from '../storage/lines.js'
 import {
   findPhoneGroup,
   findPhoneGroupFor,
@@ -13,7 +14,9 @@ import {
   savePhoneGroup,
   savePhoneGroupTold,
 } from '../storage/phone-groups.js'
-import { insertPhoneMessages, listPhonesByEmail, type NewPhoneMessage } from '../storage/phones.js'
+import { insertPhoneMessages, type NewPhoneMessage } from '../storage/phone-messages.js'
+import { listPhonesByEmail } from '../storage/phones.js'
+import { inThisWorld } from './this-world.js'
 
 const UNTOLD_LIMIT = 256
 
@@ -43,7 +46,13 @@ export function createGroupNetwork(ctx: Ctx) {
       createdAt: ctx.clock.now(),
       version: 1,
     }
-    const isNew = await ctx.db.tx((sql) => insertPhoneGroup(sql, chat))
+    const isNew = await inThisWorld(
+      ctx.db.tx(async (sql) => {
+        const added = await insertPhoneGroup(sql, chat)
+        await requireCurrent(sql, [line])
+        return added
+      }),
+    )
     ctx.wakes.wake(`phones:${line.id}`)
     return isNew ? chat : (await findPhoneGroupFor(ctx.db, line.id, group.id))!
   }
@@ -92,7 +101,9 @@ export function createGroupNetwork(ctx: Ctx) {
         }),
       )
       ctx.failpoint('carrier.before_take')
-      await ctx.db.write((sql) => insertPhoneMessages(sql, rows))
+      await inThisWorld(
+        ctx.db.write((sql) => Promise.all([insertPhoneMessages(sql, rows), requireCurrent(sql, [line])])),
+      )
       ctx.failpoint('carrier.after_take')
       ctx.wakes.wake(`phones:${line.id}`)
       return providerId

@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.js'
 import { extractCode, extractLink } from '../core/extract.js'
 import type { PhoneMessage } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
-import { listPhoneMessages } from '../storage/phones.js'
+import { listPhoneMessages } from '../storage/phone-messages.js'
 import { SCREEN_TOPIC } from '../wakes.js'
 import { boundedPattern, type Found } from './bounded-pattern.js'
 

@@ -9,6 +9,7 @@ import type { Ctx } from '../ctx.js'
 import { findLatestWith } from '../storage/conversations.js'
 import type { Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
+import { isOnPhone, type NewPhoneMessage } from '../storage/phone-messages.js'
 import {
   deleteReaction,
   listCopies,
@@ -17,7 +18,6 @@ import {
   saveReadByLine,
   saveTyping,
 } from '../storage/phone-presence.js'
-import { isOnPhone, type NewPhoneMessage } from '../storage/phones.js'
 import { textToChat } from './phone-group-acts.js'
 import { requireSender, textFromPhone } from './phones.js'
 import { ownerOf } from './shared-lines.js'

@@ -3,6 +3,7 @@ import type { Line } from '../core/line.js'
 import { type Card, changedCard, EMPTY_CARD, profileOf } from '../core/profile.js'
 import type { Ctx } from '../ctx.js'
 import type { Profile, ProfileChange } from '../drivers/driver.js'
+import { requireCurrent } from '../storage/lines.js'
 import { findCard, giveCard, hasIMessageChat, listGivenCards, saveCard } from '../storage/phone-profiles.js'
 import { findPhone } from '../storage/phones.js'
 
@@ -16,6 +17,7 @@ export function createProfileNetwork(ctx: Ctx) {
       ctx.db.tx(async (sql) => {
         const card = changedCard((await findCard(sql, line.id)) ?? EMPTY_CARD, change)
         await saveCard(sql, line.id, card)
+        await requireCurrent(sql, [line])
         return profileOf(card)
       }),
     giveCard: (line: Line, to: string): Promise<'given' | 'no_profile' | 'no_chat'> =>

@@ -5,25 +5,24 @@ import type { MessageExtra } from '../core/message-extra.js'
 import { defaultPhone, type Phone, servicesOf } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
-import type { Sql } from '../storage/db.js'
-import { listLinesOf } from '../storage/lines.js'
+import type { Sql, Writes } from '../storage/db.js'
+import { listLinesOf, requireCurrent } from '../storage/lines.js'
 import { insertLocationRequests } from '../storage/phone-locations.js'
 import {
   findNextDue,
-  findPhone,
   insertPhoneMessages,
-  insertPhones,
   listDuePhoneMessages,
   listPhoneMessages,
   listPhoneMessagesByRef,
   type NewPhoneMessage,
   releaseWaiting,
-  savePhone,
   savePhoneRead,
-} from '../storage/phones.js'
+} from '../storage/phone-messages.js'
+import { findPhone, insertPhones, savePhone } from '../storage/phones.js'
 import { createBatch } from './batch.js'
 import type { UsableLine } from './directory.js'
 import { asOne, createGroupNetwork } from './phone-groups.js'
+import { inThisWorld, linesOf } from './this-world.js'
 
 /**
  * The simulated telephone network: phones, what is on its way to them, and what they send. It keeps its own
@@ -31,16 +30,18 @@ import { asOne, createGroupNetwork } from './phone-groups.js'
  */
 export function createPhoneNetwork(ctx: Ctx) {
   const deliveries = createBatch<Delivery, string>((items) => take(ctx, items))
-  const newcomers = createBatch<Phone, Phone>(async (phones) => {
-    await ctx.db.write((sql) => insertPhones(sql, phones))
+  const newcomers = createBatch<Newcomer, Phone>(async (items) => {
+    const phones = items.map(({ phone }) => phone)
+    const write = (sql: Writes) =>
+      Promise.all([insertPhones(sql, phones), requireCurrent(sql, linesOf(items))])
+    await inThisWorld(ctx.db.write(write))
     return phones
   })
   return {
-    async phone(network: string, number: string): Promise<Phone> {
-      return (
-        (await findPhone(ctx.db, network, number)) ??
-        newcomers.add(defaultPhone(network, number, ctx.clock.now()))
-      )
+    /** A phone that this line writes to: there is one behind every number. */
+    async phone(line: Line, number: string): Promise<Phone> {
+      const phone = await findPhone(ctx.db, line.network, number)
+      return phone ?? newcomers.add({ line, phone: defaultPhone(line.network, number, ctx.clock.now()) })
     },
     /** Takes a message for a phone. Resolves with the network's id once it is in its books. */
     take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
@@ -51,6 +52,11 @@ export function createPhoneNetwork(ctx: Ctx) {
     session: () => ctx.newId(),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
   }
+}
+
+interface Newcomer {
+  line: Line
+  phone: Phone
 }
 
 interface Delivery {
@@ -92,9 +98,13 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
   const requests = rows
     .filter((row) => row.extra?.requestsLocation)
     .map(({ lineId, phone, ref }) => ({ lineId, phone, ref: ref! }))
-  await ctx.db.write((sql) =>
-    Promise.all([insertPhoneMessages(sql, rows), insertLocationRequests(sql, requests)]),
-  )
+  const write = (sql: Writes) =>
+    Promise.all([
+      insertPhoneMessages(sql, rows),
+      insertLocationRequests(sql, requests),
+      requireCurrent(sql, linesOf(items)),
+    ])
+  await inThisWorld(ctx.db.write(write))
   ctx.failpoint('carrier.after_take')
   wakePhoneLines(ctx, [...new Set(rows.map((row) => row.lineId))])
   return rows.map((row) => row.providerId)

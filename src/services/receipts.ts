@@ -6,6 +6,7 @@ import { type Attempt, endAttempts, findAttemptsByProvider, findAttemptsByRef } 
 import type { Sql, Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { lockLine } from '../storage/leases.js'
+import { isCurrent, requireCurrent } from '../storage/lines.js'
 import { type Change, findMessagesById, lockMessages } from '../storage/messages.js'
 import {
   listMatchedReceipts,
@@ -25,12 +26,13 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
   const changes = await unlessChanged(
     async () => {
       const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now(), on.recent)
-      await ctx.db.write((sql) => verdict.write(sql))
+      await ctx.db.write((sql) => Promise.all([verdict.write(sql), requireCurrent(sql, [on.line])]))
       return verdict.changes
     },
     () =>
       ctx.db.tx(async (sql) => {
         await lockLine(sql, on.line.id)
+        if (!(await isCurrent(sql, on.line))) return []
         const verdict = await judge(sql, lockMessages, on, receipts, ctx.clock.now())
         await verdict.write(sql)
         return verdict.changes

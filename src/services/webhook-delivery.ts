@@ -13,8 +13,8 @@ import { currentEndpointsOf, endpointsOf, removeGoneEndpoint } from './webhooks.
 const ANSWER_KEPT = 8192
 
 export interface Deliverer {
-  /** Posts it once. The receiver is free for the next as soon as it has answered. */
-  post(delivery: Delivery): Promise<Posted>
+  /** Posts it once, if that is still wanted. The receiver is free for the next as soon as it has answered. */
+  post(delivery: Delivery, isWanted: () => boolean): Promise<Posted | undefined>
 }
 
 export interface Posted {
@@ -32,8 +32,9 @@ export function createDeliverer(ctx: Ctx): Deliverer {
     return items.map(() => undefined)
   })
   return {
-    async post(delivery) {
+    async post(delivery, isWanted) {
       const endpoint = await receiverOf(ctx, delivery)
+      if (!isWanted()) return undefined
       if (endpoint === 'removed') {
         const canceled = ended(delivery, 'canceled', null, 'The webhook was removed', ctx.clock.now())
         return {

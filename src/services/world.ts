@@ -67,7 +67,8 @@ export async function seedDefaultWorld(ctx: Ctx, settings: WorldSettings = {}): 
   linesChanged(ctx)
 }
 
-async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
+/** The phones that the default world begins with; those that are there already stay as they are. */
+export async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
   const phones = DEFAULT_WORLD.phones.map(
     (phone): Phone => ({
       network: networkOf(account),
@@ -80,6 +81,7 @@ async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
       refuses: 'refuses' in phone && phone.refuses,
       email: null,
       autoReply: null,
+      accountId: null,
       createdAt: ctx.clock.now(),
     }),
   )

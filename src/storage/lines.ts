@@ -1,5 +1,5 @@
 import type { Line } from '../core/line.js'
-import type { Param, Row, Sql } from './db.js'
+import type { Param, Row, Sql, Writes } from './db.js'
 
 /** What may be changed of a line, by column. */
 const MUTABLE: [column: string, value: (line: Line) => Param][] = [
@@ -60,6 +60,23 @@ export async function holdLine(sql: Sql, id: string): Promise<boolean> {
 export async function findLineEver(sql: Sql, id: string): Promise<Line | undefined> {
   const row = await sql.one('select * from lines where id = $1', [id])
   return row && toLine(row)
+}
+
+/** Whether the world that this line was read in is still the present one. */
+export async function isCurrent(sql: Sql, line: Pick<Line, 'id' | 'resets'>): Promise<boolean> {
+  const row = await sql.one<{ resets: number }>('select resets from lines where id = $1', [line.id])
+  return row?.resets === line.resets
+}
+
+/** The same as a condition of the transaction: it fails with MissingValue. Best as its last statement. */
+export async function requireCurrent(sql: Writes, lines: Iterable<Pick<Line, 'id' | 'resets'>>) {
+  for (const { id, resets } of lines) {
+    await sql.run(
+      `insert into stale_writes (line_id) select cast(null as text)
+       where not exists (select 1 from lines where id = $1 and resets = $2)`,
+      [id, resets],
+    )
+  }
 }
 
 /** Which of these numbers are lines. */
@@ -205,5 +222,6 @@ export function toLine(row: Row): Line {
     loopLimit: row.loop_limit as number | null,
     createdAt: row.created_at as number,
     blockedAt: row.blocked_at as number | null,
+    resets: row.resets as number,
   }
 }

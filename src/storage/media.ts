@@ -27,6 +27,11 @@ export async function listOldMedia(
   return rows.map((row) => row.name)
 }
 
+export async function listMediaOf(sql: Sql, accountId: string): Promise<string[]> {
+  const rows = await sql.all<{ name: string }>('select name from media where account_id = $1', [accountId])
+  return rows.map((row) => row.name)
+}
+
 export async function deleteMedia(sql: Sql, names: readonly string[]): Promise<void> {
   const list = sql.inList(1, names)
   await sql.run(`delete from media where name in ${list.sql}`, [list.param])

@@ -1,6 +1,6 @@
 import type { SharedPlace } from '../core/phone-location.js'
 import type { Row, Sql, Writes } from './db.js'
-import { onScreen } from './phones.js'
+import { onScreen } from './phone-messages.js'
 
 export async function savePhoneLocation(sql: Sql, share: SharedPlace): Promise<void> {
   await sql.run(

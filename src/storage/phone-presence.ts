@@ -1,6 +1,6 @@
 import type { PhoneMessage, PhoneReaction } from '../core/phone-world.js'
 import type { Row, Sql } from './db.js'
-import { toPhoneMessage } from './phones.js'
+import { toPhoneMessage } from './phone-messages.js'
 
 /** The copies of a message on the simulated network, by the network's own id: one, or one on each phone of a group. */
 export async function listCopies(sql: Sql, network: string, providerId: string): Promise<PhoneMessage[]> {

@@ -1,6 +1,6 @@
 import type { Card } from '../core/profile.js'
 import type { Sql } from './db.js'
-import { onScreen } from './phones.js'
+import { onScreen } from './phone-messages.js'
 
 /** The simulated network's books on names and photos: those of lines, and the copies phones were given. */
 

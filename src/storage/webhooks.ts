@@ -113,6 +113,10 @@ export async function deleteWebhooks(sql: Sql, ids: readonly string[]): Promise<
   return sql.run(`delete from webhook_endpoints where id in ${list.sql}`, [list.param])
 }
 
+export async function deleteWebhooksOf(sql: Sql, accountId: string): Promise<void> {
+  await sql.run('delete from webhook_endpoints where account_id = $1', [accountId])
+}
+
 /** Tells every process that an account's configuration has changed. */
 export function announceWebhooks(sql: Sql, accountId: string): void {
   sql.announce(WEBHOOKS_TOPIC, accountId)

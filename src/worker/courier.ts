@@ -11,6 +11,7 @@ import {
   releaseShards,
   type WebhookFeed,
 } from '../storage/webhook-feeds.js'
+import { RESET_TOPIC } from '../wakes.js'
 import { createLane, createSlots, type Lane } from './webhook-lane.js'
 
 export interface Courier {
@@ -92,6 +93,16 @@ export function createCourier(
     if (lane.unfinished() > 0) leaving.add(lane)
   }
 
+  /** The account's world was begun anew: nothing of the old one is posted any more. */
+  function abandon(accountId: string) {
+    for (const [key, lane] of lanes) {
+      if (lane.accountId !== accountId) continue
+      lanes.delete(key)
+      lane.abandon()
+    }
+    ctx.door.hangUp(accountId)
+  }
+
   /** The account's log has grown. */
   function feedOn(accountId: string) {
     if (stopped || !isOurs(accountId)) return
@@ -139,6 +150,7 @@ export function createCourier(
   return {
     async start() {
       subscriptions.push(
+        ctx.wakes.on(RESET_TOPIC, abandon),
         ctx.wakes.on(EVENTS_TOPIC, feedOn),
         ctx.wakes.on(FEEDS_TOPIC, (accountId) => {
           // It had none when it was last asked for.

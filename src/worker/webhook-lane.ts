@@ -23,6 +23,8 @@ export interface Lane {
   /** Posts that are not both answered and written down. */
   unfinished(): number
   stop(): void
+  /** The same, and what is under way has no consequences: its world is no more. */
+  abandon(): void
 }
 
 /** Posts that may be under way at once, over all lanes. */
@@ -61,6 +63,7 @@ export function createLane(
   let running = false
   let again = false
   let stopped = false
+  let abandoned = false
   let cancelTimer = () => {}
 
   function wake() {
@@ -153,12 +156,13 @@ export function createLane(
   async function run(entry: Entry, delivery: Delivery, troubled: boolean) {
     let posted: Posted | undefined
     try {
-      posted = await deliverer.post(delivery)
-      adapt(posted.wentWell)
+      posted = await deliverer.post(delivery, () => !abandoned)
+      if (posted) adapt(posted.wentWell)
     } catch (error) {
       ctx.log.warn({ err: error }, 'a delivery could not be posted and is tried again')
     }
     release(troubled)
+    if (abandoned) return finish(entry, null)
     wake()
     try {
       // What is about the same thing waits for this: otherwise a crash could post the older after the newer one.
@@ -194,6 +198,11 @@ export function createLane(
     slots.give(troubled)
   }
 
+  function stop() {
+    stopped = true
+    cancelTimer()
+  }
+
   const isIdle = () => !running && !again && !unread && left === 0 && queue.size() === 0
 
   return {
@@ -207,9 +216,10 @@ export function createLane(
     },
     isIdle,
     unfinished: () => left,
-    stop() {
-      stopped = true
-      cancelTimer()
+    stop,
+    abandon() {
+      stop()
+      abandoned = true
     },
   }
 }

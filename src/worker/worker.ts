@@ -1,6 +1,6 @@
 import type { Line } from '../core/line.js'
 import { CLAIM_MS } from '../core/verified-contact.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, LineDesk } from '../ctx.js'
 import { dropOldEvents } from '../services/event-retention.js'
 import { releaseDue } from '../services/holds.js'
 import { storeOverdueParts } from '../services/inbound.js'
@@ -46,7 +46,7 @@ const PARKED_MS = 72 * 3_600_000
 /** A token that is long dead can still be revoked; then it is gone. */
 const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
 
-export interface Worker {
+export interface Worker extends LineDesk {
   start(): Promise<void>
   stop(): Promise<void>
   get(lineId: string): Runner | undefined
@@ -94,16 +94,20 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const held = new Map(
       (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)).map((lease) => [lease.lineId, lease]),
     )
-    for (const runner of [...runners.values()]) {
+    const look = async (runner: Runner) => {
       const lease = held.get(runner.line.id)
       const line = lines.find((one) => one.id === runner.line.id)
-      if (lease?.epoch !== runner.lease.epoch) await drop(runner, 0)
-      else if (!line) await drop(runner, ctx.config.drainMs, lease)
+      if (lease?.epoch !== runner.lease.epoch) {
+        await drop(runner, 0)
+        // Still ours, in a world that was begun anew.
+        if (lease && line) await drive(line, lease)
+      } else if (!line) await drop(runner, ctx.config.drainMs, lease)
       else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
         await drop(runner, ctx.config.drainMs)
         await drive(line, lease)
       }
     }
+    await Promise.all([...runners.values()].map(look))
     const share = Math.ceil(lines.length / liveNodes)
     const surplus = [...runners.values()].slice(share)
     for (const runner of surplus) await drop(runner, ctx.config.drainMs, runner.lease)
@@ -207,5 +211,6 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     get: (lineId) => runners.get(lineId),
     all: () => [...runners.values()],
     liveNodes: () => liveNodes,
+    tended: () => tending ?? Promise.resolve(),
   }
 }

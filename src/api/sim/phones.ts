@@ -65,7 +65,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const { body } = request
-      const network = await networkFor(ctx, request)
+      const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', body.number)
       const woken: string[] = []
       return answerOnce(
@@ -73,7 +73,8 @@ export function registerSim(app: Routes, ctx: Ctx): void {
         request,
         reply,
         async (sql) => {
-          const { phone, lines } = await setPhone(ctx, sql, network, number, switchesOf(body))
+          const switches = { ...switchesOf(body), accountId: account.id }
+          const { phone, lines } = await setPhone(ctx, sql, networkOf(account), number, switches)
           woken.push(...lines)
           return { status: 201, body: phoneWire(phone) }
         },
@@ -113,9 +114,10 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       },
     },
     async (request) => {
-      const network = await networkFor(ctx, request)
+      const account = await simulatedAccount(ctx, request)
+      const switches = { ...switchesOf(request.body), accountId: account.id }
       const { phone, lines } = await ctx.db.tx((sql) =>
-        setPhone(ctx, sql, network, phoneNumber(request), switchesOf(request.body)),
+        setPhone(ctx, sql, networkOf(account), phoneNumber(request), switches),
       )
       wakePhoneLines(ctx, lines)
       return phoneWire(phone)

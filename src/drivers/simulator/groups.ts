@@ -7,7 +7,7 @@ import type { DriverHost, Group, GroupNews, LineActions, Outbound } from '../dri
 
 /** The network's group chats, as a line sees them. */
 export interface GroupNetwork {
-  phone(network: string, number: string): Promise<Phone>
+  phone(line: Line, number: string): Promise<Phone>
   phonesAt(network: string, email: string): Promise<Phone[]>
   findChat(line: Line, group: Group): Promise<PhoneGroup | undefined>
   makeChat(line: Line, group: Group): Promise<PhoneGroup>
@@ -114,7 +114,7 @@ async function reach(
     members.map(async (handle) => {
       const phones = handle.includes('@')
         ? await network.phonesAt(line.network, handle)
-        : [await network.phone(line.network, handle)]
+        : [await network.phone(line, handle)]
       return phones.filter((phone) => phone.imessage)
     }),
   )

@@ -5,7 +5,7 @@ import type { LineActions } from '../driver.js'
 
 /** What the telephone network keeps beside messages: tapbacks, typing, and what lines have read. */
 export interface PresenceNetwork {
-  phone(network: string, number: string): Promise<Phone>
+  phone(line: Line, number: string): Promise<Phone>
   /** A message as it is on each phone that has it. */
   copies(network: string, providerId: string): Promise<PhoneMessage[]>
   react(
@@ -31,7 +31,7 @@ export function presenceActions(
       await network.react(line, message, reaction)
     },
     async setTyping({ to, typing, maxDurationMs }) {
-      const phone = await network.phone(line.network, to)
+      const phone = await network.phone(line, to)
       if (!servicesOf(phone).includes('iMessage'))
         throw new LineFault('not_imessage', `${to} is not on iMessage, and only iMessage shows typing`)
       await network.setTyping(line, to, typing ? maxDurationMs : 0)

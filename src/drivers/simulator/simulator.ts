@@ -1,4 +1,5 @@
 import type { Capabilities, Line } from '../../core/line.js'
+import { LineFault } from '../../core/line-fault.js'
 import type { Service } from '../../core/message.js'
 import type { SendResult } from '../../core/outcome.js'
 import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
@@ -14,7 +15,7 @@ import { answerOf, deliveriesOf, echoOf, reportDelivery } from './temper.js'
 
 /** The telephone network behind the line, handed in by the composition root. */
 export interface Network extends CallNetwork, GroupNetwork, LocationNetwork, PresenceNetwork, ProfileNetwork {
-  phone(network: string, number: string): Promise<Phone>
+  phone(line: Line, number: string): Promise<Phone>
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
   find(ref: string): Promise<PhoneMessage | undefined>
   due(line: Line, limit: number): Promise<PhoneMessage[]>
@@ -110,10 +111,11 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
   }
 
   function stumbled(error: unknown) {
+    if (closed) return
     host.log.warn({ err: error }, 'the simulated network stumbled and goes on')
     // What it brings again comes over another connection, as after a real break.
     session = network.session()
-    if (!closed) cancelTimer = host.clock.after(1000, () => void carry())
+    cancelTimer = host.clock.after(1000, () => void carry())
   }
 
   async function handOver(message: PhoneMessage, together: readonly PhoneMessage[]) {
@@ -178,42 +180,44 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
   host.state(config.state ?? 'ONLINE', config.state && 'Set by the configuration of the line')
   if (!isOffline) void carry()
 
+  async function send(message: Outbound): Promise<SendResult> {
+    const fault = faultsLeft > 0 ? config.fault : undefined
+    if (fault) faultsLeft--
+    if (fault === 'unreachable')
+      return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
+    if (fault === 'refuse')
+      return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
+    if (fault === 'block') {
+      host.blocked('The simulated carrier has blocked the line')
+      return { outcome: 'refused', code: 'sim.blocked', detail: 'The carrier has blocked this line' }
+    }
+    if (fault === 'silence') return silence()
+    if (fault === 'drop') return dropped()
+    const { group } = message
+    if (group) {
+      const taken = await takeForGroup(network, line, { ...message, group }, latencyMs)
+      return typeof taken === 'string' ? answer(taken, fault, config, host) : taken
+    }
+    const phone = await network.phone(line, message.to)
+    if (!servicesOf(phone).includes(message.service)) {
+      return {
+        outcome: 'refused',
+        code: 'sim.no_service',
+        detail: `The recipient is not on ${message.service}`,
+        tryNextService: true,
+      }
+    }
+    if (phone.refuses)
+      return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
+    return answer(await network.take(line, message, latencyMs), fault, config, host)
+  }
+
   return {
-    async send(message) {
-      const fault = faultsLeft > 0 ? config.fault : undefined
-      if (fault) faultsLeft--
-      if (fault === 'unreachable')
-        return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
-      if (fault === 'refuse')
-        return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
-      if (fault === 'block') {
-        host.blocked('The simulated carrier has blocked the line')
-        return { outcome: 'refused', code: 'sim.blocked', detail: 'The carrier has blocked this line' }
-      }
-      if (fault === 'silence') return silence()
-      if (fault === 'drop') return dropped()
-      const { group } = message
-      if (group) {
-        const taken = await takeForGroup(network, line, { ...message, group }, latencyMs)
-        return typeof taken === 'string' ? answer(taken, fault, config, host) : taken
-      }
-      const phone = await network.phone(line.network, message.to)
-      if (!servicesOf(phone).includes(message.service)) {
-        return {
-          outcome: 'refused',
-          code: 'sim.no_service',
-          detail: `The recipient is not on ${message.service}`,
-          tryNextService: true,
-        }
-      }
-      if (phone.refuses)
-        return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
-      return answer(await network.take(line, message, latencyMs), fault, config, host)
-    },
+    send: (message) => send(message).catch(gone),
     ...groupActions(network, line),
     async availability(number) {
       if (number.includes('@')) return network.servicesAt(line.network, number)
-      return servicesOf(await network.phone(line.network, number))
+      return servicesOf(await network.phone(line, number))
     },
     ...(isMac(config) ? locationActions(network, line, config) : {}),
     ...(isMac(config) ? profileActions(network, line, config) : {}),
@@ -249,6 +253,12 @@ async function answer(
   if (fault === 'accept-then-drop') return dropped()
   if (fault === 'accept-then-silence') return silence()
   return answerOf(config, host, providerId)
+}
+
+/** The network has no place for it any more. */
+function gone(error: unknown): SendResult {
+  if (!(error instanceof LineFault)) throw error
+  return { outcome: 'never-left', code: 'sim.unreachable', detail: error.message }
 }
 
 function silence(): Promise<never> {

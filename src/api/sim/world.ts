@@ -1,0 +1,61 @@
+import { Type } from 'typebox'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { enterNewWorld, fenceWorld, resetWorld } from '../../services/sim-world.js'
+import { optionalBody } from '../body.js'
+import { answeredBefore, answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { simulatedAccount } from './shared.js'
+
+const Reset = Type.Object({
+  reset: Type.Boolean({ description: 'Always true' }),
+  at: Type.String({ description: 'Time of the simulated world' }),
+})
+
+/** A simulated world as a whole. */
+export function registerSimWorld(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+
+  app.post(
+    '/sim/reset',
+    {
+      config: { ...config, optionalBody: true },
+      preValidation: optionalBody,
+      schema: {
+        tags,
+        summary: 'Begin the world anew',
+        description: [
+          "The world of the account behind the key is as it was at first: its messages, scheduled ones too, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, tokens, phones with all they show, faults, and remembered Idempotency-Keys are gone; the default world's phones and lines are as they were seeded. Webhooks go, too, unless they are kept. Keys, seats and lines stay, and a line that was blocked is free.",
+          'After the answer nothing of the old world happens any more: no delivery, no webhook. Event numbers go on and are never used twice: a stream with a bookmark from before is told of the gap, and the first event after it is world.reset.',
+          'Other accounts notice nothing: a phone they use stays as it is. Only while every line the account has ever had is simulated: 409 otherwise. Test worlds always are.',
+        ].join('\n\n'),
+        body: Type.Object({
+          keep: Type.Optional(
+            Type.Array(Type.Unsafe<'webhooks'>({ type: 'string', enum: ['webhooks'] }), {
+              maxItems: 10,
+              description: 'webhooks: where events are posted stays as it is configured',
+            }),
+          ),
+        }),
+        response: { 200: Reset },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, request, reply)
+      if (earlier) return earlier
+      const world = await fenceWorld(ctx, account)
+      let media: string[] = []
+      const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
+      try {
+        return await answerOnce(ctx, request, reply, async (sql) => {
+          media = await resetWorld(ctx, sql, world, keep)
+          return { status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } }
+        })
+      } finally {
+        await enterNewWorld(ctx, media)
+      }
+    },
+  )
+}

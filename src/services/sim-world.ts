@@ -1,0 +1,121 @@
+import { type Account, networkOf } from '../core/account.js'
+import { AppError } from '../core/errors.js'
+import { DEFAULT_SETTINGS } from '../core/line.js'
+import type { Ctx } from '../ctx.js'
+import { findKey } from '../storage/accounts.js'
+import type { Sql } from '../storage/db.js'
+import { appendEvents } from '../storage/events.js'
+import { HOLDS_TOPIC } from '../storage/holds.js'
+import { findLineEver, saveLine } from '../storage/lines.js'
+import { deleteMedia, listMediaOf } from '../storage/media.js'
+import {
+  deleteWorld,
+  fenceLines,
+  findWorldLines,
+  freeLines,
+  lockEvents,
+  outlastTransactions,
+  reviveLine,
+  skipFeed,
+  type WorldScope,
+} from '../storage/sim-world.js'
+import { announceWebhooks, deleteWebhooksOf, lockWebhooks, saveWebhookSettings } from '../storage/webhooks.js'
+import { ACCESS_TOPIC, RESET_TOPIC } from '../wakes.js'
+import { linesChanged } from './lines.js'
+import { DEFAULT_WORLD, seedPhones } from './world.js'
+
+/** A simulated world that is about to be begun anew. */
+export interface FencedWorld {
+  account: Account
+  scope: WorldScope
+  /** All of its lines, those that others use among them. */
+  lines: readonly string[]
+}
+
+/**
+ * What is under way in an account's world writes nothing any more once this has resolved. Whoever drives its lines
+ * begins anew, as after a restart.
+ */
+export async function fenceWorld(ctx: Ctx, account: Account): Promise<FencedWorld> {
+  const { own, joint, simulated } = await findWorldLines(ctx.db, account.id)
+  if (!simulated)
+    throw new AppError(
+      'conflict',
+      'This account has or had a line that is not simulated, and what went over it happened. Use a test key, whose world is always simulated.',
+    )
+  const lines = [...own, ...joint]
+  // On SQLite the one transaction that does it all is fence enough.
+  if (ctx.db.engine === 'postgres') {
+    await ctx.db.tx((sql) => fenceLines(sql, lines))
+    await outlastTransactions(ctx.db)
+  }
+  return { account, lines, scope: { accountId: account.id, network: networkOf(account), lines: own } }
+}
+
+/** The world as it began. Answers the media that is gone with it, whose bytes go after the commit. */
+export async function resetWorld(
+  ctx: Ctx,
+  sql: Sql,
+  world: FencedWorld,
+  keep: { webhooks: boolean },
+): Promise<string[]> {
+  const { account, scope } = world
+  const media = await clearWorld(ctx, sql, world)
+  if (!keep.webhooks) await removeWebhooks(sql, account.id)
+  await freeLines(sql, scope.lines)
+  await seedAgain(ctx, sql, account, scope)
+  const at = ctx.clock.now()
+  await appendEvents(sql, [{ accountId: account.id, type: 'world.reset', subject: account.id, at, data: {} }])
+  await skipFeed(sql, account.id)
+  announceNewWorld(sql, account)
+  return media
+}
+
+/** An empty world. */
+export async function clearWorld(
+  ctx: Ctx,
+  sql: Sql,
+  { account, scope, lines }: FencedWorld,
+): Promise<string[]> {
+  await fenceLines(sql, lines)
+  await lockEvents(sql, account.id)
+  await deleteWorld(sql, scope)
+  const media = await listMediaOf(sql, account.id)
+  await deleteMedia(sql, media)
+  await ctx.blobs.drop(sql, media)
+  return media
+}
+
+export function announceNewWorld(sql: Sql, account: Account): void {
+  sql.announce(RESET_TOPIC, account.id)
+  sql.announce(HOLDS_TOPIC, '')
+  sql.announce(ACCESS_TOPIC, '')
+}
+
+/** Afterwards, however that went. Resolves when the lines are driven in the world that there is now. */
+export async function enterNewWorld(ctx: Ctx, media: readonly string[]): Promise<void> {
+  linesChanged(ctx)
+  await Promise.all([ctx.lines.tended(), ctx.holds.load(), ctx.blobs.dropped(media)])
+}
+
+async function removeWebhooks(sql: Sql, accountId: string): Promise<void> {
+  await lockWebhooks(sql, accountId)
+  await deleteWebhooksOf(sql, accountId)
+  await saveWebhookSettings(sql, accountId, null)
+  announceWebhooks(sql, accountId)
+}
+
+/** The default world has phones from the start, and its lines are as they were made. */
+async function seedAgain(ctx: Ctx, sql: Sql, account: Account, { lines }: WorldScope): Promise<void> {
+  const { live, test } = DEFAULT_WORLD.keys
+  const key = await findKey(sql, account.world === 'live' ? live.id : test.id)
+  if (key?.accountId !== account.id) return
+  await seedPhones(ctx, sql, account)
+  const seeded: readonly string[] = [DEFAULT_WORLD.line, DEFAULT_WORLD.sharedLine]
+  for (const id of lines) {
+    const line = await findLineEver(sql, id)
+    if (!line || !seeded.includes(line.number)) continue
+    await reviveLine(sql, id)
+    await saveLine(sql, { ...line, ...DEFAULT_SETTINGS, config: {} })
+  }
+}
