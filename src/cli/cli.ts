@@ -3,11 +3,11 @@ import { ConfigError } from '../config.js'
 import { VERSION } from '../version.js'
 import { ADMIN_COMMANDS } from './admin.js'
 import { ApiError } from './client.js'
-import type { Command } from './command.js'
-import { StillWaiting, UsageError } from './command.js'
+import { type Args, type Command, StillWaiting, UsageError } from './command.js'
 import { CONTACT_COMMANDS } from './contacts.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
 import { listen } from './listen.js'
+import { mcp } from './mcp.js'
 import { messages } from './messages.js'
 import { harmless } from './output.js'
 import { replay } from './replay.js'
@@ -19,8 +19,7 @@ import { WAIT_COMMANDS } from './wait.js'
 import { WEBHOOK_COMMANDS } from './webhooks.js'
 import { why } from './why.js'
 
-/** Exit codes are stable: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time. */
-/** Exit codes are stable: 0 done, 1 failed, 2 wrong usage, 3 still waiting. */
+/** Exit codes are stable: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time, or still waiting. */
 const COMMANDS: readonly Command[] = [
   serve,
   send,
@@ -35,6 +34,7 @@ const COMMANDS: readonly Command[] = [
   why,
   ...WAIT_COMMANDS,
   ...CONTACT_COMMANDS,
+  mcp,
 ]
 
 export async function run(argv: string[]): Promise<number> {
@@ -63,7 +63,7 @@ export async function run(argv: string[]): Promise<number> {
     })
     if (values.help) return print(commandHelp(command))
     await command.run({
-      values: values as Record<string, string | boolean | undefined>,
+      values: values as Args['values'],
       positionals,
       json: values.json === true,
     })
@@ -107,8 +107,7 @@ function overview(): string {
     '  trunkline key list --json',
     '',
     'trunkline <command> --help shows options and examples. Every command takes --json.',
-    'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time.',
-    'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 still waiting.',
+    'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing came in time, or still waiting.',
   ].join('\n')
 }
 

@@ -1,9 +1,13 @@
+import { hash } from 'node:crypto'
 import { loadConfig } from '../config.js'
 import { DEFAULT_WORLD } from '../services/world.js'
 import type { Args } from './command.js'
 import { harmless } from './output.js'
 
 export class ApiError extends Error {
+  /** When the server says to come back. */
+  retryAfterS?: number
+
   /** Status of the answer; without one, there was none. */
   constructor(
     message: string,
@@ -33,6 +37,9 @@ export const CLIENT_OPTIONS = {
   ...URL_OPTION,
   offline: { type: 'boolean', help: 'work on the database itself while no server runs' },
 } as const
+
+/** Long enough for every answer that the server holds back on purpose. */
+const TIMEOUT_MS = 120_000
 
 /** Options of every command that acts for an account. */
 export const ACCOUNT_OPTIONS = URL_OPTION
@@ -68,8 +75,9 @@ async function online<T>(
               body: JSON.stringify(body),
             }
           : { headers: { ...credentials, ...headers } }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       })
-      return answer(response.status, await response.text(), WHICH_KEY[kind])
+      return answer(response.status, await response.text(), WHICH_KEY[kind], response.headers)
     } catch (error) {
       if (error instanceof ApiError) throw error
       const words = `No server answers at ${url}. Start one with "trunkline serve"${otherwise}.`
@@ -80,14 +88,20 @@ async function online<T>(
 }
 
 /** The server that the caller means, and as whom to speak to it. */
-export function serverOf(args: Args, kind: 'admin' | 'live') {
-  return {
-    url: (args.values.url as string | undefined) ?? process.env.TRUNKLINE_URL ?? 'http://127.0.0.1:4040',
-    credentials: {
-      'sb-api-key-id': process.env.TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys[kind].id,
-      'sb-api-secret-key': process.env.TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys[kind].secret,
-    },
+export function serverOf(
+  args: Pick<Args, 'values'>,
+  kind: 'admin' | 'live',
+): { url: string; who: string; credentials: Record<string, string> } {
+  const { TRUNKLINE_URL, TRUNKLINE_TOKEN, TRUNKLINE_API_KEY_ID, TRUNKLINE_API_SECRET_KEY } = process.env
+  const url = (args.values.url as string | undefined) ?? TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
+  const id = TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys[kind].id
+  const secret = TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys[kind].secret
+  // A token acts for an account, never for the operator.
+  if (TRUNKLINE_TOKEN && kind === 'live') {
+    const who = `token ${hash('sha256', TRUNKLINE_TOKEN, 'hex').slice(0, 16)}`
+    return { url, who, credentials: { authorization: `Bearer ${TRUNKLINE_TOKEN}` } }
   }
+  return { url, who: id, credentials: { 'sb-api-key-id': id, 'sb-api-secret-key': secret } }
 }
 
 /** Why nothing came back from a server, in a word. */
@@ -116,7 +130,12 @@ async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
 
 type Answer = { error?: { message?: string }; message?: string } | null
 
-export function answer(status: number, text: string, key: string): unknown {
+export function answer(
+  status: number,
+  text: string,
+  key: string,
+  headers?: { get(name: string): string | null },
+): unknown {
   let body: Answer
   try {
     body = text === '' ? null : JSON.parse(text)
@@ -131,5 +150,8 @@ export function answer(status: number, text: string, key: string): unknown {
       status,
     )
   }
-  throw new ApiError(harmless(reason), status)
+  const refusal = new ApiError(harmless(reason), status)
+  const seconds = Number(headers?.get('retry-after'))
+  if (seconds > 0) refusal.retryAfterS = seconds
+  throw refusal
 }

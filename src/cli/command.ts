@@ -3,13 +3,13 @@ export interface Command {
   name: string
   summary: string
   positional?: string
-  options: Record<string, { type: 'string' | 'boolean'; help: string; short?: string }>
+  options: Record<string, { type: 'string' | 'boolean'; help: string; short?: string; multiple?: boolean }>
   examples: string[]
   run(args: Args): Promise<void>
 }
 
 export interface Args {
-  values: Record<string, string | boolean | undefined>
+  values: Record<string, string | boolean | (string | boolean)[] | undefined>
   positionals: string[]
   json: boolean
 }
@@ -23,6 +23,12 @@ export class StillWaiting extends Error {}
 export function text(args: Args, name: string): string | undefined {
   const value = args.values[name]
   return typeof value === 'string' ? value : undefined
+}
+
+/** All values of an option that may be given several times. */
+export function texts(args: Args, name: string): string[] {
+  const value = args.values[name]
+  return Array.isArray(value) ? value.map(String) : []
 }
 
 export function needed(args: Args, name: string): string {

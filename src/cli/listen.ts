@@ -100,7 +100,7 @@ function urlOf(args: Args): string {
 /** The same account, receiver and types are the same listener. */
 function defaultFile(args: Args, url: string): string {
   const server = serverOf(args, 'live')
-  const parts = [server.url, server.credentials['sb-api-key-id'], url, text(args, 'types') ?? '']
+  const parts = [server.url, server.who, url, text(args, 'types') ?? '']
   const name = `listen-${hash('sha256', JSON.stringify(parts), 'hex').slice(0, 16)}.json`
   return join(process.env.TRUNKLINE_DATA ?? '.trunkline', name)
 }

@@ -1,0 +1,133 @@
+import { timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { isLoopback } from '../../config.js'
+import { hashSecret } from '../../services/accounts.js'
+import { untilStopped } from '../feed.js'
+import { note, printLine } from '../output.js'
+import type { Desk } from './desk.js'
+import { createMcpServer } from './server.js'
+import type { Tool } from './tool.js'
+
+export interface HttpOptions {
+  host: string
+  port: number
+  /** What callers must show as a bearer token; null: nothing, which is for loopback addresses only. */
+  secret: string | null
+  /** Names that this server has beside loopback ones. */
+  allowHosts: readonly string[]
+  /** Web pages that may call it beside those of this machine. */
+  allowOrigins: readonly string[]
+  json: boolean
+}
+
+const PATH = '/mcp'
+const MAX_BODY = 1024 * 1024
+
+/**
+ * Streamable HTTP without sessions: each request stands alone, so a restart disturbs nobody and nothing is kept
+ * for callers who never come back.
+ */
+export async function serveHttp(desk: Desk, tools: readonly Tool[], options: HttpOptions): Promise<void> {
+  const server = createServer((request, reply) => {
+    respond(desk, tools, options, request, reply).catch((error) => {
+      note(`A request failed: ${error instanceof Error ? error.message : error}`)
+      if (!reply.headersSent) refuse(reply, 500, 'Internal error')
+      else reply.destroy()
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, resolve)
+  })
+  const { address, port, family } = server.address() as AddressInfo
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${PATH}`
+  printLine({ ready: true, url }, `MCP at ${url}`, options.json)
+  await untilStopped(
+    (signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+  )
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+}
+
+async function respond(
+  desk: Desk,
+  tools: readonly Tool[],
+  options: HttpOptions,
+  request: IncomingMessage,
+  reply: ServerResponse,
+): Promise<void> {
+  const fault = faultOf(request, options)
+  if (fault) {
+    if (fault.status === 401) reply.setHeader('www-authenticate', 'Bearer')
+    return refuse(reply, fault.status, fault.words)
+  }
+  if (request.url?.split('?')[0] !== PATH) return refuse(reply, 404, `MCP is at ${PATH}`)
+  if (request.method !== 'POST') {
+    reply.setHeader('allow', 'POST')
+    return refuse(reply, 405, 'There are no sessions here: POST each request')
+  }
+  const body = await bodyOf(request)
+  if (body === undefined) return refuse(reply, 413, `At most ${MAX_BODY} bytes`)
+  let message: unknown
+  try {
+    message = JSON.parse(body)
+  } catch {
+    return refuse(reply, 400, 'The body is not JSON', -32700)
+  }
+  const mcp = createMcpServer(desk, tools)
+  const transport = new StreamableHTTPServerTransport()
+  reply.once('close', () => void mcp.close())
+  // The SDK's own types disagree under exactOptionalPropertyTypes.
+  await mcp.connect(transport as never)
+  await transport.handleRequest(request, reply, message)
+}
+
+/** Who may not come in. A page from the web must not reach it by way of somebody's browser. */
+function faultOf(
+  { headers }: IncomingMessage,
+  { host, secret, allowHosts, allowOrigins }: HttpOptions,
+): { status: number; words: string } | undefined {
+  const called = nameOf(`http://${headers.host ?? ''}`)
+  const isCalledRightly = called !== undefined && (isLoopback(called) || allowHosts.includes(called))
+  // A name that leads here without being ours is how a page in a browser gets to a loopback address.
+  if (!isCalledRightly && (isLoopback(host) || allowHosts.length > 0))
+    return { status: 403, words: 'This host name is not allowed; --allow-host allows one' }
+  const { origin } = headers
+  if (origin !== undefined && !allowOrigins.includes(origin)) {
+    const from = nameOf(origin)
+    if (from === undefined || !isLoopback(from))
+      return { status: 403, words: 'This origin is not allowed; --allow-origin allows one' }
+  }
+  if (secret !== null && !isSecret(headers.authorization, secret))
+    return { status: 401, words: 'Show the secret of this server as a bearer token' }
+  return undefined
+}
+
+function nameOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined
+  return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1') || undefined
+}
+
+function isSecret(authorization: string | undefined, secret: string): boolean {
+  const [, shown = ''] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
+  return timingSafeEqual(Buffer.from(hashSecret(shown)), Buffer.from(hashSecret(secret)))
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    // Read on, so that the caller hears why; but not for ever.
+    if (size > 8 * MAX_BODY) return undefined
+    if (size <= MAX_BODY) chunks.push(chunk)
+  }
+  return size > MAX_BODY ? undefined : Buffer.concat(chunks).toString('utf8')
+}
+
+function refuse(reply: ServerResponse, status: number, message: string, code = -32000): void {
+  reply.writeHead(status, { 'content-type': 'application/json' })
+  reply.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }))
+}

@@ -1,0 +1,73 @@
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { eventually, type RunningCli, startCli } from './server.js'
+import type { Json } from './world.js'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+/** A client of the official SDK and what it got, ready to look at. */
+export interface McpClient {
+  client: Client
+  /** The structured result of a tool; fails when the tool did. */
+  ask(tool: string, input?: Json): Promise<Json>
+  /** What a tool was refused with; fails when it was not. */
+  refusal(tool: string, input?: Json): Promise<Json>
+  close(): Promise<void>
+}
+
+/** `trunkline mcp` in a process of its own, over its standard streams. */
+export async function stdioClient(args: string[], env: Record<string, string>): Promise<McpClient> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, 'mcp', ...args],
+    env: { PATH: process.env.PATH!, ...env },
+    stderr: 'inherit',
+  })
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(transport)
+  return wrap(client, async () => client.close())
+}
+
+/** `trunkline mcp --http` on a free port, and its URL. */
+export async function httpServer(
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ url: string; cli: RunningCli }> {
+  const cli = startCli(['mcp', '--http', '--port', '0', '--json', ...args], env)
+  const out = await eventually(
+    async () => cli.stdout + cli.stderr,
+    (text) => text.includes('\n'),
+  )
+  return { url: JSON.parse(out).url, cli }
+}
+
+export async function httpClient(url: string, headers: Record<string, string> = {}): Promise<McpClient> {
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as never)
+  return wrap(client, async () => client.close())
+}
+
+async function wrap(client: Client, close: () => Promise<void>): Promise<McpClient> {
+  // Only a client that has seen the tools checks what they answer against their schemas.
+  await client.listTools()
+  const call = async (name: string, input: Json = {}): Promise<Json> =>
+    client.callTool({ name, arguments: input })
+  return {
+    client,
+    async ask(name, input) {
+      const result = await call(name, input)
+      if (result.isError) throw new Error(`${name} was refused: ${result.content[0].text}`)
+      if (result.content[0].text !== JSON.stringify(result.structuredContent))
+        throw new Error('Text and structure differ')
+      return result.structuredContent
+    },
+    async refusal(name, input) {
+      const result = await call(name, input)
+      if (!result.isError) throw new Error(`${name} was not refused: ${result.content[0].text}`)
+      return JSON.parse(result.content[0].text)
+    },
+    close,
+  }
+}
