@@ -19,6 +19,8 @@ import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
 import { registerCarousel } from './carousel.js'
 import { serializers, validators } from './compilers.js'
+import { registerConsole } from './console.js'
+import { registerConsoleSession } from './console-session.js'
 import { registerContactBulk } from './contact-bulk.js'
 import { registerContactConsent } from './contact-consent.js'
 import { registerContactCreate } from './contact-create.js'
@@ -211,6 +213,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimLocation(routes, ctx)
     registerSimProfile(routes, ctx)
     registerSimPresence(routes, ctx)
+    registerConsoleSession(routes, ctx, authenticator)
+    registerConsole(routes)
   })
   await app.ready()
   return app
