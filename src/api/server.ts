@@ -17,6 +17,7 @@ import { registerAppCards } from './app-cards.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
+import { registerCalls } from './calls.js'
 import { registerCarousel } from './carousel.js'
 import { serializers, validators } from './compilers.js'
 import { registerConsole } from './console.js'
@@ -26,6 +27,7 @@ import { registerContactConsent } from './contact-consent.js'
 import { registerContactCreate } from './contact-create.js'
 import { registerContactSharing } from './contact-sharing.js'
 import { registerContacts } from './contacts.js'
+import { registerConversations } from './conversations.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { registerEvents } from './events.js'
@@ -35,17 +37,21 @@ import { registerGroups } from './groups.js'
 import { registerHosted } from './hosted.js'
 import { registerLegacyMessages } from './legacy-messages.js'
 import { createLimiter } from './limits.js'
+import { registerLineReport } from './line-report.js'
 import { registerLines } from './lines.js'
 import { registerLocation } from './location.js'
 import { registerLookups } from './lookups.js'
 import { registerMedia } from './media.js'
 import { registerMessageDelete } from './message-delete.js'
+import { registerMessageTimeline } from './message-timeline.js'
 import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
+import { registerOverview } from './overview.js'
 import { registerPolicies } from './policies.js'
 import { registerPresence } from './presence.js'
 import { registerScheduledMessages } from './scheduled-messages.js'
+import { registerSearch } from './search.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSimClock } from './sim/clock.js'
@@ -57,6 +63,7 @@ import { registerSim } from './sim/phones.js'
 import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
 import { answerBrokenRequest } from './socket-errors.js'
+import { registerTokenList } from './token-list.js'
 import { registerTokens } from './tokens.js'
 import { registerTotp } from './totp.js'
 import { registerUploads } from './uploads.js'
@@ -172,6 +179,13 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
     registerMessageDelete(routes, ctx)
     registerWhy(routes, ctx)
+    registerMessageTimeline(routes, ctx)
+    registerConversations(routes, ctx)
+    registerSearch(routes, ctx, options.liveNodes)
+    registerOverview(routes, ctx)
+    registerLineReport(routes, ctx)
+    registerCalls(routes, ctx)
+    registerTokenList(routes, ctx)
     registerScheduledMessages(routes, ctx)
     registerCarousel(routes, ctx)
     registerAppCards(routes, ctx)
