@@ -1,24 +1,28 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import { isLoopback } from '../config.js'
 import type { Account, Key } from '../core/account.js'
+import type { ConsoleSession } from '../core/console-session.js'
 import { AppError } from '../core/errors.js'
 import type { Token } from '../core/token.js'
 import type { Ctx } from '../ctx.js'
 import { hashSecret } from '../services/accounts.js'
+import { noteUse } from '../services/console-sessions.js'
 import { KEEP_ENTRIES, KEEP_MS } from '../services/directory.js'
 import type { Actor } from '../services/outbound.js'
 import { type Credentials, credentialsOf } from './credentials.js'
 import type { Limiter } from './limits.js'
 
 /** Who is asking. An admin acts for no account; a token may be confined to some lines of its account. */
-export type Principal = AccountPrincipal | { kind: 'admin'; key: Key | null }
+export type Principal = AccountPrincipal | { kind: 'admin'; key: Key | null; session: ConsoleSession | null }
 
 export interface AccountPrincipal extends Actor {
   kind: 'account'
   /** The key, or the one that made the token. */
   key: Key
   token: Token | null
+  /** The visit to the console that the key was shown for. */
+  session: ConsoleSession | null
 }
 
 /** What a route asks of its caller. A live key is one of the account itself: no test key and no token. */
@@ -41,9 +45,15 @@ const NO_HASH = hashSecret('')
 
 export interface Authenticator {
   /** Who is asking, when the same credentials were checked a moment ago; without a wait. */
-  recent(request: FastifyRequest, basic: boolean): Principal | undefined
-  authenticate(request: FastifyRequest, basic: boolean): Promise<Principal>
+  recent(request: FastifyRequest, route: RouteConfig): Principal | undefined
+  authenticate(request: FastifyRequest, route: RouteConfig): Promise<Principal>
+  /** The same for a key that did not come as a credential of the request. */
+  checkKey(request: FastifyRequest, id: string, secret: string): Promise<Principal>
+  /** The session that a cookie stands for, while one of its keys works. */
+  sessionBehind(cookie: { id: string; secret: string }): Promise<ConsoleSession | undefined>
 }
+
+type RouteConfig = Pick<FastifyContextConfig, 'access' | 'basic'>
 
 /**
  * Checks keys and tokens. Missing, unknown and wrong credentials get the same answer after the same work: one
@@ -52,11 +62,15 @@ export interface Authenticator {
  */
 export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator {
   type Verified = { secret: Buffer; principal: Principal; at: number; version: number }
-  const verified = { key: new Map<string, Verified>(), token: new Map<string, Verified>() }
+  const verified = {
+    key: new Map<string, Verified>(),
+    token: new Map<string, Verified>(),
+    session: new Map<string, Verified>(),
+  }
   return {
-    recent(request, basic) {
+    recent(request, { access, basic = false }) {
       const shown = credentialsOf(request, basic)
-      const known = verified[shown.kind].get(shown.id)
+      const known = verified[shown.kind].get(nameOf(shown, access))
       if (!known) return undefined
       const fresh = performance.now() - known.at < KEEP_MS && known.version === ctx.directory.version()
       const secret = Buffer.from(shown.secret, 'latin1')
@@ -64,40 +78,78 @@ export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator 
       if (!timingSafeEqual(secret, known.secret)) return undefined
       return hasExpired(ctx, known.principal) ? undefined : known.principal
     },
-    async authenticate(request, basic) {
+    async authenticate(request, { access, basic = false }) {
       const shown = credentialsOf(request, basic)
       const version = ctx.directory.version()
       const at = performance.now()
-      const principal = await check(ctx, shown)
+      const principal = await check(ctx, shown, access)
       if (!principal) throw refusal(ctx, failures, request)
       const kept = verified[shown.kind]
       if (kept.size >= KEEP_ENTRIES) kept.clear()
-      kept.set(shown.id, { secret: Buffer.from(shown.secret, 'latin1'), principal, at, version })
+      kept.set(nameOf(shown, access), { secret: Buffer.from(shown.secret, 'latin1'), principal, at, version })
       return principal
+    },
+    async checkKey(request, id, secret) {
+      const principal = await check(ctx, { kind: 'key', id, secret }, 'any')
+      if (!principal) throw refusal(ctx, failures, request)
+      return principal
+    },
+    async sessionBehind(cookie) {
+      return (await check(ctx, { kind: 'session', ...cookie }, 'any'))?.session ?? undefined
     },
   }
 }
 
-async function check(ctx: Ctx, shown: Credentials): Promise<Principal | undefined> {
-  const found = await (shown.kind === 'token' ? ctx.directory.token(shown.id) : ctx.directory.key(shown.id))
+/** A session stands for another key where the route is for admins. */
+function nameOf({ kind, id }: Credentials, access: Access | undefined): string {
+  return kind === 'session' && access === 'admin' ? `${id} admin` : id
+}
+
+async function check(
+  ctx: Ctx,
+  shown: Credentials,
+  access: Access | undefined,
+): Promise<Principal | undefined> {
+  const found = await ctx.directory[shown.kind](shown.id)
   const right = timingSafeEqual(
     Buffer.from(hashSecret(shown.secret), 'latin1'),
     Buffer.from(found?.secretHash ?? NO_HASH, 'latin1'),
   )
   if (!right || !found || shown.secret === '') return undefined
   const token = 'token' in found ? found.token : null
-  // A token is never wider than the key that made it: what stops the key stops the token.
-  const key = 'key' in found ? found.key : (await ctx.directory.key(found.token.keyId))?.key
+  const session = 'session' in found ? found.session : null
+  // Neither is wider than its key: what stops the key stops it.
+  const key = 'key' in found ? found.key : await keyBehind(ctx, found, access)
   if (!key || (key.wellKnown && !isLoopback(ctx.config.host))) return undefined
-  if (key.kind === 'admin') return { kind: 'admin', key }
+  if (session) noteUse(ctx, session)
+  if (key.kind === 'admin') return unlessExpired(ctx, { kind: 'admin', key, session })
   const account = await ctx.directory.account(key.accountId!)
   if (!account) return undefined
   const numbers = token?.numbers ? new Set(token.numbers) : null
-  const principal: Principal = { kind: 'account', account, key, token, numbers }
+  return unlessExpired(ctx, { kind: 'account', account, key, token, session, numbers })
+}
+
+/** The key that made a token; of a session, the one that counts on this route. */
+async function keyBehind(
+  ctx: Ctx,
+  found: { token: Token } | { session: ConsoleSession },
+  access: Access | undefined,
+): Promise<Key | undefined> {
+  if ('token' in found) return (await ctx.directory.key(found.token.keyId))?.key
+  const { accountKeyId, adminKeyId } = found.session
+  for (const id of access === 'admin' ? [adminKeyId, accountKeyId] : [accountKeyId, adminKeyId]) {
+    const held = id === null ? undefined : await ctx.directory.key(id)
+    if (held) return held.key
+  }
+  return undefined
+}
+
+function unlessExpired(ctx: Ctx, principal: Principal): Principal | undefined {
   return hasExpired(ctx, principal) ? undefined : principal
 }
 
 function hasExpired(ctx: Ctx, principal: Principal): boolean {
+  if (principal.session) return principal.session.expiresAt <= Date.now()
   return principal.kind === 'account' && principal.token !== null
     ? principal.token.expiresAt <= ctx.clock.now()
     : false
@@ -125,23 +177,25 @@ export function registerAuthentication(
 ): (request: FastifyRequest) => Promise<boolean> {
   app.decorateRequest('principal', null)
   app.addHook('onRequest', (request, _reply, done) => {
-    const { access, confined, basic = false } = request.routeOptions.config
+    const { config } = request.routeOptions
+    const { access, confined } = config
     if (access === undefined || access === 'open') return done()
     const enter = (principal: Principal) => {
       request.principal = principal
       done(refusalOf(principal, access, confined !== undefined))
     }
-    if (localAdmin) return enter({ kind: 'admin', key: null })
-    const recent = authenticator.recent(request, basic)
+    if (localAdmin) return enter({ kind: 'admin', key: null, session: null })
+    const recent = authenticator.recent(request, config)
     if (recent) enter(recent)
-    else authenticator.authenticate(request, basic).then(enter, done)
+    else authenticator.authenticate(request, config).then(enter, done)
   })
   return async (request) => {
-    const { access, confined, basic = false } = request.routeOptions.config
+    const { config } = request.routeOptions
+    const { access, confined } = config
     if (localAdmin || access === undefined || access === 'open') return true
     try {
-      const recent = authenticator.recent(request, basic)
-      const principal = recent ?? (await authenticator.authenticate(request, basic))
+      const recent = authenticator.recent(request, config)
+      const principal = recent ?? (await authenticator.authenticate(request, config))
       request.principal = principal
       return refusalOf(principal, access, confined !== undefined) === undefined
     } catch (error) {

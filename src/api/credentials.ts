@@ -1,9 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { tokenIdIn } from '../core/token.js'
+import { sessionOf } from './session-cookie.js'
 
-/** What a request shows to say who it is: a key's id and secret, or a token, whose text is its own secret. */
+/**
+ * What a request shows to say who it is: a key's id and secret, or a token, whose text is its own secret. A page of
+ * the console that shows neither has its cookie.
+ */
 export interface Credentials {
-  kind: 'key' | 'token'
+  kind: 'key' | 'token' | 'session'
   id: string
   secret: string
 }
@@ -15,6 +19,10 @@ const NONE: Credentials = { kind: 'key', id: '', secret: '' }
 export function credentialsOf(request: FastifyRequest, basic: boolean): Credentials {
   const { headers } = request
   if (headers.authorization === undefined) {
+    if (headers['sb-api-key-id'] === undefined && headers['sb-api-secret-key'] === undefined) {
+      const session = headers.cookie === undefined ? undefined : sessionOf(request)
+      return session ? { kind: 'session', ...session } : NONE
+    }
     return { kind: 'key', id: header(request, 'sb-api-key-id'), secret: header(request, 'sb-api-secret-key') }
   }
   if (headers['sb-api-key-id'] !== undefined || headers['sb-api-secret-key'] !== undefined) return NONE

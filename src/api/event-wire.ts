@@ -15,7 +15,7 @@ export const EventWire = Type.Object({
   }),
   type: Type.String({ description: 'What happened' }),
   occurred_at: Type.String({ description: 'When, ISO 8601' }),
-  data: Type.Unsafe<Record<string, unknown>>({
+  data: Type.Unsafe<object>({
     type: 'object',
     additionalProperties: true,
     description:

@@ -35,8 +35,8 @@ export function createOpenStreams(
   async function check() {
     const answers = new Map<string, Promise<boolean>>()
     for (const guest of all()) {
-      const { token, key } = actorOf(guest.request)
-      const name = token ? `token ${token.id}` : `key ${key.id}`
+      const { token, session, key } = actorOf(guest.request)
+      const name = token ? `token ${token.id}` : session ? `session ${session.id}` : `key ${key.id}`
       // Not being able to tell is no reason to send somebody away.
       const answer = answers.get(name) ?? mayStay(guest.request).catch(() => true)
       answers.set(name, answer)

@@ -17,13 +17,17 @@ import { registerAppCards } from './app-cards.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
+import { registerCalls } from './calls.js'
 import { registerCarousel } from './carousel.js'
 import { serializers, validators } from './compilers.js'
+import { registerConsole } from './console.js'
+import { registerConsoleSession } from './console-session.js'
 import { registerContactBulk } from './contact-bulk.js'
 import { registerContactConsent } from './contact-consent.js'
 import { registerContactCreate } from './contact-create.js'
 import { registerContactSharing } from './contact-sharing.js'
 import { registerContacts } from './contacts.js'
+import { registerConversations } from './conversations.js'
 import { registerDocs } from './docs.js'
 import { createErrorHandler } from './errors.js'
 import { registerEvents } from './events.js'
@@ -33,17 +37,21 @@ import { registerGroups } from './groups.js'
 import { registerHosted } from './hosted.js'
 import { registerLegacyMessages } from './legacy-messages.js'
 import { createLimiter } from './limits.js'
+import { registerLineReport } from './line-report.js'
 import { registerLines } from './lines.js'
 import { registerLocation } from './location.js'
 import { registerLookups } from './lookups.js'
 import { registerMedia } from './media.js'
 import { registerMessageDelete } from './message-delete.js'
+import { registerMessageTimeline } from './message-timeline.js'
 import { registerMessages } from './messages.js'
 import { createNotFound } from './not-found.js'
 import { registerOps } from './ops.js'
+import { registerOverview } from './overview.js'
 import { registerPolicies } from './policies.js'
 import { registerPresence } from './presence.js'
 import { registerScheduledMessages } from './scheduled-messages.js'
+import { registerSearch } from './search.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSimClock } from './sim/clock.js'
@@ -56,6 +64,7 @@ import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
 import { registerSimWorld } from './sim/world.js'
 import { answerBrokenRequest } from './socket-errors.js'
+import { registerTokenList } from './token-list.js'
 import { registerTokens } from './tokens.js'
 import { registerTotp } from './totp.js'
 import { registerUploads } from './uploads.js'
@@ -171,6 +180,13 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
     registerMessageDelete(routes, ctx)
     registerWhy(routes, ctx)
+    registerMessageTimeline(routes, ctx)
+    registerConversations(routes, ctx)
+    registerSearch(routes, ctx, options.liveNodes)
+    registerOverview(routes, ctx)
+    registerLineReport(routes, ctx)
+    registerCalls(routes, ctx)
+    registerTokenList(routes, ctx)
     registerScheduledMessages(routes, ctx)
     registerCarousel(routes, ctx)
     registerAppCards(routes, ctx)
@@ -213,6 +229,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimLocation(routes, ctx)
     registerSimProfile(routes, ctx)
     registerSimPresence(routes, ctx)
+    registerConsoleSession(routes, ctx, authenticator)
+    registerConsole(routes)
   })
   await app.ready()
   return app

@@ -29,7 +29,7 @@ const Status = Type.Unsafe<DeliveryState>({
 })
 const Kind = Type.Unsafe<string>({ type: 'string', enum: [...TYPES], description: 'Type of the webhook' })
 
-const DeliveryWire = Type.Object({
+export const DeliveryWire = Type.Object({
   id: Type.String({ description: 'Id of the delivery' }),
   webhook_id: Type.String({
     description: 'Id of the event, as it is in the webhook-id header: the same at every try and endpoint',
@@ -48,7 +48,7 @@ const DeliveryWire = Type.Object({
   finished_at: nullable('string', 'When it ended'),
 })
 
-const AttemptWire = Type.Object({
+export const AttemptWire = Type.Object({
   attempt: Type.Integer({ description: 'Number of the post' }),
   at: Type.String({ description: 'When it began, ISO 8601' }),
   duration_ms: Type.Integer({ description: 'How long it took' }),
@@ -229,7 +229,7 @@ function deliveryId(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-function deliveryWire(delivery: Delivery): Static<typeof DeliveryWire> {
+export function deliveryWire(delivery: Delivery): Static<typeof DeliveryWire> {
   const time = (at: number | null) => (at === null ? null : formatTime(at))
   return {
     id: String(delivery.id),
@@ -249,7 +249,7 @@ function deliveryWire(delivery: Delivery): Static<typeof DeliveryWire> {
   }
 }
 
-function attemptWire(attempt: DeliveryAttempt): Static<typeof AttemptWire> {
+export function attemptWire(attempt: DeliveryAttempt): Static<typeof AttemptWire> {
   return {
     attempt: attempt.n,
     at: formatTime(attempt.at),

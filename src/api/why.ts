@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { formatTime } from '../core/time.js'
-import { STEP_KINDS, type StepKind } from '../core/why.js'
+import { STEP_KINDS, type StepKind, type Story } from '../core/why.js'
 import { VERDICTS, type VerdictCode } from '../core/why-verdict.js'
 import type { Ctx } from '../ctx.js'
 import { explainMessage } from '../services/why.js'
 import { actorOf } from './auth.js'
 import type { Routes } from './routes.js'
 
-const StoryWire = Type.Object({
+export const StoryWire = Type.Object({
   handle: Type.String({ description: 'Message handle' }),
   verdict: Type.Unsafe<VerdictCode>({
     type: 'string',
@@ -50,16 +50,17 @@ export function registerWhy(app: Routes, ctx: Ctx): void {
     },
     async (request) => {
       const { handle } = request.params
-      const { verdict, summary, nextStep, steps } = await explainMessage(ctx, actorOf(request), handle)
-      return {
-        data: {
-          handle,
-          verdict,
-          summary,
-          next_step: nextStep,
-          steps: steps.map(({ at, what, detail }) => ({ at: formatTime(at), what, detail })),
-        },
-      }
+      return { data: storyWire(handle, await explainMessage(ctx, actorOf(request), handle)) }
     },
   )
+}
+
+export function storyWire(handle: string, { verdict, summary, nextStep, steps }: Story) {
+  return {
+    handle,
+    verdict,
+    summary,
+    next_step: nextStep,
+    steps: steps.map(({ at, what, detail }) => ({ at: formatTime(at), what, detail })),
+  }
 }

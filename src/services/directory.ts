@@ -1,8 +1,10 @@
 import type { Account, Key } from '../core/account.js'
+import type { ConsoleSession } from '../core/console-session.js'
 import type { Capabilities, Line } from '../core/line.js'
 import type { Token } from '../core/token.js'
 import type { Driver } from '../drivers/driver.js'
 import { findAccount, findKeySecret } from '../storage/accounts.js'
+import { findSessionSecret } from '../storage/console-sessions.js'
 import type { Db } from '../storage/db.js'
 import { findLine, listLinesOf } from '../storage/lines.js'
 import { findTokenSecret } from '../storage/tokens.js'
@@ -21,6 +23,7 @@ export interface Directory {
 
   key(id: string): Promise<{ key: Key; secretHash: string } | undefined>
   token(id: string): Promise<{ token: Token; secretHash: string } | undefined>
+  session(id: string): Promise<{ session: ConsoleSession; secretHash: string } | undefined>
   account(id: string): Promise<Account | undefined>
   /** The lines an account may send from, by number. */
   linesOf(accountId: string): Promise<ReadonlyMap<string, UsableLine>>
@@ -59,6 +62,7 @@ export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): D
   return {
     key: kept((id) => findKeySecret(db, id)),
     token: kept((id) => findTokenSecret(db, id)),
+    session: kept((id) => findSessionSecret(db, id)),
     account: kept((id) => findAccount(db, id)),
     linesOf: kept(async (accountId) => {
       const lines = (await listLinesOf(db, accountId)).map(usable).filter((line) => line !== undefined)

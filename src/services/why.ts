@@ -6,7 +6,7 @@ import { dayOf, PACE_WINDOW_MS } from '../core/pacing.js'
 import { type Known, type KnownLine, type KnownQueue, type Story, tellStory } from '../core/why.js'
 import type { Ctx } from '../ctx.js'
 import { firstIdAt } from '../ids.js'
-import { listAttempts, listWireTimes } from '../storage/attempts.js'
+import { type Attempt, listAttempts, listWireTimes } from '../storage/attempts.js'
 import { findEventFrom, findLastSeq, listEventsAbout } from '../storage/events.js'
 import { findHold } from '../storage/holds.js'
 import { findSentOn } from '../storage/line-days.js'
@@ -15,23 +15,68 @@ import { findLineEver } from '../storage/lines.js'
 import { countBefore } from '../storage/message-queue.js'
 import { findMessage, findMessagesById } from '../storage/messages.js'
 import { findPhone } from '../storage/phones.js'
-import { listDeliveries } from '../storage/webhook-log.js'
+import type { Delivery, DeliveryAttempt } from '../storage/webhook-deliveries.js'
+import { listAttemptsOf, listDeliveries } from '../storage/webhook-log.js'
 import { seqNear } from './event-start.js'
 import { type Actor, isWithin } from './outbound.js'
 
 /** The story of a message, for one who may see it. */
 export async function explainMessage(ctx: Ctx, actor: Actor, handle: string): Promise<Story> {
+  return tellStory((await knownOf(ctx, actor, await visibleMessage(ctx, actor, handle))).known)
+}
+
+/** The same with everything it is told from. */
+export interface Timeline {
+  message: Message
+  story: Story
+  /** About the message itself, oldest first. */
+  events: Event[]
+  attempts: Attempt[]
+  /** Oldest first; none for those who may not know where webhooks go. */
+  deliveries: { delivery: Delivery; posts: DeliveryAttempt[] }[]
+}
+
+export async function readTimeline(ctx: Ctx, actor: Actor, handle: string): Promise<Timeline> {
+  const message = await visibleMessage(ctx, actor, handle)
+  const { known, events, attempts, deliveries } = await knownOf(ctx, actor, message)
+  const shown = actor.numbers === null ? deliveries : []
+  const posts = await listAttemptsOf(
+    ctx.db,
+    shown.map((one) => one.id),
+    POSTS,
+  )
+  return {
+    message,
+    story: tellStory(known),
+    events: events.filter((event) => event.subject === handle),
+    attempts,
+    deliveries: shown.map((delivery) => ({
+      delivery,
+      posts: posts.filter((post) => post.deliveryId === delivery.id),
+    })),
+  }
+}
+
+async function visibleMessage(ctx: Ctx, actor: Actor, handle: string): Promise<Message> {
   const message = await findMessage(ctx.db, handle, actor.account.id)
   if (!message || !isWithin(actor, message.lineNumber))
     throw new AppError('not_found', 'There is no message with this handle')
-  return tellStory(await knownOf(ctx, actor, message))
+  return message
 }
 
 const DELIVERIES = 200
+const POSTS = 1000
 
-async function knownOf(ctx: Ctx, actor: Actor, message: Message): Promise<Known> {
+interface Sources {
+  known: Known
+  events: Event[]
+  attempts: Attempt[]
+  deliveries: Delivery[]
+}
+
+async function knownOf(ctx: Ctx, actor: Actor, message: Message): Promise<Sources> {
   const line = await findLineEver(ctx.db, message.lineId)
-  const [attempts, events, known, queue, hold, phone, { deliveries }] = await Promise.all([
+  const [attempts, events, lineNow, queue, hold, phone, newestFirst] = await Promise.all([
     listAttempts(ctx.db, message.id),
     eventsAround(ctx, message),
     knownLine(ctx, message, line),
@@ -40,20 +85,20 @@ async function knownOf(ctx: Ctx, actor: Actor, message: Message): Promise<Known>
     simulatedPhone(ctx, message, line),
     listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
   ])
-  return {
+  const deliveries = newestFirst.deliveries.toReversed()
+  const known: Known = {
     now: ctx.clock.now(),
     message,
     attempts,
     events,
-    line: known,
+    line: lineNow,
     queue,
     hold: hold ?? null,
     phone,
     // Where an account's events go is nothing to a token that only has some of its lines.
-    deliveries: deliveries
-      .toReversed()
-      .map((one) => ({ ...one, url: actor.numbers === null ? one.url : null })),
+    deliveries: deliveries.map((one) => ({ ...one, url: actor.numbers === null ? one.url : null })),
   }
+  return { known, events, attempts, deliveries }
 }
 
 /** Events one look at the log may read: a busy account has many, and no index leads to those of one message. */

@@ -96,6 +96,21 @@ export async function listOutboundCalls(sql: Sql, accountId: string, limit: numb
   return rows.map(toCall)
 }
 
+/** The calls that reached an account or that it placed, newest first. */
+export async function listCalls(
+  sql: Sql,
+  accountId: string,
+  beforeId: string | undefined,
+  limit: number,
+): Promise<Call[]> {
+  const rows = await sql.all(
+    `select * from calls where account_id = $1 and state <> 'turned_away' ${beforeId === undefined ? '' : 'and id < $3'}
+     order by id desc limit $2`,
+    [accountId, limit, ...(beforeId === undefined ? [] : [beforeId])],
+  )
+  return rows.map(toCall)
+}
+
 function forUpdate(sql: Sql): string {
   return sql.engine === 'postgres' ? 'for update' : ''
 }

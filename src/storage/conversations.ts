@@ -1,5 +1,6 @@
 import type { Message } from '../core/message.js'
 import type { Row, Sql } from './db.js'
+import type { Place, Turn } from './message-scan.js'
 import { toMessage } from './messages.js'
 
 /** The latest message of a conversation on one of these lines, failed ones aside: they started nothing. */
@@ -16,4 +17,33 @@ export async function findLatestWith(
     [accountId, contact, list.param],
   )
   return row && toMessage(row)
+}
+
+/** Which of these conversations had a message between two places: after the first, up to and with the second. */
+export async function findTurnsBetween(
+  sql: Sql,
+  accountId: string,
+  turns: readonly Turn[],
+  after: Place,
+  upTo: Place,
+): Promise<Set<Turn>> {
+  const found = await Promise.all(
+    turns.map((turn) =>
+      sql.one(
+        `select 1 as yes from messages where account_id = $1 and deleted_at is null and line_id = $2
+           and ${turn.groupId === null ? 'contact = $3 and group_id is null' : 'group_id = $3'}
+           and (created_at, id) >= ($4, $5) and (created_at, id) <= ($6, $7) limit 1`,
+        [
+          accountId,
+          turn.lineId,
+          turn.groupId ?? turn.contact,
+          after.createdAt,
+          after.id,
+          upTo.createdAt,
+          upTo.id,
+        ],
+      ),
+    ),
+  )
+  return new Set(turns.filter((_, i) => found[i] !== undefined))
 }

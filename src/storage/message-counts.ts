@@ -1,4 +1,4 @@
-import type { Message } from '../core/message.js'
+import type { Message, Service, Status } from '../core/message.js'
 import type { Columns, Param, Sql, Writes } from './db.js'
 
 /**
@@ -140,6 +140,41 @@ export async function sumBuckets(
     `${where} and series = $${at + 1} and width = $${at + 2} and bucket >= $${at + 3} and bucket < $${at + 4}`,
     [...params, field, width, from, to],
   )
+}
+
+/** Messages of an account that are alike in all of these, in one bucket. */
+export interface Cell {
+  bucket: number
+  lineId: string
+  isOutbound: boolean
+  status: Status
+  service: Service
+  n: number
+}
+
+/** What the counters hold of an account in whole buckets from `from` up to, not including, `to`. */
+export async function listCells(
+  sql: Sql,
+  accountId: string,
+  field: DateField,
+  width: number,
+  from: number,
+  to: number,
+): Promise<Cell[]> {
+  const rows = await sql.all(
+    `select bucket, line_id, is_outbound, status, service, sum(n) as n from message_counts
+     where account_id = $1 and series = $2 and width = $3 and bucket >= $4 and bucket < $5
+     group by bucket, line_id, is_outbound, status, service having sum(n) > 0`,
+    [accountId, field, width, from, to],
+  )
+  return rows.map((row) => ({
+    bucket: row.bucket as number,
+    lineId: row.line_id as string,
+    isOutbound: row.is_outbound === 1,
+    status: row.status as Status,
+    service: row.service as Service,
+    n: Number(row.n),
+  }))
 }
 
 async function sum(sql: Sql, where: string, params: Param[]): Promise<number> {

@@ -71,3 +71,20 @@ export async function countQueued(sql: Sql): Promise<{ lineId: string; n: number
   )
   return rows.map((row) => ({ lineId: row.line_id, n: row.n, oldest: row.oldest }))
 }
+
+/** What an account has waiting on a line and since when the first of it waits, of as many as are looked at. */
+export async function countWaiting(
+  sql: Sql,
+  lineId: string,
+  accountId: string,
+  limit: number,
+): Promise<{ n: number; since: number | null }> {
+  const row = await sql.one<{ n: number; since: number | null }>(
+    `select count(*) as n, min(since) as since from (
+       select account_id, case when extra like '%"sendAt":%' then next_action_at else created_at end as since
+       from messages where line_id = $1 and next_action_at is not null and due_at is null order by id limit $3) w
+     where account_id = $2`,
+    [lineId, accountId, limit],
+  )
+  return row!
+}

@@ -35,6 +35,22 @@ export async function revokeToken(sql: Sql, accountId: string, id: string, now: 
   return changed > 0
 }
 
+/** Tokens of an account that have not expired, newest first; the revoked ones too. */
+export async function listTokens(
+  sql: Sql,
+  accountId: string,
+  now: number,
+  beforeId: string | undefined,
+  limit: number,
+): Promise<Token[]> {
+  const rows = await sql.all(
+    `select * from tokens where account_id = $1 and expires_at > $2 ${beforeId === undefined ? '' : 'and id < $4'}
+     order by id desc limit $3`,
+    [accountId, now, limit, ...(beforeId === undefined ? [] : [beforeId])],
+  )
+  return rows.map(toToken)
+}
+
 export async function dropExpiredTokens(sql: Sql, before: number): Promise<number> {
   return sql.run('delete from tokens where expires_at < $1', [before])
 }

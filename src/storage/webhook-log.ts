@@ -60,6 +60,25 @@ function hasFurther({ state, type }: LogFilter): boolean {
   return type !== undefined || (state !== undefined && state !== 'failed')
 }
 
+/** How deliveries went since a time, newest first. */
+export async function scanDeliveryStates(
+  sql: Sql,
+  accountId: string,
+  from: number,
+  limit: number,
+): Promise<Pick<Delivery, 'createdAt' | 'state' | 'attempts'>[]> {
+  const rows = await sql.all(
+    `select created_at, state, attempts from webhook_deliveries where account_id = $1 and created_at >= $2
+     order by created_at desc, id desc limit $3`,
+    [accountId, from, limit],
+  )
+  return rows.map((row) => ({
+    createdAt: row.created_at as number,
+    state: row.state as DeliveryState,
+    attempts: row.attempts as number,
+  }))
+}
+
 export async function findDelivery(sql: Sql, accountId: string, id: number): Promise<Delivery | undefined> {
   const row = await sql.one('select * from webhook_deliveries where id = $1 and account_id = $2', [
     id,
@@ -70,6 +89,21 @@ export async function findDelivery(sql: Sql, accountId: string, id: number): Pro
 
 export async function listDeliveryAttempts(sql: Sql, deliveryId: number): Promise<DeliveryAttempt[]> {
   const rows = await sql.all('select * from webhook_attempts where delivery_id = $1 order by n', [deliveryId])
+  return rows.map(toAttempt)
+}
+
+/** The same for several, oldest delivery first. */
+export async function listAttemptsOf(
+  sql: Sql,
+  deliveryIds: readonly number[],
+  limit: number,
+): Promise<DeliveryAttempt[]> {
+  if (deliveryIds.length === 0) return []
+  const list = sql.inIds(1, deliveryIds)
+  const rows = await sql.all(
+    `select * from webhook_attempts where delivery_id in ${list.sql} order by delivery_id, n limit $2`,
+    [list.param, limit],
+  )
   return rows.map(toAttempt)
 }
 

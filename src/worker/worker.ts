@@ -13,6 +13,7 @@ import { failLostProfileRequests } from '../services/profile-work.js'
 import { queueDue } from '../services/schedule.js'
 import { expireVerificationsDue, VERIFY_TOPIC } from '../services/verify-ends.js'
 import { sweepDeliveries } from '../services/webhook-log.js'
+import { dropExpiredSessions } from '../storage/console-sessions.js'
 import { findNextHoldEnd, HOLDS_TOPIC } from '../storage/holds.js'
 import { dropUnthanked } from '../storage/inbound-ids.js'
 import {
@@ -150,6 +151,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     await failLostProfileRequests(ctx)
     await dropExpiredReplays(ctx.db, now)
     await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
+    await dropExpiredSessions(ctx.db, Date.now())
     await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
     await dropUnthanked(ctx.db, now - UNTHANKED_MS)

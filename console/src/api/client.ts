@@ -1,0 +1,81 @@
+/** The one way to the server: the session's cookie counts only together with this header. */
+const HEADERS = { 'x-trunkline-console': '1' }
+
+export type Query = Record<string, string | number | boolean | null | undefined>
+
+/** What the server said was wrong, in its words. */
+export class ApiError extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Told when the session is over, so that the sign-in page comes. */
+let onSignedOut = () => {}
+
+export function whenSignedOut(handler: () => void): void {
+  onSignedOut = handler
+}
+
+export function pathWith(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== null && value !== '',
+  )
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text ? `${path}?${text}` : path
+}
+
+interface Options {
+  query?: Query
+  signal?: AbortSignal
+  headers?: Record<string, string>
+}
+
+async function request<T>(method: string, path: string, body: unknown, options: Options = {}): Promise<T> {
+  const isForm = body instanceof FormData
+  const response = await fetch(pathWith(path, options.query), {
+    method,
+    headers: {
+      ...HEADERS,
+      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    ...(options.signal ? { signal: options.signal } : {}),
+  }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new ApiError(0, 'The server does not answer. Is it still running?')
+  })
+  const isJson = response.headers.get('content-type')?.includes('json')
+  const answer = isJson ? await response.json() : await response.text()
+  if (response.ok) return answer as T
+  if (response.status === 401 && path !== '/console/session') onSignedOut()
+  throw new ApiError(response.status, wordsOf(answer) || `The server answered ${response.status}`)
+}
+
+function wordsOf(answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null) return ''
+  const { error, message } = answer as { error?: { message?: string }; message?: string }
+  return error?.message ?? message ?? ''
+}
+
+export const api = {
+  get: <T>(path: string, options?: Options) => request<T>('GET', path, undefined, options),
+  post: <T>(path: string, body: unknown = {}, options?: Options) => request<T>('POST', path, body, options),
+  put: <T>(path: string, body: unknown = {}, options?: Options) => request<T>('PUT', path, body, options),
+  patch: <T>(path: string, body: unknown = {}, options?: Options) => request<T>('PATCH', path, body, options),
+  delete: <T>(path: string, body?: unknown, options?: Options) => request<T>('DELETE', path, body, options),
+}
+
+/** An answer that lasts: its body as it comes. */
+export function openStream(path: string, headers: Record<string, string>, signal: AbortSignal) {
+  return fetch(path, { headers: { ...HEADERS, ...headers }, signal })
+}
+
+/** A part of a path: numbers have a plus sign, ids may have anything. */
+export function part(text: string): string {
+  return encodeURIComponent(text)
+}

@@ -1,0 +1,43 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { ApiError, whenSignedOut } from './api/client'
+import { startLive } from './api/live'
+import { SESSION_KEY, useSession } from './api/session'
+import { Shell } from './shell/shell'
+import { SignIn } from './shell/sign-in'
+import { Failure } from './ui/empty-state'
+import { Toasts } from './ui/toast'
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Events say when something is out of date; looking again at every focus would only cost.
+      staleTime: 30_000,
+      refetchOnWindowFocus: false,
+      retry: (count, error) =>
+        count < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+    },
+  },
+})
+
+whenSignedOut(() => void client.invalidateQueries({ queryKey: SESSION_KEY }))
+
+export function App() {
+  return (
+    <QueryClientProvider client={client}>
+      <Gate />
+      <Toasts />
+    </QueryClientProvider>
+  )
+}
+
+/** The sign-in page until somebody is signed in. */
+function Gate() {
+  const { data: session, error, refetch } = useSession()
+  const accountKey = session?.keys.find((key) => key.kind !== 'admin')?.id
+  useEffect(() => {
+    if (accountKey) return startLive(client)
+  }, [accountKey])
+  if (!session) return error ? <Failure error={error} retry={() => void refetch()} /> : null
+  return session.signed_in ? <Shell session={session} /> : <SignIn development={session.development} />
+}

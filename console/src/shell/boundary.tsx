@@ -1,0 +1,16 @@
+import { Component, type ReactNode } from 'react'
+import { Failure } from '../ui/empty-state'
+
+/** A view that breaks does not take the rest with it. */
+export class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: undefined }
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error }
+  }
+
+  override render() {
+    if (this.state.error === undefined) return this.props.children
+    return <Failure error={this.state.error} retry={() => this.setState({ error: undefined })} />
+  }
+}

@@ -1,0 +1,110 @@
+import { networkOf } from '../core/account.js'
+import type { Contact } from '../core/contact.js'
+import type { Group } from '../core/group.js'
+import type { Message } from '../core/message.js'
+import type { Ctx } from '../ctx.js'
+import { findContacts } from '../storage/contacts.js'
+import { findTurnsBetween } from '../storage/conversations.js'
+import { findGroups } from '../storage/groups.js'
+import { listLineIds } from '../storage/lines.js'
+import { type Place, scanTurns, type Turn } from '../storage/message-scan.js'
+import { findMessagesById } from '../storage/messages.js'
+import type { Actor } from './outbound.js'
+
+/** All that was said between a line and a person or a group. */
+export interface Conversation {
+  last: Message
+  contact: Contact | undefined
+  group: Group | undefined
+  heldUntil: number | undefined
+}
+
+/** Where a list goes on: below a place, and what was above it when the list began has been shown. */
+export interface ConversationPlace {
+  below: Place
+  top: Place
+}
+
+export interface ConversationPage {
+  conversations: Conversation[]
+  next: ConversationPlace | undefined
+  /** How far back was looked; undefined when there was nothing to look at. */
+  lookedBackTo: number | undefined
+}
+
+/** Messages one page looks at: somebody who writes all day must not make it read them all. */
+const LOOKED_AT = 5000
+const AT_ONCE = 500
+
+/**
+ * Conversations by their latest message, newest first. There is no table of them: every send would have to keep
+ * it. The messages themselves are in that order, and of each conversation the first one met is its latest.
+ */
+export async function listConversations(
+  ctx: Ctx,
+  actor: Actor,
+  place: ConversationPlace | undefined,
+  limit: number,
+): Promise<ConversationPage> {
+  const accountId = actor.account.id
+  const lineIds = await lineIdsOf(ctx, actor)
+  const met = new Set<string>()
+  const latest: Turn[] = []
+  let { below, top } = place ?? { below: undefined, top: undefined }
+  let isWhole = false
+  for (let looked = 0; looked < LOOKED_AT && latest.length < limit && !isWhole; looked += AT_ONCE) {
+    const turns = await scanTurns(ctx.db, { accountId, lineIds, before: below }, AT_ONCE)
+    top ??= turns[0]
+    const fresh = turns.filter((turn) => !met.has(keyOf(turn)) && met.add(keyOf(turn)))
+    const shown = place && (await findTurnsBetween(ctx.db, accountId, fresh, place.below, place.top))
+    latest.push(...fresh.filter((turn) => !shown?.has(turn)).slice(0, limit - latest.length))
+    below = latest.length === limit ? latest.at(-1) : (turns.at(-1) ?? below)
+    isWhole = turns.length < AT_ONCE && (turns.length === 0 || below === turns.at(-1))
+  }
+  return {
+    conversations: await describe(ctx, accountId, latest),
+    next: isWhole || !below || !top ? undefined : { below: placeOf(below), top: placeOf(top) },
+    lookedBackTo: below?.createdAt,
+  }
+}
+
+/** The lines a token is confined to; undefined for those who see all. */
+export async function lineIdsOf(ctx: Ctx, actor: Actor): Promise<string[] | undefined> {
+  if (!actor.numbers) return undefined
+  const network = networkOf(actor.account)
+  return (await Promise.all([...actor.numbers].map((number) => listLineIds(ctx.db, network, number)))).flat()
+}
+
+async function describe(ctx: Ctx, accountId: string, turns: readonly Turn[]): Promise<Conversation[]> {
+  if (turns.length === 0) return []
+  const people = turns.filter((turn) => turn.groupId === null).map((turn) => turn.contact)
+  const [messages, contacts, groups] = await Promise.all([
+    findMessagesById(
+      ctx.db,
+      turns.map((turn) => turn.id),
+    ),
+    findContacts(ctx.db, accountId, 'phone', people),
+    findGroups(
+      ctx.db,
+      turns.flatMap((turn) => turn.groupId ?? []),
+    ),
+  ])
+  return turns.flatMap((turn) => {
+    const last = messages.get(turn.id)
+    if (!last) return []
+    return {
+      last,
+      contact: turn.groupId === null ? contacts.get(turn.contact) : undefined,
+      group: turn.groupId === null ? undefined : groups.get(turn.groupId),
+      heldUntil: ctx.holds.until(turn.lineId, turn.groupId ?? turn.contact),
+    }
+  })
+}
+
+function keyOf({ lineId, groupId, contact }: Turn): string {
+  return `${lineId} ${groupId ?? contact}`
+}
+
+function placeOf({ createdAt, id }: Place): Place {
+  return { createdAt, id }
+}
