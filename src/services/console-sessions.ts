@@ -6,7 +6,6 @@ import {
   sessionText,
 } from '../core/console-session.js'
 import type { Ctx } from '../ctx.js'
-import { randomText } from '../ids.js'
 import { deleteSession, insertSession, saveSessionUse } from '../storage/console-sessions.js'
 import { ACCESS_TOPIC } from '../wakes.js'
 import { hashSecret } from './accounts.js'
@@ -24,9 +23,9 @@ export async function openSession(
   before: ConsoleSession | undefined,
 ): Promise<{ session: ConsoleSession; text: string }> {
   const now = Date.now()
-  const secret = randomText(SESSION_LENGTHS.secret)
+  const secret = ctx.random.text(SESSION_LENGTHS.secret)
   const session: ConsoleSession = {
-    id: randomText(SESSION_LENGTHS.id),
+    id: ctx.random.text(SESSION_LENGTHS.id),
     accountKeyId: key.kind === 'admin' ? (before?.accountKeyId ?? null) : key.id,
     adminKeyId: key.kind === 'admin' ? key.id : (before?.adminKeyId ?? null),
     createdAt: now,

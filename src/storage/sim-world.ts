@@ -34,10 +34,11 @@ export const WORLD_TABLES: readonly WorldTable[] = [
   {
     name: 'phone_reactions',
     where:
-      'network = {network} and provider_id in (select provider_id from phone_messages where line_id in {lines})',
+      'network = {network} and provider_id in (select provider_id from phone_messages where network = {network} and line_id in {lines})',
   },
   { name: 'phone_messages', where: ON_SHARED },
-  byLine('phone_messages'),
+  // By its network, which has an index: one on the line would cost every send for the sake of a reset.
+  { name: 'phone_messages', where: 'network = {network} and line_id in {lines}' },
   { name: 'attempts', where: `message_id in ${OWN}` },
   { name: 'group_members', where: 'group_id in (select id from group_chats where account_id = {account})' },
   byAccount('group_chats'),

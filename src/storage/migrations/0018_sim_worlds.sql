@@ -7,10 +7,8 @@ create table stale_writes (line_id text not null);
 alter table phones add column account_id text;
 
 -- Everything of an account, or of a line, is found by it.
-create index phone_messages_line on phone_messages (line_id);
 create index calls_line on calls (line_id);
 create index group_chats_account on group_chats (account_id);
 create index profile_requests_line on profile_requests (line_id);
 create index media_account on media (account_id);
-create index tokens_account on tokens (account_id);
 create index verify_services_all on verify_services (account_id);
