@@ -18,6 +18,8 @@ const B_LINE = '+12025550150'
 const FRAME = new Set([
   'accounts',
   'keys',
+  'tokens',
+  'console_sessions',
   'lines',
   'line_members',
   'line_leases',

@@ -76,7 +76,6 @@ export const WORLD_TABLES: readonly WorldTable[] = [
 const PASSING: readonly WorldTable[] = [
   byAccount('events'),
   byAccount('replays'),
-  byAccount('tokens'),
   byLine('line_actions'),
   byLine('line_states'),
 ]

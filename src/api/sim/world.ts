@@ -26,7 +26,7 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Begin the world anew',
         description: [
-          "The world of the account behind the key is as it was at first: its messages, scheduled ones too, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, tokens, phones with all they show, faults, and remembered Idempotency-Keys are gone; the default world's phones and lines are as they were seeded. Webhooks go, too, unless they are kept. Keys, seats and lines stay, and a line that was blocked is free.",
+          "The world of the account behind the key is as it was at first: its messages, scheduled ones too, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with all they show, faults, and remembered Idempotency-Keys are gone; the default world's phones and lines are as they were seeded. Webhooks go, too, unless they are kept. Keys, tokens, seats and lines stay, and a line that was blocked is free.",
           'After the answer nothing of the old world happens any more: no delivery, no webhook. Event numbers go on and are never used twice: a stream with a bookmark from before is told of the gap, and the first event after it is world.reset.',
           'Other accounts notice nothing: a phone they use stays as it is. Only while every line the account has ever had is simulated: 409 otherwise. Test worlds always are.',
         ].join('\n\n'),
