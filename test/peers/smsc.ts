@@ -1,0 +1,166 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createSecureServer } from 'node:tls'
+import { TAG } from '../../src/drivers/smpp/commands.js'
+import { createFramer } from '../../src/drivers/smpp/framer.js'
+import { decodePdu, encodePdu, type Pdu } from '../../src/drivers/smpp/pdu.js'
+
+/** What the carrier does with a submit_sm. */
+export type Act =
+  | { answer: number; messageId?: string; afterMs?: number }
+  | 'silence'
+  /** Takes it and drops the connection before answering. */
+  | 'drop'
+  /** Answers with these octets instead. */
+  | { raw: Buffer }
+
+export interface Submitted {
+  messageId: string
+  pdu: Pdu
+}
+
+export interface SmscOptions {
+  port?: number
+  tls?: { key: string; cert: string }
+  /** command_status of a bind; 0 lets in. */
+  bind?(pdu: Pdu): number
+  submit?(pdu: Pdu, n: number): Act
+  /** Answers to enquire_link; false for a peer that has gone quiet. */
+  enquire?: boolean
+  /** Answers to query_sm. */
+  query?(messageId: string): number
+}
+
+/** A carrier's SMSC for tests: what it took, and whatever it is told to do with it. */
+export interface Smsc {
+  port: number
+  options: SmscOptions
+  submitted: Submitted[]
+  /** Everything that came, in order. */
+  heard: Pdu[]
+  binds(): number
+  /** Brings a PDU over the newest connection that receives; resolves with its answer. */
+  bring(pdu: Partial<Pdu> & { command: Pdu['command'] }): Promise<Pdu>
+  /** A receipt with the optional parameters. */
+  report(messageId: string, state: number, fields?: Partial<Pdu>): Promise<Pdu>
+  /** Octets as they are, to every connection. */
+  raw(octets: Buffer): void
+  /** Cuts every connection. */
+  cut(): void
+  close(): Promise<void>
+}
+
+export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
+  const sockets = new Set<Socket>()
+  const receivers: Socket[] = []
+  const answers = new Map<number, (pdu: Pdu) => void>()
+  const submitted: Submitted[] = []
+  const heard: Pdu[] = []
+  let sequence = 0
+  let ids = 0
+
+  function serve(socket: Socket) {
+    sockets.add(socket)
+    const frame = createFramer()
+    const say = (pdu: Pdu) => socket.writable && socket.write(encodePdu(pdu))
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      sockets.delete(socket)
+      if (receivers.includes(socket)) receivers.splice(receivers.indexOf(socket), 1)
+    })
+    socket.on('data', (chunk) => {
+      for (const octets of frame(chunk).pdus) {
+        const pdu = decodePdu(octets)
+        if (pdu.command) take(pdu)
+      }
+    })
+
+    function take(pdu: Pdu) {
+      heard.push(pdu)
+      const { command, sequence: own } = pdu
+      if (command.endsWith('_resp') || command === 'generic_nack') return void answers.get(own)?.(pdu)
+      switch (command) {
+        case 'bind_transceiver':
+        case 'bind_transmitter':
+        case 'bind_receiver': {
+          const status = smsc.options.bind?.(pdu) ?? 0
+          if (status === 0 && command !== 'bind_transmitter') receivers.push(socket)
+          return say({ command: `${command}_resp`, status, sequence: own, systemId: 'smsc' })
+        }
+        case 'enquire_link':
+          if (smsc.options.enquire !== false) say({ command: 'enquire_link_resp', status: 0, sequence: own })
+          return
+        case 'unbind':
+          say({ command: 'unbind_resp', status: 0, sequence: own })
+          return void socket.end()
+        case 'query_sm': {
+          const state = smsc.options.query?.(pdu.messageId!)
+          const status = state === undefined ? 0x67 : 0
+          return say({
+            command: 'query_sm_resp',
+            status,
+            sequence: own,
+            messageId: pdu.messageId,
+            messageState: state ?? 0,
+          })
+        }
+        case 'submit_sm':
+          return act(pdu)
+        default:
+          return say({ command: 'generic_nack', status: 3, sequence: own })
+      }
+    }
+
+    function act(pdu: Pdu) {
+      const what = smsc.options.submit?.(pdu, submitted.length) ?? { answer: 0 }
+      if (typeof what === 'object' && 'raw' in what) return void socket.write(what.raw)
+      const messageId = typeof what === 'object' && what.messageId ? what.messageId : `ID${++ids}`
+      if (typeof what === 'string' || what.answer === 0) submitted.push({ messageId, pdu })
+      if (what === 'drop') return void socket.destroy()
+      if (what === 'silence') return
+      const reply = () => {
+        const body = what.answer === 0 ? { messageId } : {}
+        say({ command: 'submit_sm_resp', status: what.answer, sequence: pdu.sequence, ...body })
+      }
+      if (what.afterMs) setTimeout(reply, what.afterMs).unref()
+      else reply()
+    }
+  }
+
+  const server: Server = options.tls ? createSecureServer({ ...options.tls }, serve) : createServer(serve)
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve))
+
+  const smsc: Smsc = {
+    port: (server.address() as { port: number }).port,
+    options,
+    submitted,
+    heard,
+    binds: () => receivers.length,
+    bring(fields) {
+      const socket = receivers.at(-1)
+      if (!socket) throw new Error('Nobody is bound to receive')
+      const own = ++sequence
+      return new Promise((resolve) => {
+        answers.set(own, resolve)
+        socket.write(encodePdu({ status: 0, sequence: own, ...fields }))
+      })
+    },
+    report(messageId, state, fields = {}) {
+      const tlvs = new Map([
+        [TAG.receiptedMessageId, Buffer.from(`${messageId}\0`)],
+        [TAG.messageState, Buffer.from([state])],
+      ])
+      return smsc.bring({ command: 'deliver_sm', esmClass: 4, tlvs, ...fields })
+    },
+    raw(octets) {
+      for (const socket of sockets) socket.write(octets)
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy()
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return smsc
+}
