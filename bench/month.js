@@ -36,10 +36,18 @@ async function live(world) {
   for (let i = 0; i < SENDS; i++) {
     // Two days have far more than a day may have.
     const due = i % 10 === 9 ? (i < SENDS / 2 ? 6 : 16) * DAY : (i / SENDS) * 28 * DAY + 3_600_000
-    const body = { from_number: world.line, number: phoneOf(i), content: `Appointment ${i}`, send_at: at(Math.round(due)) }
+    const body = {
+      from_number: world.line,
+      number: phoneOf(i),
+      content: `Appointment ${i}`,
+      send_at: at(Math.round(due)),
+    }
     await world.request('POST', '/api/send-message', body)
   }
-  const { sid } = await world.request('POST', '/api/v2/verify/services', { friendly_name: 'Shop', ttl_seconds: 600 })
+  const { sid } = await world.request('POST', '/api/v2/verify/services', {
+    friendly_name: 'Shop',
+    ttl_seconds: 600,
+  })
   const { totp_secret: secret } = await world.request('POST', '/api/v2/totp/secrets', { label: 'Till' })
 
   for (let day = 1; day <= 30; day++) {

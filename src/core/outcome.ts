@@ -14,7 +14,13 @@ import { nextService, wasDowngraded } from './service.js'
 
 /** What a driver knows after a send. Only `never-left` may be tried again without asking the carrier. */
 export type SendResult =
-  | { outcome: 'accepted'; providerId: string; status: 'ACCEPTED' | 'SENT' | 'SUCCESS' }
+  | {
+      outcome: 'accepted'
+      providerId: string
+      status: 'ACCEPTED' | 'SENT' | 'SUCCESS'
+      /** When the carrier took it in parts, each with an id and receipts of its own: all of them, in order. */
+      partIds?: readonly string[]
+    }
   | { outcome: 'refused'; code: string; detail: string; tryNextService?: boolean }
   | { outcome: 'never-left'; code: string; detail: string; retryAfterMs?: number }
   | { outcome: 'unknown'; code: string; detail: string }
@@ -30,6 +36,8 @@ export type Evidence =
 /** A carrier's status news about a message it took, by its id or by our ref, whichever it gives. */
 export interface Receipt {
   providerId?: string
+  /** Other spellings that the carrier may have given the same id in its answer. */
+  otherIds?: readonly string[]
   ref?: string
   status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'SUCCESS' | 'ERROR' | 'DECLINED'
   at: number

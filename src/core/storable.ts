@@ -1,13 +1,12 @@
-/** What PostgreSQL cannot store, and SQLite stores so that it cannot be found again. */
-const UNSTORABLE = /\u0000|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
-
 /**
- * What a carrier said, in a form that can be stored. A caller is told to mend such a text; a carrier would only
- * bring it again, for ever: NULs go, halves of characters become the replacement character.
+ * What a carrier said, in a form that can be stored: PostgreSQL takes no NULs and no halves of characters, and
+ * SQLite does not find them again. A caller is told to mend such a text; a carrier would only bring it again, for
+ * ever. So NULs go, and halves become the replacement character.
  */
 export function storable<T>(value: T): T {
   if (typeof value === 'string') {
-    return (UNSTORABLE.test(value) ? value.replaceAll('\u0000', '').toWellFormed() : value) as T
+    const isFine = value.isWellFormed() && !value.includes('\u0000')
+    return (isFine ? value : value.replaceAll('\u0000', '').toWellFormed()) as T
   }
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(storable) as T

@@ -50,7 +50,7 @@ describe('an SMPP session', () => {
       clock,
       deliver: async (pdu) => {
         came.push(pdu)
-        return 0
+        return { status: 0 }
       },
       closed: (reason) => told.push(reason),
       ...fields,
@@ -203,7 +203,7 @@ describe('an SMPP session', () => {
         await gate
         now--
         delivered.push(pdu)
-        return 0
+        return { status: 0 }
       },
     }).bound
     const answers = Array.from({ length: 5000 }, (_, i) =>

@@ -33,10 +33,16 @@ export interface SessionOptions {
   responseMs: number
   enquireMs: number
   clock: DriverClock
-  /** What the carrier brings; the answer is the command_status it gets. */
-  deliver(pdu: Pdu): Promise<number>
+  /** What the carrier brings. */
+  deliver(pdu: Pdu): Promise<Taken>
   /** Once, when the connection is gone for whatever reason. */
   closed(reason: string): void
+}
+
+/** What the carrier is told of what it brought: the command_status, and what to do once it was told. */
+export interface Taken {
+  status: number
+  told?(): void
 }
 
 /** The carrier would not let us in. */
@@ -166,13 +172,15 @@ export function openSession(options: SessionOptions): Session {
 
   async function deliver(pdu: Pdu) {
     if (++deliveries === MAX_DELIVERIES) socket.pause()
-    const status = await options.deliver(pdu).catch(() => SYSTEM_ERROR)
+    const { status, told } = await options.deliver(pdu).catch((): Taken => ({ status: SYSTEM_ERROR }))
     if (deliveries-- === MAX_DELIVERIES) socket.resume()
+    const isOpen = ended === undefined
     write({
       command: pdu.command === 'data_sm' ? 'data_sm_resp' : 'deliver_sm_resp',
       status,
       sequence: pdu.sequence,
     })
+    if (isOpen) told?.()
   }
 
   function write(pdu: Pdu) {
