@@ -28,7 +28,8 @@ export async function liveAMonth(createTrunkline, seed) {
 }
 
 async function live(world) {
-  const facts = { codes: [], tokens: [], verifications: [], expiries: 0 }
+  const facts = { codes: [], tokens: [] }
+  let token
   await world.webhooks.listen()
   await world.setLine({ daily_limit: DAILY_LIMIT, pace: 1 })
   await world.phone(phoneOf(3)).set({ autoReply: 'Thank you!' })
@@ -63,16 +64,26 @@ async function live(world) {
       const verification = await world.request('POST', `/api/v2/verify/services/${sid}/verifications`, {
         to: phone.number,
       })
-      facts.verifications.push(verification)
       const { code, pool_number: to } = verification.delivery_target
       if (day % 10 === 0) await phone.text({ content: code, to })
     }
-    if (day % 6 === 0) {
-      const token = await world.request('POST', '/v3/auth/tokens', { expires_in_seconds: 3600 })
-      facts.tokens.push(token.token)
-    }
+    if (day % 6 === 0)
+      token = (await world.request('POST', '/v3/auth/tokens', { expires_in_seconds: 3600 })).token
+    const first = token && (await lets(world, token))
     await world.advance('1d')
+    if (first) facts.tokens.push({ first, later: await lets(world, token) })
   }
-  facts.webhooks = { received: world.webhooks.received.length, failed: world.webhooks.failed.length }
+  const { received, failed } = world.webhooks
+  facts.webhooks = {
+    received: received.length,
+    failed: failed.length,
+    attempts: received.map(({ attempt }) => attempt),
+  }
   return facts
+}
+
+async function lets(world, token) {
+  const answer = await fetch(`${world.url}/api/lines`, { headers: { authorization: `Bearer ${token}` } })
+  await answer.text()
+  return answer.status === 200
 }

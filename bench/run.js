@@ -2,11 +2,13 @@
 // Each figure is a ratio measured in one run on one machine: our rate and the yardstick's, in turns.
 import { parseArgs } from 'node:util'
 import { acceptPostgres, acceptSqlite } from './accept.js'
+import { coldStart } from './cold-start.js'
 import { bulkGrowth, contactsGrowth } from './contacts.js'
 import { deliveredSqlite } from './delivered.js'
 import { listGrowth } from './list.js'
 import { soak } from './soak.js'
 import { fanout } from './streams.js'
+import { thirtyDays } from './thirty-days.js'
 import { deadNeighbour, webhookRate } from './webhooks.js'
 
 const BENCHES = {
@@ -20,6 +22,8 @@ const BENCHES = {
   dead_neighbour_p99: deadNeighbour,
   fanout_p99_ms: fanout,
   rss_mb: acceptSqlite,
+  thirty_days_s: thirtyDays,
+  cold_start_ms: coldStart,
   soak,
 }
 const DEFAULT = [
@@ -32,6 +36,8 @@ const DEFAULT = [
   'webhook_rate',
   'dead_neighbour_p99',
   'fanout_p99_ms',
+  'thirty_days_s',
+  'cold_start_ms',
 ]
 
 const { values, positionals } = parseArgs({

@@ -104,6 +104,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     random: ids.random,
     metrics: createMetrics(),
     drivers,
+    seed: typeof options.seed === 'object' ? options.seed : {},
     directory: createDirectory(db, drivers),
     wakes: createWakes(db),
     vault,
@@ -137,8 +138,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   ctx.webhooks = createWebhookBook(ctx)
   ctx.holds = createHolds(ctx)
 
-  if (options.seed && isLoopback(config.host))
-    await seedDefaultWorld(ctx, options.seed === true ? {} : options.seed)
+  if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
   const settle = () => settled(() => db.pending() + errands)
   const advance = (ms: number) => clock.advance(ms, settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'

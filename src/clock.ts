@@ -3,6 +3,8 @@
  * that fall due on the way fire in their order, each at its own moment. A frozen clock moves no other way.
  */
 export interface Clock {
+  /** Whether it moves by `advance` alone. */
+  readonly isFrozen: boolean
   now(): number
   /** Calls `fn` after that time; the answer cancels it. */
   after(ms: number, fn: () => void): () => void
@@ -59,6 +61,7 @@ export function createClock(frozenAt?: number): Clock {
   }
 
   return {
+    isFrozen: frozenAt !== undefined,
     now,
     after(ms, fn) {
       const timer = { at: now() + Math.max(0, ms), order: order++, fn }

@@ -11,6 +11,7 @@ import type { Holds } from './services/holds.js'
 import type { Answered, Asked } from './services/line-actions.js'
 import type { Acceptance } from './services/messages.js'
 import type { WebhookBook } from './services/webhook-book.js'
+import type { WorldSettings } from './services/world.js'
 import type { Blobs } from './storage/blobs.js'
 import type { Db } from './storage/db.js'
 
@@ -25,6 +26,8 @@ export interface Ctx {
   log: Log
   metrics: Metrics
   drivers: ReadonlyMap<string, Driver>
+  /** How the lines of the default world are set, where not as other lines. */
+  seed: WorldSettings
   /** Keys, accounts and lines as every request needs them. */
   directory: Directory
   lines: LineDesk

@@ -161,6 +161,37 @@ describe.each(ENGINES)('createTrunkline on %s', (engine) => {
   })
 })
 
+describe('reset', () => {
+  it('begins anew: no messages, no webhooks, phones and the line as at first, at the same time', async () => {
+    const world = await createTrunkline({ time: START })
+    try {
+      const bob = world.phone('+12025550102')
+      await world.webhooks.listen()
+      await world.setLine({ pace: 1, daily_limit: 1 })
+      await bob.set({ iMessage: true, name: 'Robert' })
+      await send(world, 'code 1234', bob.number)
+      await bob.waitForMessage({ extract: 'otp' })
+      await send(world, 'Too much for a day', bob.number)
+      await world.advance('2h')
+      await world.reset()
+      expect(await bob.inbox()).toEqual([])
+      expect(world.webhooks.received).toEqual([])
+      expect(world.now()).toEqual(new Date('2026-03-01T14:00:00.000Z'))
+      for (let i = 0; i < 20; i++) await send(world, `code ${4000 + i}`, bob.number)
+      await world.settle()
+      const inbox = await bob.inbox()
+      expect(inbox.map(({ service }) => service)).toEqual(Array(20).fill('SMS'))
+      expect((await bob.waitForMessage({ extract: 'otp' })).extracted).toBe('4000')
+      expect(world.webhooks.received).toEqual([])
+      await world.webhooks.listen('outbound')
+      await send(world, 'Heard', bob.number)
+      await world.webhooks.waitFor(({ body }) => body.content === 'Heard')
+    } finally {
+      await world.close()
+    }
+  })
+})
+
 describe('worlds', () => {
   it('beside each other do not disturb each other', async () => {
     const [one, two] = await Promise.all([

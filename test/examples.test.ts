@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -49,5 +58,40 @@ describe('the example project', () => {
     const [, shown] = /```ts\n([^`]*)```/.exec(readFileSync(`${EXAMPLE}/README.md`, 'utf8')) ?? []
     expect(shown).toBe(test)
     expect(test.trimEnd().split('\n').length).toBeLessThan(30)
+  })
+})
+
+describe('the guide to testing', () => {
+  const guide = readFileSync('docs/testing.md', 'utf8')
+
+  it('has a test for node:test that passes as it stands', async () => {
+    const [, code] = /```js\n(import assert[^`]*)```/.exec(guide) ?? []
+    const folder = mkdtempSync(join(tmpdir(), 'trunkline-guide-'))
+    try {
+      writeFileSync(join(folder, 'guide.test.mjs'), code!)
+      mkdirSync(join(folder, 'node_modules'))
+      symlinkSync(resolve('.'), join(folder, 'node_modules', name))
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        '--test',
+        '--test-reporter=tap',
+        folder,
+      ])
+      expect(stdout).toContain('# pass 1\n# fail 0')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+
+  it('names every member of a world and every option', () => {
+    const source = readFileSync('src/testing/trunkline.ts', 'utf8')
+    const membersOf = (type: string) =>
+      [
+        ...(new RegExp(`export interface ${type} \\{([\\s\\S]*?)\\n\\}`).exec(source)?.[1] ?? '').matchAll(
+          /^ {2}(?:readonly )?(\w+)/gm,
+        ),
+      ].map(([, member]) => member!)
+    const members = [...membersOf('Trunkline'), ...membersOf('TrunklineOptions')]
+    expect(members.length).toBeGreaterThan(15)
+    expect(members.filter((member) => !guide.includes(`| \`${member}`))).toEqual([])
   })
 })

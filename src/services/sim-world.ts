@@ -116,6 +116,6 @@ async function seedAgain(ctx: Ctx, sql: Sql, account: Account, { lines }: WorldS
     const line = await findLineEver(sql, id)
     if (!line || !seeded.includes(line.number)) continue
     await reviveLine(sql, id)
-    await saveLine(sql, { ...line, ...DEFAULT_SETTINGS, config: {} })
+    await saveLine(sql, { ...line, ...DEFAULT_SETTINGS, config: {}, ...ctx.seed })
   }
 }

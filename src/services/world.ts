@@ -31,7 +31,7 @@ export const DEFAULT_WORLD = {
 export type WorldSettings = Partial<Pick<NewLine, 'pace' | 'config'>>
 
 /** Seeds an empty database with the default world. Does nothing when there is an account already. */
-export async function seedDefaultWorld(ctx: Ctx, settings: WorldSettings = {}): Promise<void> {
+export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
   await ctx.db.lock('seed', async () => {
     if ((await listAccounts(ctx.db)).length > 0 || (await listKeys(ctx.db)).length > 0) return
     await ctx.db.tx(async (sql) => {
@@ -57,7 +57,7 @@ export async function seedDefaultWorld(ctx: Ctx, settings: WorldSettings = {}): 
         { accountId: null, kind: 'admin', label: 'development' },
         DEFAULT_WORLD.keys.admin,
       )
-      const line = { accountId: live.id, driver: 'simulator', config: {}, ...settings, quiet: true }
+      const line = { accountId: live.id, driver: 'simulator', config: {}, ...ctx.seed, quiet: true }
       await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.line, kind: 'dedicated' })
       await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.sharedLine, kind: 'shared' })
       await seedPhones(ctx, sql, live)

@@ -78,6 +78,7 @@ const PASSING: readonly WorldTable[] = [
   byAccount('replays'),
   byLine('line_actions'),
   byLine('line_states'),
+  byLine('line_days'),
 ]
 
 /** Phones of live accounts are on one network: one that another account made or writes with stays as it is. */

@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.js'
 import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
 import { createStatements, loadSqlite, type OpenSqlite, pack } from './sqlite-statements.js'
-import type { PlanStep, WriterData, WriterReply } from './sqlite-writer.js'
+import { createWriter, type PlanStep, type WriterData, type WriterReply } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
 
 /** Transactions that share one commit. More would only lengthen the wait of the first one. */
@@ -31,7 +31,7 @@ export async function openSqlite(
   const unlock = lockDirectory(open, directory)
   const file = join(directory, 'trunkline.db')
   const { durable = true } = options
-  const writer = startWriter({ file, failpoint: options.failpoint ?? null, durable })
+  const writer = startWriter(open, { file, failpoint: options.failpoint ?? null, durable })
   const { journal, synchronous } = (await writer.call('durability')) as {
     journal: string
     synchronous: number
@@ -186,38 +186,55 @@ function statementsOf(call: Call, announce: Sql['announce']): Sql {
   }
 }
 
-function startWriter(workerData: WriterData): { call: Call; close(): Promise<void> } {
-  // Tests run the TypeScript sources; a thread needs the compiled file.
-  const script = import.meta.url.endsWith('.ts')
-    ? '../../dist/storage/sqlite-writer.js'
-    : './sqlite-writer.js'
-  // It needs nothing of how this process was started, and not every way suits a thread.
-  const worker = new Worker(new URL(script, import.meta.url), { workerData, execArgv: [] })
+interface Writer {
+  call: Call
+  close(): Promise<void>
+}
+
+/** Where the requests are carried out: in a thread, or here when nothing has to reach the disk. */
+function startWriter(open: OpenSqlite, data: WriterData): Writer {
   const calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let nextId = 0
-  worker.on('message', (reply: string) => {
+  const take = (reply: string) => {
     const { id, result, error } = JSON.parse(reply) as WriterReply
     const { resolve, reject } = calls.get(id)!
     calls.delete(id)
     if (error !== undefined) reject(new Error(error))
     else resolve(result)
-  })
-  // Without its writer the process can promise nothing: it ends, and a restart finds everything committed.
-  worker.on('error', (error) => {
-    throw error
-  })
+  }
+  const { send, end } = data.durable
+    ? startThread(data, take)
+    : { send: createWriter(open, data, take), end: async () => {} }
   const call: Call = (op, ...args) =>
     new Promise((resolve, reject) => {
       const id = nextId++
       calls.set(id, { resolve, reject })
-      worker.postMessage(JSON.stringify([id, op, ...args]))
+      send(JSON.stringify([id, op, ...args]))
     })
   return {
     call,
     async close() {
       await call('close')
-      await worker.terminate()
+      await end()
     },
+  }
+}
+
+function startThread(workerData: WriterData, take: (reply: string) => void) {
+  // Tests run the TypeScript sources; a thread needs the compiled file.
+  const script = import.meta.url.endsWith('.ts')
+    ? '../../dist/storage/sqlite-thread.js'
+    : './sqlite-thread.js'
+  // It needs nothing of how this process was started, and not every way suits a thread.
+  const worker = new Worker(new URL(script, import.meta.url), { workerData, execArgv: [] })
+  worker.on('message', take)
+  // Without its writer the process can promise nothing: it ends, and a restart finds everything committed.
+  worker.on('error', (error) => {
+    throw error
+  })
+  return {
+    send: (request: string) => worker.postMessage(request),
+    end: async () => void (await worker.terminate()),
   }
 }
 

@@ -43,6 +43,7 @@ import { type Runner, startRunner } from './line-runner.js'
 const BEATS = 5
 const SWEEP_MS = 2_000
 const TIDY_MS = 60_000
+const TIDY_FROZEN_MS = 24 * 3_600_000
 const PARKED_MS = 72 * 3_600_000
 /** A token that is long dead can still be revoked; then it is gone. */
 const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
@@ -67,6 +68,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
   let stopped = false
   let tending: Promise<void> | undefined
   let tendAgain = false
+  let cancelTidying = () => {}
 
   /** One look after everything: leases, connections, changed and removed lines. Never two at once. */
   function tend(): Promise<void> {
@@ -143,6 +145,16 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     if (lease) await releaseLease(ctx.db, nodeId, lease)
   }
 
+  const tidySafely = () => tidy().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed'))
+
+  /** Where time stands it is moved by whole days, and everything that happens belongs to a moment of its own. */
+  function tidyDaily() {
+    cancelTidying = ctx.clock.after(TIDY_FROZEN_MS, () => {
+      tidyDaily()
+      void ctx.errand(tidySafely)
+    })
+  }
+
   async function tidy() {
     const now = ctx.clock.now()
     await failOrphans(ctx)
@@ -191,7 +203,8 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       await tend()
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
       every(ctx.config.leaseMs / BEATS, () => void tend())
-      every(TIDY_MS, () => void tidy().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed')))
+      if (ctx.clock.isFrozen) tidyDaily()
+      else every(TIDY_MS, () => void tidySafely())
       // Several processes may commit ids out of order; one alone cannot.
       if (ctx.db.engine === 'postgres') {
         every(SWEEP_MS, () => {
@@ -204,6 +217,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     async stop() {
       stopped = true
       timers.forEach(clearInterval)
+      cancelTidying()
       unsubscribe()
       for (const alarm of alarms) await alarm.stop()
       await tending
