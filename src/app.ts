@@ -25,6 +25,7 @@ import { createPresenceBooks } from './services/phone-presence.js'
 import { createProfileNetwork } from './services/phone-profile.js'
 import { createPhoneNetwork } from './services/phones.js'
 import { checkVault } from './services/seal.js'
+import { createFaultNetwork } from './services/sim-faults.js'
 import { openVault } from './services/vault.js'
 import { createWebhookBook } from './services/webhook-book.js'
 import { hasOwnAdminKey, seedDefaultWorld, type WorldSettings } from './services/world.js'
@@ -128,6 +129,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     ...createLocationNetwork(ctx),
     ...createProfileNetwork(ctx),
     ...createPresenceBooks(ctx),
+    ...createFaultNetwork(ctx),
   }
   drivers.set('simulator', createSimulator(network))
   const nodeId = `${process.pid}-${randomBytes(6).toString('hex')}`

@@ -55,6 +55,7 @@ import { registerSearch } from './search.js'
 import { registerSeats } from './seats.js'
 import { registerSimCalls } from './sim/calls.js'
 import { registerSimClock } from './sim/clock.js'
+import { registerSimFaults } from './sim/faults.js'
 import { registerSimGroups } from './sim/groups.js'
 import { registerSimInbox } from './sim/inbox.js'
 import { registerSimLocation } from './sim/location.js'
@@ -219,6 +220,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSim(routes, ctx)
     registerSimInbox(routes, ctx)
     registerSimWorld(routes, ctx)
+    registerSimFaults(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerSimOutboundCalls(routes, ctx)

@@ -108,8 +108,10 @@ function chooseService(
 ): Service {
   if (!reachable || reachable.includes(message.service) || needsIMessage(message.extra))
     return message.service
+  // Never back to a better one: that has refused the message, whatever the carrier says it can reach.
+  const own = on.services.indexOf(message.service)
   const chain = serviceChain(on.services, reachable)
-  return chain.find((service) => on.services.indexOf(service) >= 0) ?? message.service
+  return chain.find((service) => on.services.indexOf(service) > own) ?? message.service
 }
 
 async function outboundOf(

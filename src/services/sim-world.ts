@@ -8,6 +8,7 @@ import { appendEvents } from '../storage/events.js'
 import { HOLDS_TOPIC } from '../storage/holds.js'
 import { findLineEver, saveLine } from '../storage/lines.js'
 import { deleteMedia, listMediaOf } from '../storage/media.js'
+import { FAULTS_TOPIC } from '../storage/sim-faults.js'
 import {
   deleteWorld,
   fenceLines,
@@ -89,6 +90,7 @@ export async function clearWorld(
 export function announceNewWorld(sql: Sql, account: Account): void {
   sql.announce(RESET_TOPIC, account.id)
   sql.announce(HOLDS_TOPIC, '')
+  sql.announce(FAULTS_TOPIC, account.id)
   sql.announce(ACCESS_TOPIC, '')
 }
 

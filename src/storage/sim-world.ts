@@ -55,6 +55,7 @@ export const WORLD_TABLES: readonly WorldTable[] = [
   byAccount('totp_secrets'),
   byAccount('card_sessions'),
   byAccount('blocked_callers'),
+  byAccount('sim_faults'),
   byLine('parked_receipts'),
   byLine('line_strangers'),
   byLine('location_fixes'),

@@ -34,10 +34,17 @@ export const SimulatorConfig = Type.Object({
         Type.Literal('accept-then-drop'),
         Type.Literal('accept-then-silence'),
         Type.Literal('block'),
+        Type.Literal('late-accept'),
+        Type.Literal('server-error'),
+        Type.Literal('too-many'),
+        Type.Literal('second-id'),
+        Type.Literal('part-failure'),
+        Type.Literal('downgrade'),
+        Type.Literal('after-stop'),
       ],
       {
         description:
-          'unreachable: nothing leaves. refuse: final no. drop: the connection breaks and the message is not taken. silence: no answer, not taken. accept-then-drop and accept-then-silence: taken, but we are not told. block: the carrier blocks the line for good.',
+          'unreachable: nothing leaves. refuse: final no. drop: the connection breaks and the message is not taken. silence: no answer, not taken. accept-then-drop and accept-then-silence: taken, but we are not told. block: the carrier blocks the line for good. late-accept: the connection breaks, and the message is taken late_accept_ms later. server-error: an answer that says nothing. too-many: not now. second-id: success twice, the second time under another id. part-failure: of a text of more than 160 characters only the first part is taken. downgrade: iMessage is refused. after-stop: whoever said STOP gets nothing.',
       },
     ),
   ),
@@ -49,6 +56,9 @@ export const SimulatorConfig = Type.Object({
   ),
   fault_times: Type.Optional(
     Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' }),
+  ),
+  late_accept_ms: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'When late-accept takes the message; default 2000' }),
   ),
   ...TEMPER_SETTINGS,
   ...LOCATION_SETTINGS,

@@ -1,22 +1,29 @@
-import type { Capabilities, Line } from '../../core/line.js'
-import { LineFault } from '../../core/line-fault.js'
+import type { Capabilities, Line, LineState } from '../../core/line.js'
 import type { Service } from '../../core/message.js'
-import type { SendResult } from '../../core/outcome.js'
-import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
-import type { Connection, Driver, DriverHost, Inbound, Outbound } from '../driver.js'
+import { consentWord } from '../../core/opt-out.js'
+import { type PhoneMessage, servicesOf } from '../../core/phone-world.js'
+import type { Fact } from '../../core/sim-fault.js'
+import type { Connection, Driver, DriverHost, Inbound } from '../driver.js'
 import { type CallNetwork, watchCalls } from './calls.js'
-import { type GroupNetwork, groupActions, newsOf, takeForGroup, tellGroups } from './groups.js'
+import { createFaultBook, type FaultNetwork } from './faults.js'
+import { type GroupNetwork, groupActions, newsOf, tellGroups } from './groups.js'
 import { followPlaces, type LocationNetwork, locationActions } from './location.js'
 import { type PresenceNetwork, presenceActions } from './presence.js'
 import { type ProfileNetwork, profileActions } from './profile.js'
+import { createSender, type SendNetwork } from './send.js'
 import { SimulatorConfig } from './settings.js'
 import { createSlowLane } from './slow-lane.js'
-import { answerOf, deliveriesOf, echoOf, reportDelivery } from './temper.js'
+import { deliveriesOf, echoOf, reportDelivery } from './temper.js'
 
 /** The telephone network behind the line, handed in by the composition root. */
-export interface Network extends CallNetwork, GroupNetwork, LocationNetwork, PresenceNetwork, ProfileNetwork {
-  phone(line: Line, number: string): Promise<Phone>
-  take(line: Line, message: Outbound, latencyMs: number): Promise<string>
+export interface Network
+  extends CallNetwork,
+    FaultNetwork,
+    GroupNetwork,
+    LocationNetwork,
+    PresenceNetwork,
+    ProfileNetwork,
+    SendNetwork {
   find(ref: string): Promise<PhoneMessage | undefined>
   due(line: Line, limit: number): Promise<PhoneMessage[]>
   nextDue(line: Line, after: number): Promise<number | undefined>
@@ -28,8 +35,8 @@ export interface Network extends CallNetwork, GroupNetwork, LocationNetwork, Pre
 }
 
 const ALL_SERVICES: readonly Service[] = ['iMessage', 'RCS', 'SMS']
-const DEFAULT_LATENCY_MS = 150
 const DUE_LIMIT = 256
+const LINK = /https?:\/\/\S+/
 
 export function createSimulator(network: Network): Driver {
   return {
@@ -53,7 +60,7 @@ export function createSimulator(network: Network): Driver {
         profile: mac,
       }
     },
-    connect: async (line, host) => connect(network, line, host),
+    connect: (line, host) => connect(network, line, host),
   }
 }
 
@@ -61,20 +68,37 @@ function isMac(config: SimulatorConfig): boolean {
   return (config.mac ?? true) && (config.services ?? ALL_SERVICES).includes('iMessage')
 }
 
-function connect(network: Network, line: Line, host: DriverHost): Connection {
+async function connect(network: Network, line: Line, host: DriverHost): Promise<Connection> {
   const config = line.config as SimulatorConfig
-  const latencyMs = config.latency_ms ?? DEFAULT_LATENCY_MS
-  let faultsLeft = config.fault ? (config.fault_times ?? Number.POSITIVE_INFINITY) : 0
   let closed = false
   let carrying = false
   let again = false
   let cancelTimer = () => {}
   let session = network.session()
+  let state: LineState | undefined
+  const book = createFaultBook(network, line, () => void follow())
+  const sender = createSender(network, line, host, config, book)
   /** Messages without an id, from being stored until the carrier knows it. */
   const thanks = new Map<number, Inbound[]>()
 
+  /** What the line says of itself, and what waited for that. */
+  async function follow() {
+    const next = (await book.standing(config)).state ?? 'ONLINE'
+    if (closed) return
+    if (next !== state) {
+      state = next
+      const isFault = next !== (config.state ?? 'ONLINE')
+      host.state(
+        next,
+        isFault ? 'A fault is switched on' : config.state && 'Set by the configuration of the line',
+      )
+    }
+    void carry()
+  }
+
   /** Brings due messages to phones and lines. A message stays due until the other side has it for good. */
   async function carry() {
+    if (state === 'OFFLINE') return
     if (carrying) {
       again = true
       return
@@ -85,10 +109,16 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         again = false
         cancelTimer()
         await tellGroups(network, line, host)
+        const stalls = await book.stalls()
         const due = await network.due(line, DUE_LIMIT)
         const quick: PhoneMessage[] = []
         const handing: Promise<void>[] = []
+        let stalled = false
         for (const message of due) {
+          if (message.fromPhone && (config.inbound === 'stalled' || stalls(message.phone))) {
+            stalled = true
+            continue
+          }
           if (slow.takes(message)) continue
           quick.push(message)
           handing.push(handOver(message, due))
@@ -98,7 +128,7 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         again ||= due.length === DUE_LIMIT && quick.length > 0
         if (again || closed) continue
         // What is under way is overdue, and no reason to look again.
-        const next = await network.nextDue(line, slow.isEmpty() ? 0 : host.clock.now())
+        const next = await network.nextDue(line, slow.isEmpty() && !stalled ? 0 : host.clock.now())
         if (next !== undefined && !closed)
           cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
         // News that came during that last question is looked at, too.
@@ -119,8 +149,8 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
   }
 
   async function handOver(message: PhoneMessage, together: readonly PhoneMessage[]) {
-    const isShown = message.fromPhone || config.echo !== undefined
-    const chat = message.chatId === null || !isShown ? undefined : await network.chat(message.chatId)
+    const chat = message.chatId === null ? undefined : await network.chat(message.chatId)
+    const phones = [message.phone]
     if (message.fromPhone) {
       const inbound: Inbound = {
         providerId: message.providerId,
@@ -135,16 +165,22 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
         ...(message.extra ? { extra: message.extra } : {}),
         ...(chat ? { group: newsOf(chat) } : {}),
       }
-      const deliveries = deliveriesOf(config, session, inbound)
+      const word = consentWord(message.content)
+      if (word === 'stop' || word === 'start') sender.heard(inbound.from, word)
+      const facts: Fact[] = LINK.test(message.content) ? ['link'] : []
+      const settings = await book.settings(config, { affects: 'inbound', phones, facts })
+      const deliveries = deliveriesOf(settings, session, inbound)
       await Promise.all(deliveries.map((one) => host.receive(one)))
       thanks.set(message.id, deliveries)
     } else if (message.sender !== null || !(await isLast(message, together))) {
       // From phone to phone the line has its own copy; and a group has a message when all have it.
     } else {
       // Text messages end at SENT: their carriers do not tell us about the device.
-      if (message.service !== 'SMS' && (config.receipts ?? true))
-        await reportDelivery(config, host, message.providerId)
-      const echo = echoOf(config, line, message, chat)
+      const usual = await book.settings(config, { affects: 'receipt', phones, facts: [] })
+      if (message.service !== 'SMS' && (usual.receipts ?? true))
+        await reportDelivery(usual, host, message.providerId)
+      const mirror = await book.settings(config, { affects: 'echo', phones, facts: [] })
+      const echo = echoOf(mirror, line, message, chat)
       if (echo) await host.receive(echo)
     }
   }
@@ -173,47 +209,13 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
   }
 
   const slow = createSlowLane((message) => handOver(message, [message]), arrivedSlowly, stumbled)
-  const isOffline = config.state === 'OFFLINE'
-  const unsubscribe = isOffline ? () => {} : network.onNews(line, () => void carry())
+  const unsubscribe = network.onNews(line, () => void carry())
   const stopCalls = watchCalls(network, line, host)
   const stopPlaces = followPlaces(network, line, host)
-  host.state(config.state ?? 'ONLINE', config.state && 'Set by the configuration of the line')
-  if (!isOffline) void carry()
-
-  async function send(message: Outbound): Promise<SendResult> {
-    const fault = faultsLeft > 0 ? config.fault : undefined
-    if (fault) faultsLeft--
-    if (fault === 'unreachable')
-      return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
-    if (fault === 'refuse')
-      return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
-    if (fault === 'block') {
-      host.blocked('The simulated carrier has blocked the line')
-      return { outcome: 'refused', code: 'sim.blocked', detail: 'The carrier has blocked this line' }
-    }
-    if (fault === 'silence') return silence()
-    if (fault === 'drop') return dropped()
-    const { group } = message
-    if (group) {
-      const taken = await takeForGroup(network, line, { ...message, group }, latencyMs)
-      return typeof taken === 'string' ? answer(taken, fault, config, host) : taken
-    }
-    const phone = await network.phone(line, message.to)
-    if (!servicesOf(phone).includes(message.service)) {
-      return {
-        outcome: 'refused',
-        code: 'sim.no_service',
-        detail: `The recipient is not on ${message.service}`,
-        tryNextService: true,
-      }
-    }
-    if (phone.refuses)
-      return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
-    return answer(await network.take(line, message, latencyMs), fault, config, host)
-  }
+  await follow()
 
   return {
-    send: (message) => send(message).catch(gone),
+    send: sender.send,
     ...groupActions(network, line),
     async availability(number) {
       if (number.includes('@')) return network.servicesAt(line.network, number)
@@ -237,38 +239,10 @@ function connect(network: Network, line: Line, host: DriverHost): Connection {
       closed = true
       cancelTimer()
       unsubscribe()
+      book.stop()
+      sender.close()
       stopCalls()
       stopPlaces()
     },
   }
-}
-
-/** What we are told of a message that the carrier took. */
-async function answer(
-  providerId: string,
-  fault: SimulatorConfig['fault'],
-  config: SimulatorConfig,
-  host: DriverHost,
-): Promise<SendResult> {
-  if (fault === 'accept-then-drop') return dropped()
-  if (fault === 'accept-then-silence') return silence()
-  return answerOf(config, host, providerId)
-}
-
-/** The network has no place for it any more. */
-function gone(error: unknown): SendResult {
-  if (!(error instanceof LineFault)) throw error
-  return { outcome: 'never-left', code: 'sim.unreachable', detail: error.message }
-}
-
-function silence(): Promise<never> {
-  return new Promise(() => {})
-}
-
-function dropped() {
-  return {
-    outcome: 'unknown',
-    code: 'sim.dropped',
-    detail: 'The connection broke before the carrier answered',
-  } as const
 }

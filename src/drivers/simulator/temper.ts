@@ -22,6 +22,23 @@ export const TEMPER_SETTINGS = {
       },
     ),
   ),
+  receipt_delay_ms: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'How late late receipts are; default an hour' }),
+  ),
+  receipt_ids: Type.Optional(
+    Type.Union([Type.Literal('stripped'), Type.Literal('decimal')], {
+      description:
+        'Receipts name the message by another form of its id: without leading zeros, or as a decimal number.',
+    }),
+  ),
+  inbound: Type.Optional(
+    Type.Literal('stalled', {
+      description: 'What phones send does not come through until this is taken away',
+    }),
+  ),
+  link_previews: Type.Optional(
+    Type.Boolean({ description: 'A text with a link comes as two messages, the second showing the link' }),
+  ),
   echo: Type.Optional(
     Type.Union(
       [Type.Literal('reflect'), Type.Literal('mirror'), Type.Literal('same-id'), Type.Literal('ref')],
@@ -90,6 +107,11 @@ export function deliveriesOf(temper: Temper, session: string, inbound: Inbound):
   const plain: Inbound = temper.ids === false ? { ...rest, session, stamped: true } : inbound
   if (temper.part_chars && inbound.content.length > temper.part_chars)
     return partsOf(temper, plain, temper.part_chars, providerId!)
+  const link = temper.link_previews ? /https?:\/\/\S+/.exec(inbound.content)?.[0] : undefined
+  if (link) {
+    const preview = providerId ? { providerId: `${providerId}-LINK` } : {}
+    return [plain, { ...plain, ...preview, content: link, linkPreview: true }]
+  }
   if (temper.duplicate === 'same-id') return [plain, { ...plain }]
   if (temper.duplicate === 'new-id')
     return [
@@ -128,11 +150,22 @@ export async function answerOf(
 }
 
 /** The message is on the phone: what its sender hears of that. */
-export async function reportDelivery({ receipts }: Temper, host: DriverHost, providerId: string) {
+export async function reportDelivery(
+  { receipts, receipt_delay_ms: lateMs = LATE_MS, receipt_ids: form }: Temper,
+  host: DriverHost,
+  given: string,
+) {
+  const providerId = form ? inForm(given, form) : given
   const report = (status: 'ACCEPTED' | 'SENT' | 'DELIVERED') =>
     host.receipt({ providerId, status, at: host.clock.now() })
-  if (receipts === 'late') host.clock.after(LATE_MS, () => void report('DELIVERED'))
+  if (receipts === 'late') host.clock.after(lateMs, () => void report('DELIVERED'))
   else await report('DELIVERED')
   if (receipts === 'double') await report('DELIVERED')
   if (receipts === 'shuffled') for (const status of ['SENT', 'ACCEPTED'] as const) await report(status)
+}
+
+/** The same id as a carrier writes it elsewhere. */
+function inForm(id: string, form: 'stripped' | 'decimal'): string {
+  if (form === 'stripped') return id.replace(/^0+/, '')
+  return BigInt(`0x${id.replace(/[^\da-f]/gi, '')}`).toString()
 }

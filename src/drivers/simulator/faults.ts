@@ -1,0 +1,77 @@
+import type { Line } from '../../core/line.js'
+import { type Fact, type FaultSpec, faultSettings, faultSpec, type SimFault } from '../../core/sim-fault.js'
+import type { SimulatorConfig } from './settings.js'
+
+export interface FaultNetwork {
+  faults(line: Line): Promise<SimFault[]>
+  draw(fault: SimFault): Promise<boolean | 'over'>
+  onFaults(handler: () => void): () => void
+}
+
+/** What a message is about to go through. */
+export interface Passage {
+  affects: FaultSpec['affects']
+  phones: readonly string[]
+  facts: readonly Fact[]
+}
+
+/**
+ * The faults that are switched on for a line. A fault is a change of the line's settings for the messages it happens
+ * to, so a simulated line has one way of misbehaving, however it was asked for.
+ */
+export interface FaultBook {
+  /** The line's settings for this message. */
+  settings(config: SimulatorConfig, passage: Passage): Promise<SimulatorConfig>
+  /** The line's settings at the moment, as far as they are not a message's. */
+  standing(config: SimulatorConfig): Promise<SimulatorConfig>
+  /** Whether messages of this phone do not come through at the moment. */
+  stalls(): Promise<(phone: string) => boolean>
+  stop(): void
+}
+
+export function createFaultBook(network: FaultNetwork, line: Line, changed: () => void): FaultBook {
+  let known: Promise<readonly SimFault[]> | undefined
+  const unsubscribe = network.onFaults(() => {
+    known = undefined
+    changed()
+  })
+
+  function faults(): Promise<readonly SimFault[]> {
+    if (known) return known
+    const asked = network.faults(line)
+    known = asked
+    asked.catch(() => {
+      if (known === asked) known = undefined
+    })
+    return asked
+  }
+
+  const isStanding = ({ name }: SimFault) => faultSpec(name)?.standing === true
+
+  return {
+    async settings(config, { affects, phones, facts }) {
+      let result = config
+      for (const fault of await faults()) {
+        const spec = faultSpec(fault.name)
+        if (spec?.affects !== affects || spec.standing) continue
+        if (spec.only && !facts.includes(spec.only)) continue
+        if (fault.phone !== null && !phones.includes(fault.phone)) continue
+        const drawn = await network.draw(fault)
+        if (drawn === 'over') known = undefined
+        else if (drawn) result = { ...result, ...faultSettings(fault) }
+      }
+      return result
+    },
+    async standing(config) {
+      const on = (await faults()).filter((fault) => isStanding(fault) && fault.phone === null)
+      return Object.assign({}, config, ...on.map(faultSettings))
+    },
+    async stalls() {
+      const on = (await faults()).filter(
+        (fault) => isStanding(fault) && faultSettings(fault).inbound === 'stalled',
+      )
+      return (phone) => on.some((fault) => (fault.phone ?? phone) === phone)
+    },
+    stop: unsubscribe,
+  }
+}

@@ -1,0 +1,185 @@
+import type { Line } from '../../core/line.js'
+import { LineFault } from '../../core/line-fault.js'
+import type { SendResult } from '../../core/outcome.js'
+import { type Phone, servicesOf } from '../../core/phone-world.js'
+import type { Fact } from '../../core/sim-fault.js'
+import type { DriverHost, Outbound } from '../driver.js'
+import type { FaultBook } from './faults.js'
+import { type GroupNetwork, takeForGroup } from './groups.js'
+import type { SimulatorConfig } from './settings.js'
+import { answerOf } from './temper.js'
+
+export interface SendNetwork extends GroupNetwork {
+  phone(line: Line, number: string): Promise<Phone>
+  take(line: Line, message: Outbound, latencyMs: number): Promise<string>
+}
+
+export interface Sender {
+  send(message: Outbound): Promise<SendResult>
+  /** The phone has said STOP to this line, or START. */
+  heard(phone: string, word: 'stop' | 'start'): void
+  close(): void
+}
+
+const DEFAULT_LATENCY_MS = 150
+const LATE_ACCEPT_MS = 2000
+/** What fits into one text message, and into each of several. */
+const ONE_TEXT = 160
+const PART_OF_TEXT = 153
+
+/** The side of a simulated carrier that takes messages, in whatever mood it is. */
+export function createSender(
+  network: SendNetwork,
+  line: Line,
+  host: DriverHost,
+  config: SimulatorConfig,
+  book: FaultBook,
+): Sender {
+  const latencyMs = config.latency_ms ?? DEFAULT_LATENCY_MS
+  let faultsLeft = config.fault ? (config.fault_times ?? Number.POSITIVE_INFINITY) : 0
+  let closed = false
+  const stopped = new Set<string>()
+
+  function factsOf({ replyTo, service, content, to }: Outbound): Fact[] {
+    const facts: Fact[] = []
+    if (replyTo) facts.push('reply')
+    if (service === 'iMessage') facts.push('iMessage')
+    if (content.length > ONE_TEXT) facts.push('long')
+    if (stopped.has(to)) facts.push('after-stop')
+    return facts
+  }
+
+  async function send(message: Outbound): Promise<SendResult> {
+    const { fault: own, ...rest } = config
+    const usual = own && faultsLeft > 0 ? { ...rest, fault: own } : rest
+    if (own && faultsLeft > 0) faultsLeft--
+    const settings = await book.settings(usual, {
+      affects: 'send',
+      phones: message.group?.members ?? [message.to],
+      facts: factsOf(message),
+    })
+    const { fault } = settings
+    const refusal = refusalOf(fault, message, stopped)
+    if (refusal) {
+      if (fault === 'block') host.blocked('The simulated carrier has blocked the line')
+      return refusal
+    }
+    if (fault === 'silence') return silence()
+    if (fault === 'late-accept') {
+      host.clock.after(settings.late_accept_ms ?? LATE_ACCEPT_MS, () => {
+        if (!closed) void take(message).catch(() => {})
+      })
+      return dropped()
+    }
+    if (fault === 'part-failure' && message.content.length > ONE_TEXT) {
+      const total = Math.ceil(message.content.length / PART_OF_TEXT)
+      const taken = await take({ ...message, content: message.content.slice(0, PART_OF_TEXT) })
+      if (typeof taken !== 'string') return taken
+      return {
+        outcome: 'refused',
+        code: 'sim.part_failed',
+        detail: `Part 2 of ${total} was not taken; part 1 is on the phone`,
+      }
+    }
+    const taken = await take(message)
+    return typeof taken === 'string' ? answer(taken, message, settings) : taken
+  }
+
+  /** The network's id of it, or why it was not taken. */
+  async function take(message: Outbound): Promise<string | SendResult> {
+    const { group } = message
+    if (group) return takeForGroup(network, line, { ...message, group }, latencyMs)
+    const phone = await network.phone(line, message.to)
+    if (!servicesOf(phone).includes(message.service)) return noService(message)
+    if (phone.refuses)
+      return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }
+    return network.take(line, message, latencyMs)
+  }
+
+  /** What we are told of a message that the carrier took. */
+  async function answer(
+    providerId: string,
+    { ref }: Outbound,
+    settings: SimulatorConfig,
+  ): Promise<SendResult> {
+    if (settings.fault === 'accept-then-drop') return dropped()
+    if (settings.fault === 'accept-then-silence') return silence()
+    if (settings.fault === 'second-id') {
+      const again = { providerId: `${providerId}-2`, ref, status: 'SENT', at: host.clock.now() } as const
+      host.clock.after(latencyMs / 2, () => void host.receipt(again))
+    }
+    return answerOf(settings, host, providerId)
+  }
+
+  return {
+    send: (message) => send(message).catch(gone),
+    heard(phone, word) {
+      if (word === 'stop') stopped.add(phone)
+      else stopped.delete(phone)
+    },
+    close() {
+      closed = true
+    },
+  }
+}
+
+/** What the carrier answers instead of taking the message. */
+function refusalOf(
+  fault: SimulatorConfig['fault'],
+  message: Outbound,
+  stopped: ReadonlySet<string>,
+): SendResult | undefined {
+  switch (fault) {
+    case 'unreachable':
+      return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
+    case 'too-many':
+      return { outcome: 'never-left', code: 'sim.429', detail: 'The carrier says: too many requests' }
+    case 'refuse':
+      return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
+    case 'block':
+      return { outcome: 'refused', code: 'sim.blocked', detail: 'The carrier has blocked this line' }
+    case 'server-error':
+      return { outcome: 'unknown', code: 'sim.503', detail: 'The carrier answered with a server error' }
+    case 'drop':
+      return dropped()
+    case 'downgrade':
+      return message.service === 'iMessage' && !message.group ? noService(message) : undefined
+    case 'after-stop':
+      return stopped.has(message.to)
+        ? {
+            outcome: 'refused',
+            code: 'sim.opted_out',
+            detail: 'The carrier sends nothing to somebody who said STOP',
+          }
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+function noService({ service }: Outbound): SendResult {
+  return {
+    outcome: 'refused',
+    code: 'sim.no_service',
+    detail: `The recipient is not on ${service}`,
+    tryNextService: true,
+  }
+}
+
+/** The network has no place for it any more. */
+function gone(error: unknown): SendResult {
+  if (!(error instanceof LineFault)) throw error
+  return { outcome: 'never-left', code: 'sim.unreachable', detail: error.message }
+}
+
+function silence(): Promise<never> {
+  return new Promise(() => {})
+}
+
+function dropped(): SendResult {
+  return {
+    outcome: 'unknown',
+    code: 'sim.dropped',
+    detail: 'The connection broke before the carrier answered',
+  }
+}
