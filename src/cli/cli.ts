@@ -7,6 +7,7 @@ import { type Args, type Command, StillWaiting, UsageError } from './command.js'
 import { CONTACT_COMMANDS } from './contacts.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
 import { doctor } from './doctor.js'
+import { exportCommand } from './export.js'
 import { listen } from './listen.js'
 import { mcp } from './mcp.js'
 import { messages } from './messages.js'
@@ -40,6 +41,7 @@ const COMMANDS: readonly Command[] = [
   trigger,
   ...PHONE_COMMANDS,
   doctor,
+  exportCommand,
   mcp,
 ]
 

@@ -99,7 +99,7 @@ export function checkSealKey(config: Config): Finding {
 /** What is on the disk, read beside a server that may be running. */
 export async function checkSqlite(config: Config): Promise<Finding[]> {
   const file = join(resolve(config.data), 'trunkline.db')
-  const entry = statSync(file, { throwIfNoEntry: false })
+  const entry = isFolder(config.data) ? statSync(file, { throwIfNoEntry: false }) : undefined
   if (!entry) return [ok('database', `SQLite, ${file} will be made by the first start`)]
   const open = await loadSqlite()
   try {
@@ -180,6 +180,10 @@ export function portState(host: string, port: number): Promise<PortState> {
     )
     server.listen({ host, port, exclusive: true }, () => server.close(() => done('free')))
   })
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function nearest(path: string): string {

@@ -37,7 +37,12 @@ async function examine(args: Args): Promise<Finding[]> {
   const findings = [local.checkNode()]
   const config = settings(args, findings)
   if (!config) return findings
-  findings.push(local.checkFolder(config), local.checkDisk(config), local.checkSealKey(config))
+  for (const [name, check] of [
+    ['data', local.checkFolder],
+    ['disk', local.checkDisk],
+    ['seal key', local.checkSealKey],
+  ] as const)
+    findings.push(looked(name, () => check(config)))
   findings.push(...(await (config.databaseUrl ? remote.checkPostgres(config) : local.checkSqlite(config))))
   findings.push(
     ...local.checkPublicUrl(config),
@@ -45,6 +50,20 @@ async function examine(args: Args): Promise<Finding[]> {
     ...(await remote.checkServer(args)),
   )
   return findings
+}
+
+/** What cannot even be looked at is broken, too. */
+function looked(check: string, look: () => Finding): Finding {
+  try {
+    return look()
+  } catch (error) {
+    return {
+      check,
+      result: 'fail',
+      detail: (error as Error).message,
+      advice: 'Check the path and its owner.',
+    }
+  }
 }
 
 function settings(args: Args, findings: Finding[]): Config | undefined {

@@ -83,7 +83,12 @@ async function scratchLine({ call, admin, later }: Scene): Promise<{ id: string;
   if (!owner) throw new ApiError(`There is no account ${email}`)
   const body = { account_id: owner.id, number: nobody() }
   const line = (await admin('POST', '/admin/lines', body)) as { id: string; number: string }
-  later(() => admin('DELETE', `/admin/lines/${line.id}`))
+  later(async () => {
+    // It has a twin in the account's test world.
+    const { data: all } = (await admin('GET', '/admin/lines')) as { data: { id: string; number: string }[] }
+    for (const { id } of all.filter((one) => one.number === line.number))
+      await admin('DELETE', `/admin/lines/${id}`)
+  })
   return line
 }
 
