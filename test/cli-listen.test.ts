@@ -130,6 +130,79 @@ describe('trunkline listen', () => {
     for (const one of all) new Webhook(secret).verify(one.text, one.headers as Record<string, string>)
   })
 
+  it('killed in the middle of deliveries again and again, posts everything, in order, with one signature', async () => {
+    const folder = temporaryDirectory()
+    const args = ['listen', '--forward-to', `${sink.url}/storm`, '--types', 'receive', '--since', '0']
+    const start = (...more: string[]) =>
+      startCli([...args, ...more], { TRUNKLINE_URL: server.url, TRUNKLINE_DATA: folder })
+    const total = 60
+    const mine = () => at('/storm').filter((one) => String(one.body.content).startsWith('storm '))
+    const numbers = () => mine().map((one) => Number(one.body.content.slice(6)))
+    // Answers take a while, and some never come: a kill falls before, during and after an answer.
+    let posts = 0
+    sink.answer(({ path }, reply) => {
+      if (path !== '/storm') return 200
+      posts++
+      if (posts % 7 === 0) return 503
+      setTimeout(() => reply.writeHead(200).end(), posts % 5)
+      return undefined
+    })
+    for (let n = 1; n <= total; n++) await text(`storm ${n}`)
+    const first = start('--print-secret')
+    const secret = /signed with (whsec_\S+)/.exec(await ready(first))![1]!
+    let running = first
+    let kills = 0
+    for (let seen = 0; seen < total; kills++) {
+      const until = Math.min(total, seen + 9)
+      await eventually(
+        async () => Math.max(0, ...numbers()),
+        (highest) => highest >= until,
+      )
+      await running.kill('SIGKILL')
+      seen = Math.max(...numbers())
+      running = start()
+    }
+    await text(`storm ${total + 1}`)
+    await eventually(
+      async () => numbers(),
+      (all) => all.includes(total + 1),
+    )
+    expect(await running.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+    sink.answer(() => 200)
+    expect(kills).toBeGreaterThan(3)
+    const all = numbers()
+    expect([...new Set(all)]).toEqual(Array.from({ length: total + 1 }, (_, i) => i + 1))
+    // Repeats stand next to what they repeat, and have its name and its text.
+    expect(all).toEqual([...all].sort((a, b) => a - b))
+    const names = new Map<string, string>()
+    for (const one of mine()) {
+      new Webhook(secret).verify(one.text, one.headers as Record<string, string>)
+      const id = one.headers['webhook-id'] as string
+      expect(names.get(id) ?? one.text).toBe(one.text)
+      names.set(id, one.text)
+    }
+    expect(names.size).toBe(total + 1)
+  })
+
+  it('lets no second listener onto the same bookmark, and is not stopped by one that was killed', async () => {
+    const env = { TRUNKLINE_URL: server.url, TRUNKLINE_DATA: temporaryDirectory() }
+    const args = ['listen', '--forward-to', `${sink.url}/alone`]
+    const first = startCli(args, env)
+    await ready(first)
+    const second = await runCli(args, env)
+    expect([second.code, second.stdout]).toEqual([1, ''])
+    expect(second.stderr).toMatch(/^Another process \(\d+\) works with .*listen-\w+\.json\. Two would/)
+    // Another receiver is another listener.
+    const other = startCli(['listen', '--forward-to', `${sink.url}/other`], env)
+    await ready(other)
+    await other.kill('SIGINT')
+    await first.kill('SIGKILL')
+    const third = startCli(args, env)
+    await ready(third)
+    expect(await third.kill('SIGINT')).toEqual({ code: 0, signal: null })
+    expect(readdirSync(env.TRUNKLINE_DATA).filter((file) => file.endsWith('.pid'))).toEqual([])
+  })
+
   it('goes on after a server that was killed and started again', async () => {
     const storage = { TRUNKLINE_DATA: join(temporaryDirectory(), 'data') }
     const other = await spawnServer({ env: storage })
@@ -171,8 +244,8 @@ describe('trunkline listen', () => {
       [[...to, '--secret-file', '/nowhere/at/all'], 1, /^The file \/nowhere\/at\/all cannot be read/],
       [[...to, '--url', 'http://127.0.0.1:1'], 1, /^No server answers at /],
     ]
-    const env = { TRUNKLINE_URL: server.url, TRUNKLINE_DATA: folder }
-    const runs = await Promise.all(failing.map(([args]) => runCli(['listen', ...args], env)))
+    const env = () => ({ TRUNKLINE_URL: server.url, TRUNKLINE_DATA: temporaryDirectory() })
+    const runs = await Promise.all(failing.map(([args]) => runCli(['listen', ...args], env())))
     for (const [i, [args, code, words]] of failing.entries()) {
       expect([args.join(' '), runs[i]!.code, runs[i]!.stdout]).toEqual([args.join(' '), code, ''])
       expect(runs[i]!.stderr).toMatch(words)

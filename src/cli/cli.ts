@@ -6,15 +6,19 @@ import { ApiError } from './client.js'
 import { type Args, type Command, StillWaiting, UsageError } from './command.js'
 import { CONTACT_COMMANDS } from './contacts.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
+import { doctor } from './doctor.js'
+import { exportCommand } from './export.js'
 import { listen } from './listen.js'
 import { mcp } from './mcp.js'
 import { messages } from './messages.js'
 import { harmless } from './output.js'
+import { PHONE_COMMANDS } from './phones.js'
 import { replay } from './replay.js'
 import { SEAL_COMMANDS } from './seal.js'
 import { send } from './send.js'
 import { serve } from './serve.js'
 import { tail } from './tail.js'
+import { trigger } from './trigger.js'
 import { WAIT_COMMANDS } from './wait.js'
 import { WEBHOOK_COMMANDS } from './webhooks.js'
 import { why } from './why.js'
@@ -34,6 +38,10 @@ const COMMANDS: readonly Command[] = [
   why,
   ...WAIT_COMMANDS,
   ...CONTACT_COMMANDS,
+  trigger,
+  ...PHONE_COMMANDS,
+  doctor,
+  exportCommand,
   mcp,
 ]
 

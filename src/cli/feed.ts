@@ -134,3 +134,16 @@ export async function untilStopped(work: (signal: AbortSignal) => Promise<void>)
     process.off('SIGTERM', stop)
   }
 }
+
+/** The end of the account's log: what happens from now on comes after it. */
+export async function positionNow(args: Args, signal: AbortSignal): Promise<number> {
+  const controller = new AbortController()
+  const path = '/api/v2/events?types=message.received'
+  const both = AbortSignal.any([signal, controller.signal])
+  try {
+    for await (const { id } of followFeed(args, { path, after: undefined, signal: both })) return id
+    throw signal.reason
+  } finally {
+    controller.abort()
+  }
+}

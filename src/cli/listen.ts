@@ -6,6 +6,7 @@ import { ACCOUNT_OPTIONS, ApiError, serverOf } from './client.js'
 import { type Args, type Command, needed, noPositionals, text, UsageError } from './command.js'
 import { followFeed, untilStopped } from './feed.js'
 import { forward, type Outcome } from './forward.js'
+import { takeAlone } from './lock.js'
 import { note, printLine } from './output.js'
 import { readSecret } from './webhooks.js'
 
@@ -48,11 +49,16 @@ export const listen: Command = {
     noPositionals(args)
     const url = urlOf(args)
     const file = text(args, 'bookmark') ?? defaultFile(args, url)
-    const bookmark = readBookmark(file)
-    const secretFile = text(args, 'secret-file')
-    const secret = secretFile === undefined ? bookmark.secret : readSecret(secretFile)
-    if (secret === '') throw new ApiError(`The file ${secretFile} is empty`)
-    await untilStopped((signal) => pass(args, url, file, bookmark, secret, signal))
+    const release = await takeAlone(file)
+    try {
+      const bookmark = readBookmark(file)
+      const secretFile = text(args, 'secret-file')
+      const secret = secretFile === undefined ? bookmark.secret : readSecret(secretFile)
+      if (secret === '') throw new ApiError(`The file ${secretFile} is empty`)
+      await untilStopped((signal) => pass(args, url, file, bookmark, secret, signal))
+    } finally {
+      release()
+    }
   },
 }
 

@@ -1,6 +1,5 @@
 import type { Call } from '../client.js'
 import type { Args } from '../command.js'
-import { followFeed } from '../feed.js'
 import type { Guard } from './guard.js'
 import type { Ledger } from './ledger.js'
 
@@ -47,17 +46,4 @@ export async function listMessages(
 
 export async function lineNumbers(call: Call): Promise<string[]> {
   return ((await call('GET', '/api/lines')) as { numbers: string[] }).numbers
-}
-
-/** The end of the account's log: what happens from now on comes after it. */
-export async function positionNow(args: Args, signal: AbortSignal): Promise<number> {
-  const controller = new AbortController()
-  const path = '/api/v2/events?types=message.received'
-  const both = AbortSignal.any([signal, controller.signal])
-  try {
-    for await (const { id } of followFeed(args, { path, after: undefined, signal: both })) return id
-    throw signal.reason
-  } finally {
-    controller.abort()
-  }
 }
