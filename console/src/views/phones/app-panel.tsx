@@ -46,7 +46,7 @@ export function AppPanel({ phones, nameOf }: { phones: readonly Phone[]; nameOf:
         <div className="app-to">
           <label>
             <span>From</span>
-            <select value={line} onChange={(event) => setLine(event.target.value)}>
+            <select aria-label="From" value={line} onChange={(event) => setLine(event.target.value)}>
               {lines.map((one) => (
                 <option key={one} value={one}>
                   {prettyNumber(one)}
@@ -56,7 +56,7 @@ export function AppPanel({ phones, nameOf }: { phones: readonly Phone[]; nameOf:
           </label>
           <label>
             <span>To</span>
-            <select value={peerKey} onChange={(event) => setPeer(event.target.value)}>
+            <select aria-label="To" value={peerKey} onChange={(event) => setPeer(event.target.value)}>
               {phones.map(({ number }) => (
                 <option key={number} value={number}>
                   {nameOf(number)}
