@@ -32,7 +32,11 @@ export function ThreadList({
             <li key={thread.key}>
               <button type="button" onClick={() => open(thread.key)}>
                 <span className={`unread-dot ${thread.unread > 0 ? 'on' : ''}`} />
-                <Avatar handle={thread.key} name={thread.title} group={thread.group !== null} />
+                <Avatar
+                  handle={thread.key}
+                  name={thread.group ? thread.title : ''}
+                  group={thread.group !== null}
+                />
                 <span className="grow">
                   <span className="row">
                     <b className="truncate grow">{thread.title}</b>
