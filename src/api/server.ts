@@ -63,6 +63,7 @@ import { registerSimOutboundCalls } from './sim/outbound-calls.js'
 import { registerSim } from './sim/phones.js'
 import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
+import { registerSimScreens } from './sim/screens.js'
 import { registerSimWorld } from './sim/world.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokenList } from './token-list.js'
@@ -231,6 +232,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimLocation(routes, ctx)
     registerSimProfile(routes, ctx)
     registerSimPresence(routes, ctx)
+    registerSimScreens(routes, ctx, mayStay)
     registerConsoleSession(routes, ctx, authenticator)
     registerConsole(routes)
   })

@@ -98,6 +98,18 @@ export interface PhoneGroup {
   version: number
 }
 
+/** How a chat was after a change, and who made it. */
+export interface PhoneGroupChange {
+  chatId: string
+  version: number
+  /** Handle of a phone in it, or the line's number. */
+  actor: string
+  name: string | null
+  photoUrl: string | null
+  members: readonly string[]
+  at: number
+}
+
 /** A tapback on a message, by a phone or by a line. */
 export interface PhoneReaction {
   /** The network's id of the message. */

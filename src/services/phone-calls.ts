@@ -9,6 +9,7 @@ import type { Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { findLineByNumber, holdLine, listLinesOf } from '../storage/lines.js'
 import { findPhone, listPhonesByEmail } from '../storage/phones.js'
+import { SCREEN_TOPIC } from '../wakes.js'
 import { callEvents, routeCall } from './calls.js'
 import { setPhone } from './phones.js'
 
@@ -71,6 +72,7 @@ export async function putThrough(ctx: Ctx, sql: Sql, call: Call): Promise<Call> 
   const outcome = call.state === 'ringing' ? await immediateEnd(ctx, sql, call) : undefined
   const placed = outcome ? ended(call, outcome, call.createdAt) : call
   await insertCall(sql, placed)
+  sql.announce(SCREEN_TOPIC, placed.network)
   await appendEvents(sql, await callEvents(sql, [placed]))
   return placed
 }
@@ -115,7 +117,10 @@ export async function actOnCall(
 
 /** A call's new state, and its event when that is its end. */
 export async function saveEnds(ctx: Ctx, sql: Sql, calls: readonly Call[]): Promise<void> {
-  for (const call of calls) await saveCall(sql, call)
+  for (const call of calls) {
+    await saveCall(sql, call)
+    sql.announce(SCREEN_TOPIC, call.network)
+  }
   await appendEvents(sql, await callEvents(sql, calls))
   if (calls.length > 0) ctx.failpoint('call.before_end')
 }

@@ -8,7 +8,8 @@ import { findGroup } from '../storage/groups.js'
 import { findPhoneGroup, insertPhoneGroup, lockPhoneGroup, savePhoneGroup } from '../storage/phone-groups.js'
 import { insertPhoneMessages, type NewPhoneMessage } from '../storage/phone-messages.js'
 import { findPhone, listPhonesByEmail } from '../storage/phones.js'
-import { type ChatState, newChatId } from './phone-groups.js'
+import { SCREEN_TOPIC } from '../wakes.js'
+import { type ChatState, newChatId, noteChange } from './phone-groups.js'
 import { type PhoneText, requireSimulatedLine, setPhone } from './phones.js'
 
 /** What people do with group chats on their phones. */
@@ -55,6 +56,7 @@ export async function startChat(ctx: Ctx, sql: Sql, account: Account, made: NewC
     version: 1,
   }
   await insertPhoneGroup(sql, chat)
+  await noteChange(ctx, sql, chat, made.by)
   return chat
 }
 
@@ -107,6 +109,7 @@ async function changeAs(
   const handle = memberOf(chat, phone!)
   const after = { ...chat, ...(await change(chat, handle)), version: chat.version + 1 }
   await savePhoneGroup(sql, after)
+  await noteChange(ctx, sql, after, handle)
   return after
 }
 
@@ -154,6 +157,7 @@ export async function textToChat(
   numbers.delete(number)
   const copies = [...numbers].map((other) => ({ ...message, phone: other, fromPhone: false, sender: handle }))
   await insertPhoneMessages(sql, [message, ...copies])
+  sql.announce(SCREEN_TOPIC, chat.network)
   return message
 }
 

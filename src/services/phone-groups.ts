@@ -2,8 +2,10 @@ import type { Line } from '../core/line.js'
 import type { PhoneGroup, PhoneMessage } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Group, Outbound } from '../drivers/driver.js'
+import type { Sql } from '../storage/db.js'
 import { findGroups } from '../storage/groups.js'
 import { requireCurrent } from '../storage/lines.js'
+import { insertGroupChange } from '../storage/phone-group-changes.js'
 import {
   findPhoneGroup,
   findPhoneGroupFor,
@@ -16,6 +18,7 @@ import {
 } from '../storage/phone-groups.js'
 import { insertPhoneMessages, type NewPhoneMessage } from '../storage/phone-messages.js'
 import { listPhonesByEmail } from '../storage/phones.js'
+import { SCREEN_TOPIC } from '../wakes.js'
 import { inThisWorld } from './this-world.js'
 
 const UNTOLD_LIMIT = 256
@@ -50,6 +53,7 @@ export function createGroupNetwork(ctx: Ctx) {
       ctx.db.tx(async (sql) => {
         const added = await insertPhoneGroup(sql, chat)
         await requireCurrent(sql, [line])
+        if (added) await noteChange(ctx, sql, chat, line.number)
         return added
       }),
     )
@@ -68,7 +72,10 @@ export function createGroupNetwork(ctx: Ctx) {
       await ctx.db.tx(async (sql) => {
         const chat = (await lockPhoneGroup(sql, id))!
         const changes = change(chat)
-        if (changes) await savePhoneGroup(sql, { ...chat, ...changes })
+        if (!changes) return
+        const after = { ...chat, ...changes, version: chat.version + 1 }
+        await savePhoneGroup(sql, after)
+        await noteChange(ctx, sql, after, line.number)
       })
       ctx.wakes.wake(`phones:${line.id}`)
     },
@@ -112,6 +119,12 @@ export function createGroupNetwork(ctx: Ctx) {
     told: (chat: PhoneGroup) => savePhoneGroupTold(ctx.db, chat),
     onTheWay: (line: Line, providerId: string) => listOnTheWay(ctx.db, line.id, providerId),
   }
+}
+
+/** The phones in a chat show what happens to it. */
+export async function noteChange(ctx: Ctx, sql: Sql, chat: PhoneGroup, actor: string): Promise<void> {
+  await insertGroupChange(sql, chat, actor, ctx.clock.now())
+  sql.announce(SCREEN_TOPIC, chat.network)
 }
 
 export function newChatId(ctx: Ctx): string {

@@ -18,6 +18,7 @@ import {
   saveReadByLine,
   saveTyping,
 } from '../storage/phone-presence.js'
+import { SCREEN_TOPIC } from '../wakes.js'
 import { textToChat } from './phone-group-acts.js'
 import { requireSender, textFromPhone } from './phones.js'
 import { ownerOf } from './shared-lines.js'
@@ -36,12 +37,18 @@ export function createPresenceBooks(ctx: Ctx) {
     },
     async setTyping(line: Line, phone: string, forMs: number): Promise<void> {
       const until = ctx.clock.now() + forMs
-      await ctx.db.tx((sql) =>
-        saveTyping(sql, { network: line.network, phone, lineId: line.id, fromPhone: false, until }),
-      )
+      await ctx.db.tx(async (sql) => {
+        await saveTyping(sql, { network: line.network, phone, lineId: line.id, fromPhone: false, until })
+        sql.announce(SCREEN_TOPIC, line.network)
+      })
+      // A screen that nobody looks at again would show the dots for ever.
+      if (forMs > 0) ctx.clock.after(forMs, () => ctx.wakes.wake(SCREEN_TOPIC, line.network))
     },
     async markRead(line: Line, phone: string): Promise<void> {
-      await ctx.db.tx((sql) => saveReadByLine(sql, line.id, phone, ctx.clock.now()))
+      await ctx.db.tx(async (sql) => {
+        await saveReadByLine(sql, line.id, phone, ctx.clock.now())
+        sql.announce(SCREEN_TOPIC, line.network)
+      })
     },
   }
 }
@@ -54,6 +61,7 @@ async function keepReaction(
 ): Promise<void> {
   if (remove) await deleteReaction(sql, network, reaction)
   else await saveReaction(sql, network, reaction)
+  sql.announce(SCREEN_TOPIC, network)
 }
 
 /** Numbers of this account's lines that are typing to a phone now. */

@@ -19,6 +19,7 @@ import {
   savePhoneRead,
 } from '../storage/phone-messages.js'
 import { findPhone, insertPhones, savePhone } from '../storage/phones.js'
+import { SCREEN_TOPIC } from '../wakes.js'
 import { createBatch } from './batch.js'
 import type { UsableLine } from './directory.js'
 import { asOne, createGroupNetwork } from './phone-groups.js'
@@ -122,6 +123,7 @@ export async function setPhone(
   const before = (await findPhone(sql, network, number)) ?? defaultPhone(network, number, now)
   const phone = { ...before, ...changes, network, number }
   await savePhone(sql, phone)
+  sql.announce(SCREEN_TOPIC, network)
   return { phone, lines: phone.power ? await releaseWaiting(sql, network, number, now) : [] }
 }
 
@@ -220,6 +222,7 @@ export async function putOnNetwork(
     dueAt: now,
   }
   await insertPhoneMessages(sql, [message])
+  sql.announce(SCREEN_TOPIC, phone.network)
   return message
 }
 
@@ -238,6 +241,7 @@ export async function readOnPhone(
     (m) => !m.fromPhone && m.readAt === null,
   )
   for (const message of unread) await savePhoneRead(sql, message.id, at)
+  if (unread.length > 0) sql.announce(SCREEN_TOPIC, owner.network)
   const told = phone.readReceipts ? unread.filter((message) => message.service !== 'SMS') : []
   return {
     unread: unread.length,

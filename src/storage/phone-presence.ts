@@ -11,6 +11,22 @@ export async function listCopies(sql: Sql, network: string, providerId: string):
   return rows.map(toPhoneMessage)
 }
 
+/** An account's handles of what came to a line, by the carrier's ids. */
+export async function listHandlesByProvider(
+  sql: Sql,
+  accountId: string,
+  lineId: string,
+  providerIds: readonly string[],
+): Promise<Map<string, string>> {
+  const list = sql.inList(3, [...new Set(providerIds)])
+  const rows = await sql.all<{ provider_id: string; handle: string }>(
+    `select provider_id, handle from messages where line_id = $1 and account_id = $2 and provider_id in ${list.sql}
+       and deleted_at is null`,
+    [lineId, accountId, list.param],
+  )
+  return new Map(rows.map((row) => [row.provider_id, row.handle]))
+}
+
 /** The card of the same session that was on this phone's screen before. */
 export async function findEarlierCard(
   sql: Sql,

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { type GroupStep, groupSteps } from '../../core/group-history.js'
 import type { PhoneGroup } from '../../core/phone-world.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
@@ -7,6 +8,7 @@ import { changeChat, leaveChat, requireChat, startChat } from '../../services/ph
 import { wakePhoneLines } from '../../services/phones.js'
 import type { Sql } from '../../storage/db.js'
 import { listGroupIds } from '../../storage/groups.js'
+import { listGroupChanges } from '../../storage/phone-group-changes.js'
 import { listPhoneGroups } from '../../storage/phone-groups.js'
 import { checkUrl, requireHandle, requirePhone } from '../fields.js'
 import { GroupName, groupName } from '../group-wire.js'
@@ -24,6 +26,19 @@ const Chat = Type.Object({
   name: nullable('string', 'What the phones call it'),
   photo_url: nullable('string', 'What the phones show for it'),
   members: Type.Array(Type.String(), { description: 'Everyone in it, the line among them' }),
+  history: Type.Array(
+    Type.Object({
+      kind: Type.Unsafe<string>({
+        type: 'string',
+        enum: ['made', 'named', 'unnamed', 'photo', 'added', 'removed', 'left'],
+        description: 'What happened',
+      }),
+      by: Type.String({ description: 'Who did it: a phone in it, or the line' }),
+      value: nullable('string', 'The new name or photo, or who was added or removed or left'),
+      at: Type.String({ description: 'When' }),
+    }),
+    { description: 'What the phones show between its messages, oldest first' },
+  ),
   created_at: Type.String({ description: 'When it was made' }),
 })
 
@@ -35,7 +50,14 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   const tags = ['Simulator']
   const wired = async (sql: Sql, chats: readonly PhoneGroup[]) => {
     const ids = await listGroupIds(sql, chats)
-    return chats.map((chat) => chatWire(chat, ids.get(chat.id)))
+    const changes = await listGroupChanges(
+      sql,
+      chats.map((chat) => chat.id),
+    )
+    return chats.map((chat) => {
+      const steps = groupSteps(changes.filter((change) => change.chatId === chat.id))
+      return chatWire(chat, ids.get(chat.id), steps)
+    })
   }
   /** Does something to a chat once, and has its line told. */
   const change = async (
@@ -177,7 +199,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   )
 }
 
-function chatWire(chat: PhoneGroup, groupId: string | undefined) {
+function chatWire(chat: PhoneGroup, groupId: string | undefined, steps: readonly GroupStep[]) {
   return {
     id: chat.id,
     group_id: groupId ?? null,
@@ -185,6 +207,7 @@ function chatWire(chat: PhoneGroup, groupId: string | undefined) {
     name: chat.name,
     photo_url: chat.photoUrl,
     members: [...chat.members, chat.lineNumber],
+    history: steps.map(({ at, ...step }) => ({ ...step, at: formatTime(at) })),
     created_at: formatTime(chat.createdAt),
   }
 }

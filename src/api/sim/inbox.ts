@@ -18,6 +18,9 @@ const MAX_WAIT_MS = 60_000
 const Query = Type.Object({
   after: Type.Optional(Type.Integer({ minimum: 0, description: 'Only after this cursor' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+  newest: Type.Optional(
+    Type.Boolean({ description: 'Of more than the limit the newest, not the oldest; still oldest first' }),
+  ),
   direction: Type.Optional(
     Type.Unsafe<'in' | 'out'>({
       type: 'string',
@@ -55,12 +58,12 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
   app.addHook('preClose', async () => watch.close())
 
   /** Messages of one network as the wire has them. */
-  async function show(network: string, messages: readonly PhoneMessage[]) {
+  async function show(owner: { network: string; accountId: string }, messages: readonly PhoneMessage[]) {
     const chats = await findPhoneGroups(
       ctx.db,
       messages.flatMap((message) => message.chatId ?? []),
     )
-    const screen = await screenOf(ctx, network, messages)
+    const screen = await screenOf(ctx, owner, messages)
     return messages.map((message) => ({
       ...phoneMessageWire(message, chats.get(message.chatId ?? '')),
       ...screen(message),
@@ -98,11 +101,11 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       },
     },
     async (request, reply) => {
-      const { direction, match, extract } = request.query
+      const { direction, match, extract, newest = false } = request.query
       const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)
       const waitMs = waitOf(request.query)
       const account = await simulatedAccount(ctx, request)
-      const network = networkOf(account)
+      const owner = { network: networkOf(account), accountId: account.id }
       const number = requirePhone('number', request.params.number)
       const isSearch = waitMs !== undefined || match !== undefined || extract !== undefined
       const wanted = { after, fromPhone: direction === 'out', match, extract }
@@ -111,17 +114,18 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
         (await watch.find(account, number, wanted, waitMs ?? 0, (end) => reply.raw.once('close', end)))
       const messages = await listPhoneMessages(
         ctx.db,
-        { network, accountId: account.id, now: ctx.clock.now() },
+        { ...owner, now: ctx.clock.now() },
         number,
         after,
         Math.min(request.query.limit ?? 100, 1000),
-        direction && { fromPhone: direction === 'out' },
+        { ...(direction ? { fromPhone: direction === 'out' } : {}), newestFirst: newest },
       )
-      const data = await show(network, messages)
+      if (newest) messages.reverse()
+      const data = await show(owner, messages)
       const typing = await typingLines(ctx, account, number)
       const answer = { data, cursor: messages.at(-1)?.id ?? after, typing }
       if (found === false) return answer
-      const [matched = null] = found ? await show(network, [found.message]) : []
+      const [matched = null] = found ? await show(owner, [found.message]) : []
       return { ...answer, matched, extracted: found?.extracted ?? null }
     },
   )

@@ -3,7 +3,7 @@ import { cardSession } from '../../core/app-card.js'
 import type { PhoneMessage } from '../../core/phone-world.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
-import { findEarlierCard, listReactions } from '../../storage/phone-presence.js'
+import { findEarlierCard, listHandlesByProvider, listReactions } from '../../storage/phone-presence.js'
 import { AppCardWire, appCardWire } from '../app-card-wire.js'
 import { nullable } from '../message-wire.js'
 
@@ -22,16 +22,37 @@ export const screenFields = {
   session: nullable('string', 'Session of a card'),
   replaces: nullable('string', 'id of the card of the same session that this one takes the place of'),
   reactions: Type.Array(ReactionWire, { description: 'Tapbacks on it' }),
+  tapback_on: nullable('string', 'id of the message it is a tapback on: phones draw it there, not as a text'),
+  message_handle: nullable(
+    'string',
+    "Trunkline's handle of it; of what a phone wrote, once the line knows it",
+  ),
 }
 
 type Screen = { [K in keyof typeof screenFields]: Static<(typeof screenFields)[K]> }
 
 export type ScreenFields = Omit<Screen, 'app_card'> & Partial<Pick<Screen, 'app_card'>>
 
+/** The account's handles of what phones wrote, by the network's ids. */
+async function handlesOf(
+  ctx: Ctx,
+  accountId: string,
+  messages: readonly PhoneMessage[],
+): Promise<Map<string, string>> {
+  const written = messages.filter((message) => message.handle === null)
+  const handles = new Map<string, string>()
+  for (const lineId of new Set(written.map((message) => message.lineId))) {
+    const ids = written.filter((message) => message.lineId === lineId).map((message) => message.providerId)
+    for (const [id, handle] of await listHandlesByProvider(ctx.db, accountId, lineId, ids))
+      handles.set(id, handle)
+  }
+  return handles
+}
+
 /** For messages of one network: the fields each has beside the usual ones. */
 export async function screenOf(
   ctx: Ctx,
-  network: string,
+  { network, accountId }: { network: string; accountId: string },
   messages: readonly PhoneMessage[],
 ): Promise<(message: PhoneMessage) => ScreenFields> {
   const ids = messages.map((message) => message.providerId)
@@ -42,6 +63,7 @@ export async function screenOf(
     const earlier = session && (await findEarlierCard(ctx.db, message, session))
     if (earlier) replaced.set(message.id, earlier)
   }
+  const handles = await handlesOf(ctx, accountId, messages)
   return (message) => {
     const { extra, mediaUrl } = message
     return {
@@ -57,6 +79,8 @@ export async function screenOf(
           part_index: partIndex,
           at: formatTime(at),
         })),
+      tapback_on: extra?.reaction?.providerId ?? null,
+      message_handle: message.handle ?? handles.get(message.providerId) ?? null,
     }
   }
 }

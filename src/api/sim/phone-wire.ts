@@ -75,7 +75,6 @@ export const PhoneMessageWire = Type.Object({
   reply_to: nullable('string', 'id of the message it answers'),
   reply_to_part: nullable('integer', 'Part of that message, when the reply says so'),
   ...screenFields,
-  message_handle: nullable('string', "Trunkline's handle of a message it sent"),
   location_request: Type.Optional(
     Type.Boolean({ description: 'true: it asks the person to share their place; left out otherwise' }),
   ),
@@ -120,7 +119,6 @@ export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
     service: message.service,
     reply_to: message.replyTo,
     reply_to_part: message.replyToPart ?? null,
-    message_handle: message.handle,
     ...(message.extra?.requestsLocation ? { location_request: true } : {}),
     ...(message.extra?.location ? { location: message.extra.location } : {}),
     created_at: formatTime(message.createdAt),

@@ -10,3 +10,15 @@ create table console_sessions (
   expires_at bigint not null
 );
 create index console_sessions_expiry on console_sessions (expires_at);
+
+-- What the phones of a group chat show between its messages: how it was after each change, and who made it.
+create table phone_group_changes (
+  chat_id text not null,
+  version bigint not null,
+  actor text not null,
+  name text,
+  photo_url text,
+  members text not null,
+  at bigint not null,
+  primary key (chat_id, version)
+);

@@ -1,0 +1,84 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { networkOf } from '../../core/account.js'
+import { formatTime } from '../../core/time.js'
+import type { Ctx } from '../../ctx.js'
+import { SCREEN_TOPIC } from '../../wakes.js'
+import { createOpenStreams } from '../open-streams.js'
+import type { Routes } from '../routes.js'
+import { createEventStream, SSE_HEADERS } from '../sse.js'
+import { simulatedAccount } from './shared.js'
+
+/** Machine time, all of it: people look at phones in their own time. */
+const HEARTBEAT_MS = 15_000
+const MAX_OPEN_MS = 15 * 60_000
+/** News that come in bursts are told together. */
+const GATHER_MS = 100
+
+/** Tells whoever draws phones when to draw them again. `mayStay`: whether a caller would still be let in. */
+export function registerSimScreens(
+  app: Routes,
+  ctx: Ctx,
+  mayStay: (request: FastifyRequest) => Promise<boolean>,
+): void {
+  const streams = createOpenStreams(ctx, mayStay)
+  app.addHook('preClose', async () => streams.closeAll('the server stops'))
+
+  app.get(
+    '/sim/screens',
+    {
+      config: { access: 'account' },
+      schema: {
+        tags: ['Simulator'],
+        summary: 'Follow what changes on the phones',
+        description:
+          'Server-sent events: screen.changed whenever something may look different on a phone of the simulated world: a message that came or was read, a tapback, typing, a switch, a group, a call. It says that, not what: read the phones again. Closed after 15 minutes; connect again.',
+        response: {
+          200: {
+            description: 'Events until the stream is closed',
+            content: {
+              'text/event-stream': {
+                schema: Type.Object({ at: Type.String({ description: 'Time of the simulated world' }) }),
+              },
+            },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const network = networkOf(await simulatedAccount(ctx, request))
+      let gathering: NodeJS.Timeout | undefined
+      const timers: NodeJS.Timeout[] = []
+      const stream = createEventStream(() => {
+        clearTimeout(gathering)
+        timers.forEach(clearTimeout)
+        unsubscribe()
+        discharge()
+      })
+      const finish = (reason: string) => {
+        stream.comment(reason)
+        stream.end()
+      }
+      const unsubscribe = ctx.wakes.on(SCREEN_TOPIC, (which) => {
+        if (which !== network || gathering) return
+        gathering = setTimeout(() => {
+          gathering = undefined
+          stream.event('screen.changed', { at: formatTime(ctx.clock.now()) })
+        }, GATHER_MS)
+      })
+      let discharge = () => {}
+      try {
+        discharge = streams.admit(request, finish)
+      } catch (error) {
+        unsubscribe()
+        throw error
+      }
+      timers.push(
+        setInterval(() => stream.comment(), HEARTBEAT_MS),
+        setTimeout(() => finish('closed; connect again'), MAX_OPEN_MS),
+      )
+      stream.comment('open')
+      return reply.headers(SSE_HEADERS).send(stream.body as never)
+    },
+  )
+}

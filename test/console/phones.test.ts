@@ -1,0 +1,309 @@
+import { gzipSync } from 'node:zlib'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser } from '../support/browser.js'
+import { accessibilityFaults, type ConsoleTab, openConsole } from '../support/console.js'
+import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from '../support/world.js'
+
+const BLUE = /rgb\(10, 124, 255\)/
+const GREEN = /rgb\(42, 168, 74\)/
+
+/** What is painted behind an element. */
+const paint = (bubble: Locator) =>
+  bubble.evaluate((element) => (globalThis as Json).getComputedStyle(element).backgroundImage as string)
+
+describe.each(ENGINES)('the wall of phones on %s', (engine) => {
+  let world: World
+  let browser: Browser
+  let tab: ConsoleTab
+  let page: Page
+  beforeAll(async () => {
+    world = await createWorld(engine)
+    browser = await launchBrowser()
+    tab = await openConsole(browser, world, '/phones')
+    page = tab.page
+    await page.getByText('Live', { exact: true }).waitFor()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await world?.close()
+  })
+
+  const phone = (name: string) => page.getByRole('region', { name: `${name}'s phone` })
+  const app = () => page.getByRole('region', { name: 'Your app' })
+  const bubble = (where: Locator, text: string) =>
+    where.locator('.bubble', { has: page.getByText(text, { exact: true }) })
+  const type = async (where: Locator, text: string) => {
+    await where.getByRole('textbox').fill(text)
+    await where.getByRole('button', { name: 'Send', exact: true }).click()
+  }
+  /** The line under the last message that somebody wrote. */
+  const state = (where: Locator) => where.locator('.state').last()
+
+  it('what is typed on a phone arrives through the API', async () => {
+    await type(phone('Ada'), 'Hello from Ada')
+    await bubble(phone('Ada'), 'Hello from Ada').waitFor()
+    await world.settle()
+    await expect
+      .poll(async () => (await world.get(`/api/v2/messages?number=${encodeURIComponent(ADA)}`)).body.data)
+      .toMatchObject([
+        { content: 'Hello from Ada', is_outbound: false, service: 'iMessage', status: 'RECEIVED' },
+      ])
+    await bubble(app(), 'Hello from Ada').waitFor()
+    expect(await paint(bubble(phone('Ada'), 'Hello from Ada'))).toMatch(BLUE)
+    await expect.poll(() => state(phone('Ada')).textContent()).toBe('Delivered')
+  })
+
+  it('what the API sends changes from sending to Delivered, and to Read', async () => {
+    await world.setLine(LINE, { config: { state: 'OFFLINE' } })
+    await world.send({ content: 'Hello from the app' })
+    await bubble(app(), 'Hello from the app').waitFor()
+    expect(await state(app()).textContent()).toBe('Sending…')
+    expect(await paint(bubble(app(), 'Hello from the app'))).toMatch(BLUE)
+    expect(await bubble(phone('Ada'), 'Hello from the app').count()).toBe(0)
+    await world.setLine(LINE, { config: {} })
+    await world.advance(10_000)
+    await expect.poll(() => state(app()).textContent()).toBe('Delivered')
+    await bubble(phone('Ada'), 'Hello from the app').waitFor()
+    await phone('Ada').getByText('1 new').waitFor()
+    await phone('Ada').getByRole('textbox').focus()
+    await expect.poll(() => state(app()).textContent()).toMatch(/^Read \d\d:\d\d$/)
+    expect(await phone('Ada').getByText('1 new').count()).toBe(0)
+  })
+
+  it('after iMessage is switched off the next bubble is green, on both ends', async () => {
+    await phone('Ada').getByRole('switch', { name: 'iMessage' }).click()
+    await expect
+      .poll(async () => (await world.get(`/sim/phones/${encodeURIComponent(ADA)}`)).body.imessage)
+      .toBe(false)
+    await type(phone('Ada'), 'Now as a text')
+    await bubble(phone('Ada'), 'Now as a text').waitFor()
+    await world.settle()
+    expect(await paint(bubble(phone('Ada'), 'Now as a text'))).toMatch(GREEN)
+    await phone('Ada').getByText('Text Message · SMS').waitFor()
+    await type(app(), 'Answered as a text')
+    await bubble(app(), 'Answered as a text').waitFor()
+    await world.advance(30_000)
+    await expect.poll(() => paint(bubble(app(), 'Answered as a text'))).toMatch(GREEN)
+    await expect.poll(() => state(app()).textContent()).toMatch(/^Sent as Text Message/)
+    await phone('Ada').getByRole('switch', { name: 'iMessage' }).click()
+  })
+
+  it('tapbacks, replies and typing go both ways', async () => {
+    await world.send({ content: 'Do you like it?' })
+    await world.advance(10_000)
+    const asked = phone('Ada').locator('.bubble-row', { hasText: 'Do you like it?' })
+    await asked.hover()
+    await asked.getByRole('button', { name: 'Actions for Do you like it?' }).click()
+    await asked.getByRole('button', { name: 'love' }).click()
+    await asked.getByRole('img', { name: 'You: love' }).waitFor()
+    await world.settle()
+    await app().getByRole('img', { name: 'Ada: love' }).waitFor()
+    // The text that carries the tapback to the line is not drawn as one.
+    expect(await page.getByText('Loved “Do you like it?”').count()).toBe(0)
+
+    await asked.getByRole('button', { name: 'Actions for Do you like it?' }).click()
+    await asked.getByRole('button', { name: 'Reply' }).click()
+    await page.keyboard.type('Very much')
+    await app().getByRole('img', { name: 'Typing' }).waitFor()
+    await page.keyboard.press('Enter')
+    await world.settle()
+    await phone('Ada').locator('.bubble-row', { hasText: 'Very much' }).locator('.quote').waitFor()
+    await app().locator('.bubble-row', { hasText: 'Very much' }).getByText('You', { exact: true }).waitFor()
+    await expect.poll(() => app().getByRole('img', { name: 'Typing' }).count()).toBe(0)
+    const record = (await world.get('/api/v2/messages?limit=1')).body.data[0]
+    expect(record).toMatchObject({ content: 'Very much', reply_to: { message_handle: expect.any(String) } })
+
+    await app().getByRole('textbox').fill('I am wri')
+    await phone('Ada').getByRole('img', { name: 'Typing' }).waitFor()
+    await app().getByRole('textbox').fill('')
+    await expect.poll(() => phone('Ada').getByRole('img', { name: 'Typing' }).count()).toBe(0)
+  })
+
+  it('a group: made on a phone, written in by everyone, renamed and left', async () => {
+    await page.getByRole('button', { name: 'Eve' }).click()
+    await world.setPhone(EVE, { refuses: false })
+    await world.post('/sim/phones', { number: '+12025550106', name: 'Finn' })
+    await phone('Ada').getByRole('button', { name: 'All messages' }).click()
+    await phone('Ada').getByRole('button', { name: 'New group' }).click()
+    await phone('Ada').getByLabel('Name').fill('Trip')
+    for (const name of ['Eve', 'Finn']) await phone('Ada').getByLabel(name).check()
+    await phone('Ada').getByRole('button', { name: 'Make the group' }).click()
+    await phone('Ada').getByRole('button', { name: /^Trip/ }).click()
+    await world.settle()
+    await phone('Ada').getByText('You started the conversation.').waitFor()
+    await type(phone('Ada'), 'Who is in?')
+    await world.advance(1000)
+    await bubble(phone('Eve'), 'Who is in?').waitFor()
+    expect(await phone('Eve').locator('.sender').textContent()).toBe('Ada')
+    await type(phone('Eve'), 'Me!')
+    await world.advance(1000)
+    await bubble(phone('Ada'), 'Me!').waitFor()
+    await app().getByRole('combobox', { name: 'To' }).selectOption({ label: 'Trip' })
+    await bubble(app(), 'Me!').waitFor()
+    await type(app(), 'Me too')
+    await world.advance(10_000)
+    await bubble(phone('Eve'), 'Me too').waitFor()
+    await phone('Eve').getByRole('button', { name: 'Group', exact: true }).click()
+    await phone('Eve').getByLabel('Name of the group').fill('Trip to Rome')
+    await phone('Eve').getByRole('button', { name: 'Rename' }).click()
+    await phone('Ada').getByText('Eve named the conversation “Trip to Rome”.').waitFor()
+    expect((await world.get('/sim/groups')).body.data[0].name).toBe('Trip to Rome')
+    await phone('Eve').getByRole('button', { name: 'Group', exact: true }).click()
+    await phone('Eve').getByRole('button', { name: 'Leave the group' }).click()
+    await phone('Ada').getByText('Eve left the conversation.').waitFor()
+    await app().getByRole('combobox', { name: 'To' }).selectOption({ label: 'Ada' })
+  })
+
+  it('a call rings on the screen and is hung up', async () => {
+    await page.getByRole('button', { name: 'Bob', exact: true }).click()
+    await world.call('PUT', `/api/lines/${encodeURIComponent(LINE)}/call-forwarding`, {
+      body: { forwarding_number: BOB },
+    })
+    await page.getByRole('button', { name: 'Bob', exact: true }).click()
+    await world.post('/sim/calls', { from: LINE, to: BOB })
+    await phone('Bob').getByText('Incoming call').waitFor()
+    await phone('Bob').getByRole('button', { name: 'Answer' }).click()
+    await phone('Bob').getByText('Connected').waitFor()
+    await phone('Bob').getByRole('button', { name: 'Hang up' }).click()
+    await phone('Bob').getByRole('textbox').waitFor()
+    expect((await world.get('/sim/calls')).body.data[0]).toMatchObject({
+      state: 'ended',
+      outcome: 'COMPLETED',
+    })
+  })
+
+  it('a failed send says so, and leads to its page', async () => {
+    await world.setPhone(BOB, { refuses: true })
+    await app().getByRole('combobox', { name: 'To' }).selectOption({ label: 'Bob' })
+    await type(app(), 'Nobody wants this')
+    await world.advance(120_000)
+    const failed = app().locator('.bubble-row', { hasText: 'Nobody wants this' })
+    const link = failed.getByRole('link', { name: 'Not Delivered' })
+    expect(await link.getAttribute('href')).toMatch(/^\/console\/messages\/[\w-]+$/)
+    await world.setPhone(BOB, { refuses: false })
+  })
+
+  it('a phone is added, and what is shown has an address', async () => {
+    await page.getByRole('button', { name: 'Add a phone' }).click()
+    await page.getByLabel('Name').fill('Grace')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await phone('Grace').waitFor()
+    await page.reload()
+    await phone('Grace').waitFor()
+    await phone('Grace').getByRole('button', { name: "Put Grace's phone away" }).click()
+    await expect.poll(() => phone('Grace').count()).toBe(0)
+  })
+
+  it('shows the same as a command to copy', async () => {
+    await page.getByText('The same with curl').click()
+    const command = await page.getByRole('region', { name: 'Command' }).textContent()
+    expect(command).toContain(`${world.app.url()}/api/send-message`)
+    expect(command).toContain('"sb-api-key-id: dev-live-key"')
+  })
+
+  it('switched off it is black, and what waited arrives when it is on again', async () => {
+    await phone('Ada').getByRole('switch', { name: 'On' }).click()
+    await phone('Ada').getByText('Switched off').waitFor()
+    await world.send({ content: 'Are you there?' })
+    await world.advance(10_000)
+    await phone('Ada').getByRole('button', { name: 'Switch on' }).click()
+    await world.advance(1000)
+    await bubble(phone('Ada'), 'Are you there?').waitFor()
+  })
+
+  it('time moves from the top bar', async () => {
+    const before = Date.parse((await world.get('/sim/clock')).body.now)
+    await page.getByRole('button', { name: 'Move time ahead' }).click()
+    await page.getByRole('button', { name: '+ 1 day' }).click()
+    await page.getByText('Time moved ahead by 1 day').waitFor()
+    expect(Date.parse((await world.get('/sim/clock')).body.now) - before).toBe(86_400_000)
+  })
+
+  it('nothing went wrong on the way, and nothing left the origin', () => {
+    expect(tab.complaints).toEqual([])
+  })
+})
+
+describe('the wall of phones', () => {
+  let world: World
+  let browser: Browser
+  beforeAll(async () => {
+    world = await createWorld('sqlite')
+    browser = await launchBrowser()
+    for (const number of [ADA, BOB]) await world.send({ number, content: `Hello ${number}` })
+    await world.text(ADA, 'Hi')
+    await world.advance(60_000)
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await world?.close()
+  })
+
+  it.each(['light', 'dark'] as const)('has no serious accessibility fault in %s', async (colorScheme) => {
+    const { page, close } = await openConsole(browser, world, '/phones', { colorScheme, bypassCSP: true })
+    await page.getByText('Hi', { exact: true }).first().waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: "Settings of Ada's phone" }).click()
+    await page.getByRole('button', { name: 'Add a phone' }).click()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await close()
+  })
+
+  it('is used by the keyboard alone: to a phone, and send', async () => {
+    const { page, complaints, close } = await openConsole(browser, world, '/phones?app=off')
+    await page.getByText('Hi', { exact: true }).waitFor()
+    const focused = () =>
+      page.evaluate(() => (globalThis as Json).document.activeElement?.getAttribute('aria-label') ?? '')
+    for (let i = 0; i < 60 && !/^Message .* as Ada$/.test(await focused()); i++)
+      await page.keyboard.press('Tab')
+    expect(await focused()).toMatch(/^Message .* as Ada$/)
+    await page.keyboard.type('Without a mouse')
+    await page.keyboard.press('Enter')
+    await page.locator('.bubble', { hasText: 'Without a mouse' }).waitFor()
+    await page.keyboard.press('Escape')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('fits a small window', async () => {
+    const { page, close } = await openConsole(browser, world, '/phones', {
+      viewport: { width: 360, height: 740 },
+    })
+    await page.getByText('Hi', { exact: true }).first().waitFor()
+    const overflow = await page.evaluate(() => {
+      const { documentElement } = (globalThis as Json).document
+      return documentElement.scrollWidth - documentElement.clientWidth
+    })
+    expect(overflow).toBe(0)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('link', { name: 'Phones' }).waitFor()
+    await close()
+  })
+
+  it('is painted within a second, and the first load is under 250 KB', async () => {
+    const { page, close } = await openConsole(browser, world, '/phones')
+    await page.getByText('Hi', { exact: true }).first().waitFor()
+    const paintAt = await page.evaluate(
+      () =>
+        (globalThis as Json).performance.getEntriesByName('first-contentful-paint')[0].startTime as number,
+    )
+    const files: string[] = await page.evaluate(() =>
+      (globalThis as Json).performance
+        .getEntriesByType('resource')
+        .map(({ name }: Json) => new URL(name).pathname)
+        .filter((path: string) => path.startsWith('/console/') && path !== '/console/session'),
+    )
+    const bodies = await Promise.all(
+      ['/console/phones', ...files].map(async (path) =>
+        Buffer.from(await (await fetch(world.app.url() + path)).arrayBuffer()),
+      ),
+    )
+    const size = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)
+    console.log(`first paint ${Math.round(paintAt)} ms, first load ${Math.round(size / 1024)} KB gzipped`)
+    expect(files.length).toBeGreaterThan(3)
+    expect(paintAt).toBeLessThan(1000)
+    expect(size).toBeLessThan(250_000)
+    await close()
+  })
+})
