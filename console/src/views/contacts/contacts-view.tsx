@@ -1,6 +1,6 @@
 import './contacts.css'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useAct } from '../../api/act'
 import { api, part } from '../../api/client'
 import { curl } from '../../api/world'
@@ -156,12 +156,19 @@ function OptOut({ contact }: { contact: Contact }) {
     (out: boolean) => api.post('/api/v2/contacts/opt-out', { number: contact.phone, opted_out: out }),
     { stale: ['contacts'] },
   )
+  // The switch moves at once; what the server says counts when it comes.
+  const [wanted, setWanted] = useState<boolean | null>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer of the server is the reason
+  useEffect(() => setWanted(null), [contact.opt_out])
   return (
     <Toggle
       label={<span className="visually-hidden">{nameOf(contact) || contact.phone} has opted out</span>}
-      checked={contact.opt_out}
+      checked={wanted ?? contact.opt_out}
       disabled={set.isPending}
-      onChange={(out) => set.mutate(out)}
+      onChange={(out) => {
+        setWanted(out)
+        set.mutate(out, { onError: () => setWanted(null) })
+      }}
     />
   )
 }

@@ -73,7 +73,14 @@ function TokenList() {
           rows={tokens.rows}
           rowKey={(token) => token.token_id}
           columns={[
-            { title: 'Token', cell: (token) => <code>{token.token_id}</code> },
+            {
+              title: 'Token',
+              cell: (token) => (
+                <code className="nowrap" title={token.token_id}>
+                  {token.token_id.slice(0, 8)}…{token.token_id.slice(-6)}
+                </code>
+              ),
+            },
             {
               title: 'Lines',
               cell: (token) =>

@@ -57,7 +57,7 @@ function OneLine({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
         <span className="faint small">
           {line.status_changed_at && (
             <>
-              since <Time at={line.status_changed_at} />
+              changed <Time at={line.status_changed_at} />
             </>
           )}
         </span>
@@ -83,11 +83,11 @@ function OneLine({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
             <span className="figure">{line.sent_last_second}</span>
             <span className="faint"> of {line.pace_per_second || '∞'} a second</span>
             {line.pace_per_second > 0 && (
-              <meter
-                aria-label="Share of the pace in use"
-                max={line.pace_per_second}
-                value={Math.min(line.sent_last_second, line.pace_per_second)}
-              />
+              <span className="pace" aria-hidden="true">
+                <span
+                  style={{ width: `${Math.min(100, (100 * line.sent_last_second) / line.pace_per_second)}%` }}
+                />
+              </span>
             )}
           </dd>
         </div>

@@ -110,7 +110,7 @@ function Head({ message }: { message: Message }) {
           </a>
         )}
         <dl className="facts">
-          <Fact name={message.is_outbound ? 'From' : 'From'} value={message.from_number} />
+          <Fact name="From" value={message.from_number} />
           <Fact name="To" value={message.group_display_name || message.to_number} />
           <div>
             <dt>{message.is_outbound ? 'Accepted' : 'Received'}</dt>
@@ -125,10 +125,11 @@ function Head({ message }: { message: Message }) {
               <Time at={message.date_updated} />
             </dd>
           </div>
-          <div>
+          <div className="fact-wide">
             <dt>Handle</dt>
-            <dd className="mono">
-              {message.message_handle} <CopyButton text={message.message_handle} />
+            <dd className="row">
+              <span className="mono">{message.message_handle}</span>
+              <CopyButton text={message.message_handle} />
             </dd>
           </div>
         </dl>

@@ -27,21 +27,38 @@ const POINTS: Record<string, string> = {
   'message.reaction': 'Reaction',
 }
 
+/** Milliseconds and days are on one scale: it is logarithmic, and this is where it begins to be. */
+const UNIT = 20
+const MARKS = [100, 1000, 10_000, 60_000, 600_000, 3_600_000, 86_400_000, 7 * 86_400_000]
+
 /** Everything that took time or happened at a moment, on one scale. */
 export function Waterfall({ timeline }: { timeline: Timeline }) {
   const bars = barsOf(timeline)
   const start = Math.min(...bars.map((bar) => bar.from))
   const end = Math.max(...bars.map((bar) => bar.to), start + 1)
-  const share = (ms: number) => `${(100 * ms) / (end - start)}%`
+  const place = (at: number) => (100 * Math.log1p((at - start) / UNIT)) / Math.log1p((end - start) / UNIT)
+  const marks = MARKS.filter((ms) => ms < end - start)
   return (
     <ol className="waterfall">
+      <li className="waterfall-head faint" aria-hidden="true">
+        <span className="waterfall-track">
+          {marks.map((ms) => (
+            <span key={ms} className="waterfall-mark" style={{ left: `${place(start + ms)}%` }}>
+              {duration(ms)}
+            </span>
+          ))}
+        </span>
+      </li>
       {bars.map((bar) => (
         <li key={bar.key} title={exactTime(bar.from)}>
           <span className="waterfall-label truncate">{bar.label}</span>
           <span className="waterfall-track" aria-hidden="true">
+            {marks.map((ms) => (
+              <span key={ms} className="waterfall-grid" style={{ left: `${place(start + ms)}%` }} />
+            ))}
             <span
               className={`waterfall-bar ${bar.tone} ${bar.to === bar.from ? 'moment' : ''}`}
-              style={{ left: share(bar.from - start), width: share(bar.to - bar.from) }}
+              style={{ left: `${place(bar.from)}%`, width: `${place(bar.to) - place(bar.from)}%` }}
             />
           </span>
           <span className="waterfall-time nowrap">

@@ -105,15 +105,16 @@ function Ticks({ steps, stepMs }: { steps: readonly string[]; stepMs: number }) 
   const isDays = stepMs * steps.length > 2 * 86_400_000
   return (
     <div className="chart-ticks faint" aria-hidden="true">
-      {steps
-        .filter((_, i) => i % every === 0)
-        .map((at) => (
-          <span key={at}>
-            {isDays
-              ? new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
-              : clockTime(at)}
-          </span>
-        ))}
+      {steps.map(
+        (at, i) =>
+          i % every === 0 && (
+            <span key={at} style={{ left: `${(100 * i) / steps.length}%` }}>
+              {isDays
+                ? new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+                : clockTime(at)}
+            </span>
+          ),
+      )}
     </div>
   )
 }

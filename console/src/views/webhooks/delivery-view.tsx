@@ -25,7 +25,7 @@ export default function DeliveryView({ params }: { params: Record<string, string
   const delivery = data.data
   const isMessage = delivery.event_type.startsWith('message.')
   return (
-    <div className="page stack message-page">
+    <div className="page stack delivery-page">
       <Link className="back" to="/webhooks">
         <Icon name="back" />
         Webhooks
@@ -39,7 +39,7 @@ export default function DeliveryView({ params }: { params: Record<string, string
             <CopyButton text={postCurl(delivery)} label="Copy as curl" />
             <ReplayButton delivery={delivery} />
           </div>
-          <div className="hook-url">{delivery.url}</div>
+          <p className="wide-url">{delivery.url}</p>
           {delivery.reason && delivery.status !== 'delivered' && (
             <p className="field-error">{delivery.reason}</p>
           )}
