@@ -1,0 +1,16 @@
+import './keys.css'
+import { Keys } from './keys'
+import { StartPanel } from './start-panel'
+import { Tokens } from './tokens'
+
+export default function KeysView() {
+  return (
+    <div className="page keys-page">
+      <div className="stack">
+        <Keys />
+        <Tokens />
+      </div>
+      <StartPanel />
+    </div>
+  )
+}

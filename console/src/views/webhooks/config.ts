@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client'
+
+export const TYPES = [
+  { value: 'receive', label: 'A message came in' },
+  { value: 'outbound', label: 'A sent message has a new status' },
+  { value: 'typing_indicator', label: 'Somebody types' },
+  { value: 'inbound_call', label: 'An inbound call ended' },
+  { value: 'call_log', label: 'An outbound call was placed' },
+  { value: 'contact_created', label: 'A contact was made' },
+  { value: 'contact_profile', label: 'A name and photo update ended' },
+  { value: 'line_assigned', label: 'A line was assigned' },
+  { value: 'line_blocked', label: 'A line was blocked' },
+] as const
+
+export const typeLabel = (type: string) => TYPES.find((one) => one.value === type)?.label ?? type
+
+export interface Hook {
+  type: string
+  url: string
+  secret: string | null
+  numbers: string[] | null
+  schedule: 'standard' | 'extended'
+  /** As it was given, so that what the console does not know stays. */
+  given: Record<string, unknown>
+}
+
+type Config = Record<string, unknown>
+
+/** Every webhook of the account, type by type. */
+export function useHooks() {
+  return useQuery({
+    queryKey: ['webhooks'],
+    queryFn: async () => {
+      const { webhooks } = await api.get<{ webhooks: Config }>('/api/account/webhooks')
+      return TYPES.flatMap(({ value }) => hooksIn(value, webhooks[value]))
+    },
+  })
+}
+
+function hooksIn(type: string, entries: unknown): Hook[] {
+  if (!Array.isArray(entries)) return []
+  return entries.map((entry: string | Config) => {
+    const given = typeof entry === 'string' ? { url: entry } : entry
+    return {
+      type,
+      url: String(given.url),
+      secret: typeof given.secret === 'string' ? given.secret : null,
+      numbers: Array.isArray(given.sendblue_numbers) ? (given.sendblue_numbers as string[]) : null,
+      schedule: given.retry_schedule === 'extended' ? 'extended' : 'standard',
+      given,
+    }
+  })
+}
+
+export type HookInput = Pick<Hook, 'type' | 'url' | 'secret' | 'numbers' | 'schedule'>
+
+/** The same URL in the same type is the same webhook: it is changed. */
+export function saveHook(hook: HookInput, before?: Hook) {
+  const { secret: _, sendblue_numbers: __, retry_schedule: ___, ...rest } = before?.given ?? {}
+  return api.post('/api/account/webhooks', {
+    type: hook.type,
+    webhooks: [
+      {
+        ...rest,
+        url: hook.url,
+        ...(hook.secret ? { secret: hook.secret } : {}),
+        ...(hook.numbers?.length ? { sendblue_numbers: hook.numbers } : {}),
+        ...(hook.schedule === 'extended' ? { retry_schedule: 'extended' } : {}),
+      },
+    ],
+  })
+}
+
+export function removeHook({ type, url }: Pick<Hook, 'type' | 'url'>) {
+  return api.delete('/api/account/webhooks', { type, webhooks: [url] })
+}
+
+/** Visible ASCII, hard to guess. */
+export function newSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(24))
+  return `whsec_${btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', 'A')
+    .replaceAll('/', 'B')}`
+}
+
+/** Makes something really happen in the simulated world that this kind of webhook is told of. */
+export async function causeEvent(type: string, line: string): Promise<void> {
+  const { data } = await api.get<{ data: { number: string; power?: boolean }[] }>('/sim/phones')
+  const phone = data.find((one) => one.power !== false)?.number
+  if (!phone) throw new Error('There is no phone in this world that is switched on')
+  const content = 'A test of the webhook'
+  if (type === 'receive')
+    await api.post(`/sim/phones/${encodeURIComponent(phone)}/messages`, { to: line, content })
+  else await api.post('/api/send-message', { from_number: line, number: phone, content })
+}
+
+export const canCause = (type: string) => type === 'receive' || type === 'outbound'

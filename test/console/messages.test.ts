@@ -1,0 +1,141 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser } from '../support/browser.js'
+import { openConsole } from '../support/console.js'
+import { createSink, type Sink } from '../support/sink.js'
+import { ADA, BOB, createWorld, EVE, LINE, type World } from '../support/world.js'
+
+describe('messages in the console', () => {
+  let world: World
+  let browser: Browser
+  let sink: Sink
+  beforeAll(async () => {
+    world = await createWorld('sqlite', { realTime: true })
+    sink = await createSink()
+    browser = await launchBrowser()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await world?.close()
+    await sink?.close()
+  })
+
+  it("a message's timeline shows why, each attempt with the carrier's words, and each webhook", async () => {
+    const { message_handle: handle } = await world.send({
+      number: EVE,
+      content: 'never arrives',
+      status_callback: `${sink.url}/status`,
+    })
+    await expect.poll(async () => (await world.record(handle)).status).toBe('ERROR')
+    const { page, complaints, close } = await openConsole(browser, world, `/messages/${handle}`)
+    const story = (await world.get(`/v3/messages/${handle}/why`)).body.data
+    await page.getByText(story.summary.split('.')[0], { exact: false }).first().waitFor()
+    await page.getByText('Next step').waitFor()
+    const attempts = page.getByRole('table', { name: 'Attempts' })
+    await attempts.getByText('Refused', { exact: true }).waitFor()
+    const { attempts: tried } = (await world.get(`/v3/messages/${handle}`)).body.data
+    expect(await attempts.getByRole('row').count()).toBe(1 + tried.length)
+    await attempts.getByText(tried[0].detail).waitFor()
+    await page.getByText('Attempt 1 by iMessage', { exact: true }).waitFor()
+    await page.getByText(`${sink.url}/status`, { exact: true }).first().click()
+    await page.getByRole('region', { name: 'Request body' }).first().waitFor()
+    await page.getByText('Status ERROR', { exact: true }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('a message that waits for its time is cancelled', async () => {
+    const at = new Date(Date.now() + 86_400_000).toISOString()
+    const { message_handle: handle } = await world.send({ number: BOB, content: 'tomorrow', send_at: at })
+    const { page, complaints, close } = await openConsole(browser, world, `/messages/${handle}`)
+    await page.getByRole('button', { name: 'Cancel the send' }).click()
+    await page.getByText('It will not be sent').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel the send' }).count()).toBe(0)
+    expect((await world.record(handle)).status).not.toBe('REGISTERED')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('is sent from a conversation, arrives on the phone, and the answer comes in by itself', async () => {
+    const { page, complaints, close } = await openConsole(browser, world, '/conversations')
+    await page.getByRole('button', { name: 'New message' }).click()
+    await page.getByLabel('To', { exact: true }).fill(ADA)
+    await page.getByRole('button', { name: 'Write' }).click()
+    await page.getByRole('textbox', { name: 'Message' }).fill('Hello from the console')
+    await page.keyboard.press('Enter')
+    const log = page.getByRole('log')
+    await log.getByText('Hello from the console').waitFor()
+    await log.getByText('Delivered · iMessage').waitFor()
+    expect((await world.inbox(ADA)).at(-1).content).toBe('Hello from the console')
+    expect(new URL(page.url()).pathname).toBe(`/console/conversations/${encodeURIComponent(ADA)}`)
+    await world.text(ADA, '<img src=x onerror=alert(1)> hello')
+    await log.getByText('<img src=x onerror=alert(1)> hello').waitFor()
+    await page
+      .getByRole('region', { name: 'Conversations' })
+      .getByText('<img src=x onerror=alert(1)> hello')
+      .waitFor()
+    await log.getByText('Hello from the console').click()
+    await page.getByText('Why it is where it is').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('search understands its language, says what is wrong, and has an address', async () => {
+    await world.send({ number: BOB, content: 'Your code is 271828' })
+    const { page, complaints, close, open } = await openConsole(browser, world, '/messages', {
+      expected: /400/,
+    })
+    const box = page.getByRole('searchbox', { name: 'Search messages' })
+    await page.getByRole('table').getByText('Your code is 271828').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type(`to:${BOB} "code is"`)
+    await expect.poll(() => page.getByRole('row').count()).toBe(2)
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe(`to:${BOB} "code is"`)
+    await box.fill('is:lost')
+    await page.getByRole('alert').getByText('at character 1: is: is one of').waitFor()
+    await open(`/messages?q=${encodeURIComponent('is:failed')}`)
+    await page.getByRole('table').getByText('never arrives').waitFor()
+    await page.getByText('Searched back to').waitFor()
+    await page.getByRole('button', { name: 'is:inbound' }).click()
+    await page.getByText('Nothing found').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('the line of the default world is where it says', async () => {
+    const { page, complaints, close } = await openConsole(browser, world, '/lines')
+    const line = page.getByRole('article', { name: `Line ${LINE}` })
+    await line.getByText('Online').waitFor()
+    await line.getByRole('button', { name: 'Call forwarding' }).click()
+    await page.getByLabel('Ring this number').fill(ADA)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await line.getByText(`Calls go to ${ADA}`).waitFor()
+    await line.getByRole('button', { name: 'Settings' }).click()
+    await page.getByLabel('Messages a second').fill('7')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await line.getByText('of 7 a second').waitFor()
+    expect((await world.get('/v3/lines')).body.data[0]).toMatchObject({
+      pace_per_second: 7,
+      forwarding_number: ADA,
+    })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('a call is placed and hung up', async () => {
+    const { page, complaints, close } = await openConsole(browser, world, '/calls')
+    await page.getByRole('button', { name: 'Place a call' }).click()
+    await page.getByLabel('To').fill(BOB)
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    const table = page.getByRole('table', { name: 'Calls' })
+    await table.getByText('ringing').waitFor()
+    await table.getByRole('button', { name: 'Hang up' }).click()
+    await table.getByText('cancelled').waitFor()
+    expect((await world.get('/v3/calls')).body.data[0]).toMatchObject({
+      outcome: 'CANCELLED',
+      to_number: BOB,
+    })
+    expect(complaints).toEqual([])
+    await close()
+  })
+})

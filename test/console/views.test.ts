@@ -1,0 +1,130 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { launchBrowser } from '../support/browser.js'
+import { accessibilityFaults, type ConsoleTab, openConsole } from '../support/console.js'
+import { createSink, type Sink } from '../support/sink.js'
+import { ADA, BOB, createWorld, EVE, LINE, type World } from '../support/world.js'
+
+/** By how much the page and its content are wider than what shows them. */
+const TOO_WIDE =
+  '[document.documentElement.scrollWidth - innerWidth, content.scrollWidth - content.clientWidth]'
+
+/** Every view with something in it: accessible in light and dark, and no wider than a phone. */
+describe('views of the console', () => {
+  let world: World
+  let browser: Browser
+  let sink: Sink
+  /** Their paths, and what is there when all has been read. */
+  let views: Record<string, [path: string, text: string]>
+  beforeAll(async () => {
+    world = await createWorld('sqlite', { realTime: true })
+    sink = await createSink()
+    sink.answer((post) => (post.path === '/bad' ? 400 : 200))
+    browser = await launchBrowser()
+    await world.call('PUT', '/api/account/webhooks', {
+      body: {
+        webhooks: {
+          receive: [{ url: `${sink.url}/${'very-long-path/'.repeat(6)}good`, secret: 'secret' }],
+          outbound: [`${sink.url}/bad`],
+        },
+      },
+    })
+    const text = 'A long text without an end '.repeat(6) + 'x'.repeat(200)
+    await world.post('/api/v2/contacts', { number: ADA, first_name: 'Ada', tags: ['vip'] })
+    const sent = await world.send({ number: ADA, content: text, status_callback: `${sink.url}/bad` })
+    await world.send({ number: BOB })
+    await world.send({ number: EVE })
+    await world.text(ADA, text)
+    await world.post('/v3/auth/tokens', { phone_number: LINE })
+    await world.post('/sim/calls', { from: LINE, to: BOB })
+    const failed = async () => (await world.get('/v3/webhook-deliveries?status=failed')).body.data
+    await vi.waitUntil(async () => (await failed()).length > 0, { timeout: 10_000 })
+    const delivery = (await failed())[0].id
+    views = {
+      overview: ['/overview', 'Queues now'],
+      'overview of an hour': ['/overview?window=1h', 'Queues now'],
+      conversations: ['/conversations', `by ${LINE}`],
+      conversation: [
+        `/conversations/${encodeURIComponent(ADA)}?line=${encodeURIComponent(LINE)}`,
+        'Delivered · iMessage',
+      ],
+      search: ['/messages', 'Searched back to'],
+      message: [`/messages/${sent.message_handle}`, 'Message as JSON'],
+      contacts: ['/contacts', 'vip'],
+      calls: ['/calls', 'outbound'],
+      webhooks: ['/webhooks', 'message.updated'],
+      delivery: [`/webhooks/deliveries/${delivery}`, 'Answer'],
+      events: ['/events', 'message.received'],
+      keys: ['/keys', 'works'],
+      lines: ['/lines', 'Received today'],
+    }
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await world?.close()
+    await sink?.close()
+  })
+
+  /** Opens one and waits until there is nothing left to wait for. */
+  async function show({ page, open }: ConsoleTab, [path, text]: [string, string]) {
+    await open(path)
+    await page.getByText(text).filter({ visible: true }).first().waitFor()
+    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+  }
+
+  it.each(['light', 'dark'] as const)(
+    'have no serious accessibility fault in %s',
+    { timeout: 120_000 },
+    async (colorScheme) => {
+      const tab = await openConsole(browser, world, '', { colorScheme, bypassCSP: true })
+      for (const [name, view] of Object.entries(views)) {
+        await show(tab, view)
+        expect([name, await accessibilityFaults(tab.page)]).toEqual([name, []])
+      }
+      expect(tab.complaints).toEqual([])
+      await tab.close()
+    },
+  )
+
+  it.each([360, 390])('fit into a window %i wide', { timeout: 120_000 }, async (width) => {
+    const tab = await openConsole(browser, world, '', { viewport: { width, height: 780 } })
+    for (const [name, view] of Object.entries(views)) {
+      await show(tab, view)
+      expect([name, await tab.page.evaluate(TOO_WIDE)]).toEqual([name, [0, 0]])
+    }
+    expect(tab.complaints).toEqual([])
+    await tab.close()
+  })
+
+  it('are reached by the keyboard alone', async () => {
+    const tab = await openConsole(browser, world, '/overview')
+    await tab.page.getByRole('heading', { name: 'Sends by status' }).waitFor()
+    for (const [letter, title] of [
+      ['k', 'Keys and tokens'],
+      ['w', 'Webhooks'],
+      ['l', 'Lines'],
+      ['c', 'Conversations'],
+      ['o', 'Overview'],
+    ]) {
+      await tab.page.keyboard.press('g')
+      await tab.page.keyboard.press(letter!)
+      await tab.page.getByRole('heading', { name: title!, level: 1 }).waitFor()
+    }
+    expect(tab.complaints).toEqual([])
+    await tab.close()
+  })
+
+  it('every chart has a table behind it with the same numbers', async () => {
+    const tab = await openConsole(browser, world, '/overview?window=1h')
+    await tab.page.getByText('Show as a table').first().click()
+    const table = tab.page.getByRole('region', { name: 'Sends by status as a table' })
+    await table.waitFor()
+    const { sends } = (await world.get('/v3/overview?window=1h')).body.data
+    expect(await table.getByRole('row').count()).toBe(1 + sends.steps.length)
+    const last = await table.getByRole('row').last().getByRole('cell').allTextContents()
+    const { delivered, sent, waiting, failed } = sends.steps.at(-1)
+    expect(last.map(Number)).toEqual([delivered, sent, waiting, failed])
+    expect(tab.complaints).toEqual([])
+    await tab.close()
+  })
+})
