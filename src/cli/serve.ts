@@ -49,6 +49,7 @@ function welcome(
     `  Trunkline is ready in ${facts.readyMs} ms      ${facts.storage}`,
     '',
     `  API        ${facts.url}`,
+    `  Console    ${facts.url}/console`,
     `  Reference  ${facts.url}/docs`,
   ]
   if (!facts.defaultWorld) return [...lines, ''].join('\n')
@@ -71,6 +72,9 @@ function welcome(
     '',
     '  Point the public SDK here:',
     `    export SENDBLUE_API_BASE_URL=${facts.url}`,
+    '',
+    '  Have webhooks posted to a program on this machine:',
+    `    node dist/main.js listen --forward-to http://localhost:3000/hook`,
     '',
     `  These keys work on this machine only. Links to loopback addresses are allowed while listening on ${config.host}.`,
     '',
