@@ -161,7 +161,10 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     server,
     url: () => listenUrl(server),
     settle,
-    warmUp,
+    warmUp() {
+      warmUp()
+      ctx.metrics.watchProcess()
+    },
     advance,
     async start() {
       if (!isLoopback(config.host) && !(await hasOwnAdminKey(ctx))) throw new Error(needsKeys(config.host))

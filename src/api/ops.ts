@@ -51,6 +51,7 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
       schema: { tags: ['Operations'], summary: 'Prometheus metrics', security: [], hide: false },
     },
     async (_request, reply) => {
+      ctx.metrics.watchProcess()
       ctx.metrics.queued.reset()
       for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
       ctx.metrics.inFlight.reset()
