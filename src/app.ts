@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
+import { warmUp } from './api/compilers.js'
 import { buildServer } from './api/server.js'
 import { renderWebhook } from './api/webhook-payloads.js'
 import { type Clock, createClock } from './clock.js'
@@ -11,6 +11,7 @@ import type { Driver } from './drivers/driver.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
 import { createFailpoint } from './failpoint.js'
 import { createIds } from './ids.js'
+import { createLog } from './log.js'
 import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
 import { createDoor } from './services/door.js'
@@ -33,7 +34,6 @@ import { createChunkBlobs } from './storage/blob-chunks.js'
 import { createFileBlobs } from './storage/blob-files.js'
 import type { Db } from './storage/db.js'
 import { migrate } from './storage/migrate.js'
-import { openPostgres } from './storage/postgres.js'
 import { openSqlite } from './storage/sqlite.js'
 import { ACCESS_TOPIC, createWakes } from './wakes.js'
 import { createCourier } from './worker/courier.js'
@@ -49,6 +49,8 @@ export interface App {
   stop(): Promise<void>
   /** Waits until nothing is going on any more at the present time. */
   settle(): Promise<void>
+  /** Loads what the first requests would wait for. */
+  warmUp(): void
   /** Moves a simulated world's time ahead and lets everything due happen on the way. */
   advance(ms: number): Promise<void>
 }
@@ -73,9 +75,12 @@ export interface AppOptions {
 /** The composition root: everything that lives long is made here and nowhere else. */
 export async function createApp(config: Config, options: AppOptions = {}): Promise<App> {
   const clock = options.clock ?? createClock()
-  const log = options.log ?? createLog(config)
+  const log = options.log ?? createLog(config.logLevel)
   const db = config.databaseUrl
-    ? await openPostgres(config.databaseUrl, { guardTx: options.guardTx, failpoint: config.failpoint })
+    ? await (await import('./storage/postgres.js')).openPostgres(config.databaseUrl, {
+        guardTx: options.guardTx,
+        failpoint: config.failpoint,
+      })
     : await openSqlite(config.data, {
         guardTx: options.guardTx,
         failpoint: config.failpoint,
@@ -156,6 +161,10 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     server,
     url: () => listenUrl(server),
     settle,
+    warmUp() {
+      warmUp()
+      ctx.metrics.watchProcess()
+    },
     advance,
     async start() {
       if (!isLoopback(config.host) && !(await hasOwnAdminKey(ctx))) throw new Error(needsKeys(config.host))
@@ -208,21 +217,6 @@ function listenUrl(server: FastifyInstance): string {
 function expectedUrl({ host, port }: Config): string {
   if (port === 0) return ''
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** JSON lines without content, numbers or secrets: only named fields are ever logged. */
-function createLog(config: Config): Log {
-  return pino({
-    level: config.logLevel,
-    base: undefined,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: errorFields },
-  })
-}
-
-/** Not the other fields of an error: PostgreSQL puts the whole row that a constraint refused into `detail`. */
-function errorFields(error: Error & { code?: unknown }) {
-  return { type: error.name, message: error.message, code: error.code, stack: error.stack }
 }
 
 function needsKeys(host: string): string {

@@ -1,4 +1,17 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { createRequire } from 'node:module'
+import type {
+  Counter as CounterOf,
+  Gauge as GaugeOf,
+  Histogram as HistogramOf,
+  Registry as RegistryOf,
+} from 'prom-client'
+
+// Its parts one by one: the whole loads the metrics of the process, which take longer than all others together.
+const load = createRequire(import.meta.url)
+const Registry = load('prom-client/lib/registry') as typeof RegistryOf
+const Counter = load('prom-client/lib/counter') as typeof CounterOf
+const Gauge = load('prom-client/lib/gauge') as typeof GaugeOf
+const Histogram = load('prom-client/lib/histogram') as typeof HistogramOf
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -6,7 +19,6 @@ export type Metrics = ReturnType<typeof createMetrics>
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
   const answered = new Map<string, number>()
   new Counter({
     name: 'trunkline_http_requests_total',
@@ -21,8 +33,16 @@ export function createMetrics() {
       }
     },
   })
+  let watchesProcess = false
   return {
     registry,
+    /** Adds those of the process itself, from the first time on. */
+    watchProcess() {
+      if (watchesProcess) return
+      watchesProcess = true
+      const { collectDefaultMetrics } = load('prom-client') as typeof import('prom-client')
+      collectDefaultMetrics({ register: registry })
+    },
     /** Cheaper than a labelled counter, which is looked up by all its labels; read when scraped. */
     countRequest(method: string, route: string, status: number) {
       const key = `${method} ${route} ${status}`

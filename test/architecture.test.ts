@@ -10,7 +10,7 @@ interface Source {
 }
 
 /** Root files that every floor above storage may use. */
-const SHARED = ['ctx', 'clock', 'ids', 'config', 'metrics', 'wakes', 'failpoint', 'version'].map(
+const SHARED = ['ctx', 'clock', 'ids', 'config', 'metrics', 'wakes', 'failpoint', 'log', 'version'].map(
   (name) => `${name}.ts`,
 )
 const CONTRACT = 'drivers/driver.ts'

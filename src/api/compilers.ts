@@ -1,21 +1,29 @@
-import SerializerSelector from '@fastify/fast-json-stringify-compiler'
-import { Ajv, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
-import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
+import { createRequire } from 'node:module'
+import type { Ajv, ValidateFunction } from 'ajv'
+import type { FastifySchemaCompiler, FastifySerializerCompiler, FastifyServerOptions } from 'fastify'
 
 /**
  * Schemas become functions when a route is first used. Doing it for all of them at the start would take longer
- * than everything else a start does.
+ * than everything else a start does; and so would loading what does it.
  */
+const load = createRequire(import.meta.url)
 
 /** Bodies are taken as they are; what comes in a URL is text and is read as what the schema says. */
 export function validators(): FastifySchemaCompiler<object> {
-  const strict = addFormats.default(new Ajv({ useDefaults: false, allErrors: false, strict: false }))
-  const lenient = addFormats.default(new Ajv({ coerceTypes: true, useDefaults: false, strict: false }))
+  let strict: Ajv | undefined
+  let lenient: Ajv | undefined
+  const ajvOf = (httpPart: string | undefined): Ajv => {
+    if (httpPart === 'body') {
+      strict ??= createAjv(false)
+      return strict
+    }
+    lenient ??= createAjv(true)
+    return lenient
+  }
   return ({ schema, httpPart }) => {
     let compiled: ValidateFunction | undefined
     const validate = (data: unknown): boolean => {
-      compiled ??= (httpPart === 'body' ? strict : lenient).compile(schema)
+      compiled ??= ajvOf(httpPart).compile(schema) as ValidateFunction
       const isValid = compiled(data)
       validate.errors = compiled.errors
       return isValid
@@ -25,13 +33,43 @@ export function validators(): FastifySchemaCompiler<object> {
   }
 }
 
+function createAjv(coerceTypes: boolean): Ajv {
+  const { Ajv } = load('ajv') as typeof import('ajv')
+  const { default: addFormats } = load('ajv-formats') as typeof import('ajv-formats')
+  return addFormats.default(new Ajv({ coerceTypes, useDefaults: false, allErrors: false, strict: false }))
+}
+
+type Compile = ReturnType<ReturnType<typeof import('@fastify/fast-json-stringify-compiler').default>>
+
 export function serializers(): FastifySerializerCompiler<unknown> {
-  const compile = SerializerSelector()({}, {})
+  let compile: Compile | undefined
   return (route) => {
     let serialize: ((data: unknown) => string) | undefined
     return (data: unknown) => {
-      serialize ??= compile(route as Parameters<typeof compile>[0])
-      return serialize(data)
+      compile ??= createSerializers()
+      serialize ??= compile(route as Parameters<Compile>[0])
+      return serialize!(data)
     }
   }
+}
+
+function createSerializers(): Compile {
+  const { default: select } = load(
+    '@fastify/fast-json-stringify-compiler',
+  ) as typeof import('@fastify/fast-json-stringify-compiler')
+  return select()({}, {})
+}
+
+type Compilers = NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']
+
+/** Without these the framework would load its own at the start. */
+export const COMPILERS = {
+  buildValidator: validators,
+  buildSerializer: serializers,
+} as unknown as Compilers
+
+/** Loads now what the first requests would wait for. */
+export function warmUp(): void {
+  createAjv(false)
+  createSerializers()
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Ctx } from '../ctx.js'
 import { countQueued } from '../storage/message-queue.js'
@@ -18,7 +19,7 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
         response: { 200: Status },
       },
     },
-    async () => ({ status: 'ok' }),
+    async (_request, reply) => say(reply, 'ok'),
   )
 
   app.get(
@@ -33,12 +34,12 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
       },
     },
     async (_request, reply) => {
-      if (!options.isReady()) return reply.code(503).send({ status: 'unavailable' })
+      if (!options.isReady()) return say(reply.code(503), 'unavailable')
       try {
         await ctx.db.one('select 1 as ok')
-        return { status: 'ok' }
+        return say(reply, 'ok')
       } catch {
-        return reply.code(503).send({ status: 'unavailable' })
+        return say(reply.code(503), 'unavailable')
       }
     },
   )
@@ -50,6 +51,7 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
       schema: { tags: ['Operations'], summary: 'Prometheus metrics', security: [], hide: false },
     },
     async (_request, reply) => {
+      ctx.metrics.watchProcess()
       ctx.metrics.queued.reset()
       for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
       ctx.metrics.inFlight.reset()
@@ -65,4 +67,9 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     async (_request, reply) =>
       reply.header('content-type', 'application/json').send(JSON.stringify(app.swagger())),
   )
+}
+
+/** As text: the first question to a starting server does not wait for the serializer of its answer. */
+function say(reply: FastifyReply, status: string): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify({ status }))
 }

@@ -19,7 +19,7 @@ import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
 import { registerCalls } from './calls.js'
 import { registerCarousel } from './carousel.js'
-import { serializers, validators } from './compilers.js'
+import { COMPILERS, serializers, validators } from './compilers.js'
 import { registerConsole } from './console.js'
 import { registerConsoleSession } from './console-session.js'
 import { registerContactBulk } from './contact-bulk.js'
@@ -101,6 +101,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => createErrorHandler(ctx.log)(error, request, reply),
     forceCloseConnections: 'idle',
+    schemaController: { compilersFactory: COMPILERS },
   }
   const app = Fastify(settings).withTypeProvider<TypeBoxTypeProvider>()
   registerBodyParsers(app)

@@ -2,6 +2,8 @@ import { type Config, isLoopback, loadConfig } from '../config.js'
 import { DEFAULT_WORLD, isDefaultWorld } from '../services/world.js'
 import type { Command } from './command.js'
 
+const WARM_UP_MS = 200
+
 export const serve: Command = {
   name: 'serve',
   summary: 'Start the server',
@@ -36,6 +38,8 @@ export const serve: Command = {
     process.stdout.write(
       json ? `${JSON.stringify({ ready: true, ...facts })}\n` : `${welcome(config, facts)}\n`,
     )
+    // Ready comes first; the first requests need not wait for the rest, either.
+    setTimeout(app.warmUp, WARM_UP_MS).unref()
     await stopOnSignal(() => app.stop(), config)
   },
 }

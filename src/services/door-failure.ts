@@ -1,4 +1,5 @@
-import { BlockedAddress } from './door-guard.js'
+/** The connection was not made, or not used, because of where it leads. Outsiders never hear this word. */
+export class BlockedAddress extends Error {}
 
 /** `stopping` is nobody's fault: the server went away in the middle of it. */
 export type PostFault = 'timeout' | 'connection' | 'tls' | 'blocked' | 'protocol' | 'stopping'

@@ -1,6 +1,7 @@
-import { type Agent, request } from 'undici'
+import { request } from 'undici'
 import { AppError } from '../core/errors.js'
-import { type UrlRules, urlFault } from '../core/url.js'
+import { urlFault } from '../core/url.js'
+import { type Guards, guardedAgent } from './door-guard.js'
 
 export interface Limits {
   maxBytes: number
@@ -21,7 +22,10 @@ const TIMEOUT_MS = 30_000
 const REDIRECTS = 3
 
 /** GETs what a URL leads to, hop by hop; `isClosed` tells a server that stops from an address that is dead. */
-export function createOpen(agent: Agent, rules: UrlRules, isClosed: () => boolean) {
+export function createOpen(guards: Guards, isClosed: () => boolean) {
+  const { rules } = guards
+  const agent = guardedAgent(guards)
+
   /** Everything that goes wrong on the way, in the same words. */
   function trouble(): AppError {
     if (isClosed()) return new AppError('unavailable', 'The server is stopping', { retryAfterMs: 1000 })
@@ -47,7 +51,7 @@ export function createOpen(agent: Agent, rules: UrlRules, isClosed: () => boolea
     }
   }
 
-  return async function open(start: string, limits: Limits): Promise<Opened> {
+  async function open(start: string, limits: Limits): Promise<Opened> {
     const signal = AbortSignal.timeout(limits.timeoutMs ?? TIMEOUT_MS)
     let url = start
     for (let hop = 0; ; hop++) {
@@ -82,6 +86,8 @@ export function createOpen(agent: Agent, rules: UrlRules, isClosed: () => boolea
       return { url, contentType, body: bounded(body, limits.maxBytes, trouble) }
     }
   }
+
+  return { open, close: () => agent.destroy() }
 }
 
 async function* bounded(

@@ -2,6 +2,7 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { isIP } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import { addressFault, type UrlRules } from '../core/url.js'
+import { BlockedAddress } from './door-failure.js'
 
 export type Lookup = (
   hostname: string,
@@ -18,9 +19,6 @@ export interface Guards {
   /** From the name to the end of the TLS handshake. */
   connectMs?: number
 }
-
-/** The connection was not made, or not used, because of where it leads. Outsiders never hear this word. */
-export class BlockedAddress extends Error {}
 
 const CONNECT_MS = 5000
 /** No honest name has more addresses, and we would try them one by one. */

@@ -1,8 +1,8 @@
 import { urlFault } from '../core/url.js'
 import { createAccountAgents } from './door-agents.js'
 import { failure, PostFailed } from './door-failure.js'
-import { createOpen, type Limits, type Opened } from './door-get.js'
-import { type Guards, guardedAgent } from './door-guard.js'
+import type { createOpen, Limits, Opened } from './door-get.js'
+import type { Guards, guardedAgent } from './door-guard.js'
 
 /**
  * The one way out for every URL that a user chose. The URL is checked as text, every address its name leads to
@@ -60,14 +60,20 @@ const MAX_AGENTS = 1000
 
 export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): Door {
   const guards: Guards = { ...options, rules }
+  // The HTTP library takes longer to load than everything else a start does: it comes with the first use.
+  let makeAgent: typeof guardedAgent | undefined
+  let opening: Promise<ReturnType<typeof createOpen>> | undefined
   const agents = createAccountAgents(
-    () => guardedAgent(guards),
+    () => makeAgent!(guards),
     options.agentLifeMs ?? AGENT_LIFE_MS,
     options.maxAgents ?? MAX_AGENTS,
   )
-  const getter = guardedAgent(guards)
-  const open = createOpen(getter, rules, () => closed)
   let closed = false
+
+  async function open(start: string, limits: Limits): Promise<Opened> {
+    opening ??= import('./door-get.js').then((library) => library.createOpen(guards, () => closed))
+    return (await opening).open(start, limits)
+  }
 
   return {
     open,
@@ -77,8 +83,9 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
       for await (const chunk of body) chunks.push(chunk)
       return { ...rest, body: Buffer.concat(chunks) }
     },
-    post(url, { account, headers, body, timeoutMs = options.postTimeoutMs ?? POST_TIMEOUT_MS }) {
+    async post(url, { account, headers, body, timeoutMs = options.postTimeoutMs ?? POST_TIMEOUT_MS }) {
       const startedAt = performance.now()
+      makeAgent ??= (await import('./door-guard.js')).guardedAgent
       return new Promise((resolve, reject) => {
         if (closed) return reject(new PostFailed('stopping', 'the door is closed'))
         const fault = urlFault(url, rules)
@@ -131,7 +138,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
     hangUp: agents.drop,
     async close() {
       closed = true
-      await Promise.all([getter.destroy(), agents.destroy()])
+      await Promise.all([opening?.then(({ close }) => close()), agents.destroy()])
     },
   }
 }
