@@ -1,0 +1,85 @@
+// Writes docs/cli.md from the help of every command. With --check it writes nothing and fails when the file is
+// not up to date.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { CHAPTERS } from '../dist/cli/commands.js'
+import { EXIT, EXIT_MEANS } from '../dist/cli/help.js'
+
+const FILE = 'docs/cli.md'
+const anchor = (name) => name.replaceAll(' ', '-')
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+
+const ENVIRONMENT = [
+  ['TRUNKLINE_URL', 'the server, as `--url`; default `http://127.0.0.1:4040`'],
+  ['TRUNKLINE_API_KEY_ID', 'id of the key; default the development key, which works on this machine only'],
+  ['TRUNKLINE_API_SECRET_KEY', 'its secret'],
+  ['TRUNKLINE_TOKEN', 'a temporary token instead of a key, for commands that act for an account'],
+  ['NO_COLOR', 'set to anything: no colours, not even at a terminal'],
+]
+
+function section({ name, summary, positional, options, examples }) {
+  const all = { ...options, json: { type: 'boolean', help: 'print JSON' } }
+  return [
+    `### ${name}`,
+    '',
+    `${summary}.`,
+    '',
+    '```sh',
+    ...examples,
+    '```',
+    '',
+    `Usage: \`trunkline ${name}${positional ? ` <${positional}>` : ''} [options]\``,
+    '',
+    '| Option | |',
+    '|---|---|',
+    ...Object.entries(all).map(
+      ([option, { type, help }]) =>
+        `| \`--${option}${type === 'string' ? ' <value>' : ''}\` | ${cell(help)} |`,
+    ),
+    '',
+  ]
+}
+
+const text = [
+  '# The command line',
+  '',
+  '`trunkline <command>`, or `npx trunkline <command>`. Every command takes `--help` and `--json`. Results go to the',
+  'standard output, everything else to the standard error. Colours are for terminals only. Nothing ever asks a question.',
+  '',
+  'This page is written by `node scripts/cli-docs.js` from what `--help` says, and a test fails when it is out of date.',
+  '',
+  '## Exit codes',
+  '',
+  'They do not change from one version to the next.',
+  '',
+  '| Code | Means | |',
+  '|---|---|---|',
+  ...Object.entries(EXIT).map(
+    ([name, code]) => `| ${code} | ${EXIT_MEANS[name].short} | ${EXIT_MEANS[name].long} |`,
+  ),
+  '',
+  '## Environment',
+  '',
+  'For commands that talk to a server. What `serve` reads is in the README.',
+  '',
+  '| Variable | |',
+  '|---|---|',
+  ...ENVIRONMENT.map(([name, help]) => `| \`${name}\` | ${help} |`),
+  '',
+  '## Commands',
+  '',
+  ...CHAPTERS.flatMap(({ title, commands }) => [
+    `**${title}**: ${commands.map(({ name }) => `[${name}](#${anchor(name)})`).join(', ')}`,
+    '',
+  ]),
+  ...CHAPTERS.flatMap(({ title, commands }) => [`## ${title}`, '', ...commands.flatMap(section)]),
+]
+  .join('\n')
+  .trimEnd()
+  .concat('\n')
+
+if (process.argv.includes('--check')) {
+  if (readFileSync(FILE, 'utf8') !== text) {
+    console.error(`${FILE} is out of date: run node scripts/cli-docs.js`)
+    process.exitCode = 1
+  }
+} else writeFileSync(FILE, text)

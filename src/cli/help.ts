@@ -1,0 +1,85 @@
+import type { Command } from './command.js'
+import { CHAPTERS, COMMANDS } from './commands.js'
+
+/** Scripts rely on these: they do not change. */
+export const EXIT = { done: 0, failed: 1, usage: 2, waiting: 3 } as const
+
+export const EXIT_MEANS: Record<keyof typeof EXIT, { short: string; long: string }> = {
+  done: { short: 'done', long: 'It was done. Commands that go on until they are stopped end with it, too.' },
+  failed: {
+    short: 'failed',
+    long: 'It was not done: the server refused it or does not answer, a message failed, a check of `doctor` failed. The reason is on the standard error.',
+  },
+  usage: {
+    short: 'wrong usage',
+    long: 'The command line is wrong: nothing was tried. The reason and the help are on the standard error.',
+  },
+  waiting: {
+    short: 'nothing came in time, or still waiting',
+    long: 'What was waited for has not happened yet (`wait`, `send --wait`, `trigger`). It may still happen.',
+  },
+}
+
+export function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length))
+  return [
+    'Trunkline: iMessage, SMS, MMS and RCS through phone lines you own.',
+    '',
+    'Usage: trunkline <command> [options]',
+    '',
+    ...CHAPTERS.flatMap(({ title, commands }) => [
+      `${title}:`,
+      ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+      '',
+    ]),
+    'Examples:',
+    '  trunkline serve',
+    '  trunkline send --to +12025550101 --wait Hello Ada',
+    '  trunkline account create --email you@example.com --name "Example Inc."',
+    '  trunkline key list --json',
+    '',
+    'trunkline <command> --help shows options and examples. Every command takes --json.',
+    `Exit codes: ${Object.entries(EXIT)
+      .map(([name, code]) => `${code} ${EXIT_MEANS[name as keyof typeof EXIT].short}`)
+      .join(', ')}.`,
+  ].join('\n')
+}
+
+export function familyHelp(family: string, commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  return [
+    `Usage: trunkline ${family} <command> [options]`,
+    '',
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    'Examples:',
+    ...commands.flatMap(({ examples }) => examples.slice(0, 1)).map((example) => `  ${example}`),
+  ].join('\n')
+}
+
+export function commandHelp(command: Command): string {
+  const family = COMMANDS.filter(({ name }) => name.startsWith(`${command.name} `))
+  const all: Command['options'] = {
+    ...command.options,
+    json: { type: 'boolean', help: 'print JSON' },
+    help: { type: 'boolean', help: 'show this' },
+  }
+  const options = Object.entries(all).map(([name, option]): [string, string] => [
+    `--${name}${option.type === 'string' ? ' <value>' : ''}`,
+    option.help,
+  ])
+  const width = Math.max(...options.map(([name]) => name.length))
+  return [
+    `Usage: trunkline ${command.name}${command.positional ? ` <${command.positional}>` : ''} [options]`,
+    '',
+    command.summary,
+    '',
+    ...options.map(([name, help]) => `  ${name.padEnd(width)}  ${help}`),
+    '',
+    'Examples:',
+    ...command.examples.map((example) => `  ${example}`),
+    ...(family.length > 0
+      ? ['', 'See also:', ...family.map(({ name, summary }) => `  trunkline ${name}: ${summary}`)]
+      : []),
+  ].join('\n')
+}
