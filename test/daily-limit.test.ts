@@ -75,7 +75,9 @@ describe.each(ENGINES)('the daily limit of a line on %s', (engine) => {
   it('may be raised in the middle of the day, and taken away', async () => {
     const { message_handle: handle } = await world.send({ number: '+12025550135' })
     expect(await why(handle)).toMatchObject({ verdict: 'daily_limit' })
-    expect(await world.setLine(LINE, { daily_limit: 4, config: { latency_ms: 0 } })).toMatchObject({ daily_limit: 4 })
+    expect(await world.setLine(LINE, { daily_limit: 4, config: { latency_ms: 0 } })).toMatchObject({
+      daily_limit: 4,
+    })
     expect(await statusOf(handle)).toBe('QUEUED')
     expect(await world.inbox('+12025550134')).toHaveLength(1)
     await world.setLine(LINE, { daily_limit: 0 })

@@ -9,6 +9,7 @@ import { findPhoneGroups } from '../../storage/phone-groups.js'
 import { listPhoneMessages } from '../../storage/phone-messages.js'
 import { requirePhone } from '../fields.js'
 import type { Routes } from '../routes.js'
+import { RunQuery } from '../run.js'
 import { screenOf } from './phone-extras.js'
 import { PhoneMessageWire, phoneMessageWire, Typing } from './phone-wire.js'
 import { Params, simulatedAccount } from './shared.js'
@@ -18,6 +19,7 @@ const MAX_WAIT_MS = 60_000
 const Query = Type.Object({
   after: Type.Optional(Type.Integer({ minimum: 0, description: 'Only after this cursor' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+  run: RunQuery,
   direction: Type.Optional(
     Type.Unsafe<'in' | 'out'>({
       type: 'string',
@@ -98,14 +100,14 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       },
     },
     async (request, reply) => {
-      const { direction, match, extract } = request.query
+      const { direction, match, extract, run } = request.query
       const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)
       const waitMs = waitOf(request.query)
       const account = await simulatedAccount(ctx, request)
       const network = networkOf(account)
       const number = requirePhone('number', request.params.number)
       const isSearch = waitMs !== undefined || match !== undefined || extract !== undefined
-      const wanted = { after, fromPhone: direction === 'out', match, extract }
+      const wanted = { after, fromPhone: direction === 'out', match, extract, run }
       const found =
         isSearch &&
         (await watch.find(account, number, wanted, waitMs ?? 0, (end) => reply.raw.once('close', end)))
@@ -115,7 +117,10 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
         number,
         after,
         Math.min(request.query.limit ?? 100, 1000),
-        direction && { fromPhone: direction === 'out' },
+        {
+          ...(direction ? { fromPhone: direction === 'out' } : {}),
+          ...(run === undefined ? {} : { run }),
+        },
       )
       const data = await show(network, messages)
       const typing = await typingLines(ctx, account, number)
