@@ -305,6 +305,6 @@ describe.each(ENGINES)('beginning the world anew on %s', (engine) => {
       times.push(performance.now() - began)
     }
     // Milliseconds on a quiet machine; tests share theirs.
-    expect(Math.min(...times)).toBeLessThan(500)
+    expect(Math.min(...times)).toBeLessThan(2000)
   })
 })

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 import type { RequestIdentity } from '../services/replay.js'
+import { runOf } from './run.js'
 
 /** What makes a POST recognisable when it comes again. `accountId` scopes it; admin requests have a scope of their own. */
 export function identityOf(request: FastifyRequest): RequestIdentity {
@@ -16,6 +17,7 @@ export function identityOf(request: FastifyRequest): RequestIdentity {
     key,
     Number.isInteger(tries) && tries > 0 ? tries : 0,
     request.rawBody,
+    runOf(request),
   )
 }
 
@@ -28,6 +30,7 @@ class Identity implements RequestIdentity {
     readonly key: string | undefined,
     readonly retryCount: number,
     private readonly body: Buffer | null,
+    readonly run: string | undefined,
   ) {}
 
   /** Few requests are ever compared with another: the others do not pay for a fingerprint. */

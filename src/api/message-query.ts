@@ -16,6 +16,7 @@ import type { DateField } from '../storage/message-counts.js'
 import type { Branch, Page } from '../storage/message-list.js'
 import type { Principal } from './auth.js'
 import { requirePhone, requireTime } from './fields.js'
+import { RunQuery } from './run.js'
 
 const phone = (description: string) => Type.Optional(Type.String({ description: `${description}, E.164` }))
 const date = (description: string) => Type.Optional(Type.String({ description: `${description}, ISO 8601` }))
@@ -39,6 +40,7 @@ export const ListQuery = Type.Object({
   message_type: Type.Optional(Type.String({ description: 'message or group; other values are ignored' })),
   service: oneOf(SERVICES, 'Service'),
   status: oneOf(STATUSES, 'Status'),
+  run: RunQuery,
   worker_id: Type.Optional(Type.String({ description: 'Line id; admin keys only' })),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
@@ -83,6 +85,7 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
     if (query.group_id) restrict((branch) => [merge(branch, { groupId: query.group_id! })])
     if (query.is_outbound !== undefined)
       restrict((branch) => [merge(branch, { isOutbound: query.is_outbound! })])
+    if (query.run) restrict((branch) => [merge(branch, { run: query.run! })])
     if (query.worker_id) restrict((branch) => [merge(branch, { lineId: query.worker_id! })])
 
     const lineIds = (number: string) => listLineIds(ctx.db, network, number)

@@ -30,6 +30,7 @@ import {
   toResponse,
 } from './message-wire.js'
 import type { Routes } from './routes.js'
+import { RunField } from './run.js'
 import { SendAtInput, sendAtOf } from './send-at.js'
 
 /** Characters a text may have, by the interface's "fewer than 18996". */
@@ -55,6 +56,7 @@ export const SendBody = Type.Object({
     Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
   ),
   send_at: SendAtInput,
+  run_id: RunField,
 })
 
 /** Older names of the same fields. */

@@ -17,6 +17,7 @@ import { requireTime } from './fields.js'
 import { nullable } from './message-wire.js'
 import { answerOnce } from './once.js'
 import type { Routes } from './routes.js'
+import { RunQuery } from './run.js'
 
 const STATES = ['pending', 'delivered', 'failed', 'canceled'] as const
 const TYPES = [...WEBHOOK_TYPES, 'status_callback'] as const
@@ -84,6 +85,7 @@ const Replay = Type.Object({
   message_handle: Type.Optional(
     Type.String({ maxLength: 200, description: 'Only those about this message' }),
   ),
+  run: RunQuery,
   ...period,
 })
 
@@ -214,6 +216,7 @@ function filterOf(query: Static<typeof Replay>): LogFilter {
     state: query.status,
     type: query.type,
     subject: query.message_handle,
+    run: query.run,
     from: time('created_at_gte'),
     to: time('created_at_lt'),
   }

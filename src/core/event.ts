@@ -59,6 +59,7 @@ export interface Event extends NewEvent {
 export function messageEvent(type: EventType, message: Omit<Message, 'id'>): NewEvent {
   const data: Record<string, unknown> = { status: message.status, service: message.service }
   if (message.wasDowngraded !== null) data.wasDowngraded = message.wasDowngraded
+  if (message.run !== null) data.run = message.run
   if (message.error) data.error = message.error
   if (message.sentAt !== message.createdAt) data.sentAt = message.sentAt
   return { accountId: message.accountId, type, subject: message.handle, at: message.updatedAt, data }

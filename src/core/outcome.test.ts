@@ -50,6 +50,7 @@ const queued: Message = {
   extra: null,
   dueAt: null,
   deletedAt: null,
+  run: null,
 }
 const pending: Message = { ...queued, status: 'PENDING', attempts: 1, nextActionAt: NOW }
 const delivered: Message = {

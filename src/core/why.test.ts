@@ -35,6 +35,7 @@ const message = (fields: Partial<Message> = {}): Message => ({
   providerId: null,
   extra: null,
   deletedAt: null,
+  run: null,
   dueAt: null,
   ...fields,
 })

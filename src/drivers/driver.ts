@@ -137,6 +137,8 @@ export interface Outbound {
   group: Group | null
   /** Carousel, app card or a request to share a location; null for an ordinary message. */
   extra: MessageExtra | null
+  /** The test run it belongs to: simulated phones show it. */
+  run: string | null
 }
 
 export interface AttemptRef {
@@ -180,6 +182,8 @@ export interface Inbound {
   group?: GroupNews
   /** An app card or a shared location. */
   extra?: MessageExtra
+  /** The test run that a simulated phone sent it in. */
+  run?: string
 }
 
 export interface DriverHost {

@@ -93,6 +93,7 @@ function replyTo(ctx: Ctx, line: Line, message: NewMessage, content: string, now
   )
   return {
     ...reply,
+    run: message.run,
     optedOut: message.optedOut,
     createdAt: now,
     updatedAt: now,

@@ -14,10 +14,11 @@ import {
   listAttempts,
 } from '../storage/attempts.js'
 import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
+import { requireMessages } from '../storage/fences.js'
 import { findGroups } from '../storage/groups.js'
 import { holdsLease, lockLine } from '../storage/leases.js'
 import { countSends } from '../storage/line-days.js'
-import { isCurrent, requireCurrent } from '../storage/lines.js'
+import { isCurrent } from '../storage/lines.js'
 import { type Change, findMessagesByHandle, lockMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
@@ -133,6 +134,7 @@ async function outboundOf(
       : null,
     group: group ? forDriver(group) : null,
     extra: message.extra,
+    run: message.run,
   }
 }
 
@@ -189,7 +191,10 @@ async function recordExpected(
       endAttempts(sql, endings(ended, now)),
       saveChanges(sql, changes),
       on.daily && countSends(sql, on.line.id, dayOf(now), -unsent(ended, now)),
-      requireCurrent(sql, [on.line]),
+      requireMessages(
+        sql,
+        changes.map(({ before }) => before.id),
+      ),
     ]),
   )
   for (const [index, { claimed, result }] of ended.entries()) {
@@ -221,7 +226,9 @@ async function recordAfterAll(
     ])
     const changes: Change[] = []
     const current = ended.map(({ claimed, result }, index) => {
-      const before = live.get(claimed.message.id)!
+      const before = live.get(claimed.message.id)
+      // It was removed with its test run.
+      if (!before) return () => ({ nextActionAt: null })
       // An acceptance is evidence even when it comes too late for its attempt; nothing else is.
       if (!written[index] && result.outcome !== 'accepted') return () => before
       const change: Change = {

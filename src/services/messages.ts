@@ -60,8 +60,10 @@ export interface Acceptance {
 export function createAcceptance(ctx: Ctx): Acceptance {
   const batch = createBatch<Pending, Accepted>((items) => accept(ctx, items), ACCEPT_BATCHES[ctx.db.engine])
   return {
-    accept: (message, request) =>
-      isOverdue(ctx, message) ? answerOverdue(ctx, message, request) : batch.add({ message, request }),
+    accept(message, request) {
+      message.run = request.run ?? null
+      return isOverdue(ctx, message) ? answerOverdue(ctx, message, request) : batch.add({ message, request })
+    },
   }
 }
 

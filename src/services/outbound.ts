@@ -111,6 +111,7 @@ export function newOutbound(
     version: 0,
     providerId: null,
     extra: extraOf(draft),
+    run: null,
     deletedAt: null,
   }
 }

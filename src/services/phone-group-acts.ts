@@ -6,7 +6,7 @@ import type { Ctx } from '../ctx.js'
 import type { Sql } from '../storage/db.js'
 import { findGroup } from '../storage/groups.js'
 import { findPhoneGroup, insertPhoneGroup, lockPhoneGroup, savePhoneGroup } from '../storage/phone-groups.js'
-import { insertPhoneMessages, type NewPhoneMessage } from '../storage/phone-messages.js'
+import { findLatestRun, insertPhoneMessages, type NewPhoneMessage } from '../storage/phone-messages.js'
 import { findPhone, listPhonesByEmail } from '../storage/phones.js'
 import { SCREEN_TOPIC } from '../wakes.js'
 import { type ChatState, newChatId, noteChange } from './phone-groups.js'
@@ -143,6 +143,7 @@ export async function textToChat(
     replyTo: text.replyTo,
     replyToPart: text.replyToPart ?? null,
     extra: text.extra ?? null,
+    run: text.run ?? (await findLatestRun(sql, chat.network, number, chat.lineId)) ?? phone.run,
     chatId: chat.id,
     sender: handle === number ? null : handle,
     service: 'iMessage',

@@ -3,6 +3,7 @@ import type { PhoneGroup, PhoneMessage } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Group, Outbound } from '../drivers/driver.js'
 import type { Sql } from '../storage/db.js'
+import { requireHandles } from '../storage/fences.js'
 import { findGroups } from '../storage/groups.js'
 import { requireCurrent } from '../storage/lines.js'
 import { insertGroupChange } from '../storage/phone-group-changes.js'
@@ -98,6 +99,7 @@ export function createGroupNetwork(ctx: Ctx) {
           sendStyle: message.sendStyle,
           replyTo: message.replyTo?.providerId ?? null,
           extra: message.extra,
+          run: message.run,
           chatId: chat.id,
           sender: null,
           service: message.service,
@@ -109,7 +111,9 @@ export function createGroupNetwork(ctx: Ctx) {
       )
       ctx.failpoint('carrier.before_take')
       await inThisWorld(
-        ctx.db.write((sql) => Promise.all([insertPhoneMessages(sql, rows), requireCurrent(sql, [line])])),
+        ctx.db.write((sql) =>
+          Promise.all([insertPhoneMessages(sql, rows), requireHandles(sql, [message.handle])]),
+        ),
       )
       ctx.failpoint('carrier.after_take')
       ctx.wakes.wake(`phones:${line.id}`)

@@ -6,9 +6,11 @@ import { defaultPhone, type Phone, servicesOf } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
 import type { Sql, Writes } from '../storage/db.js'
+import { requireHandles } from '../storage/fences.js'
 import { listLinesOf, requireCurrent } from '../storage/lines.js'
 import { insertLocationRequests } from '../storage/phone-locations.js'
 import {
+  findLatestRun,
   findNextDue,
   insertPhoneMessages,
   listDuePhoneMessages,
@@ -86,6 +88,7 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
       replyTo: message.replyTo?.providerId ?? null,
       replyToPart: message.replyTo?.partIndex ?? null,
       extra: message.extra,
+      run: message.run,
       chatId: null,
       sender: null,
       service: message.service,
@@ -103,7 +106,10 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
     Promise.all([
       insertPhoneMessages(sql, rows),
       insertLocationRequests(sql, requests),
-      requireCurrent(sql, linesOf(items)),
+      requireHandles(
+        sql,
+        rows.map((row) => row.handle!),
+      ),
     ])
   await inThisWorld(ctx.db.write(write))
   ctx.failpoint('carrier.after_take')
@@ -159,6 +165,8 @@ export interface PhoneText {
   replyToPart?: number | null
   /** Of a tapback, a card or a place. */
   extra?: MessageExtra
+  /** The test run; without it that of the conversation. */
+  run?: string | undefined
 }
 
 /** The line a person writes to, and the phone they hold, which must be on. */
@@ -198,6 +206,7 @@ export async function putOnNetwork(
   const { line, capabilities } = usable
   const phone = await requirePower(ctx, sql, usable, number)
   const now = ctx.clock.now()
+  const run = text.run ?? (await findLatestRun(sql, line.network, number, line.id)) ?? phone.run
   const message: NewPhoneMessage = {
     network: phone.network,
     phone: number,
@@ -213,6 +222,7 @@ export async function putOnNetwork(
     replyTo: text.replyTo,
     replyToPart: text.replyToPart ?? null,
     extra: text.extra ?? null,
+    run,
     chatId: null,
     sender: null,
     service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',

@@ -5,6 +5,7 @@ import type { Ctx } from '../ctx.js'
 import { type Attempt, endAttempts, findAttemptsByProvider, findAttemptsByRef } from '../storage/attempts.js'
 import type { Sql, Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
+import { requireMessages } from '../storage/fences.js'
 import { lockLine } from '../storage/leases.js'
 import { isCurrent, requireCurrent } from '../storage/lines.js'
 import { type Change, findMessagesById, lockMessages } from '../storage/messages.js'
@@ -26,7 +27,10 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
   const changes = await unlessChanged(
     async () => {
       const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now(), on.recent)
-      await ctx.db.write((sql) => Promise.all([verdict.write(sql), requireCurrent(sql, [on.line])]))
+      const ids = verdict.changes.map(({ before }) => before.id)
+      await ctx.db.write((sql) =>
+        Promise.all([verdict.write(sql), requireMessages(sql, ids), requireCurrent(sql, [on.line])]),
+      )
       return verdict.changes
     },
     () =>

@@ -33,17 +33,21 @@ export interface FencedWorld {
   lines: readonly string[]
 }
 
+export function requireSimulated<L extends { simulated: boolean }>(lines: L): L {
+  if (!lines.simulated)
+    throw new AppError(
+      'conflict',
+      'This account has or had a line that is not simulated, and what went over it happened. Use a test key, whose world is always simulated.',
+    )
+  return lines
+}
+
 /**
  * What is under way in an account's world writes nothing any more once this has resolved. Whoever drives its lines
  * begins anew, as after a restart.
  */
 export async function fenceWorld(ctx: Ctx, account: Account): Promise<FencedWorld> {
-  const { own, joint, simulated } = await findWorldLines(ctx.db, account.id)
-  if (!simulated)
-    throw new AppError(
-      'conflict',
-      'This account has or had a line that is not simulated, and what went over it happened. Use a test key, whose world is always simulated.',
-    )
+  const { own, joint } = requireSimulated(await findWorldLines(ctx.db, account.id))
   const lines = [...own, ...joint]
   // On SQLite the one transaction that does it all is fence enough.
   if (ctx.db.engine === 'postgres') {

@@ -41,7 +41,7 @@ export interface Sql {
 }
 
 /** The part of `Sql` that needs no answer. */
-export type Writes = Pick<Sql, 'engine' | 'announce'> & {
+export type Writes = Pick<Sql, 'engine' | 'announce' | 'inIds' | 'inList'> & {
   [K in 'run' | 'insertMany' | 'updateMany']: (...args: Parameters<Sql[K]>) => Promise<unknown>
 }
 

@@ -18,6 +18,8 @@ export interface Branch {
   status?: Status
   service?: Service
   type?: MessageType
+  /** A test run. */
+  run?: string
   dates: Partial<Record<DateField, Range>>
 }
 
@@ -70,7 +72,7 @@ export async function listMessages(
 
 /** The ways to reach a branch's rows: what an index holds equal, and the date its entries are ordered by. */
 interface Path {
-  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'member' | 'status')[]
+  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'member' | 'status' | 'run')[]
   /** Null when the entries come from several places of the index. */
   order: DateField | null
 }
@@ -83,11 +85,12 @@ const PATHS: readonly Path[] = [
   { equal: ['status'], order: 'created' },
 ]
 
-/** A person or a group leads to few rows: such a branch has one path, for its rows and for their number. */
-function directPath({ contact, groupId, member }: Branch): Path | undefined {
+/** A person, a group or a test run leads to few rows: such a branch has one path, for its rows and for their number. */
+function directPath({ contact, groupId, member, run }: Branch): Path | undefined {
   if (contact !== undefined) return { equal: ['contact'], order: 'created' }
   if (groupId !== undefined) return { equal: ['groupId'], order: 'created' }
   if (member !== undefined) return { equal: ['member'], order: null }
+  if (run !== undefined) return { equal: ['run'], order: 'created' }
   return undefined
 }
 
@@ -214,6 +217,7 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
     owns('isOutbound'),
     true,
   )
+  add('run', '=', branch.run, owns('run'))
   add('status', '=', branch.status, owns('status'))
   add('service', '=', branch.service, true)
   add('type', '=', branch.type, true)

@@ -37,6 +37,7 @@ const COLUMNS = {
   extra: 'text',
   deleted_at: 'bigint',
   due_at: 'bigint',
+  run: 'text',
 } as const satisfies Columns
 
 /** The part of a message that changes after it was written, by column. */
@@ -232,6 +233,7 @@ function fromMessage(message: NewMessage): Param[] {
     message.extra === null ? null : JSON.stringify(message.extra),
     message.deletedAt,
     message.dueAt,
+    message.run,
   ]
 }
 
@@ -278,6 +280,7 @@ export function toMessage(row: Row): Message {
     providerId: row.provider_id as string | null,
     extra: row.extra === null ? null : JSON.parse(row.extra as string),
     deletedAt: row.deleted_at as number | null,
+    run: row.run as string | null,
     dueAt: row.due_at as number | null,
   }
 }

@@ -78,6 +78,7 @@ const PASSING: readonly WorldTable[] = [
   byAccount('events'),
   byAccount('replays'),
   byLine('line_actions'),
+  byLine('line_days'),
   byLine('line_states'),
   byLine('line_days'),
 ]
@@ -192,15 +193,19 @@ const PATIENCE_MS = 5000
  */
 export async function outlastTransactions(db: Db): Promise<void> {
   if (db.engine === 'sqlite') return
-  const { xid } = (await db.tx((sql) =>
-    sql.one<{ xid: string }>('select pg_current_xact_id()::text as xid'),
-  ))!
-  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
-    const row = await db.one<{ done: number }>(
-      'select (pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8)::int as done',
-      [xid],
-    )
-    if (row?.done) return
+  let open = await listOpenTransactions(db)
+  for (const deadline = Date.now() + PATIENCE_MS; open.length > 0 && Date.now() < deadline; ) {
     await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS))
+    const now = new Set(await listOpenTransactions(db))
+    open = open.filter((one) => now.has(one))
   }
+}
+
+/** Those of this database that have written something. */
+async function listOpenTransactions(db: Db): Promise<string[]> {
+  const rows = await db.all<{ xid: string }>(
+    `select backend_xid::text as xid from pg_stat_activity
+     where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid()`,
+  )
+  return rows.map((row) => row.xid)
 }

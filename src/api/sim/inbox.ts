@@ -9,6 +9,7 @@ import { findPhoneGroups } from '../../storage/phone-groups.js'
 import { listPhoneMessages } from '../../storage/phone-messages.js'
 import { requirePhone } from '../fields.js'
 import type { Routes } from '../routes.js'
+import { RunQuery } from '../run.js'
 import { screenOf } from './phone-extras.js'
 import { PhoneMessageWire, phoneMessageWire, Typing } from './phone-wire.js'
 import { Params, simulatedAccount } from './shared.js'
@@ -21,6 +22,7 @@ const Query = Type.Object({
   newest: Type.Optional(
     Type.Boolean({ description: 'Of more than the limit the newest, not the oldest; still oldest first' }),
   ),
+  run: RunQuery,
   direction: Type.Optional(
     Type.Unsafe<'in' | 'out'>({
       type: 'string',
@@ -101,14 +103,14 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       },
     },
     async (request, reply) => {
-      const { direction, match, extract, newest = false } = request.query
+      const { direction, match, extract, newest = false, run } = request.query
       const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)
       const waitMs = waitOf(request.query)
       const account = await simulatedAccount(ctx, request)
       const owner = { network: networkOf(account), accountId: account.id }
       const number = requirePhone('number', request.params.number)
       const isSearch = waitMs !== undefined || match !== undefined || extract !== undefined
-      const wanted = { after, fromPhone: direction === 'out', match, extract }
+      const wanted = { after, fromPhone: direction === 'out', match, extract, run }
       const found =
         isSearch &&
         (await watch.find(account, number, wanted, waitMs ?? 0, (end) => reply.raw.once('close', end)))
@@ -118,7 +120,11 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
         number,
         after,
         Math.min(request.query.limit ?? 100, 1000),
-        { ...(direction ? { fromPhone: direction === 'out' } : {}), newestFirst: newest },
+        {
+          ...(direction ? { fromPhone: direction === 'out' } : {}),
+          ...(run === undefined ? {} : { run }),
+          newestFirst: newest,
+        },
       )
       if (newest) messages.reverse()
       const data = await show(owner, messages)

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Phone, PhoneGroup, PhoneMessage } from '../../core/phone-world.js'
 import { formatTime } from '../../core/time.js'
 import { LocationWire, nullable } from '../message-wire.js'
+import { RunField } from '../run.js'
 import { screenFields } from './phone-extras.js'
 
 /** Virtual phones as they look on the wire. */
@@ -32,7 +33,11 @@ const switches = {
   ),
 }
 export const Switches = Type.Object(switches)
-export const NewPhone = Type.Object({ ...switches, number: Type.String({ description: 'E.164' }) })
+export const NewPhone = Type.Object({
+  ...switches,
+  number: Type.String({ description: 'E.164' }),
+  run_id: RunField,
+})
 
 export const PhoneWire = Type.Object({
   number: Type.String({ description: 'E.164' }),
@@ -44,6 +49,7 @@ export const PhoneWire = Type.Object({
   refuses: Type.Boolean({ description: 'Refuses everything' }),
   email: nullable('string', 'An address its owner is also reached at by iMessage'),
   auto_reply: nullable('string', 'Text it answers with by itself; null: none'),
+  run_id: nullable('string', 'The test run that made it'),
 })
 
 export const Typing = Type.Array(Type.String(), {
@@ -79,6 +85,7 @@ export const PhoneMessageWire = Type.Object({
     Type.Boolean({ description: 'true: it asks the person to share their place; left out otherwise' }),
   ),
   location: Type.Optional(LocationWire),
+  run_id: nullable('string', 'The test run it belongs to'),
   created_at: Type.String({ description: 'When it entered the network' }),
   arrived_at: nullable('string', 'When it reached the other side'),
   read_at: nullable('string', 'When it was read: on the phone, or, when it came from the phone, by the line'),
@@ -102,6 +109,7 @@ export function phoneWire(phone: Phone): Static<typeof PhoneWire> {
     refuses: phone.refuses,
     email: phone.email,
     auto_reply: phone.autoReply,
+    run_id: phone.run,
   }
 }
 
@@ -119,6 +127,7 @@ export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
     service: message.service,
     reply_to: message.replyTo,
     reply_to_part: message.replyToPart ?? null,
+    run_id: message.run ?? null,
     ...(message.extra?.requestsLocation ? { location_request: true } : {}),
     ...(message.extra?.location ? { location: message.extra.location } : {}),
     created_at: formatTime(message.createdAt),

@@ -13,6 +13,7 @@ import { requirePhone } from '../fields.js'
 import { answerWithMedia } from '../keep-media.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
+import { RunField, runOf } from '../run.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import { NewPhone, PhoneWire, phoneWire, Switches, switchesOf, Typing } from './phone-wire.js'
 import { networkFor, Params, SentWire, simulatedAccount } from './shared.js'
@@ -32,6 +33,7 @@ const TextBody = Type.Object({
   reply_to: Type.Optional(
     Type.String({ description: 'id of the message on the phone that this one answers' }),
   ),
+  run_id: RunField,
   reply_to_part: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 10_000, description: 'Part of that message that is meant' }),
   ),
@@ -73,7 +75,8 @@ export function registerSim(app: Routes, ctx: Ctx): void {
         request,
         reply,
         async (sql) => {
-          const switches = { ...switchesOf(body), accountId: account.id }
+          const run = runOf(request)
+          const switches = { ...switchesOf(body), accountId: account.id, ...(run ? { run } : {}) }
           const { phone, lines } = await setPhone(ctx, sql, networkOf(account), number, switches)
           woken.push(...lines)
           return { status: 201, body: phoneWire(phone) }
@@ -151,6 +154,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
         mediaUrl: body.media_url ?? '',
         replyTo: body.reply_to ?? null,
         replyToPart: body.reply_to_part ?? null,
+        run: runOf(request),
       }
       const draft = body.media ? await mediaOnPhone(ctx, account.id, body.media) : null
       if (draft) text.mediaUrl = urlOf(ctx, draft.media)

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
+import { RUN_ID } from '../../core/run.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
+import { beginRunReset, endRunReset } from '../../services/sim-runs.js'
 import { enterNewWorld, fenceWorld, resetWorld } from '../../services/sim-world.js'
 import { optionalBody } from '../body.js'
 import { answeredBefore, answerOnce } from '../once.js'
@@ -31,6 +33,13 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
           'Other accounts notice nothing: a phone they use stays as it is. Only while every line the account has ever had is simulated: 409 otherwise. Test worlds always are.',
         ].join('\n\n'),
         body: Type.Object({
+          run: Type.Optional(
+            Type.String({
+              pattern: RUN_ID.source,
+              description:
+                'Only the messages of this test run and the phones it made go; everything else stays, other runs are not disturbed, and there is no world.reset. A webhook that is being posted at that moment may still arrive.',
+            }),
+          ),
           keep: Type.Optional(
             Type.Array(Type.Unsafe<'webhooks'>({ type: 'string', enum: ['webhooks'] }), {
               maxItems: 10,
@@ -45,13 +54,22 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
       const account = await simulatedAccount(ctx, request)
       const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, request, reply)
       if (earlier) return earlier
+      const { run } = request.body
+      const answer = () => ({ status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } })
+      if (run !== undefined) {
+        const scope = await beginRunReset(ctx, account, run)
+        return answerOnce(ctx, request, reply, async (sql) => {
+          await endRunReset(sql, scope, run)
+          return answer()
+        })
+      }
       const world = await fenceWorld(ctx, account)
       let media: string[] = []
       const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
       try {
         return await answerOnce(ctx, request, reply, async (sql) => {
           media = await resetWorld(ctx, sql, world, keep)
-          return { status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } }
+          return answer()
         })
       } finally {
         await enterNewWorld(ctx, media)
