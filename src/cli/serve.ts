@@ -48,6 +48,7 @@ function welcome(
     '',
     `  Trunkline is ready in ${facts.readyMs} ms      ${facts.storage}`,
     '',
+    `  Console    ${facts.url}/console`,
     `  API        ${facts.url}`,
     `  Reference  ${facts.url}/docs`,
   ]

@@ -157,6 +157,8 @@ export interface PhoneText {
   replyTo: string | null
   /** The part of it that is meant. */
   replyToPart?: number | null
+  /** An effect, which only iMessage carries. */
+  sendStyle?: string
   /** Of a tapback, a card or a place. */
   extra?: MessageExtra
 }
@@ -198,6 +200,7 @@ export async function putOnNetwork(
   const { line, capabilities } = usable
   const phone = await requirePower(ctx, sql, usable, number)
   const now = ctx.clock.now()
+  const service = servicesOf(phone).find((one) => capabilities.services.includes(one)) ?? 'SMS'
   const message: NewPhoneMessage = {
     network: phone.network,
     phone: number,
@@ -209,13 +212,13 @@ export async function putOnNetwork(
     handle: null,
     content: text.content,
     mediaUrl: text.mediaUrl,
-    sendStyle: '',
+    sendStyle: service === 'iMessage' ? (text.sendStyle ?? '') : '',
     replyTo: text.replyTo,
     replyToPart: text.replyToPart ?? null,
     extra: text.extra ?? null,
     chatId: null,
     sender: null,
-    service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',
+    service,
     createdAt: now,
     arrivedAt: null,
     readAt: null,
