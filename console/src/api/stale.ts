@@ -24,15 +24,17 @@ export function staleWords(type: string): string[] {
 /** In a storm of events everything is read again this often at most. */
 const EVERY_MS = 250
 const words = new Set<string>()
-let timer: number | undefined
+let isDue = false
 let last = 0
 
 /** Reads again what begins with these words, soon and together. */
 export function markStale(client: QueryClient, ...stale: string[]): void {
   for (const word of stale) words.add(word)
-  timer ??= window.setTimeout(
+  if (isDue) return
+  isDue = true
+  setTimeout(
     () => {
-      timer = undefined
+      isDue = false
       last = performance.now()
       const due = [...words]
       words.clear()
