@@ -76,6 +76,18 @@ describe.each(ENGINES)('what phones look like on %s', (engine) => {
     })
   })
 
+  it('an effect of a phone reaches the line, by iMessage only', async () => {
+    const { id } = await world.text(ADA, 'Boom', { send_style: 'slam' })
+    const plain = await world.text(BOB, 'Boom', { send_style: 'slam' })
+    await world.settle()
+    const shown = (await screen(ADA)).find((one) => one.id === id)
+    expect(shown.send_style).toBe('slam')
+    expect((await world.record(shown.message_handle)).send_style).toBe('slam')
+    expect((await screen(BOB)).find((one) => one.id === plain.id).send_style).toBe('')
+    const wrong = await world.post(`${path(ADA)}/messages`, { to: LINE, content: 'x', send_style: 'bang' })
+    expect([wrong.status, wrong.body.error.message]).toEqual([400, expect.stringMatching(/^send_style: /)])
+  })
+
   it('newest: of more than the limit the newest, still oldest first', async () => {
     for (const content of ['one', 'two', 'three']) await world.text(EVE, content)
     await world.settle()

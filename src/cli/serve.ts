@@ -52,6 +52,7 @@ function welcome(
     '',
     `  Trunkline is ready in ${facts.readyMs} ms      ${facts.storage}`,
     '',
+    `  Console    ${facts.url}/console`,
     `  API        ${facts.url}`,
     `  Console    ${facts.url}/console`,
     `  Reference  ${facts.url}/docs`,

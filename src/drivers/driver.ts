@@ -173,6 +173,8 @@ export interface Inbound {
   service: Service
   content: string
   mediaUrl?: string
+  /** The effect it was sent with. */
+  sendStyle?: string
   sentAt: number
   /** `sentAt` is the carrier's own time, the same whenever it brings the message again. Tells messages without ids apart. */
   stamped?: boolean

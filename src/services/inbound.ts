@@ -176,7 +176,7 @@ async function toMessage(
     wasDowngraded: null,
     content: item.content,
     mediaUrl: item.mediaUrl ?? '',
-    sendStyle: '',
+    sendStyle: item.sendStyle ?? '',
     statusCallback: null,
     replyTo: reply?.replyTo ?? null,
     seatId: null,

@@ -139,7 +139,7 @@ export async function textToChat(
     handle: null,
     content: text.content,
     mediaUrl: text.mediaUrl,
-    sendStyle: '',
+    sendStyle: text.sendStyle ?? '',
     replyTo: text.replyTo,
     replyToPart: text.replyToPart ?? null,
     extra: text.extra ?? null,

@@ -163,6 +163,8 @@ export interface PhoneText {
   replyTo: string | null
   /** The part of it that is meant. */
   replyToPart?: number | null
+  /** An effect, which only iMessage carries. */
+  sendStyle?: string
   /** Of a tapback, a card or a place. */
   extra?: MessageExtra
   /** The test run; without it that of the conversation. */
@@ -207,6 +209,7 @@ export async function putOnNetwork(
   const phone = await requirePower(ctx, sql, usable, number)
   const now = ctx.clock.now()
   const run = text.run ?? (await findLatestRun(sql, line.network, number, line.id)) ?? phone.run
+  const service = servicesOf(phone).find((one) => capabilities.services.includes(one)) ?? 'SMS'
   const message: NewPhoneMessage = {
     network: phone.network,
     phone: number,
@@ -218,14 +221,14 @@ export async function putOnNetwork(
     handle: null,
     content: text.content,
     mediaUrl: text.mediaUrl,
-    sendStyle: '',
+    sendStyle: service === 'iMessage' ? (text.sendStyle ?? '') : '',
     replyTo: text.replyTo,
     replyToPart: text.replyToPart ?? null,
     extra: text.extra ?? null,
     run,
     chatId: null,
     sender: null,
-    service: servicesOf(phone).find((service) => capabilities.services.includes(service)) ?? 'SMS',
+    service,
     createdAt: now,
     arrivedAt: null,
     readAt: null,

@@ -42,6 +42,10 @@ export const WORLD_TABLES: readonly WorldTable[] = [
   { name: 'attempts', where: `message_id in ${OWN}` },
   { name: 'group_members', where: 'group_id in (select id from group_chats where account_id = {account})' },
   byAccount('group_chats'),
+  {
+    name: 'phone_group_changes',
+    where: 'chat_id in (select id from phone_groups where account_id = {account})',
+  },
   byAccount('phone_groups'),
   byAccount('messages'),
   byAccount('message_counts'),

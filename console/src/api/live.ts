@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { openStream } from './client'
-import { staleKeys } from './stale'
+import { markStale, staleWords } from './stale'
 
 /** An event of the account as the stream tells it. */
 export interface LiveEvent {
@@ -61,7 +61,7 @@ export function startLive(client: QueryClient): () => void {
     if (!frame.event || !frame.data) return
     const event = { ...JSON.parse(frame.data), seq: Number(frame.id) } as LiveEvent
     for (const listener of listeners) listener(event)
-    for (const queryKey of staleKeys(event.type)) void client.invalidateQueries({ queryKey })
+    markStale(client, ...staleWords(event.type))
   }
 
   async function follow() {

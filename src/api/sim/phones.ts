@@ -11,6 +11,7 @@ import { recordRead } from '../../services/receipts.js'
 import { findPhone, listPhones } from '../../storage/phones.js'
 import { requirePhone } from '../fields.js'
 import { answerWithMedia } from '../keep-media.js'
+import { SendStyleSchema } from '../message-wire.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
 import { RunField, runOf } from '../run.js'
@@ -30,6 +31,7 @@ const TextBody = Type.Object({
   content: Type.Optional(Type.String({ maxLength: 18_995, description: 'Text' })),
   media_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Attached media' })),
   media: Type.Optional(PhoneMedia),
+  send_style: Type.Optional(SendStyleSchema),
   reply_to: Type.Optional(
     Type.String({ description: 'id of the message on the phone that this one answers' }),
   ),
@@ -155,6 +157,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
         replyTo: body.reply_to ?? null,
         replyToPart: body.reply_to_part ?? null,
         run: runOf(request),
+        sendStyle: body.send_style ?? '',
       }
       const draft = body.media ? await mediaOnPhone(ctx, account.id, body.media) : null
       if (draft) text.mediaUrl = urlOf(ctx, draft.media)

@@ -158,6 +158,7 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
         service: message.service,
         content: message.content,
         mediaUrl: message.mediaUrl,
+        sendStyle: message.sendStyle,
         sentAt: message.createdAt,
         ...(message.replyTo
           ? { replyTo: { providerId: message.replyTo, partIndex: message.replyToPart ?? undefined } }

@@ -2,6 +2,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect } from 'react'
 import { api, openStream, part } from '../../api/client'
 import { readFrames } from '../../api/live'
+import { markStale } from '../../api/stale'
 import type { Call, Chat, Inbox, MessageRecord, Phone } from './types'
 
 /** Every query begins with the word `phones`: whatever changes on a screen makes all of them stale. */
@@ -92,7 +93,7 @@ export function useScreens(): void {
           if (!response.ok || !response.body) return
           void refreshPhones(client)
           await readFrames(response.body, ({ event }) => {
-            if (event === 'screen.changed') void refreshPhones(client)
+            if (event === 'screen.changed') markStale(client, KEY)
           })
         } catch {
           // The server went away, or nobody looks any more.
