@@ -50,7 +50,7 @@ describe.each(ENGINES)('overview and lines on %s', (engine) => {
     ['24h', 24, 3_600_000],
     ['7d', 28, 21_600_000],
   ])('%s: sends by status and service, deliveries, webhooks', async (window, count, step) => {
-    const { sends, delivery, webhooks, ...head } = await overview(window)
+    const { sends, queue, delivery, webhooks, ...head } = await overview(window)
     expect(head).toMatchObject({ window, step_ms: step, to: '2026-03-01T12:00:01.000Z' })
     expect(sends.is_cut).toBe(false)
     expect(sends.steps).toHaveLength(count)
@@ -67,6 +67,9 @@ describe.each(ENGINES)('overview and lines on %s', (engine) => {
     expect(sums.sms).toBeGreaterThanOrEqual(1)
     expect(delivery).toMatchObject({ sampled: 2, is_cut: false })
     expect(delivery.median_ms).toBeGreaterThanOrEqual(0)
+    expect(queue).toMatchObject({ sampled: 3, is_cut: false })
+    expect(queue.median_ms).toBeLessThanOrEqual(delivery.median_ms)
+    expect(queue.steps).toHaveLength(count)
     expect(delivery.p95_ms).toBeGreaterThanOrEqual(delivery.median_ms)
     expect(delivery.steps.at(-1).median_ms).toBe(delivery.median_ms)
     expect(webhooks).toMatchObject({ delivered: 1, failed: 1, pending: 0, attempts: 2, success_rate: 0.5 })
@@ -122,6 +125,8 @@ describe.each(ENGINES)('overview and lines on %s', (engine) => {
     expect((await lines(b.live)).map((line: Json) => line.number)).toEqual([B_LINE])
     await world.advance(10_000)
     expect((await lines())[0].queue.waiting).toBe(0)
+    // Of those three the last waited for two seconds.
+    expect((await overview('24h')).queue.p95_ms).toBeGreaterThanOrEqual(1000)
   })
 
   it('on a shared line everyone has a queue of their own', async () => {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { WINDOWS, type Window } from '../core/overview.js'
 import { formatTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
-import { createOverviews, type Overview } from '../services/overview.js'
+import { createOverviews, type Durations, type Overview } from '../services/overview.js'
 import { actorOf } from './auth.js'
 import { QueueWire, queueWire, statusOf } from './line-report.js'
 import { nullable } from './message-wire.js'
@@ -12,6 +12,18 @@ const count = (description: string) => Type.Integer({ description })
 const at = Type.String({ description: 'Beginning of the step, ISO 8601' })
 const median = nullable('integer', 'Half took no longer, in milliseconds; null when there were none')
 const p95 = nullable('integer', '95 of 100 took no longer')
+
+const durations = (description: string) =>
+  Type.Object(
+    {
+      sampled: count('Messages this is from'),
+      is_cut: Type.Boolean({ description: 'Only the newest 10000 messages were looked at' }),
+      median_ms: median,
+      p95_ms: p95,
+      steps: Type.Array(Type.Object({ at, median_ms: median, p95_ms: p95 })),
+    },
+    { description: `${description}, without what was sent for a chosen time` },
+  )
 
 const OverviewWire = Type.Object({
   window: Type.String({ description: 'As asked for' }),
@@ -37,16 +49,8 @@ const OverviewWire = Type.Object({
     },
     { description: 'Messages by the time they were accepted and their status now' },
   ),
-  delivery: Type.Object(
-    {
-      sampled: count('Delivered messages this is from'),
-      is_cut: Type.Boolean({ description: 'Only the newest 10000 messages were looked at' }),
-      median_ms: median,
-      p95_ms: p95,
-      steps: Type.Array(Type.Object({ at, median_ms: median, p95_ms: p95 })),
-    },
-    { description: 'From acceptance to delivery, without what was sent for a chosen time' },
-  ),
+  queue: durations('From acceptance to the carrier'),
+  delivery: durations('From acceptance to delivery'),
   webhooks: Type.Object(
     {
       delivered: count('Taken by their receivers'),
@@ -106,7 +110,7 @@ export function registerOverview(app: Routes, ctx: Ctx): void {
 }
 
 function overviewWire(window: Window, overview: Overview) {
-  const { sends, areSendsCut, delivery, webhooks, lines } = overview
+  const { sends, areSendsCut, queue, delivery, webhooks, lines } = overview
   const { isCut, steps, ...totals } = webhooks
   const ended = totals.delivered + totals.failed
   return {
@@ -125,17 +129,8 @@ function overviewWire(window: Window, overview: Overview) {
         received: step.received,
       })),
     },
-    delivery: {
-      sampled: delivery.sampled,
-      is_cut: delivery.isCut,
-      median_ms: delivery.median,
-      p95_ms: delivery.p95,
-      steps: delivery.steps.map((step) => ({
-        at: formatTime(step.at),
-        median_ms: step.median,
-        p95_ms: step.p95,
-      })),
-    },
+    queue: durationsWire(queue),
+    delivery: durationsWire(delivery),
     webhooks: {
       ...totals,
       success_rate: ended === 0 ? null : totals.delivered / ended,
@@ -149,5 +144,15 @@ function overviewWire(window: Window, overview: Overview) {
       pace_per_second: report.line.pace,
       queue: queueWire(report.queue, overview.to),
     })),
+  }
+}
+
+function durationsWire({ sampled, isCut, median, p95, steps }: Durations) {
+  return {
+    sampled,
+    is_cut: isCut,
+    median_ms: median,
+    p95_ms: p95,
+    steps: steps.map((step) => ({ at: formatTime(step.at), median_ms: step.median, p95_ms: step.p95 })),
   }
 }

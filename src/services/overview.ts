@@ -1,5 +1,7 @@
+import type { Status } from '../core/message.js'
 import {
   countSends,
+  outcomeOf,
   percentile,
   type SendStep,
   stepAt,
@@ -21,14 +23,10 @@ export interface Overview {
   sends: SendStep[]
   /** Counts come from the messages looked at, and there were more. */
   areSendsCut: boolean
-  delivery: {
-    /** Messages whose time to delivery is known, of those that were looked at. */
-    sampled: number
-    isCut: boolean
-    median: number | null
-    p95: number | null
-    steps: { at: number; median: number | null; p95: number | null }[]
-  }
+  /** From acceptance to the carrier. */
+  queue: Durations
+  /** From acceptance to the phone. */
+  delivery: Durations
   webhooks: {
     delivered: number
     failed: number
@@ -39,6 +37,16 @@ export interface Overview {
     steps: { at: number; delivered: number; failed: number; pending: number }[]
   }
   lines: LineReport[]
+}
+
+export interface Durations {
+  /** Messages of which it is known, of those that were looked at. */
+  sampled: number
+  /** There were more messages than that. */
+  isCut: boolean
+  median: number | null
+  p95: number | null
+  steps: { at: number; median: number | null; p95: number | null }[]
 }
 
 /** Messages, and deliveries, that one overview looks at: the newest. */
@@ -91,19 +99,34 @@ async function readOverview(ctx: Ctx, actor: Actor, window: Window): Promise<Ove
     step,
     sends: countSends(steps, counted),
     areSendsCut: cells === null && samples.length === LOOKED_AT,
-    delivery: deliveryTimes(steps, samples),
+    queue: durations(steps, samples, ({ status, sentAt, createdAt }) =>
+      hasLeft(status) ? sentAt - createdAt : null,
+    ),
+    delivery: durations(steps, samples, ({ status, updatedAt, createdAt }) =>
+      outcomeOf(status) === 'delivered' ? updatedAt - createdAt : null,
+    ),
     webhooks: webhookStates(steps, deliveries),
     lines,
   }
 }
 
-function deliveryTimes(steps: readonly number[], samples: readonly Sample[]): Overview['delivery'] {
+function hasLeft(status: Status): boolean {
+  return ['sent', 'delivered'].includes(outcomeOf(status))
+}
+
+/** What was sent for a chosen time waited because it was told to: it says nothing. */
+function durations(
+  steps: readonly number[],
+  samples: readonly Sample[],
+  lasted: (sample: Sample) => number | null,
+): Durations {
   const all: number[] = []
   const inStep = steps.map((): number[] => [])
-  for (const { isOutbound, status, wasScheduled, createdAt, updatedAt } of samples) {
-    if (!isOutbound || wasScheduled || (status !== 'DELIVERED' && status !== 'SUCCESS')) continue
-    all.push(updatedAt - createdAt)
-    inStep[stepAt(steps, createdAt)]?.push(updatedAt - createdAt)
+  for (const sample of samples) {
+    const ms = sample.isOutbound && !sample.wasScheduled ? lasted(sample) : null
+    if (ms === null) continue
+    all.push(ms)
+    inStep[stepAt(steps, sample.createdAt)]?.push(ms)
   }
   const summary = (times: readonly number[]) => ({
     median: percentile(times, 0.5),

@@ -57,12 +57,14 @@ export interface Sample {
   service: Service
   createdAt: number
   updatedAt: number
+  /** When it was handed to the carrier, or accepted as long as it was not. */
+  sentAt: number
   /** It waited for a time of its sender's choice. */
   wasScheduled: boolean
 }
 
 export async function scanSamples(sql: Sql, range: Range, limit: number): Promise<Sample[]> {
-  const columns = `id, is_outbound, status, service, created_at, updated_at,
+  const columns = `id, is_outbound, status, service, created_at, updated_at, sent_at,
     case when extra like '%"sendAt":%' then 1 else 0 end as was_scheduled`
   return (await scan(sql, range, columns, limit)).map((row) => ({
     isOutbound: row.is_outbound === 1,
@@ -70,6 +72,7 @@ export async function scanSamples(sql: Sql, range: Range, limit: number): Promis
     service: row.service as Service,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
+    sentAt: row.sent_at as number,
     wasScheduled: row.was_scheduled === 1,
   }))
 }

@@ -5,6 +5,8 @@ import { openConsole } from '../support/console.js'
 import { createSink, type Sink } from '../support/sink.js'
 import { ADA, BOB, createWorld, EVE, LINE, type World } from '../support/world.js'
 
+const SOON = { timeout: 10_000 }
+
 describe('messages in the console', () => {
   let world: World
   let browser: Browser
@@ -26,7 +28,7 @@ describe('messages in the console', () => {
       content: 'never arrives',
       status_callback: `${sink.url}/status`,
     })
-    await expect.poll(async () => (await world.record(handle)).status).toBe('ERROR')
+    await expect.poll(async () => (await world.record(handle)).status, SOON).toBe('ERROR')
     const { page, complaints, close } = await openConsole(browser, world, `/messages/${handle}`)
     const story = (await world.get(`/v3/messages/${handle}/why`)).body.data
     await page.getByText(story.summary.split('.')[0], { exact: false }).first().waitFor()
@@ -50,7 +52,7 @@ describe('messages in the console', () => {
     const { page, complaints, close } = await openConsole(browser, world, `/messages/${handle}`)
     await page.getByRole('button', { name: 'Cancel the send' }).click()
     await page.getByText('It will not be sent').waitFor()
-    await expect.poll(() => page.getByRole('button', { name: 'Cancel the send' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel the send' }).count(), SOON).toBe(0)
     expect((await world.record(handle)).status).not.toBe('REGISTERED')
     expect(complaints).toEqual([])
     await close()
@@ -89,8 +91,8 @@ describe('messages in the console', () => {
     await page.getByRole('table').getByText('Your code is 271828').waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type(`to:${BOB} "code is"`)
-    await expect.poll(() => page.getByRole('row').count()).toBe(2)
-    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe(`to:${BOB} "code is"`)
+    await expect.poll(() => page.getByRole('row').count(), SOON).toBe(2)
+    await expect.poll(() => new URL(page.url()).searchParams.get('q'), SOON).toBe(`to:${BOB} "code is"`)
     await box.fill('is:lost')
     await page.getByRole('alert').getByText('at character 1: is: is one of').waitFor()
     await open(`/messages?q=${encodeURIComponent('is:failed')}`)

@@ -5,6 +5,8 @@ import { accessibilityFaults, type ConsoleTab, openConsole } from '../support/co
 import { createSink, type Sink } from '../support/sink.js'
 import { ADA, BOB, createWorld, EVE, LINE, type World } from '../support/world.js'
 
+const SOON = { timeout: 10_000 }
+
 /** By how much the page and its content are wider than what shows them. */
 const TOO_WIDE =
   '[document.documentElement.scrollWidth - innerWidth, content.scrollWidth - content.clientWidth]'
@@ -69,7 +71,7 @@ describe('views of the console', () => {
   async function show({ page, open }: ConsoleTab, [path, text]: [string, string]) {
     await open(path)
     await page.getByText(text).filter({ visible: true }).first().waitFor()
-    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), SOON).toBe(0)
   }
 
   it.each(['light', 'dark'] as const)(

@@ -5,6 +5,8 @@ import { openConsole } from '../support/console.js'
 import { createSink, type Sink } from '../support/sink.js'
 import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
 
+const SOON = { timeout: 10_000 }
+
 describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
   let world: World
   let browser: Browser
@@ -31,7 +33,7 @@ describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
     await page.getByText('signed', { exact: true }).waitFor()
 
     await page.getByRole('button', { name: 'Test' }).click()
-    await expect.poll(() => sink.received.length).toBe(1)
+    await expect.poll(() => sink.received.length, SOON).toBe(1)
     expect(sink.received[0]).toMatchObject({
       path: '/hook',
       body: { content: 'A test of the webhook', is_outbound: false },
@@ -92,7 +94,7 @@ describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
     isBroken = true
     for (const content of ['one', 'two']) await world.text(ADA, content)
     await page.goto(`${world.app.url()}/console/webhooks?status=failed`)
-    await expect.poll(() => table.getByText('Failed', { exact: true }).count()).toBe(2)
+    await expect.poll(() => table.getByText('Failed', { exact: true }).count(), SOON).toBe(2)
     isBroken = false
     await page.getByRole('button', { name: 'Replay all failed' }).click()
     await page.getByText('2 are posted again').waitFor()

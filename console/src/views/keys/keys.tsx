@@ -72,7 +72,7 @@ export function Keys() {
           rows={data?.data.toSorted((a, b) => Number(!!a.revoked_at) - Number(!!b.revoked_at))}
           rowKey={(key) => key.id}
           columns={[
-            { title: 'Key', cell: (key) => <code>{key.id}</code> },
+            { title: 'Key', cell: (key) => <code className="nowrap">{key.id}</code> },
             {
               title: 'Kind',
               cell: (key) => <Badge tone={key.kind === 'live' ? 'good' : 'info'}>{key.kind}</Badge>,

@@ -12,6 +12,14 @@ import { Table } from '../../ui/table'
 import { Tabs } from '../../ui/tabs'
 import { Chart } from './chart'
 
+interface Durations {
+  sampled: number
+  is_cut: boolean
+  median_ms: number | null
+  p95_ms: number | null
+  steps: { at: string; median_ms: number | null; p95_ms: number | null }[]
+}
+
 interface Overview {
   step_ms: number
   sends: {
@@ -28,13 +36,8 @@ interface Overview {
       received: number
     }[]
   }
-  delivery: {
-    sampled: number
-    is_cut: boolean
-    median_ms: number | null
-    p95_ms: number | null
-    steps: { at: string; median_ms: number | null; p95_ms: number | null }[]
-  }
+  queue: Durations
+  delivery: Durations
   webhooks: {
     delivered: number
     failed: number
@@ -81,7 +84,8 @@ export default function OverviewView() {
   )
 }
 
-function Charts({ overview: { sends, delivery, webhooks, lines, step_ms: stepMs } }: { overview: Overview }) {
+function Charts({ overview }: { overview: Overview }) {
+  const { sends, queue, delivery, webhooks, lines, step_ms: stepMs } = overview
   const steps = sends.steps.map((step) => step.at)
   const total = (name: Exclude<keyof Overview['sends']['steps'][number], 'at'>) =>
     sends.steps.reduce((sum, step) => sum + step[name], 0)
@@ -141,19 +145,8 @@ function Charts({ overview: { sends, delivery, webhooks, lines, step_ms: stepMs 
             { name: 'SMS', tone: 'good', values: values(sends.steps, 'sms') },
           ]}
         />
-        <Chart
-          title="Time to delivery"
-          summary={`${delivery.sampled} delivered`}
-          note={delivery.is_cut ? CUT : undefined}
-          kind="lines"
-          steps={steps}
-          stepMs={stepMs}
-          format={duration}
-          series={[
-            { name: 'Half within', tone: 'accent', values: values(delivery.steps, 'median_ms') },
-            { name: '95 % within', tone: 'warn', values: values(delivery.steps, 'p95_ms') },
-          ]}
-        />
+        <TimesChart title="Time to delivery" times={delivery} what="delivered" stepMs={stepMs} />
+        <TimesChart title="Time in the queue" times={queue} what="sent" stepMs={stepMs} />
         <Chart
           title="Webhook deliveries"
           summary={webhooks.success_rate === null ? 'None ended' : `${percent(webhooks.success_rate)} taken`}
@@ -202,6 +195,34 @@ function Charts({ overview: { sends, delivery, webhooks, lines, step_ms: stepMs 
         />
       </Card>
     </>
+  )
+}
+
+function TimesChart({
+  title,
+  times,
+  what,
+  stepMs,
+}: {
+  title: string
+  times: Durations
+  what: string
+  stepMs: number
+}) {
+  return (
+    <Chart
+      title={title}
+      summary={`${times.sampled} ${what}`}
+      note={times.is_cut ? CUT : undefined}
+      kind="lines"
+      steps={times.steps.map((step) => step.at)}
+      stepMs={stepMs}
+      format={duration}
+      series={[
+        { name: 'Half within', tone: 'accent', values: times.steps.map((step) => step.median_ms) },
+        { name: '95 % within', tone: 'warn', values: times.steps.map((step) => step.p95_ms) },
+      ]}
+    />
   )
 }
 
