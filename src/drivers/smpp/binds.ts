@@ -1,7 +1,8 @@
 import type { LineState } from '../../core/line.js'
 import type { DriverClock } from '../driver.js'
 import type { Pdu } from './pdu.js'
-import { type Bind, BindRefused, type Reply, type Request, type Session, type Taken } from './session.js'
+import type { Reply, Request } from './requests.js'
+import { type Bind, BindRefused, type Session, type Taken } from './session.js'
 import { meaningOf } from './status.js'
 
 export interface BindsOptions {

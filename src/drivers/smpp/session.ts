@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { DriverClock } from '../driver.js'
 import { createFramer } from './framer.js'
 import { decodePdu, encodePdu, type Pdu } from './pdu.js'
+import { createRequests, type Reply, type Request } from './requests.js'
 import { meaningOf } from './status.js'
 
 /** One connection to the carrier, bound for one purpose. It lives once: after its end there is a new one. */
@@ -15,11 +16,6 @@ export interface Session {
   /** Takes nothing more, waits for what is under way, says goodbye and closes. */
   stop(): Promise<void>
 }
-
-export type Request = Omit<Pdu, 'status' | 'sequence'>
-
-/** An answer, or none; `left` says whether the request may have reached the carrier. */
-export type Reply = { answer: Pdu } | { answer: undefined; left: boolean; reason: string }
 
 export type Bind = 'transceiver' | 'transmitter' | 'receiver'
 
@@ -57,36 +53,21 @@ const ENQUIRE_ANSWER_MS = 15_000
 const GOODBYE_MS = 5_000
 /** What the carrier may bring before its first message is stored; then it has to wait. */
 const MAX_DELIVERIES = 200
-const MAX_SEQUENCE = 0x7fffffff
 
 const INVALID_LENGTH = 0x02
 const INVALID_COMMAND = 0x03
 const SYSTEM_ERROR = 0x08
 
-interface Pending {
-  command: string
-  deadline: number
-  resolve(reply: Reply): void
-}
-
-interface Waiting {
-  pdu: Request
-  resolve(reply: Reply): void
-}
-
 export function openSession(options: SessionOptions): Session {
   const { clock } = options
   const socket = options.open()
   const frame = createFramer()
-  const pending = new Map<number, Pending>()
-  const waiting: Waiting[] = []
-  let sequence = 0
+  const requests = createRequests(options, (octets) => socket.write(octets))
   let isBound = false
   let stopping = false
   let ended: string | undefined
   let lastHeard = clock.now()
   let deliveries = 0
-  let cancelSweep = () => {}
   let idle = () => {}
 
   let letIn: () => void = () => {}
@@ -118,7 +99,7 @@ export function openSession(options: SessionOptions): Session {
   const cancelConnect = clock.after(CONNECT_MS, () => end('the carrier did not let us in in time'))
 
   async function login() {
-    const reply = await send({
+    const reply = await requests.send({
       command: `bind_${options.bind}`,
       interfaceVersion: 0x34,
       ...options.login,
@@ -156,18 +137,9 @@ export function openSession(options: SessionOptions): Session {
       case 'alert_notification':
         return
       default:
-        if (pdu.command === 'generic_nack' || pdu.command.endsWith('_resp')) return answer(pdu)
+        if (pdu.command === 'generic_nack' || pdu.command.endsWith('_resp')) return requests.answered(pdu)
         write({ command: 'generic_nack', status: INVALID_COMMAND, sequence: pdu.sequence })
     }
-  }
-
-  function answer(pdu: Pdu) {
-    const request = pending.get(pdu.sequence)
-    // The answer to another command, or to one given up, says nothing about this one.
-    if (!request || (pdu.command !== 'generic_nack' && pdu.command !== `${request.command}_resp`)) return
-    pending.delete(pdu.sequence)
-    request.resolve({ answer: pdu })
-    fill()
   }
 
   async function deliver(pdu: Pdu) {
@@ -187,48 +159,6 @@ export function openSession(options: SessionOptions): Session {
     if (ended === undefined) socket.write(encodePdu(pdu))
   }
 
-  function send(pdu: Request): Promise<Reply> {
-    sequence = sequence === MAX_SEQUENCE ? 1 : sequence + 1
-    const own = sequence
-    return new Promise((resolve) => {
-      if (ended !== undefined) return resolve({ answer: undefined, left: false, reason: ended })
-      let octets: Buffer
-      try {
-        octets = encodePdu({ ...pdu, status: 0, sequence: own })
-      } catch (error) {
-        return resolve({ answer: undefined, left: false, reason: (error as Error).message })
-      }
-      pending.set(own, { command: pdu.command, deadline: clock.now() + options.responseMs, resolve })
-      if (pending.size === 1) sweep()
-      socket.write(octets)
-    })
-  }
-
-  /** As much as the window has room for. */
-  function fill() {
-    while (waiting.length > 0 && pending.size < options.window) {
-      const { pdu, resolve } = waiting.shift()!
-      void send(pdu).then(resolve)
-    }
-  }
-
-  /** Requests have their deadlines in the order in which they were sent. */
-  function sweep() {
-    cancelSweep()
-    const [first] = pending.values()
-    if (!first || ended !== undefined) return
-    cancelSweep = clock.after(Math.max(first.deadline - clock.now(), 0), () => {
-      for (const [own, request] of pending) {
-        if (request.deadline > clock.now()) break
-        pending.delete(own)
-        const reason = `no answer in ${options.responseMs} ms`
-        request.resolve({ answer: undefined, left: true, reason })
-      }
-      sweep()
-      fill()
-    })
-  }
-
   /** A peer that is gone without a word is noticed by asking. */
   function watch() {
     if (ended !== undefined) return
@@ -236,7 +166,7 @@ export function openSession(options: SessionOptions): Session {
       const quiet = clock.now() - lastHeard
       if (quiet < options.enquireMs) return watch()
       const asked = clock.now()
-      void send({ command: 'enquire_link' })
+      void requests.send({ command: 'enquire_link' })
       idle = clock.after(ENQUIRE_ANSWER_MS, () => {
         if (lastHeard < asked) end('the carrier does not answer any more')
         else watch()
@@ -247,12 +177,8 @@ export function openSession(options: SessionOptions): Session {
   function end(reason: string) {
     if (ended !== undefined) return
     ended = reason
-    for (const cancel of [cancelConnect, cancelSweep, idle]) cancel()
-    // What was written may have been read; what waited was not written.
-    for (const request of pending.values()) request.resolve({ answer: undefined, left: true, reason })
-    for (const request of waiting) request.resolve({ answer: undefined, left: false, reason })
-    pending.clear()
-    waiting.length = 0
+    for (const cancel of [cancelConnect, idle]) cancel()
+    requests.end(reason)
     turnAway(new Error(reason))
     socket.end()
     const cancel = clock.after(1000, () => socket.destroy())
@@ -268,28 +194,15 @@ export function openSession(options: SessionOptions): Session {
           ended ?? (stopping ? 'the connection is being closed' : 'the connection is not bound yet')
         return Promise.resolve({ answer: undefined, left: false, reason })
       }
-      if (pending.size < options.window && waiting.length === 0) return send(pdu)
-      return new Promise((resolve) => waiting.push({ pdu, resolve }))
+      return requests.inTurn(pdu)
     },
-    load: () => pending.size + waiting.length,
+    load: requests.load,
     async stop() {
       stopping = true
-      for (const request of waiting.splice(0))
-        request.resolve({ answer: undefined, left: false, reason: 'the connection is being closed' })
-      const under = [...pending.values()].map(
-        (request) =>
-          new Promise<void>((resolve) => {
-            const told = request.resolve
-            request.resolve = (reply) => {
-              told(reply)
-              resolve()
-            }
-          }),
-      )
-      await Promise.all(under)
+      await requests.drain('the connection is being closed')
       if (ended === undefined && isBound) {
         await Promise.race([
-          send({ command: 'unbind' }),
+          requests.send({ command: 'unbind' }),
           new Promise<void>((resolve) => clock.after(GOODBYE_MS, resolve)),
         ])
       }

@@ -1,0 +1,125 @@
+import type { DriverClock } from '../driver.js'
+import { encodePdu, type Pdu } from './pdu.js'
+
+export type Request = Omit<Pdu, 'status' | 'sequence'>
+
+/** An answer, or none; `left` says whether the request may have reached the carrier. */
+export type Reply = { answer: Pdu } | { answer: undefined; left: boolean; reason: string }
+
+/** The requests of one connection: their numbers, their deadlines, and no more of them at a time than agreed. */
+export interface Requests {
+  /** At once. */
+  send(pdu: Request): Promise<Reply>
+  /** When the window has room for it. */
+  inTurn(pdu: Request): Promise<Reply>
+  answered(pdu: Pdu): void
+  load(): number
+  /** Waits for what is on the wire; what waits for its turn is told that it never left. */
+  drain(reason: string): Promise<void>
+  /** Nothing comes any more: what was written may have been read, what waited was not written. */
+  end(reason: string): void
+}
+
+interface Pending {
+  command: string
+  deadline: number
+  resolve(reply: Reply): void
+}
+
+const MAX_SEQUENCE = 0x7fffffff
+
+export function createRequests(
+  options: { window: number; responseMs: number; clock: DriverClock },
+  write: (octets: Buffer) => void,
+): Requests {
+  const { clock } = options
+  const pending = new Map<number, Pending>()
+  const waiting: { pdu: Request; resolve(reply: Reply): void }[] = []
+  let drained: (() => void) | undefined
+  let ended: string | undefined
+  let sequence = 0
+  let cancelSweep = () => {}
+
+  function send(pdu: Request): Promise<Reply> {
+    sequence = sequence === MAX_SEQUENCE ? 1 : sequence + 1
+    const own = sequence
+    return new Promise((resolve) => {
+      if (ended !== undefined) return resolve({ answer: undefined, left: false, reason: ended })
+      let octets: Buffer
+      try {
+        octets = encodePdu({ ...pdu, status: 0, sequence: own })
+      } catch (error) {
+        return resolve({ answer: undefined, left: false, reason: (error as Error).message })
+      }
+      pending.set(own, { command: pdu.command, deadline: clock.now() + options.responseMs, resolve })
+      if (pending.size === 1) sweep()
+      write(octets)
+    })
+  }
+
+  function settle(own: number, request: Pending, reply: Reply) {
+    pending.delete(own)
+    request.resolve(reply)
+    if (pending.size === 0) drained?.()
+  }
+
+  /** As much as the window has room for. */
+  function fill() {
+    while (waiting.length > 0 && pending.size < options.window) {
+      const { pdu, resolve } = waiting.shift()!
+      void send(pdu).then(resolve)
+    }
+  }
+
+  /** Requests have their deadlines in the order in which they were sent. */
+  function sweep() {
+    cancelSweep()
+    const [first] = pending.values()
+    if (!first) return
+    cancelSweep = clock.after(Math.max(first.deadline - clock.now(), 0), () => {
+      for (const [own, request] of pending) {
+        if (request.deadline > clock.now()) break
+        settle(own, request, {
+          answer: undefined,
+          left: true,
+          reason: `no answer in ${options.responseMs} ms`,
+        })
+      }
+      sweep()
+      fill()
+    })
+  }
+
+  function refuseWaiting(reason: string) {
+    for (const { resolve } of waiting.splice(0)) resolve({ answer: undefined, left: false, reason })
+  }
+
+  return {
+    send,
+    inTurn: (pdu) =>
+      pending.size < options.window && waiting.length === 0
+        ? send(pdu)
+        : new Promise((resolve) => waiting.push({ pdu, resolve })),
+    answered(pdu) {
+      const request = pending.get(pdu.sequence)
+      // The answer to another command, or to one given up, says nothing about this one.
+      if (!request || (pdu.command !== 'generic_nack' && pdu.command !== `${request.command}_resp`)) return
+      settle(pdu.sequence, request, { answer: pdu })
+      fill()
+    },
+    load: () => pending.size + waiting.length,
+    async drain(reason) {
+      refuseWaiting(reason)
+      if (pending.size > 0)
+        await new Promise<void>((resolve) => {
+          drained = resolve
+        })
+    },
+    end(reason) {
+      ended = reason
+      cancelSweep()
+      for (const [own, request] of pending) settle(own, request, { answer: undefined, left: true, reason })
+      refuseWaiting(reason)
+    },
+  }
+}
