@@ -94,6 +94,15 @@ describe.each(ENGINES)('createTrunkline on %s', (engine) => {
       'webhook-timestamp': told.headers['webhook-timestamp']!,
       'webhook-signature': told.headers['webhook-signature']!,
     })
+    const forged = await fetch(`${world.webhooks.url}/receive`, {
+      method: 'POST',
+      headers: { ...told.headers, 'content-length': '2' },
+      body: '{}',
+    })
+    expect([
+      forged.status,
+      world.webhooks.received.some(({ body }) => Object.keys(body).length === 0),
+    ]).toEqual([401, false])
     await world.webhooks.waitFor('typing_indicator')
     await world.webhooks.waitFor(({ body }) => /^Loved/.test(body.content))
     expect(await phone.read()).toBe(1)
@@ -215,15 +224,26 @@ describe('worlds', () => {
   })
 
   it('run with the real time when none is given, with faults from the start', async () => {
-    const world = await createTrunkline({ faults: { fault: 'refuse', fault_times: 1 } })
+    const world = await createTrunkline({ faults: { 'receipt-lost': { count: 1 } } })
     try {
       expect(Math.abs(world.now().getTime() - Date.now())).toBeLessThan(5000)
-      const refused = await send(world, 'One')
-      await send(world, 'Two')
-      await world.phone(ADA).waitForMessage({ match: 'Two' })
-      expect((await client(world).messages.getStatus({ handle: refused.message_handle! })).status).toBe(
-        'ERROR',
-      )
+      const statuses = async () => {
+        const sent = [await send(world, 'One'), await send(world, 'Two')]
+        await world.phone(ADA).waitForMessage({ match: 'Two' })
+        await world.settle()
+        return Promise.all(
+          sent.map(
+            async (one) => (await client(world).messages.getStatus({ handle: one.message_handle! })).status,
+          ),
+        )
+      }
+      expect(await statuses()).toEqual(['SENT', 'DELIVERED'])
+      await world.reset()
+      expect(await statuses()).toEqual(['SENT', 'DELIVERED'])
+      await world.fault('receipt-lost')
+      await world.fault('receipt-lost', false)
+      expect(await statuses()).toEqual(['DELIVERED', 'DELIVERED'])
+      await expect(world.fault('bad-weather')).rejects.toThrow('bad-weather')
       await world.advance('2h')
       expect(world.now().getTime() - Date.now()).toBeGreaterThan(7_190_000)
       await expect(world.webhooks.waitFor('receive')).rejects.toThrow('call webhooks.listen()')

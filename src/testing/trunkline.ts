@@ -19,6 +19,20 @@ export type { Phone, PhoneMessage, PhoneSwitches, PhoneText, Tapback, WaitFor } 
 export { type Key, TrunklineError } from './request.js'
 export type { Webhook, Webhooks, WebhookType } from './webhooks.js'
 
+/** When a fault happens; always, unless something is said. */
+export interface FaultSettings {
+  /** Only with this phone. */
+  phone?: string
+  /** How often, of 1. */
+  probability?: number
+  /** To how many messages, then it is over. */
+  count?: number
+  /** What its chances are drawn from. */
+  seed?: number
+  /** Values of its parameters, by name. */
+  parameters?: Readonly<Record<string, number>>
+}
+
 export interface TrunklineOptions {
   /**
    * Makes ids, codes, secrets and everything else that is left to chance the same in each run. With a `time`, two
@@ -30,8 +44,8 @@ export interface TrunklineOptions {
    * `advance()` puts it ahead of that.
    */
   time?: Date | string | number
-  /** How the simulated carrier of the lines misbehaves, as the `config` of a line says it: `{ fault: 'drop' }`. */
-  faults?: Record<string, unknown>
+  /** Faults of carriers that are on from the start, by their names in `GET /sim/faults`. */
+  faults?: Readonly<Record<string, FaultSettings | true>>
   /** An empty PostgreSQL database instead of SQLite in a temporary folder. It is not removed at the end. */
   databaseUrl?: string
 }
@@ -58,6 +72,8 @@ export interface Trunkline {
   advance(time: string | number): Promise<void>
   /** Waits until nothing is going on any more: what was sent has arrived, webhooks have been answered. */
   settle(): Promise<void>
+  /** Switches a fault of carriers on, or off with `false`; its name is one of `GET /sim/faults`. */
+  fault(name: string, settings?: FaultSettings | boolean): Promise<void>
   /** Changes settings of the line, as `PATCH /admin/lines/{id}` knows them: `{ pace: 1, daily_limit: 100 }`. */
   setLine(settings: Record<string, unknown>): Promise<void>
   /** Any request to the API, by default with the live key. Throws a `TrunklineError` when the answer is an error. */
@@ -107,7 +123,7 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
     throwaway: true,
     random: options.seed,
     // As fast as it can, so that nobody waits and a clock that stands holds nothing up.
-    seed: { pace: 0, config: { latency_ms: 0, ...options.faults } },
+    seed: { pace: 0, config: { latency_ms: 0 } },
     ...(options.time === undefined ? {} : { clock: createClock(momentOf(options.time)) }),
   })
   try {
@@ -143,6 +159,12 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
       await app.settle()
     },
     settle: () => app.settle(),
+    async fault(name, settings = true) {
+      const path = `/sim/faults/${encodeURIComponent(name)}`
+      if (settings === false) await ask('DELETE', path)
+      else await ask('PUT', path, settings === true ? {} : settings)
+      await app.settle()
+    },
     async setLine(settings) {
       const { data: lines } = await ask('GET', '/admin/lines', undefined, keys.admin)
       const { id } = lines.find((one: Json) => one.world === 'live' && one.number === line)
@@ -155,6 +177,7 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
       await ask('POST', '/sim/reset', {})
       phones.clear()
       webhooks.clear()
+      await switchOn()
       await app.settle()
     },
     close() {
@@ -163,7 +186,17 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
     },
     [Symbol.asyncDispose]: () => world.close(),
   }
+  try {
+    await switchOn()
+  } catch (error) {
+    await world.close()
+    throw error
+  }
   return world
+
+  async function switchOn() {
+    for (const [name, settings] of Object.entries(options.faults ?? {})) await world.fault(name, settings)
+  }
 }
 
 async function readEventLog(db: Db): Promise<string> {
