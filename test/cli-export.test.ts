@@ -149,6 +149,9 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
       expect(existsSync(`${file}.cursor`)).toBe(false)
       expect(statSync(file).mode & 0o077).toBe(0)
     }
+    // What never began leaves nothing behind that would stand in the way.
+    const early = await cli(['contacts', '--out', join(folder, 'early'), '--url', 'http://127.0.0.1:1'])
+    expect([early.code, existsSync(join(folder, 'early'))]).toEqual([1, false])
     pages = 0
     const loose = await cli(['contacts', ...all], url)
     const cursor = /go on with --after (\S+)\.\n$/.exec(loose.stderr)![1]!

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { httpClient, httpServer, type McpClient, stdioClient } from './support/mcp.js'
-import { runCli, temporaryDirectory } from './support/server.js'
+import { eventually, runCli, temporaryDirectory } from './support/server.js'
 import { ADA, BOB, CLEO, createWorld, DAN, ENGINES, type Json, LINE, type World } from './support/world.js'
 
 const NAMES = [
@@ -297,6 +298,66 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
     expect((await roomy.refusal('send_message', other)).code).toBe('conflict')
     await roomy.ask('send_message', { number: BOB, text: 'Fifth' })
     expect((await roomy.refusal('send_message', { number: BOB, text: 'Sixth' })).code).toBe('rate_limited')
+  })
+
+  it('takes a call for a repeat whose first answer nobody got, even when they have answered already', async () => {
+    const state = { TRUNKLINE_MCP_STATE: temporaryDirectory() }
+    const phone = '+12025550172'
+    await world.post('/sim/phones', { number: phone })
+    // The answer of the first send is held back until the client has given up.
+    let held: (() => void) | undefined
+    const pass = async (incoming: IncomingMessage, reply: ServerResponse) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of incoming) chunks.push(chunk as Buffer)
+      const { host: _host, 'content-length': _length, connection: _connection, ...headers } = incoming.headers
+      const target = world.app.url() + incoming.url
+      const stop = new AbortController()
+      reply.once('close', () => stop.abort())
+      const isSend = incoming.url === '/api/send-message'
+      const answer = await fetch(target, {
+        method: incoming.method!,
+        headers: headers as Record<string, string>,
+        signal: stop.signal,
+        ...(incoming.method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
+      })
+      if (isSend && !held) await new Promise<void>((resolve) => (held = resolve))
+      reply.writeHead(answer.status, { 'content-type': answer.headers.get('content-type')! })
+      for await (const chunk of answer.body!) reply.write(chunk)
+      reply.end()
+    }
+    // Whoever gave up has closed the connection: there is nobody to tell.
+    const proxy = createServer((incoming, reply) => void pass(incoming, reply).catch(() => reply.destroy()))
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const mcp = await start(['--allow', phone], { ...state, TRUNKLINE_URL: url })
+    const call = { number: phone, text: 'Are you in?' }
+    const client = new AbortController()
+    const given = mcp.client.callTool({ name: 'send_message', arguments: call }, undefined, {
+      signal: client.signal,
+    })
+    const gaveUp = expect(given).rejects.toThrow()
+    await eventually(
+      async () => held !== undefined,
+      (isHeld) => isHeld,
+    )
+    client.abort('no more patience')
+    await gaveUp
+    // It reads what it is told in order: an answer to this says that it knows.
+    await mcp.ask('lookup', { number: ADA })
+    held!()
+    await world.settle()
+    expect(await texts(phone)).toEqual(['Are you in?'])
+    await world.text(phone, 'I am')
+    await world.settle()
+    const again = await mcp.ask('send_message', call)
+    expect(again).toMatchObject({ repeated: true })
+    await world.settle()
+    expect(await texts(phone)).toEqual(['Are you in?'])
+    // Its bookmark is that of the first: the answer to it is not missed.
+    const { messages } = await mcp.ask('wait_for_reply', { number: phone, after: again.bookmark })
+    expect(messages.map((one: Json) => one.text)).toEqual(['I am'])
+    proxy.closeAllConnections()
+    proxy.close()
   })
 
   it('says when somebody has opted out', async () => {

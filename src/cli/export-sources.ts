@@ -61,6 +61,8 @@ function byTime(
 }
 
 async function* deliveryPages(call: Call, _args: Args, { since, until, after }: Range): AsyncGenerator<Page> {
+  // The end of an export that was cut off after its last page.
+  if (after === '') return
   for (let cursor: string | undefined = after; ; ) {
     const query = new URLSearchParams({ limit: String(LIMIT), created_at_lt: until })
     if (since !== undefined) query.set('created_at_gte', since)

@@ -72,7 +72,7 @@ export const exportCommand: Command = {
       })
       out.finish()
     } catch (error) {
-      out.close()
+      out.close(count === 0)
       // Whoever reads has enough, like head.
       if ((error as { code?: string }).code === 'EPIPE') return
       if (!(error instanceof ApiError) || cursor === undefined) throw error
@@ -117,7 +117,8 @@ interface Out {
   write(text: string): Promise<void>
   keep(place: Omit<Kept, 'bytes'>): void
   finish(): void
-  close(): void
+  /** `isEmpty`: nothing was written that could be resumed. */
+  close(isEmpty: boolean): void
 }
 
 function openOut(args: Args, what: string, format: Format): Out {
@@ -156,7 +157,10 @@ function openOut(args: Args, what: string, format: Format): Out {
       closeSync(handle)
       rmSync(keptFile, { force: true })
     },
-    close: () => closeSync(handle),
+    close(isEmpty) {
+      closeSync(handle)
+      if (isEmpty && !resumed) rmSync(file, { force: true })
+    },
   }
 }
 

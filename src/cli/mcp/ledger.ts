@@ -5,8 +5,12 @@ import { Refusal } from './refusal.js'
 
 /** A send that is about to happen. */
 export interface Planned {
-  /** The same for calls that mean the same message. */
+  /** The same for calls that say the same to the same people. */
   fingerprint: string
+  /** What they had written last: whoever answers something new means a new message. */
+  moment: string
+  /** Where the log ended before. */
+  bookmark: number | null
   /** The key that the caller gave, or a new one. */
   key: string
   isKeyGiven: boolean
@@ -15,6 +19,7 @@ export interface Planned {
 
 export interface Reserved {
   key: string
+  bookmark: number | null
   /** Null for a repeat: the first one was counted. */
   id: number | null
 }
@@ -28,6 +33,8 @@ export interface Caps {
 export interface Ledger {
   /** Counts a send in before it happens, or refuses it. A repeat is not counted; it gets the key of the first. */
   reserve(send: Planned, now: number): Reserved
+  /** The caller knows of it. Until then an equal call is a repeat, even when they have answered already. */
+  told(reserved: Reserved): void
   /** Nothing was sent after all. */
   giveBack(reserved: Reserved): void
   close(): void
@@ -44,14 +51,14 @@ export async function openLedger(file: string, caps: Caps): Promise<Ledger> {
   chmodSync(file, 0o600)
   db.exec('pragma busy_timeout = 5000; pragma journal_mode = delete; pragma synchronous = full')
   db.exec(`
-    create table if not exists sends (id integer primary key, key text not null, fingerprint text not null, at integer not null);
+    create table if not exists sends (id integer primary key, key text not null, fingerprint text not null, moment text not null, bookmark integer, told integer not null, at integer not null);
     create table if not exists recipients (send_id integer not null, number text not null, at integer not null, primary key (send_id, number)) without rowid;
     create index if not exists sends_at on sends (at);
     create index if not exists sends_fingerprint on sends (fingerprint, at);
     create index if not exists recipients_at on recipients (at);
     create index if not exists recipients_number on recipients (number, at)`)
   const earlier = db.prepare(
-    'select key from sends where fingerprint = ? and at > ? order by at desc limit 1',
+    'select key, bookmark from sends where fingerprint = ? and at > ? and (told = 0 or moment = ?) order by at desc limit 1',
   )
   const countAll = db.prepare('select count(*) as n from recipients where at > ?')
   const countOne = db.prepare('select count(*) as n from recipients where number = ? and at > ?')
@@ -59,7 +66,9 @@ export async function openLedger(file: string, caps: Caps): Promise<Ledger> {
   const roomForAt = db.prepare(
     'select at from recipients where number = ? and at > ? order by at limit 1 offset ?',
   )
-  const addSend = db.prepare('insert into sends (key, fingerprint, at) values (?, ?, ?) returning id')
+  const addSend = db.prepare(
+    'insert into sends (key, fingerprint, moment, bookmark, told, at) values (?, ?, ?, ?, 0, ?) returning id',
+  )
   const addRecipient = db.prepare('insert into recipients (send_id, number, at) values (?, ?, ?)')
   const count = (row: unknown) => (row as { n: number }).n
 
@@ -100,15 +109,19 @@ export async function openLedger(file: string, caps: Caps): Promise<Ledger> {
     reserve: (send, now) =>
       together(() => {
         const since = now - (send.isKeyGiven ? HOUR_MS : SAME_CALL_MS)
-        const first = earlier.get(send.fingerprint, since) as { key: string } | undefined
-        if (first) return { key: first.key, id: null }
+        const first = earlier.get(send.fingerprint, since, send.moment) as Omit<Reserved, 'id'> | undefined
+        if (first) return { key: first.key, bookmark: first.bookmark, id: null }
         db.prepare('delete from recipients where at <= ?').run(now - HOUR_MS)
         db.prepare('delete from sends where at <= ?').run(now - HOUR_MS)
         check(send.recipients, now)
-        const { id } = addSend.get(send.key, send.fingerprint, now) as { id: number }
+        const { key, fingerprint, moment, bookmark } = send
+        const { id } = addSend.get(key, fingerprint, moment, bookmark, now) as { id: number }
         for (const number of send.recipients) addRecipient.run(id, number, now)
-        return { key: send.key, id }
+        return { key, bookmark, id }
       }),
+    told({ key }) {
+      together(() => db.prepare('update sends set told = 1 where key = ?').run(key))
+    },
     giveBack({ id }) {
       if (id === null) return
       together(() => {

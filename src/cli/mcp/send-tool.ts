@@ -69,8 +69,8 @@ export const sendMessage = tool({
     if (!input.text && !input.media_url) throw invalid('Give text, or media_url, or both.')
     const route =
       input.group_id === undefined ? await toPerson(desk, input) : await toGroup(desk, input, input.group_id)
-    const bookmark = await positionNow(desk.args, context.signal).catch(withoutStream)
-    const reserved = desk.ledger.reserve(plan(input, route), Date.now())
+    const position = await positionNow(desk.args, context.signal).catch(withoutStream)
+    const reserved = desk.ledger.reserve({ ...plan(input, route), bookmark: position }, Date.now())
     const sent = await post(desk, input, route, reserved)
     if (sent.status === 'ERROR' && sent.opted_out === true)
       throw new Refusal(
@@ -79,13 +79,16 @@ export const sendMessage = tool({
         'Do not write to them, on this or any other line. Tell the user.',
         { handle: sent.message_handle },
       )
+    // Whoever gave up waiting for this will ask again.
+    context.signal.throwIfAborted()
+    desk.ledger.told(reserved)
     return {
       handle: sent.message_handle,
       status: sent.status,
       to: route.recipients,
       from_number: route.line,
       repeated: reserved.id === null,
-      bookmark,
+      bookmark: reserved.bookmark,
     }
   },
 })
@@ -137,11 +140,11 @@ async function firstLine({ call }: Pick<Desk, 'call'>): Promise<string> {
 
 function plan(input: Static<typeof Input>, { recipients, line, lastHandle }: Route) {
   const { idempotency_key: given, text = '', media_url = '', group_id = '' } = input
-  // Whoever names the message says what a repeat is; else an answer to something new is a new message.
-  const moment = given === undefined ? { lastHandle } : { given }
-  const meant = { line, to: group_id || recipients[0], text, media_url, ...moment }
+  const meant = { line, to: group_id || recipients[0], text, media_url, given }
   return {
     fingerprint: hash('sha256', JSON.stringify(meant), 'hex'),
+    // Whoever names the message says what a repeat is; else an answer to something new is a new message.
+    moment: given === undefined ? lastHandle : '',
     key: `mcp-${given ?? randomUUID()}`,
     isKeyGiven: given !== undefined,
     recipients,
