@@ -64,6 +64,7 @@ import { registerSim } from './sim/phones.js'
 import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
 import { registerSimScreens } from './sim/screens.js'
+import { registerSimSnapshots } from './sim/snapshots.js'
 import { registerSimWorld } from './sim/world.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokenList } from './token-list.js'
@@ -223,6 +224,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimInbox(routes, ctx)
     registerSimWorld(routes, ctx)
     registerSimFaults(routes, ctx)
+    registerSimSnapshots(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerSimOutboundCalls(routes, ctx)
