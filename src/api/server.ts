@@ -60,6 +60,7 @@ import { registerSimGroups } from './sim/groups.js'
 import { registerSimInbox } from './sim/inbox.js'
 import { registerSimLocation } from './sim/location.js'
 import { registerSimOutboundCalls } from './sim/outbound-calls.js'
+import { registerSimPhoneActs } from './sim/phone-acts.js'
 import { registerSim } from './sim/phones.js'
 import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
@@ -224,6 +225,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimInbox(routes, ctx)
     registerSimWorld(routes, ctx)
     registerSimFaults(routes, ctx)
+    registerSimPhoneActs(routes, ctx)
     registerSimSnapshots(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
