@@ -60,10 +60,12 @@ import { registerSimGroups } from './sim/groups.js'
 import { registerSimInbox } from './sim/inbox.js'
 import { registerSimLocation } from './sim/location.js'
 import { registerSimOutboundCalls } from './sim/outbound-calls.js'
+import { registerSimPhoneActs } from './sim/phone-acts.js'
 import { registerSim } from './sim/phones.js'
 import { registerSimPresence } from './sim/presence.js'
 import { registerSimProfile } from './sim/profile.js'
 import { registerSimScreens } from './sim/screens.js'
+import { registerSimSnapshots } from './sim/snapshots.js'
 import { registerSimWorld } from './sim/world.js'
 import { answerBrokenRequest } from './socket-errors.js'
 import { registerTokenList } from './token-list.js'
@@ -223,6 +225,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimInbox(routes, ctx)
     registerSimWorld(routes, ctx)
     registerSimFaults(routes, ctx)
+    registerSimPhoneActs(routes, ctx)
+    registerSimSnapshots(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerSimOutboundCalls(routes, ctx)

@@ -18,7 +18,7 @@ import { requireMessages } from '../storage/fences.js'
 import { findGroups } from '../storage/groups.js'
 import { holdsLease, lockLine } from '../storage/leases.js'
 import { countSends } from '../storage/line-days.js'
-import { isCurrent } from '../storage/lines.js'
+import { isCurrent, requireCurrent } from '../storage/lines.js'
 import { type Change, findMessagesByHandle, lockMessages } from '../storage/messages.js'
 import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
@@ -195,6 +195,7 @@ async function recordExpected(
         sql,
         changes.map(({ before }) => before.id),
       ),
+      requireCurrent(sql, [on.line]),
     ]),
   )
   for (const [index, { claimed, result }] of ended.entries()) {

@@ -112,7 +112,11 @@ export function createGroupNetwork(ctx: Ctx) {
       ctx.failpoint('carrier.before_take')
       await inThisWorld(
         ctx.db.write((sql) =>
-          Promise.all([insertPhoneMessages(sql, rows), requireHandles(sql, [message.handle])]),
+          Promise.all([
+            insertPhoneMessages(sql, rows),
+            requireHandles(sql, [message.handle]),
+            requireCurrent(sql, [line]),
+          ]),
         ),
       )
       ctx.failpoint('carrier.after_take')

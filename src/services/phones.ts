@@ -110,6 +110,7 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
         sql,
         rows.map((row) => row.handle!),
       ),
+      requireCurrent(sql, linesOf(items)),
     ])
   await inThisWorld(ctx.db.write(write))
   ctx.failpoint('carrier.after_take')

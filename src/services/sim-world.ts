@@ -8,6 +8,7 @@ import { appendEvents } from '../storage/events.js'
 import { HOLDS_TOPIC } from '../storage/holds.js'
 import { findLineEver, saveLine } from '../storage/lines.js'
 import { deleteMedia, listMediaOf } from '../storage/media.js'
+import { SCHEDULE_TOPIC } from '../storage/schedule.js'
 import { FAULTS_TOPIC } from '../storage/sim-faults.js'
 import {
   deleteWorld,
@@ -22,7 +23,9 @@ import {
 } from '../storage/sim-world.js'
 import { announceWebhooks, deleteWebhooksOf, lockWebhooks, saveWebhookSettings } from '../storage/webhooks.js'
 import { ACCESS_TOPIC, RESET_TOPIC } from '../wakes.js'
+import { PARTS_TOPIC } from './inbound-parts.js'
 import { linesChanged } from './lines.js'
+import { VERIFY_TOPIC } from './verify-ends.js'
 import { DEFAULT_WORLD, seedPhones } from './world.js'
 
 /** A simulated world that is about to be begun anew. */
@@ -65,7 +68,8 @@ export async function resetWorld(
   keep: { webhooks: boolean },
 ): Promise<string[]> {
   const { account, scope } = world
-  const media = await clearWorld(ctx, sql, world)
+  await clearWorld(sql, world)
+  const media = await removeMedia(ctx, sql, account)
   if (!keep.webhooks) await removeWebhooks(sql, account.id)
   await freeLines(sql, scope.lines)
   await seedAgain(ctx, sql, account, scope)
@@ -77,14 +81,13 @@ export async function resetWorld(
 }
 
 /** An empty world. */
-export async function clearWorld(
-  ctx: Ctx,
-  sql: Sql,
-  { account, scope, lines }: FencedWorld,
-): Promise<string[]> {
+export async function clearWorld(sql: Sql, { account, scope, lines }: FencedWorld): Promise<void> {
   await fenceLines(sql, lines)
   await lockEvents(sql, account.id)
   await deleteWorld(sql, scope)
+}
+
+async function removeMedia(ctx: Ctx, sql: Sql, account: Account): Promise<string[]> {
   const media = await listMediaOf(sql, account.id)
   await deleteMedia(sql, media)
   await ctx.blobs.drop(sql, media)
@@ -93,7 +96,8 @@ export async function clearWorld(
 
 export function announceNewWorld(sql: Sql, account: Account): void {
   sql.announce(RESET_TOPIC, account.id)
-  sql.announce(HOLDS_TOPIC, '')
+  // Whatever has its time: what is due now may be something else.
+  for (const topic of [HOLDS_TOPIC, SCHEDULE_TOPIC, VERIFY_TOPIC, PARTS_TOPIC]) sql.announce(topic, '')
   sql.announce(FAULTS_TOPIC, account.id)
   sql.announce(ACCESS_TOPIC, '')
 }

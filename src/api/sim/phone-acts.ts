@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import { networkOf } from '../../core/account.js'
+import { AppError } from '../../core/errors.js'
+import type { Ctx } from '../../ctx.js'
+import { textFromPhone, wakePhoneLines } from '../../services/phones.js'
+import { deletePhone, deletePhoneTraces } from '../../storage/phone-removal.js'
+import { findPhone } from '../../storage/phones.js'
+import { findWorldLines } from '../../storage/sim-world.js'
+import { requirePhone } from '../fields.js'
+import { answerOnce } from '../once.js'
+import type { Routes } from '../routes.js'
+import { RunField, runOf } from '../run.js'
+import { Params, SentWire, simulatedAccount } from './shared.js'
+
+/** Opting out on a phone, and phones that go. */
+export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['Simulator']
+
+  app.post(
+    '/sim/phones/:number/opt-out',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Opt out, or in again, on a phone',
+        description: 'The person texts STOP, or START, to the line: what follows is what follows from that.',
+        params: Params,
+        body: Type.Object({
+          to: Type.String({ description: 'A simulated line, E.164' }),
+          opted_out: Type.Optional(Type.Boolean({ description: 'false: opts in again; default true' })),
+          run_id: RunField,
+        }),
+        response: { 201: SentWire },
+      },
+    },
+    async (request, reply) => {
+      const account = await simulatedAccount(ctx, request)
+      const number = requirePhone('number', request.params.number)
+      const text = {
+        to: requirePhone('to', request.body.to),
+        content: (request.body.opted_out ?? true) ? 'STOP' : 'START',
+        mediaUrl: '',
+        replyTo: null,
+        run: runOf(request),
+      }
+      let line = ''
+      return answerOnce(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const sent = await textFromPhone(ctx, sql, account, number, text)
+          line = sent.lineId
+          return { status: 201, body: { id: sent.providerId, service: sent.service } }
+        },
+        { after: () => wakePhoneLines(ctx, [line]) },
+      )
+    },
+  )
+  app.delete(
+    '/sim/phones/:number',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Delete a phone',
+        description:
+          'With all that it shows of the lines that only this account uses; messages that were on their way to it never arrive. Whoever writes to its number finds a new phone there. One that another account made or writes with stays, without what was shown.',
+        params: Params,
+        response: {
+          200: Type.Object({
+            number: Type.String({ description: 'E.164' }),
+            deleted: Type.Boolean({ description: 'false: another account uses it, too' }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const account = await simulatedAccount(ctx, request)
+      const number = requirePhone('number', request.params.number)
+      const deleted = await ctx.db.tx(async (sql) => {
+        const network = networkOf(account)
+        if (!(await findPhone(sql, network, number)))
+          throw new AppError('not_found', `There is no phone ${number}`)
+        const { own: lines } = await findWorldLines(sql, account.id)
+        const scope = { accountId: account.id, network, lines }
+        await deletePhoneTraces(sql, scope, number)
+        return deletePhone(sql, scope, number)
+      })
+      return { number, deleted }
+    },
+  )
+}
