@@ -104,7 +104,7 @@ function Head({ message }: { message: Message }) {
           )}
         </div>
         <p className="message-text">{message.content || <span className="faint">No text</span>}</p>
-        {message.media_url && (
+        {/^https?:/.test(message.media_url) && (
           <a href={message.media_url} target="_blank" rel="noreferrer" className="small">
             {message.media_url}
           </a>
