@@ -106,6 +106,7 @@ export async function playScene(scene) {
   await post('/sim/phones', { number: FINN, name: 'Finn' })
   await post('/sim/phones', { number: GRACE, name: 'Grace' })
 
+  await fillBooks(scene)
   await send(BOB, 'Osteria Lune: your table for 2 is booked for tonight, 20:00.')
   await wait(40)
   await text(BOB, 'Thanks! Could we come at 20:30 instead?')
@@ -171,11 +172,36 @@ export async function playScene(scene) {
 
   await send(EVE, 'Hi Eve, your table is ready.')
   await send(DAN, 'Hi Dan, we kept your scarf. Pick it up any time.')
+  // The carrier is busy twice, and a receiver of webhooks is away: what a timeline is for.
+  await scene.call('PUT', '/sim/faults/too-many-requests', { phone: GRACE, count: 2 })
+  const told = await send(GRACE, 'Hi Grace, the code for the car park tonight is 7715.')
   await wait(90)
   await scene.read(BOB)
   await scene.read(CLEO)
   await text(ADA, 'On our way!')
   await wait(8)
   await post('/api/send-typing-indicator', { number: ADA, from_number: LINE, max_duration_ms: 300_000 })
-  return { first: first.message_handle }
+  return { first: first.message_handle, told: told.message_handle }
+}
+
+/** What the pages around the messages show. */
+async function fillBooks({ call, post }) {
+  const guests = [
+    [ADA, 'Ada', 'Lovelace', ['regular', 'terrace']],
+    [BOB, 'Bob', 'Kahn', []],
+    [CLEO, 'Cleo', 'Wong', ['vegetarian']],
+    [FINN, 'Finn', 'Larsen', []],
+    [GRACE, 'Grace', 'Hopper', ['regular']],
+  ]
+  for (const [number, first_name, last_name, tags] of guests)
+    await post('/api/v2/contacts', { number, first_name, last_name, tags, update_if_exists: true })
+  const [account] = (await call('GET', '/admin/accounts', undefined, 'admin')).data
+  for (const [label, kind] of [
+    ['Booking widget', 'live'],
+    ['Kitchen display', 'live'],
+    ['Continuous integration', 'test'],
+  ])
+    await call('POST', '/admin/keys', { account_id: account.id, label, kind }, 'admin')
+  await post('/v3/auth/tokens', { phone_number: LINE, expires_in_seconds: 3600 })
+  await post('/v3/auth/tokens', { expires_in_seconds: 28_800 })
 }

@@ -17,6 +17,21 @@ const VIEWS = [
     at: () => '/phones',
     ready: (page) => page.getByText('On our way!').first().waitFor(),
   },
+  {
+    name: 'message',
+    at: ({ told }) => `/messages/${told}`,
+    ready: (page) => page.getByText('Message as JSON').waitFor(),
+  },
+  {
+    name: 'webhooks',
+    at: () => '/webhooks',
+    ready: (page) => page.getByText('message.updated').first().waitFor(),
+  },
+  {
+    name: 'keys',
+    at: () => '/keys',
+    ready: (page) => page.getByText('Booking widget').first().waitFor(),
+  },
 ]
 
 const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']

@@ -56,8 +56,12 @@ export async function listConversations(
     const turns = await scanTurns(ctx.db, { accountId, lineIds, before: below }, AT_ONCE)
     top ??= turns[0]
     const fresh = turns.filter((turn) => !met.has(keyOf(turn)) && met.add(keyOf(turn)))
-    const shown = place && (await findTurnsBetween(ctx.db, accountId, fresh, place.below, place.top))
-    latest.push(...fresh.filter((turn) => !shown?.has(turn)).slice(0, limit - latest.length))
+    // A few at a time: no more is asked than the page needs.
+    for (let i = 0; i < fresh.length && latest.length < limit; i += limit) {
+      const some = fresh.slice(i, i + limit)
+      const shown = place && (await findTurnsBetween(ctx.db, accountId, some, place.below, place.top))
+      latest.push(...some.filter((turn) => !shown?.has(turn)).slice(0, limit - latest.length))
+    }
     below = latest.length === limit ? latest.at(-1) : (turns.at(-1) ?? below)
     isWhole = turns.length < AT_ONCE && (turns.length === 0 || below === turns.at(-1))
   }

@@ -93,6 +93,12 @@ describe('messages in the console', () => {
     await page.keyboard.type(`to:${BOB} "code is"`)
     await expect.poll(() => page.getByRole('row').count(), SOON).toBe(2)
     await expect.poll(() => new URL(page.url()).searchParams.get('q'), SOON).toBe(`to:${BOB} "code is"`)
+    // Whoever stops for a moment after a space goes on where they were.
+    await box.fill('')
+    await box.pressSequentially('code ')
+    await expect.poll(() => new URL(page.url()).searchParams.get('q'), SOON).toBe('code')
+    await box.pressSequentially('is')
+    expect(await box.inputValue()).toBe('code is')
     await box.fill('is:lost')
     await page.getByRole('alert').getByText('at character 1: is: is one of').waitFor()
     await open(`/messages?q=${encodeURIComponent('is:failed')}`)

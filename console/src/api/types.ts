@@ -27,6 +27,7 @@ export interface Message {
   date_sent: string
   date_updated: string
   send_at?: string
+  run_id?: string
   reply_to?: { message_handle: string }
 }
 

@@ -111,18 +111,26 @@ function Bubble({ message, before }: { message: Message; before: Message | undef
         to={`/messages/${part(message.message_handle)}`}
         title={exactTime(message.date_created)}
       >
-        {message.media_url && (
-          <span className="said-media">
-            <Icon name="clip" />
-            {message.media_url.split('/').at(-1)}
-          </span>
-        )}
+        {message.media_url && <Media url={message.media_url} />}
         {message.content || (message.media_url ? '' : message.message_type)}
       </Link>
       <span className={`said-status ${isFailed ? 'failed' : 'faint'}`}>
         {message.is_outbound && statusWords(message)}
       </span>
     </li>
+  )
+}
+
+/** Pictures that this server keeps are shown; nothing is fetched from elsewhere. */
+function Media({ url }: { url: string }) {
+  const name = url.split('/').at(-1) ?? url
+  if (url.startsWith(`${location.origin}/media/`) && /\.(png|jpe?g|gif|webp)$/i.test(name))
+    return <img className="said-picture" src={url} alt="Attached" loading="lazy" />
+  return (
+    <span className="said-media">
+      <Icon name="clip" />
+      {name}
+    </span>
   )
 }
 

@@ -27,6 +27,7 @@ const KINDS = [
   { value: 'live', label: 'Live: real lines' },
   { value: 'test', label: 'Test: simulated lines only' },
 ]
+const ADMIN = [{ value: 'admin', label: 'Admin: every account' }]
 
 /** The keys of the account: administrators make and revoke them. */
 export function Keys() {
@@ -38,7 +39,7 @@ export function Keys() {
   const { data, error, refetch } = useQuery({
     queryKey: ['keys', account],
     queryFn: () => api.get<{ data: Key[] }>('/admin/keys', { query: { account_id: account } }),
-    enabled: isAdmin && account !== undefined,
+    enabled: isAdmin,
   })
   const revoke = useAct((key: Key) => api.delete(`/admin/keys/${part(key.id)}`), {
     stale: ['keys', 'tokens', 'session'],
@@ -104,7 +105,7 @@ export function Keys() {
           empty={<EmptyState icon="key" title="No keys" />}
         />
       )}
-      {making && account && <NewKey account={account} onClose={() => setMaking(false)} />}
+      {making && <NewKey account={account} onClose={() => setMaking(false)} />}
       {revoking && (
         <Confirm
           title={`Revoke ${revoking.id}?`}
@@ -120,9 +121,11 @@ export function Keys() {
   )
 }
 
-function NewKey({ account, onClose }: { account: string; onClose: () => void }) {
+/** A session without an account can only make keys that belong to none. */
+function NewKey({ account, onClose }: { account: string | undefined; onClose: () => void }) {
   const [label, setLabel] = useState('')
-  const [kind, setKind] = useState('live')
+  const kinds = account ? KINDS : ADMIN
+  const [kind, setKind] = useState<string>(account ? 'live' : 'admin')
   const make = useAct(
     () => api.post<Key & { secret: string }>('/admin/keys', { account_id: account, kind, label }),
     { stale: ['keys'] },
@@ -148,7 +151,7 @@ function NewKey({ account, onClose }: { account: string; onClose: () => void }) 
             <Input value={label} placeholder="CI" onChange={(event) => setLabel(event.target.value)} />
           </Field>
           <Field label="Kind">
-            <Select options={KINDS} value={kind} onChange={(event) => setKind(event.target.value)} />
+            <Select options={kinds} value={kind} onChange={(event) => setKind(event.target.value)} />
           </Field>
           <div className="form-foot">
             <Button onClick={onClose}>Cancel</Button>

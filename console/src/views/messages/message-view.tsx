@@ -104,7 +104,7 @@ function Head({ message }: { message: Message }) {
           )}
         </div>
         <p className="message-text">{message.content || <span className="faint">No text</span>}</p>
-        {message.media_url && (
+        {/^https?:/.test(message.media_url) && (
           <a href={message.media_url} target="_blank" rel="noreferrer" className="small">
             {message.media_url}
           </a>
@@ -118,6 +118,14 @@ function Head({ message }: { message: Message }) {
               <Time at={message.date_created} />
             </dd>
           </div>
+          {message.run_id && (
+            <div>
+              <dt>Test run</dt>
+              <dd>
+                <Link to={`/messages?q=${part(`run:${message.run_id}`)}`}>{message.run_id}</Link>
+              </dd>
+            </div>
+          )}
           {message.send_at && <Fact name="To be sent at" value={exactTime(message.send_at)} />}
           <div>
             <dt>Last change</dt>

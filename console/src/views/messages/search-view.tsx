@@ -24,7 +24,8 @@ const EXAMPLES = ['is:failed', 'is:inbound', 'is:scheduled', 'service:sms', 'has
 export default function SearchView() {
   const [query, setQuery] = useQueryWord('q')
   const [typed, setTyped] = useState(query)
-  useEffect(() => setTyped(query), [query])
+  // The address changes by itself, too: by a link, or by going back.
+  useEffect(() => setTyped((text) => (text.trim() === query ? text : query)), [query])
   useEffect(() => {
     const timer = setTimeout(() => setQuery(typed.trim()), 300)
     return () => clearTimeout(timer)
@@ -96,8 +97,8 @@ export default function SearchView() {
             empty={
               query ? (
                 <EmptyState icon="search" title="Nothing found">
-                  Filters are to: from: with: line: group: is: has: service: text: after: before: and a minus
-                  turns one round.
+                  Filters are to: from: with: line: group: run: is: has: service: text: after: before: and a
+                  minus turns one round.
                 </EmptyState>
               ) : (
                 <EmptyState

@@ -160,40 +160,41 @@ function Charts({ overview }: { overview: Overview }) {
             { name: 'Failed', tone: 'bad', values: values(webhooks.steps, 'failed') },
           ]}
         />
+        <Card title="Queues now" flush>
+          <Table
+            label="Queues"
+            rows={lines}
+            rowKey={(line) => line.line_id}
+            columns={[
+              { title: 'Line', cell: (line) => <Link to="/lines">{line.number}</Link> },
+              {
+                title: 'Status',
+                cell: (line) => (
+                  <Badge
+                    tone={line.status === 'ONLINE' ? 'good' : line.status === 'OFFLINE' ? 'bad' : 'warn'}
+                    dot
+                  >
+                    {line.status.charAt(0) + line.status.slice(1).toLowerCase()}
+                  </Badge>
+                ),
+              },
+              { title: 'Waiting', align: 'right', cell: (line) => line.queue.waiting },
+              {
+                title: 'Oldest for',
+                align: 'right',
+                cell: (line) =>
+                  line.queue.oldest_age_ms === null ? '–' : duration(line.queue.oldest_age_ms),
+              },
+              {
+                title: 'Pace',
+                align: 'right',
+                cell: (line) => (line.pace_per_second ? `${line.pace_per_second} a second` : 'no limit'),
+              },
+            ]}
+            empty={<EmptyState icon="lines" title="This account has no lines" />}
+          />
+        </Card>
       </div>
-      <Card title="Queues now" flush>
-        <Table
-          label="Queues"
-          rows={lines}
-          rowKey={(line) => line.line_id}
-          columns={[
-            { title: 'Line', cell: (line) => <Link to="/lines">{line.number}</Link> },
-            {
-              title: 'Status',
-              cell: (line) => (
-                <Badge
-                  tone={line.status === 'ONLINE' ? 'good' : line.status === 'OFFLINE' ? 'bad' : 'warn'}
-                  dot
-                >
-                  {line.status.charAt(0) + line.status.slice(1).toLowerCase()}
-                </Badge>
-              ),
-            },
-            { title: 'Waiting', align: 'right', cell: (line) => line.queue.waiting },
-            {
-              title: 'Oldest for',
-              align: 'right',
-              cell: (line) => (line.queue.oldest_age_ms === null ? '–' : duration(line.queue.oldest_age_ms)),
-            },
-            {
-              title: 'Pace',
-              align: 'right',
-              cell: (line) => (line.pace_per_second ? `${line.pace_per_second} a second` : 'no limit'),
-            },
-          ]}
-          empty={<EmptyState icon="lines" title="This account has no lines" />}
-        />
-      </Card>
     </>
   )
 }
