@@ -36,7 +36,12 @@ describe.each(ENGINES)('the session of the console on %s', (engine) => {
     expect(headers['set-cookie']).toMatch(
       /^trunkline_session=[0-9A-Za-z]{16}\.[0-9A-Za-z]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     )
-    expect(body).toMatchObject({ signed_in: true, world: 'live', keys: [{ id: live.id, kind: 'live' }] })
+    expect(body).toMatchObject({
+      signed_in: true,
+      world: 'live',
+      simulated: true,
+      keys: [{ id: live.id, kind: 'live' }],
+    })
     const secret = cookie.split('.')[1]!
     expect(JSON.stringify(await rows())).not.toContain(secret)
     expect(world.logs.join()).not.toContain(secret)
@@ -71,7 +76,7 @@ describe.each(ENGINES)('the session of the console on %s', (engine) => {
 
   it('an admin key alone has no account', async () => {
     const { cookie, body } = await signIn(admin)
-    expect(body).toMatchObject({ signed_in: true, account: null, world: null })
+    expect(body).toMatchObject({ signed_in: true, account: null, world: null, simulated: false })
     expect((await get('/admin/lines', { cookie })).status).toBe(200)
     expect((await get('/api/lines', { cookie })).status).toBe(403)
   })

@@ -220,6 +220,26 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     expect(Date.parse((await world.get('/sim/clock')).body.now) - before).toBe(86_400_000)
   })
 
+  it('faults are switched on and off, and nobody can miss that they are', async () => {
+    await page.getByRole('button', { name: 'Faults' }).click()
+    await page.getByRole('switch', { name: 'receipt-lost' }).click()
+    const banner = page.getByRole('alert').filter({ hasText: 'receipt-lost' })
+    await banner.waitFor()
+    expect((await world.get('/sim/faults')).body.active).toBe(true)
+    await page.keyboard.press('Escape')
+    await banner.getByRole('button', { name: 'Switch off' }).click()
+    await expect.poll(() => banner.count()).toBe(0)
+    expect((await world.get('/sim/faults')).body.active).toBe(false)
+  })
+
+  it('the world begins anew, after a question', async () => {
+    await page.getByRole('button', { name: 'Start over' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Start over' }).click()
+    await expect.poll(() => page.locator('.bubble').count()).toBe(0)
+    expect((await world.get('/api/v2/messages')).body.data).toEqual([])
+    await page.getByText('Live', { exact: true }).waitFor()
+  })
+
   it('nothing went wrong on the way, and nothing left the origin', () => {
     expect(tab.complaints).toEqual([])
   })

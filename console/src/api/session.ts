@@ -7,6 +7,8 @@ export interface Session {
   world: 'live' | 'test' | null
   keys: { id: string; kind: 'live' | 'test' | 'admin'; label: string }[]
   expires_at: string | null
+  /** Whether there are virtual phones. */
+  simulated: boolean
   /** Whether the fixed development keys are good here. */
   development: boolean
   version: string
