@@ -40,6 +40,12 @@ export function Shell({ session }: { session: Session }) {
     content.current?.scrollTo(0, 0)
   }, [path, home])
   useEffect(() => TITLE.setPage(title), [title])
+  useEffect(() => {
+    if (!menu) return
+    const close = (event: KeyboardEvent) => event.key === 'Escape' && setMenu(false)
+    addEventListener('keydown', close)
+    return () => removeEventListener('keydown', close)
+  }, [menu])
   const Page = found && PAGES.get(found.view)
 
   return (
