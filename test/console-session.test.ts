@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_WORLD } from '../src/services/world.js'
 import { follow } from './support/sse.js'
-import { createWorld, credentials, ENGINES, type Json, type World } from './support/world.js'
+import { ADA, createWorld, credentials, ENGINES, type Json, type World } from './support/world.js'
 
 const CONSOLE = { 'x-trunkline-console': '1' }
 const { live, test, admin } = DEFAULT_WORLD.keys
@@ -164,6 +164,10 @@ describe.each(ENGINES)('the session of the console on %s', (engine) => {
     expect((await get('/api/lines', { cookie })).status).toBe(401)
     expect(await rows()).toHaveLength(before - 1)
     while (await ends!.next()) {}
+    await world.text(ADA, 'Somebody is still here')
+    let frame = await goesOn!.next()
+    while (frame && frame.event === '') frame = await goesOn!.next()
+    expect(frame).toBeDefined()
     expect((await get('/api/lines', { cookie: stays })).status).toBe(200)
     goesOn!.close()
     const again = await world.call('DELETE', '/console/session', {
