@@ -1,11 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import { SESSION_KEY, type Session, signOut } from '../api/session'
+import { type Session, signOut } from '../api/session'
 import { Link, matchPath, navigate, usePlace } from '../router'
 import { Button } from '../ui/button'
 import { EmptyState } from '../ui/empty-state'
 import { SkeletonRows } from '../ui/skeleton'
-import { notifyError } from '../ui/toast'
 import { HOME, REAL_HOME, VIEWS, type View } from '../views'
 import { Boundary } from './boundary'
 import { ClockControl } from './clock-control'
@@ -95,14 +94,6 @@ export function Shell({ session }: { session: Session }) {
 
 function Foot({ session }: { session: Session }) {
   const client = useQueryClient()
-  const leave = async () => {
-    try {
-      await signOut()
-      client.setQueryData(SESSION_KEY, { ...session, signed_in: false, account: null, keys: [] })
-    } catch (error) {
-      notifyError(error)
-    }
-  }
   return (
     <div className="sidebar-foot">
       <div className="who">
@@ -122,7 +113,12 @@ function Foot({ session }: { session: Session }) {
           onClick={() => dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))}
         />
         <span className="grow" />
-        <Button variant="ghost" icon="out" aria-label="Sign out" onClick={() => void leave()} />
+        <Button
+          variant="ghost"
+          icon="out"
+          aria-label="Sign out"
+          onClick={() => void signOut(client, session)}
+        />
       </div>
     </div>
   )
