@@ -14,6 +14,9 @@ const STRANGERS = [
   'revoked token',
   'both schemes',
   'token in the query',
+  'cookie without its header',
+  'cookie from another origin',
+  'cookie of an ended session',
 ] as const
 const CALLERS = [
   'live',
@@ -23,6 +26,7 @@ const CALLERS = [
   'other account',
   'admin',
   'live as Basic',
+  'console',
 ] as const
 type Stranger = (typeof STRANGERS)[number]
 type Caller = (typeof CALLERS)[number]
@@ -30,6 +34,8 @@ type Caller = (typeof CALLERS)[number]
 /** Whether a caller gets in, by what the route says. */
 function expected(policy: Policy, caller: Caller): 'in' | 401 | 403 {
   if (policy.access === 'open') return 'in'
+  // Its session holds both kinds of key: each route takes the one it is for.
+  if (caller === 'console') return 'in'
   if (caller === 'live as Basic') return policy.basic ? expected(policy, 'live') : 401
   if (caller === 'confined token' && !policy.confined) return 403
   const isToken = caller === 'account token' || caller === 'confined token'
@@ -69,7 +75,21 @@ describe.each(ENGINES)('who gets in on %s', (engine) => {
     await world.call('DELETE', `/v3/auth/tokens/${revoked.token_id}`)
     queryToken = account.token
     const as = (who: Who) => credentials(who)
+    const header = { 'x-trunkline-console': '1' }
+    const signIn = async (kind: 'live' | 'admin', cookie = '') => {
+      const { id, secret } = DEFAULT_WORLD.keys[kind]
+      const body = { key_id: id, secret }
+      const reply = await world.post('/console/session', body, null, { ...header, cookie })
+      return reply.headers['set-cookie']!.split(';')[0]!
+    }
+    const ended = await signIn('live')
+    await world.call('DELETE', '/console/session', { as: null, headers: { ...header, cookie: ended } })
+    const cookie = await signIn('admin', await signIn('live'))
     headers = {
+      'cookie without its header': { cookie },
+      'cookie from another origin': { ...header, cookie, origin: 'https://evil.example' },
+      'cookie of an ended session': { ...header, cookie: ended },
+      console: { ...header, cookie },
       none: {},
       'wrong secret': as({ id: live.id, secret: 'wrong' }),
       'expired token': as(expiring),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEFAULT_WORLD } from '../src/services/world.js'
 import { follow } from './support/sse.js'
-import { createWorld, credentials, ENGINES, type Json, type World } from './support/world.js'
+import { ADA, createWorld, credentials, ENGINES, type Json, type World } from './support/world.js'
 
 const CONSOLE = { 'x-trunkline-console': '1' }
 const { live, test, admin } = DEFAULT_WORLD.keys
@@ -36,7 +36,12 @@ describe.each(ENGINES)('the session of the console on %s', (engine) => {
     expect(headers['set-cookie']).toMatch(
       /^trunkline_session=[0-9A-Za-z]{16}\.[0-9A-Za-z]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     )
-    expect(body).toMatchObject({ signed_in: true, world: 'live', keys: [{ id: live.id, kind: 'live' }] })
+    expect(body).toMatchObject({
+      signed_in: true,
+      world: 'live',
+      simulated: true,
+      keys: [{ id: live.id, kind: 'live' }],
+    })
     const secret = cookie.split('.')[1]!
     expect(JSON.stringify(await rows())).not.toContain(secret)
     expect(world.logs.join()).not.toContain(secret)
@@ -71,7 +76,7 @@ describe.each(ENGINES)('the session of the console on %s', (engine) => {
 
   it('an admin key alone has no account', async () => {
     const { cookie, body } = await signIn(admin)
-    expect(body).toMatchObject({ signed_in: true, account: null, world: null })
+    expect(body).toMatchObject({ signed_in: true, account: null, world: null, simulated: false })
     expect((await get('/admin/lines', { cookie })).status).toBe(200)
     expect((await get('/api/lines', { cookie })).status).toBe(403)
   })
@@ -159,6 +164,10 @@ describe.each(ENGINES)('the session of the console on %s', (engine) => {
     expect((await get('/api/lines', { cookie })).status).toBe(401)
     expect(await rows()).toHaveLength(before - 1)
     while (await ends!.next()) {}
+    await world.text(ADA, 'Somebody is still here')
+    let frame = await goesOn!.next()
+    while (frame && frame.event === '') frame = await goesOn!.next()
+    expect(frame).toBeDefined()
     expect((await get('/api/lines', { cookie: stays })).status).toBe(200)
     goesOn!.close()
     const again = await world.call('DELETE', '/console/session', {

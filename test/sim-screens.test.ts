@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { follow } from './support/sse.js'
-import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from './support/world.js'
+import { ADA, BOB, createWorld, DAN, ENGINES, EVE, type Json, LINE, type World } from './support/world.js'
 
 const path = (phone: string) => `/sim/phones/${encodeURIComponent(phone)}`
 
@@ -27,11 +27,16 @@ describe.each(ENGINES)('what phones look like on %s', (engine) => {
   it.each<[string, () => Promise<unknown>]>([
     ['a message arrives', () => world.send()],
     ['somebody writes', () => world.text(ADA, 'Hi')],
-    ['a line types', () => world.post('/api/send-typing-indicator', { number: ADA, from_number: LINE })],
+    [
+      'a line types',
+      () =>
+        world.post('/api/send-typing-indicator', { number: ADA, from_number: LINE, max_duration_ms: 5000 }),
+    ],
     ['a line reads', () => world.post('/api/mark-read', { number: ADA, from_number: LINE })],
     ['a person reads', () => world.post(`${path(ADA)}/read`, {})],
     ['a switch is turned', () => world.setPhone(BOB, { rcs: true })],
     ['somebody calls', () => world.post(`${path(ADA)}/calls`, { to: LINE })],
+    ['a group is made', () => world.post('/sim/groups', { by: ADA, line: LINE, members: [DAN, EVE] })],
     ['a phone is made', () => world.post('/sim/phones', { number: '+12025550170', name: 'Finn' })],
   ])('the stream tells when %s', async (_name, act) => {
     expect(await tells(act)).toBe(true)

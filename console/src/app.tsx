@@ -34,10 +34,11 @@ export function App() {
 /** The sign-in page until somebody is signed in. */
 function Gate() {
   const { data: session, error, refetch } = useSession()
-  const accountKey = session?.keys.find((key) => key.kind !== 'admin')?.id
+  const accountKey = session?.leaving ? undefined : session?.keys.find((key) => key.kind !== 'admin')?.id
   useEffect(() => {
     if (accountKey) return startLive(client)
   }, [accountKey])
+  if (session?.leaving) return null
   if (!session) return error ? <Failure error={error} retry={() => void refetch()} /> : null
   return session.signed_in ? <Shell session={session} /> : <SignIn development={session.development} />
 }

@@ -34,6 +34,7 @@ const SessionWire = Type.Object({
     },
   }),
   world: nullable('string', 'live or test; null without an account'),
+  simulated: Type.Boolean({ description: 'Whether the account has virtual phones' }),
   keys: Type.Array(HeldKey, { description: 'The keys it holds: one of an account, one of an administrator' }),
   expires_at: nullable('string', 'When it ends at the latest'),
   development: Type.Boolean({ description: 'Whether the fixed development keys are good here' }),
@@ -142,11 +143,20 @@ async function describe(ctx: Ctx, session: ConsoleSession | undefined) {
     signed_in: session !== undefined,
     account: account ? { id: account.id, email: account.email, name: account.name } : null,
     world: account?.world ?? null,
+    simulated: account !== undefined && (await isSimulated(ctx, account)),
     keys: keys.map(({ id, kind, label }) => ({ id, kind, label })),
     expires_at: session ? formatTime(session.expiresAt) : null,
     development: isLoopback(ctx.config.host) && (await isDefaultWorld(ctx)),
     version: VERSION,
   }
+}
+
+/** The same rule as at the phones themselves. */
+async function isSimulated(ctx: Ctx, account: Account): Promise<boolean> {
+  if (account.world === 'test') return true
+  return [...(await ctx.directory.linesOf(account.id)).values()].some(
+    ({ line }) => line.driver === 'simulator',
+  )
 }
 
 async function accountOf(ctx: Ctx, keys: readonly Key[]): Promise<Account | undefined> {

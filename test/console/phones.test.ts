@@ -8,6 +8,12 @@ import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from
 const BLUE = /rgb\(10, 124, 255\)/
 const GREEN = /rgb\(42, 168, 74\)/
 
+/** A picture of one point. */
+const DOT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 /** What is painted behind an element. */
 const paint = (bubble: Locator) =>
   bubble.evaluate((element) => (globalThis as Json).getComputedStyle(element).backgroundImage as string)
@@ -218,6 +224,60 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await page.getByRole('button', { name: '+ 1 day' }).click()
     await page.getByText('Time moved ahead by 1 day').waitFor()
     expect(Date.parse((await world.get('/sim/clock')).body.now) - before).toBe(86_400_000)
+  })
+
+  it('faults are switched on and off, and nobody can miss that they are', async () => {
+    await page.getByRole('button', { name: 'Faults' }).click()
+    await page.getByRole('switch', { name: 'receipt-lost' }).click()
+    const banner = page.getByRole('alert').filter({ hasText: 'receipt-lost' })
+    await banner.waitFor()
+    expect((await world.get('/sim/faults')).body.active).toBe(true)
+    await page.keyboard.press('Escape')
+    await banner.getByRole('button', { name: 'Switch off' }).click()
+    await expect.poll(() => banner.count()).toBe(0)
+    expect((await world.get('/sim/faults')).body.active).toBe(false)
+  })
+
+  it('the world begins anew, after a question', async () => {
+    await page.getByRole('button', { name: 'Start over' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Start over' }).click()
+    await expect.poll(() => page.locator('.bubble').count()).toBe(0)
+    expect((await world.get('/api/v2/messages')).body.data).toEqual([])
+    await page.getByText('Live', { exact: true }).waitFor()
+  })
+
+  it('media, an effect, a place and STOP from a phone', async () => {
+    const ada = phone('Ada')
+    await ada
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: DOT })
+    await ada.getByText('dot.png').waitFor()
+    await ada.getByLabel('Send with effect').selectOption('slam')
+    await type(ada, 'Look')
+    await world.settle()
+    await ada.getByText('Sent with Slam').waitFor()
+    const loaded = (where: Locator) =>
+      where.locator('img.photo').evaluate((image) => (image as Json).naturalWidth as number)
+    await expect.poll(() => loaded(ada)).toBe(1)
+    await expect.poll(() => loaded(app())).toBe(1)
+    const [record] = (await world.get('/api/v2/messages?limit=1')).body.data
+    expect(record).toMatchObject({ content: 'Look', send_style: 'slam' })
+    expect(record.media_url).toMatch(/\.png$/)
+
+    const shares = async () =>
+      (await world.get(`/sim/phones/${encodeURIComponent(ADA)}/location`)).body.data.length
+    await ada.getByRole('button', { name: "Settings of Ada's phone" }).click()
+    await ada.getByRole('button', { name: 'Share location' }).click()
+    await ada.getByRole('button', { name: 'Stop sharing location' }).waitFor()
+    expect(await shares()).toBe(1)
+    await world.settle()
+    await app().getByText('Shared location').waitFor()
+    await ada.getByRole('button', { name: 'Stop sharing location' }).click()
+    await expect.poll(shares).toBe(0)
+    await ada.getByRole('button', { name: 'Opt out (STOP)' }).click()
+    await bubble(ada, 'STOP').waitFor()
+    await world.settle()
+    expect((await world.send({ content: 'Unwanted' })).opted_out).toBe(true)
   })
 
   it('nothing went wrong on the way, and nothing left the origin', () => {

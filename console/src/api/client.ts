@@ -20,6 +20,15 @@ export function whenSignedOut(handler: () => void): void {
   onSignedOut = handler
 }
 
+/** Everything that is asked while somebody is signed in. */
+let visit = new AbortController()
+
+/** Whoever signs out wants no answer any more: an answer that comes after it would only be a refusal. */
+export function endVisit(): void {
+  visit.abort()
+  visit = new AbortController()
+}
+
 export function pathWith(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',
@@ -44,7 +53,7 @@ async function request<T>(method: string, path: string, body: unknown, options: 
       ...options.headers,
     },
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-    ...(options.signal ? { signal: options.signal } : {}),
+    signal: options.signal ?? visit.signal,
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new ApiError(0, 'The server does not answer. Is it still running?')

@@ -61,7 +61,8 @@ export function startLive(client: QueryClient): () => void {
     if (!frame.event || !frame.data) return
     const event = { ...JSON.parse(frame.data), seq: Number(frame.id) } as LiveEvent
     for (const listener of listeners) listener(event)
-    markStale(client, ...staleWords(event.type))
+    if (event.type === 'world.reset') void client.invalidateQueries()
+    else markStale(client, ...staleWords(event.type))
   }
 
   async function follow() {

@@ -1,5 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
-import { api } from './client'
+import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { notifyError } from '../ui/toast'
+import { api, endVisit } from './client'
 
 export interface Session {
   signed_in: boolean
@@ -7,9 +8,13 @@ export interface Session {
   world: 'live' | 'test' | null
   keys: { id: string; kind: 'live' | 'test' | 'admin'; label: string }[]
   expires_at: string | null
+  /** Whether there are virtual phones. */
+  simulated: boolean
   /** Whether the fixed development keys are good here. */
   development: boolean
   version: string
+  /** On the way out: nothing is shown and nothing is asked. */
+  leaving?: boolean
 }
 
 /** Good in the default world on this machine only; the program prints them when it starts. */
@@ -44,4 +49,17 @@ export async function signInForDevelopment(): Promise<Session> {
   return session as Session
 }
 
-export const signOut = () => api.delete<void>('/console/session')
+export async function signOut(client: QueryClient, session: Session): Promise<void> {
+  client.setQueryData<Session>(SESSION_KEY, { ...session, leaving: true })
+  // The page is empty before the server says goodbye, or it would ask once more and be refused.
+  await new Promise((done) => setTimeout(done))
+  endVisit()
+  await client.cancelQueries()
+  try {
+    await api.delete<void>('/console/session')
+    client.setQueryData<Session>(SESSION_KEY, { ...session, signed_in: false, account: null, keys: [] })
+  } catch (error) {
+    notifyError(error)
+    client.setQueryData<Session>(SESSION_KEY, session)
+  }
+}

@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import { SESSION_KEY, type Session, signOut } from '../api/session'
+import { type Session, signOut } from '../api/session'
 import { Link, matchPath, navigate, usePlace } from '../router'
 import { Button } from '../ui/button'
 import { EmptyState } from '../ui/empty-state'
 import { SkeletonRows } from '../ui/skeleton'
-import { notifyError } from '../ui/toast'
-import { HOME, VIEWS, type View } from '../views'
+import { HOME, REAL_HOME, VIEWS, type View } from '../views'
 import { Boundary } from './boundary'
 import { ClockControl } from './clock-control'
+import { FaultBanner } from './fault-banner'
 import { LiveLight } from './live-light'
 import { Navigation } from './navigation'
 import { Shortcuts } from './shortcuts'
@@ -31,13 +31,20 @@ export function Shell({ session }: { session: Session }) {
   const [menu, setMenu] = useState(false)
   const content = useRef<HTMLElement>(null)
   const found = viewAt(path)
+  const home = session.simulated ? HOME : REAL_HOME
   const title = found?.view.title ?? 'Not found'
   useEffect(() => {
-    if (path === '/') navigate(HOME, { replace: true })
+    if (path === '/') navigate(home, { replace: true })
     setMenu(false)
     content.current?.scrollTo(0, 0)
-  }, [path])
+  }, [path, home])
   useEffect(() => TITLE.setPage(title), [title])
+  useEffect(() => {
+    if (!menu) return
+    const close = (event: KeyboardEvent) => event.key === 'Escape' && setMenu(false)
+    addEventListener('keydown', close)
+    return () => removeEventListener('keydown', close)
+  }, [menu])
   const Page = found && PAGES.get(found.view)
 
   return (
@@ -49,7 +56,7 @@ export function Shell({ session }: { session: Session }) {
         <button type="button" className="scrim" aria-label="Close the menu" onClick={() => setMenu(false)} />
       )}
       <aside className={`sidebar ${menu ? 'open' : ''}`} aria-label="Console">
-        <Link className="brand" to={HOME}>
+        <Link className="brand" to={home}>
           <img src="/console/icon.svg" alt="" />
           Trunkline
         </Link>
@@ -57,6 +64,7 @@ export function Shell({ session }: { session: Session }) {
         <Foot session={session} />
       </aside>
       <div className="main">
+        <FaultBanner />
         <header className="topbar">
           <span className="menu-button">
             <Button variant="ghost" icon="menu" aria-label="Menu" onClick={() => setMenu(true)} />
@@ -72,7 +80,7 @@ export function Shell({ session }: { session: Session }) {
                 <Page params={found.params} />
               ) : (
                 <EmptyState icon="search" title="There is no such page">
-                  <Link to={HOME}>Go to the phones</Link>
+                  <Link to={home}>Go to the start</Link>
                 </EmptyState>
               )}
             </Suspense>
@@ -86,14 +94,6 @@ export function Shell({ session }: { session: Session }) {
 
 function Foot({ session }: { session: Session }) {
   const client = useQueryClient()
-  const leave = async () => {
-    try {
-      await signOut()
-      client.setQueryData(SESSION_KEY, { ...session, signed_in: false, account: null, keys: [] })
-    } catch (error) {
-      notifyError(error)
-    }
-  }
   return (
     <div className="sidebar-foot">
       <div className="who">
@@ -113,7 +113,12 @@ function Foot({ session }: { session: Session }) {
           onClick={() => dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))}
         />
         <span className="grow" />
-        <Button variant="ghost" icon="out" aria-label="Sign out" onClick={() => void leave()} />
+        <Button
+          variant="ghost"
+          icon="out"
+          aria-label="Sign out"
+          onClick={() => void signOut(client, session)}
+        />
       </div>
     </div>
   )

@@ -108,4 +108,6 @@ export const VIEWS: readonly View[] = [
   },
 ]
 
+/** Where one begins: with virtual phones, and without. */
 export const HOME = '/phones'
+export const REAL_HOME = '/overview'

@@ -14,6 +14,7 @@ import { usePhones, useScreens } from './data'
 import { Handset } from './handset'
 import { namerOf } from './names'
 import type { Phone } from './types'
+import { WorldMenu } from './world-menu'
 
 const AT_FIRST = 3
 const AT_MOST = 6
@@ -66,6 +67,7 @@ export default function PhonesView() {
         <Button size="small" icon="plus" onClick={() => setAdding(true)}>
           Add a phone
         </Button>
+        <WorldMenu />
       </div>
       <div className="wall-phones">
         {app === 'on' && <AppPanel phones={phones} nameOf={nameOf} />}
