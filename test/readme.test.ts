@@ -55,9 +55,11 @@ describe('the README', () => {
   })
 
   it('points to files that exist', () => {
-    const paths = [...README.matchAll(/`(test\/[\w./-]+)`/g), ...README.matchAll(/\]\(([\w./-]+)\)/g)].map(
-      (match) => match[1]!,
-    )
+    const paths = [
+      ...README.matchAll(/`(test\/[\w./-]+)`/g),
+      ...README.matchAll(/\]\(([\w./-]+)\)/g),
+      ...README.matchAll(/(?:src|srcset)="([^"]+)"/g),
+    ].map((match) => match[1]!)
     expect(paths.length).toBeGreaterThan(8)
     for (const path of paths) expect(existsSync(path), path).toBe(true)
   })
