@@ -52,7 +52,6 @@ function welcome(
     '',
     `  Trunkline is ready in ${facts.readyMs} ms      ${facts.storage}`,
     '',
-    `  Console    ${facts.url}/console`,
     `  API        ${facts.url}`,
     `  Console    ${facts.url}/console`,
     `  Reference  ${facts.url}/docs`,
