@@ -517,6 +517,7 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       const second = (await chat(id)).group_id
       expect(second).not.toBe(first)
       expect((await send({ numbers: [a, b] })).body.group_id).toBe(first)
+      await world.advance(1000)
       expect((await send({ group_id: second })).body.group_id).toBe(second)
       await world.advance(1000)
       expect((await world.inbox(b)).map((one) => one.group.id)).toEqual([

@@ -141,7 +141,8 @@ function toneOf({ type, data }: LiveEvent): Tone {
 
 /** What happened before the page was opened: a stream that begins an hour ago and is left when it is up to date. */
 async function readLastHour(signal: AbortSignal, take: (events: readonly LiveEvent[]) => void) {
-  const since = new Date(worldNow() - HOUR).toISOString()
+  const opened = worldNow()
+  const since = new Date(opened - HOUR).toISOString()
   let read: LiveEvent[] = []
   const timer = setInterval(() => {
     if (read.length > 0) take(read.slice(-KEPT))
@@ -151,8 +152,10 @@ async function readLastHour(signal: AbortSignal, take: (events: readonly LiveEve
     const response = await openStream(`/api/v2/events?types=all&since=${since}`, {}, signal)
     if (!response.ok || !response.body) return
     await readFrames(response.body, (frame) => {
-      if (frame.event && frame.data && frame.event !== 'recovery.gap')
-        read.push({ ...JSON.parse(frame.data), seq: Number(frame.id) } as LiveEvent)
+      if (!frame.event || !frame.data || frame.event === 'recovery.gap') return
+      const event = { ...JSON.parse(frame.data), seq: Number(frame.id) } as LiveEvent
+      // What came after that is told by the live stream, which can be paused.
+      if (Date.parse(event.occurred_at) <= opened) read.push(event)
     })
   } catch {
     // It was left, or the live stream says that the server is away.
