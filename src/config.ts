@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { parseUrl } from './core/parse-url.js'
 import { parseSealKeys, type SealKey } from './core/seal.js'
 import type { UrlRules } from './core/url.js'
 
@@ -140,7 +141,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
 
 function publicUrl(value: string | undefined): string | null {
   if (value === undefined) return null
-  const url = URL.canParse(value) ? new URL(value) : undefined
+  const url = parseUrl(value)
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
   if (!isPlain) {
     throw new ConfigError(

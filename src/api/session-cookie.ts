@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseSessionText, SESSION_LIFE_MS } from '../core/console-session.js'
+import { parseUrl } from '../core/parse-url.js'
 
 /** The console's cookie, and what a request must show beside it. */
 
@@ -18,7 +19,7 @@ export function isFromConsole({ headers, host }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') return false
   const { origin } = headers
-  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+  return origin === undefined || parseUrl(origin)?.host === host
 }
 
 /** A cookie that came twice is none: which of the two would count? */

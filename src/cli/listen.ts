@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
+import { parseUrl } from '../core/parse-url.js'
 import { WEBHOOK_TYPES } from '../core/webhook.js'
 import { type Bookmark, readBookmark, writeBookmark } from './bookmark.js'
 import { ACCOUNT_OPTIONS, ApiError, serverOf } from './client.js'
@@ -98,7 +99,7 @@ async function pass(
 
 function urlOf(args: Args): string {
   const given = needed(args, 'forward-to')
-  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+  if (!/^https?:$/.test(parseUrl(given)?.protocol ?? ''))
     throw new UsageError('--forward-to must be a URL, like http://localhost:3000/webhooks')
   return given
 }

@@ -1,4 +1,5 @@
 import type { AppCardLayout, InboundAppCard, MessageExtra, OutboundAppCard } from './message-extra.js'
+import { parseUrl } from './parse-url.js'
 
 /** The rules of App Cards: what a Messages extension draws in a conversation, state by state. */
 
@@ -32,8 +33,8 @@ function cardUrlFault(url: string): string | undefined {
     return /^data:[^\s,]*,\S*$/i.test(url) ? undefined : 'must be a valid data URL, like data:,state'
   }
   if (url.length > MAX_HTTPS_URL) return `an https URL must be at most ${MAX_HTTPS_URL} characters`
-  if (/[\s\\]/.test(url) || !URL.canParse(url)) return 'must be an https URL or a data URL'
-  return new URL(url).protocol === 'https:' ? undefined : 'must be an https URL or a data URL'
+  const isHttps = !/[\s\\]/.test(url) && parseUrl(url)?.protocol === 'https:'
+  return isHttps ? undefined : 'must be an https URL or a data URL'
 }
 
 /** A new card. Without a session of the caller's it gets one of its own, named like its message. */

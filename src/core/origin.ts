@@ -1,3 +1,5 @@
+import { parseUrl } from './parse-url.js'
+
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const DNS_NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`)
 
@@ -7,8 +9,9 @@ const DNS_NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`)
  */
 export function originFault(text: string): string | undefined {
   const exact = 'must be an exact origin like https://www.example.com: scheme, host and port, nothing else'
-  if (!URL.canParse(text)) return exact
-  const { protocol, hostname, origin } = new URL(text)
+  const url = parseUrl(text)
+  if (!url) return exact
+  const { protocol, hostname, origin } = url
   const local = hostname === 'localhost' || hostname === '127.0.0.1'
   if (protocol !== 'https:' && !(protocol === 'http:' && local))
     return 'must start with https://; http:// is for localhost and 127.0.0.1 only'

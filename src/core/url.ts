@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { parseUrl } from './parse-url.js'
 
 const MAX_LENGTH = 2048
 const ROUTED_IPV6 = ipaddr.parseCIDR('2000::/3')
@@ -17,8 +18,8 @@ export interface UrlRules {
 export function urlFault(text: string, rules: UrlRules): string | undefined {
   if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`
   if (/[\s\\]/.test(text)) return 'must not contain spaces or backslashes'
-  if (!URL.canParse(text)) return 'must be a URL'
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (!url) return 'must be a URL'
   const local = isAllowed(url.hostname, rules)
   if (url.protocol !== 'https:' && !(local && url.protocol === 'http:')) return 'must be an https URL'
   if (url.username || url.password) return 'must not contain credentials'

@@ -1,5 +1,6 @@
 import { request } from 'undici'
 import { AppError } from '../core/errors.js'
+import { parseUrl } from '../core/parse-url.js'
 import { urlFault } from '../core/url.js'
 import { type Guards, guardedAgent } from './door-guard.js'
 
@@ -65,7 +66,7 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
       const { location } = headers
       if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
         if (hop >= (limits.redirects ?? REDIRECTS)) throw reject(refused('redirects too often'))
-        const next = URL.canParse(location, url) ? new URL(location, url) : undefined
+        const next = parseUrl(location, url)
         if (!next) throw reject(refused('redirects to something that is no URL'))
         if (url.startsWith('https:') && next.protocol !== 'https:')
           throw reject(refused('redirects away from https'))

@@ -8,28 +8,22 @@ import { hasSent, insertEcho, isKnownEcho, listEchoCandidates } from '../storage
 import { listLineNumbers } from '../storage/lines.js'
 import { ownerOf } from './shared-lines.js'
 
-/** How we know that a message is our own: only the last two are a judgement of ours. */
-export type EchoProof = 'from_me' | 'id' | 'ref' | 'reply' | 'text'
+/** How we know that a message is our own: only the last is a judgement of ours. */
+export type EchoProof = 'from_me' | 'id' | 'ref' | 'text'
 
 /** A copy of a send comes back within minutes of being on the wire; it may have waited for its turn before. */
 const ECHO_MS = 10 * 60_000
 const QUEUED_MS = 24 * 3_600_000
-/** A mirrored row that looks like a reply to our send follows it at once; a person who quotes us takes longer. */
-const MIRROR_MS = 60_000
 
 /**
  * The ledger of what we sent, asked about what comes in. The id or ref of a send of ours always tells. An equal
- * text tells only where the driver says that it may be ours, where it came at once as a reply to the very message
- * it repeats, or where the sender is a line of our own that did not send it; and each send accounts for one copy,
- * so that a person who says the same is heard.
+ * text tells only where the driver says that it may be ours, or the sender is a line of our own that did not
+ * send it; and each send accounts for one copy, so that a person who says the same is heard.
  */
 export async function createEchoLedger(sql: Sql, line: Line, items: readonly Inbound[], now: number) {
   const ids = items.flatMap((item) => (item.fromMe ? [] : (item.providerId ?? [])))
   const [byId, byRef, ours] = await Promise.all([
-    findAttemptsByProvider(sql, line.id, [
-      ...ids,
-      ...items.flatMap((item) => item.replyTo?.providerId ?? []),
-    ]),
+    findAttemptsByProvider(sql, line.id, ids),
     findAttemptsByRef(
       sql,
       items.flatMap((item) => item.ref ?? []),
@@ -53,9 +47,7 @@ export async function createEchoLedger(sql: Sql, line: Line, items: readonly Inb
     if (item.fromMe) return 'from_me'
     if (item.providerId && byId.has(item.providerId)) return 'id'
     if (item.ref && byRef.get(item.ref)?.lineId === line.id) return 'ref'
-    const doubtful = await mayBeCopy(item)
-    const repliedTo = item.replyTo && byId.get(item.replyTo.providerId)
-    if (!doubtful && !repliedTo) return undefined
+    if (!(await mayBeCopy(item))) return undefined
     if (await isKnownEcho(sql, line.id, providerId)) return 'text'
     const accountId = await ownerOf(sql, line, item.from, item.group)
     const conversation = item.group
@@ -65,11 +57,11 @@ export async function createEchoLedger(sql: Sql, line: Line, items: readonly Inb
     const sends = await listEchoCandidates(
       sql,
       { accountId, lineId: line.id, conversation },
-      { createdAt: now - QUEUED_MS, wireAt: now - (doubtful ? ECHO_MS : MIRROR_MS) },
+      { createdAt: now - QUEUED_MS, wireAt: now - ECHO_MS },
     )
-    const send = sends.find((one) => isCopy(one, item) && (doubtful || one.ref === repliedTo?.ref))
+    const send = sends.find((one) => isCopy(one, item))
     if (!send) return undefined
     await insertEcho(sql, { ref: send.ref, lineId: line.id, providerId, at: now })
-    return doubtful ? 'text' : 'reply'
+    return 'text'
   }
 }

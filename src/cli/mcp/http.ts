@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { isLoopback } from '../../config.js'
+import { parseUrl } from '../../core/parse-url.js'
 import { hashSecret } from '../../services/accounts.js'
 import { untilStopped } from '../feed.js'
 import { note, printLine } from '../output.js'
@@ -106,8 +107,7 @@ function faultOf(
 }
 
 function nameOf(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined
-  return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1') || undefined
+  return parseUrl(url)?.hostname.replace(/^\[(.*)\]$/, '$1') || undefined
 }
 
 function isSecret(authorization: string | undefined, secret: string): boolean {
