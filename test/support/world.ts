@@ -85,6 +85,8 @@ export interface WorldOptions {
   line?: Record<string, unknown>
   /** Let time run by itself. */
   realTime?: boolean
+  /** Where its time stands at first, instead of START. */
+  startAt?: number
 }
 
 export async function createWorld(engine: Engine, options: WorldOptions = {}): Promise<World> {
@@ -100,7 +102,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
   const logs: string[] = []
   const log = memoryLog(logs)
   let app: App
-  let time = START
+  let time = options.startAt ?? START
   const boot = async () => {
     app = await createApp(config, {
       log,
