@@ -19,7 +19,10 @@ else if (read(file) !== document) {
 async function readDocument() {
   const data = mkdtempSync(join(tmpdir(), 'trunkline-openapi-'))
   try {
-    const app = await createApp(loadConfig({ TRUNKLINE_DATA: data, LOG_LEVEL: 'silent' }), { worker: false })
+    const app = await createApp(loadConfig({ TRUNKLINE_DATA: data, LOG_LEVEL: 'silent' }), {
+      worker: false,
+      document: true,
+    })
     const document = app.server.swagger()
     await app.stop()
     return `${JSON.stringify(document, null, 2)}\n`

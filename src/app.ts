@@ -68,6 +68,8 @@ export interface AppOptions {
   random?: string
   /** How names become addresses, for tests that must not leave the machine. */
   lookup?: Lookup
+  /** Make the API document from the routes: for whoever writes or checks it. */
+  document?: boolean
   /** Without: no lines are driven and nothing listens; for administration beside a stopped server. */
   worker?: boolean
 }
@@ -150,6 +152,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const advance = (ms: number) => clock.advance(ms, settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
   const server = await buildServer(ctx, {
+    document: options.document ?? false,
     localAdmin: options.worker === false,
     isReady: () => phase === 'ready',
     advance,

@@ -16,7 +16,7 @@ const operations: { name: string; path: string; operation: Json }[] = Object.ent
 
 let world: World
 beforeAll(async () => {
-  world = await createWorld('sqlite')
+  world = await createWorld('sqlite', { document: true })
 })
 afterAll(() => world?.close())
 

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http'
-import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.js'
@@ -81,6 +80,8 @@ import { registerWebhooks } from './webhooks.js'
 import { registerWhy } from './why.js'
 
 export interface ServerOptions {
+  /** Make the API document from the routes; else the one that was made before is shown. */
+  document: boolean
   /** Every request acts as an admin: for a server that listens nowhere. */
   localAdmin: boolean
   isReady(): boolean
@@ -145,35 +146,36 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     done(null, payload)
   })
 
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Trunkline',
-        version: VERSION,
-        description: 'One HTTP API for iMessage, SMS, MMS and RCS through phone lines you own.',
-      },
-      components: {
-        securitySchemes: {
-          keyId: { type: 'apiKey', in: 'header', name: 'sb-api-key-id' },
-          keySecret: { type: 'apiKey', in: 'header', name: 'sb-api-secret-key' },
-          token: {
-            type: 'http',
-            scheme: 'bearer',
-            description: 'A temporary token, see POST /v3/auth/tokens',
-          },
-          basic: {
-            type: 'http',
-            scheme: 'basic',
-            description: "A key's id and secret, where a route says so",
+  if (options.document)
+    await app.register((await import('@fastify/swagger')).default, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'Trunkline',
+          version: VERSION,
+          description: 'One HTTP API for iMessage, SMS, MMS and RCS through phone lines you own.',
+        },
+        components: {
+          securitySchemes: {
+            keyId: { type: 'apiKey', in: 'header', name: 'sb-api-key-id' },
+            keySecret: { type: 'apiKey', in: 'header', name: 'sb-api-secret-key' },
+            token: {
+              type: 'http',
+              scheme: 'bearer',
+              description: 'A temporary token, see POST /v3/auth/tokens',
+            },
+            basic: {
+              type: 'http',
+              scheme: 'basic',
+              description: "A key's id and secret, where a route says so",
+            },
           },
         },
+        security: [{ keyId: [], keySecret: [] }, { token: [] }],
       },
-      security: [{ keyId: [], keySecret: [] }, { token: [] }],
-    },
-  })
-  await app.register(registerDocs)
+    })
   await app.register(async (routes) => {
+    registerDocs(routes)
     registerOps(routes, ctx, options)
     registerLines(routes, ctx)
     registerCallForwarding(routes, ctx)

@@ -7,7 +7,7 @@ describe('the reference page', () => {
   let world: World
   let browser: Browser
   beforeAll(async () => {
-    world = await createWorld('sqlite', { realTime: true })
+    world = await createWorld('sqlite', { realTime: true, document: true })
     browser = await launchBrowser()
   }, 60_000)
   afterAll(async () => {

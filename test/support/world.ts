@@ -83,6 +83,8 @@ export interface WorldOptions {
   env?: Record<string, string>
   /** Settings of the default line from the start. */
   line?: Record<string, unknown>
+  /** Make the API document from the routes. */
+  document?: boolean
   /** Let time run by itself. */
   realTime?: boolean
   /** Where its time stands at first, instead of START. */
@@ -108,6 +110,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
       log,
       guardTx: true,
       seed: true,
+      document: options.document ?? false,
       ...(options.realTime ? {} : { clock: createClock(time) }),
     })
     await app.start()
