@@ -33,8 +33,7 @@ import { hasOwnAdminKey, seedDefaultWorld, type WorldSettings } from './services
 import { createChunkBlobs } from './storage/blob-chunks.js'
 import { createFileBlobs } from './storage/blob-files.js'
 import type { Db } from './storage/db.js'
-import { migrate } from './storage/migrate.js'
-import { openSqlite } from './storage/sqlite.js'
+import { openStorage } from './storage/open.js'
 import { ACCESS_TOPIC, createWakes } from './wakes.js'
 import { createCourier } from './worker/courier.js'
 import { createWorker } from './worker/worker.js'
@@ -68,6 +67,8 @@ export interface AppOptions {
   random?: string
   /** How names become addresses, for tests that must not leave the machine. */
   lookup?: Lookup
+  /** A database that is being opened already. */
+  storage?: Promise<Db>
   /** Make the API document from the routes: for whoever writes or checks it. */
   document?: boolean
   /** Without: no lines are driven and nothing listens; for administration beside a stopped server. */
@@ -78,16 +79,8 @@ export interface AppOptions {
 export async function createApp(config: Config, options: AppOptions = {}): Promise<App> {
   const clock = options.clock ?? createClock()
   const log = options.log ?? createLog(config.logLevel)
-  const db = config.databaseUrl
-    ? await (await import('./storage/postgres.js')).openPostgres(config.databaseUrl, {
-        guardTx: options.guardTx,
-        failpoint: config.failpoint,
-      })
-    : await openSqlite(config.data, {
-        guardTx: options.guardTx,
-        failpoint: config.failpoint,
-        durable: !options.throwaway,
-      })
+  const db = await (options.storage ??
+    openStorage(config, { now: clock.now(), guardTx: options.guardTx, durable: !options.throwaway }))
   try {
     return await compose(config, options, db, clock, log)
   } catch (error) {
@@ -97,7 +90,6 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
 }
 
 async function compose(config: Config, options: AppOptions, db: Db, clock: Clock, log: Log): Promise<App> {
-  await migrate(db, clock.now())
   const vault = openVault(config, log)
   await checkVault(db, vault)
   const ids = createIds(options.random)

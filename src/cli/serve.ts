@@ -1,5 +1,6 @@
 import { type Config, isLoopback, loadConfig } from '../config.js'
 import { DEFAULT_WORLD, isDefaultWorld } from '../services/world.js'
+import { openStorage } from '../storage/open.js'
 import type { Command } from './command.js'
 
 const WARM_UP_MS = 200
@@ -21,9 +22,11 @@ export const serve: Command = {
       { LOG_LEVEL: json ? 'info' : 'warn', ...process.env },
       values as Record<string, string>,
     )
-    // The server's modules take a while to load, and no other command needs them.
+    // The server's modules take a while to load, and no other command needs them. The database opens meanwhile.
+    const storage = openStorage(config, { now: Date.now() })
+    storage.catch(() => {})
     const { createApp } = await import('../app.js')
-    const app = await createApp(config, { seed: true })
+    const app = await createApp(config, { seed: true, storage })
     await app.start().catch(async (error) => {
       // What is open already would keep the process alive.
       await app.stop()
