@@ -53,7 +53,7 @@ describe('thirty days', () => {
     )
     console.log(`thirty days took ${took.join(', ')}`)
     // Loose, for machines that do something else at the same time; bench/thirty-days.js has the figure.
-    expect(Math.min(first.cpuSeconds, second.cpuSeconds, other.cpuSeconds)).toBeLessThan(10)
+    expect(Math.min(first.cpuSeconds, second.cpuSeconds, other.cpuSeconds)).toBeLessThan(60)
   }, 120_000)
 })
 
