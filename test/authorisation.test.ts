@@ -61,7 +61,10 @@ describe.each(ENGINES)('who gets in on %s', (engine) => {
   let queryToken: string
 
   beforeAll(async () => {
-    world = await createWorld(engine, { document: true, env: { TRUNKLINE_AUTH_FAILURES_PER_MINUTE: '1000000' } })
+    world = await createWorld(engine, {
+      document: true,
+      env: { TRUNKLINE_AUTH_FAILURES_PER_MINUTE: '1000000' },
+    })
     const b = await world.addAccount('b@example.com', '+12025550150')
     const mint = async (body: object) => (await world.post('/v3/auth/tokens', body)).body
     const [live, account, confined, expiring, revoked] = [
