@@ -111,6 +111,11 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       }
     }
     await Promise.all([...runners.values()].map(look))
+    // Ours, but something went wrong before it was driven: nobody else would take it before the lease ends.
+    for (const lease of held.values()) {
+      const line = runners.has(lease.lineId) ? undefined : lines.find((one) => one.id === lease.lineId)
+      if (line && !stopped) await drive(line, lease)
+    }
     const share = Math.ceil(lines.length / liveNodes)
     const surplus = [...runners.values()].slice(share)
     for (const runner of surplus) await drop(runner, ctx.config.drainMs, runner.lease)

@@ -4,7 +4,7 @@ import { RUN_ID } from '../../core/run.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { loadSnapshot, requireSnapshot, saveSnapshot } from '../../services/sim-snapshots.js'
-import { enterNewWorld, fenceWorld } from '../../services/sim-world.js'
+import { despiteDeadlocks, enterNewWorld, fenceWorld } from '../../services/sim-world.js'
 import { deleteSnapshot, listSnapshots, type Snapshot } from '../../storage/sim-snapshots.js'
 import { optionalBody } from '../body.js'
 import { answeredBefore, answerOnce } from '../once.js'
@@ -92,10 +92,12 @@ export function registerSimSnapshots(app: Routes, ctx: Ctx): void {
       const world = await fenceWorld(ctx, account)
       const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
       try {
-        return await answerOnce(ctx, request, reply, async (sql) => ({
-          status: 200,
-          body: wireOf(await loadSnapshot(ctx, sql, world, name, keep)),
-        }))
+        return await despiteDeadlocks(() =>
+          answerOnce(ctx, request, reply, async (sql) => ({
+            status: 200,
+            body: wireOf(await loadSnapshot(ctx, sql, world, name, keep)),
+          })),
+        )
       } finally {
         await enterNewWorld(ctx, [])
       }

@@ -3,7 +3,7 @@ import { RUN_ID } from '../../core/run.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { beginRunReset, endRunReset } from '../../services/sim-runs.js'
-import { enterNewWorld, fenceWorld, resetWorld } from '../../services/sim-world.js'
+import { despiteDeadlocks, enterNewWorld, fenceWorld, resetWorld } from '../../services/sim-world.js'
 import { optionalBody } from '../body.js'
 import { answeredBefore, answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
@@ -67,10 +67,12 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
       let media: string[] = []
       const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
       try {
-        return await answerOnce(ctx, request, reply, async (sql) => {
-          media = await resetWorld(ctx, sql, world, keep)
-          return answer()
-        })
+        return await despiteDeadlocks(() =>
+          answerOnce(ctx, request, reply, async (sql) => {
+            media = await resetWorld(ctx, sql, world, keep)
+            return answer()
+          }),
+        )
       } finally {
         await enterNewWorld(ctx, media)
       }
