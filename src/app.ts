@@ -9,6 +9,7 @@ import { type Config, isLoopback, urlRules } from './config.js'
 import type { Ctx, Log } from './ctx.js'
 import type { Driver } from './drivers/driver.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
+import { smpp } from './drivers/smpp/smpp.js'
 import { createFailpoint } from './failpoint.js'
 import { createIds } from './ids.js'
 import { createLog } from './log.js'
@@ -131,6 +132,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     ...createFaultNetwork(ctx),
   }
   drivers.set('simulator', createSimulator(network))
+  drivers.set('smpp', smpp)
   const nodeId = `${process.pid}-${randomBytes(6).toString('hex')}`
   const worker = createWorker(ctx, nodeId)
   const courier = createCourier(ctx, nodeId, renderWebhook, () => worker.liveNodes())

@@ -16,6 +16,7 @@ import { registerAppCards } from './app-cards.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { registerCallForwarding } from './call-forwarding.js'
+import { registerCallbacks } from './callbacks.js'
 import { registerCalls } from './calls.js'
 import { registerCarousel } from './carousel.js'
 import { COMPILERS, serializers, validators } from './compilers.js'
@@ -234,6 +235,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimOutboundCalls(routes, ctx)
     registerMedia(routes, ctx)
     await registerUploads(routes, ctx)
+    await registerCallbacks(routes, ctx)
     await registerGroupPhoto(routes, ctx)
     registerSimGroups(routes, ctx)
     registerSimLocation(routes, ctx)

@@ -18,6 +18,8 @@ export type SendResult =
       outcome: 'accepted'
       providerId: string
       status: 'ACCEPTED' | 'SENT' | 'SUCCESS'
+      /** The service it really went by, when the carrier chose another. */
+      service?: Service
       /** When the carrier took it in parts, each with an id and receipts of its own: all of them, in order. */
       partIds?: readonly string[]
     }
@@ -30,15 +32,19 @@ export type Evidence =
   | { found: true; providerId: string; status: Status }
   /** It has no such message. Believed only after the line's settle time. */
   | { found: false }
-  /** It cannot say. */
-  | { found: undefined }
+  /** It cannot say; with `againMs`, not yet: it may be asked again after that time, for a day. */
+  | { found: undefined; againMs?: number }
 
 /** A carrier's status news about a message it took, by its id or by our ref, whichever it gives. */
 export interface Receipt {
   providerId?: string
   /** Other spellings that the carrier may have given the same id in its answer. */
   otherIds?: readonly string[]
+  /** Whom the message went to. Another spelling of an id counts only if this agrees. */
+  to?: string
   ref?: string
+  /** The service it really went by, when the carrier chose another. */
+  service?: Service
   status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'SUCCESS' | 'ERROR' | 'DECLINED'
   at: number
   code?: string
@@ -114,6 +120,9 @@ export function afterAcceptance(
   }
 }
 
+/** A carrier that says "not yet" is asked again for so long. */
+const PATIENCE_MS = 24 * 3_600_000
+
 export type Verdict =
   /** The carrier has it. */
   | { kind: 'accepted'; message: Message; providerId: string }
@@ -140,6 +149,9 @@ export function afterEvidence(
     return { kind: 'accepted', message: known, providerId }
   }
   const settledAt = attempt.wireAt + line.settleMs
+  const isPatient = evidence.found === undefined && evidence.againMs !== undefined
+  if (isPatient && now < attempt.wireAt + PATIENCE_MS)
+    return { kind: 'wait', message: { ...message, nextActionAt: now + Math.max(1000, evidence.againMs!) } }
   if (now < settledAt) {
     const nextActionAt =
       evidence.found === false

@@ -1,8 +1,9 @@
-import type { TSchema } from 'typebox'
-import type { Capabilities, Line, LineState } from '../core/line.js'
+import type { TObject } from 'typebox'
+import type { Capabilities, Line } from '../core/line.js'
 import type { SendStyle, Service } from '../core/message.js'
 import type { MessageExtra } from '../core/message-extra.js'
-import type { Evidence, Receipt, SendResult } from '../core/outcome.js'
+import type { Evidence, SendResult } from '../core/outcome.js'
+import type { DriverHost, MediaBytes, ProbeHost } from './host.js'
 
 /**
  * What Trunkline asks of a carrier. A driver knows one carrier and nothing else of the program: it gets a line's
@@ -10,10 +11,31 @@ import type { Evidence, Receipt, SendResult } from '../core/outcome.js'
  */
 export interface Driver {
   kind: string
-  /** Validates a line's settings. */
-  config: TSchema
+  /** The carrier, in words for people. */
+  title: string
+  /**
+   * Validates a line's settings and draws their form. A property with `secret: true` is kept sealed and never shown
+   * again.
+   */
+  config: TObject
+  /** May not depend on secrets. */
   capabilities(config: Record<string, unknown>): Capabilities
+  /** A line's settings where nobody gave any, when others than usual suit this carrier. */
+  defaults?: Partial<Pick<Line, 'pace' | 'settleMs'>>
+  /** How long a send may take, when the carrier needs longer than the server is set to wait. */
+  sendTimeoutMs?: number
+  /** Starts to connect and answers at once: how that goes is a state. */
   connect(line: Line, host: DriverHost): Promise<Connection>
+  /** Tries settings out without sending anything, and says what it found. */
+  probe?(settings: Pick<Line, 'number' | 'config'>, host: ProbeHost): Promise<Finding[]>
+}
+
+/** One thing that was tried, in words for whoever sets the line up. */
+export interface Finding {
+  ok: boolean
+  what: string
+  /** What to do about it. */
+  advice?: string
 }
 
 export interface Connection extends Partial<LineActions> {
@@ -60,6 +82,23 @@ export interface LineActions {
   profile(ask: Record<string, never>): Promise<Profile>
   setProfile(ask: ProfileChange): Promise<Profile>
   shareProfile(ask: { to: string }): Promise<void>
+  /** The carrier called us at the host's `callbackUrl`. Whoever called knows the address, which nobody can guess. */
+  callback(request: CallbackRequest): Promise<CallbackReply>
+}
+
+export interface CallbackRequest {
+  method: string
+  /** What follows the address we gave out, with the query. */
+  path: string
+  headers: Record<string, string>
+  /** As it came, in base64. */
+  body: string
+}
+
+export interface CallbackReply {
+  status: number
+  /** Answered as JSON. */
+  body?: unknown
 }
 
 /** A group chat as a driver needs to know it. */
@@ -143,8 +182,12 @@ export interface Outbound {
 
 export interface AttemptRef {
   ref: string
+  /** Empty when it went to a group. */
   to: string
+  group: Group | null
   content: string
+  mediaUrl: string
+  extra: MessageExtra | null
   service: Service
   wireAt: number
 }
@@ -173,6 +216,8 @@ export interface Inbound {
   service: Service
   content: string
   mediaUrl?: string
+  /** Opens its media, where that has no address we could call. Asked once, and only for a message that is new. */
+  media?: () => Promise<MediaBytes>
   /** The effect it was sent with. */
   sendStyle?: string
   sentAt: number
@@ -186,31 +231,4 @@ export interface Inbound {
   extra?: MessageExtra
   /** The test run that a simulated phone sent it in. */
   run?: string
-}
-
-export interface DriverHost {
-  /** The inbound door. Resolves once the message is stored; only then may the carrier be thanked. */
-  receive(message: Inbound): Promise<void>
-  /** The carrier was thanked for a message without an id, given as it was received: an equal one is another one. */
-  thanked(message: Inbound): Promise<void>
-  /** Status news, early, late, doubled or out of order: the host sorts it out. */
-  receipt(receipt: Receipt): Promise<void>
-  /** The person has read our message. */
-  read(receipt: { providerId: string; at: number }): Promise<void>
-  /** A group chat was made or changed on the other side. Telling the same twice does no harm. */
-  group(news: GroupNews): Promise<void>
-  /** Somebody's place, or whether they share it, has changed. */
-  locationsChanged(): void
-  /** Connection trouble is a state, not an exception. */
-  state(state: LineState, detail?: string): void
-  /** The carrier lets this line send nothing any more. Telling it twice does no harm. */
-  blocked(detail: string): void
-  clock: DriverClock
-  log: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
-}
-
-export interface DriverClock {
-  now(): number
-  /** Calls `fn` after that time; the answer cancels it. */
-  after(ms: number, fn: () => void): () => void
 }

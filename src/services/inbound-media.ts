@@ -6,7 +6,7 @@ import type { Ctx } from '../ctx.js'
 import type { Inbound } from '../drivers/driver.js'
 import { findInbound } from '../storage/messages.js'
 import { createTurns } from './batch.js'
-import { rehost } from './media.js'
+import { keepMedia, rehost, takeMedia, urlOf } from './media.js'
 import { ownerOf } from './shared-lines.js'
 
 /**
@@ -21,26 +21,29 @@ export function withMedia(
   const busy = new Map<string, { inTurn: ReturnType<typeof createTurns>; waiting: number }>()
 
   async function takeOver(message: Inbound): Promise<Inbound> {
-    const { mediaUrl: url, providerId, fromMe } = message
-    if (!url || fromMe) return message
+    const { mediaUrl: url = '', media, providerId, fromMe } = message
+    if ((!url && !media) || fromMe) return message
     if (providerId && (await findInbound(ctx.db, line.id, providerId))) return message
     const accountId = await ownerOf(ctx.db, line, message.from, message.group)
     if (!accountId) return message
     try {
-      return { ...message, mediaUrl: await rehost(ctx, accountId, url) }
+      return {
+        ...message,
+        mediaUrl: await (media ? keep(ctx, accountId, media) : rehost(ctx, accountId, url)),
+      }
     } catch (error) {
       // Our own trouble passes: the carrier still has the message and brings it again.
       if (error instanceof AppError && error.code === 'unavailable') throw error
       const reason = error instanceof AppError ? error.message : 'it could not be stored'
       ctx.log.warn({ line: line.id, reason }, 'inbound media stays where it is')
       // An address that we would not call is none to hand on.
-      return { ...message, mediaUrl: urlFault(url, urlRules(ctx.config)) ? '' : url }
+      return { ...message, mediaUrl: url && !urlFault(url, urlRules(ctx.config)) ? url : '' }
     }
   }
 
   return (message, store) => {
     const before = busy.get(message.from)
-    if (!message.mediaUrl && !before) return store(message)
+    if (!message.mediaUrl && !message.media && !before) return store(message)
     const person = before ?? { inTurn: createTurns(), waiting: 0 }
     busy.set(message.from, person)
     person.waiting++
@@ -51,4 +54,9 @@ export function withMedia(
         if (--person.waiting === 0) busy.delete(message.from)
       })
   }
+}
+
+async function keep(ctx: Ctx, accountId: string, media: NonNullable<Inbound['media']>): Promise<string> {
+  const draft = await takeMedia(ctx, accountId, 'inbound', await media())
+  return urlOf(ctx, await keepMedia(ctx, draft))
 }

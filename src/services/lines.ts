@@ -10,6 +10,7 @@ import { SHORT_ID } from '../ids.js'
 import { findAccount } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
+import { dropCursor } from '../storage/line-cursors.js'
 import {
   deleteLineMember,
   findLine,
@@ -75,7 +76,7 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
     accountId: input.kind === 'dedicated' ? account.id : null,
     driver: input.driver,
     config: input.config,
-    ...settingsOf(input),
+    ...settingsOf(input, ctx.drivers.get(input.driver)?.defaults),
     createdAt: ctx.clock.now(),
     blockedAt: null,
     resets: 0,
@@ -85,8 +86,8 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
   return line
 }
 
-function settingsOf(input: Partial<LineSettings>): LineSettings {
-  const settings = { ...DEFAULT_SETTINGS }
+function settingsOf(input: Partial<LineSettings>, defaults: Partial<LineSettings> = {}): LineSettings {
+  const settings = { ...DEFAULT_SETTINGS, ...defaults }
   for (const name of Object.keys(settings) as (keyof LineSettings)[])
     if (input[name] !== undefined) Object.assign(settings, { [name]: input[name] })
   return settings
@@ -162,6 +163,7 @@ export async function deleteLine(ctx: Ctx, id: string): Promise<Line> {
 /** Takes a line out of use, and tells what its accounts are to hear of that. */
 async function retire(sql: Sql, line: Line, now: number): Promise<NewEvent[]> {
   if (!(await removeLine(sql, line.id, now))) throw new AppError('not_found', `There is no line ${line.id}`)
+  await dropCursor(sql, line.id)
   const accounts = await accountsOf(sql, line)
   return [
     ...(await endCallsOf(sql, line.id, now)),

@@ -1,6 +1,7 @@
 import type { Message } from '../core/message.js'
 import { afterEvidence, afterResult, type Evidence, passedBetween, type SendResult } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
+import type { AttemptRef } from '../drivers/driver.js'
 import {
   type Attempt,
   countLookup,
@@ -9,11 +10,13 @@ import {
   findAttemptsByRef,
   listOpenAttempts,
 } from '../storage/attempts.js'
+import { findGroups } from '../storage/groups.js'
 import { lockLine } from '../storage/leases.js'
-import { lockMessages } from '../storage/messages.js'
+import { findMessagesById, lockMessages } from '../storage/messages.js'
 import { takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges } from './changes.js'
 import type { DispatchLine } from './dispatch-line.js'
+import { forDriver } from './groups.js'
 import { applyParked } from './receipts.js'
 
 /**
@@ -62,6 +65,24 @@ export async function findUnresolved(ctx: Ctx, message: Message): Promise<Attemp
   if (message.status !== 'PENDING' || message.nextActionAt === null) return undefined
   const attempt = await findAttempt(ctx.db, message.id, message.attempts)
   return attempt?.state === 'unknown' ? attempt : undefined
+}
+
+/** An attempt as its driver needs to know it to ask the carrier about it. */
+export async function attemptRef(ctx: Ctx, attempt: Attempt): Promise<AttemptRef> {
+  const message = (await findMessagesById(ctx.db, [attempt.messageId])).get(attempt.messageId)
+  const group = message?.groupId
+    ? (await findGroups(ctx.db, [message.groupId])).get(message.groupId)
+    : undefined
+  return {
+    ref: attempt.ref,
+    to: group ? '' : (message?.contact ?? ''),
+    group: group ? forDriver(group) : null,
+    content: message?.content ?? '',
+    mediaUrl: message?.mediaUrl ?? '',
+    extra: message?.extra ?? null,
+    service: attempt.service,
+    wireAt: attempt.wireAt,
+  }
 }
 
 /** Records what the carrier said about an attempt of unknown outcome. Answers when to look again, if ever. */

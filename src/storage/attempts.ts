@@ -110,10 +110,11 @@ export async function findAttemptsByProvider(
 ): Promise<Map<string, Attempt>> {
   if (providerIds.length === 0) return new Map()
   const list = sql.inList(2, providerIds)
-  const rows = await sql.all(`select * from attempts where line_id = $1 and provider_id in ${list.sql}`, [
-    lineId,
-    list.param,
-  ])
+  // Of two with one id the later is meant.
+  const rows = await sql.all(
+    `select * from attempts where line_id = $1 and provider_id in ${list.sql} order by ref`,
+    [lineId, list.param],
+  )
   return new Map(rows.map((row) => [row.provider_id as string, toAttempt(row)]))
 }
 
@@ -132,6 +133,37 @@ export async function listOpenAttempts(sql: Sql, lineId: string, beforeEpoch: nu
     [lineId, beforeEpoch],
   )
   return rows.map(toAttempt)
+}
+
+export interface OpenSend {
+  ref: string
+  providerId: string | null
+  to: string
+  content: string
+  service: Service
+  wireAt: number
+}
+
+const OPEN_SENDS = 1000
+
+/** Sends whose end is not known, newest first: in doubt, or taken and not heard of since. */
+export async function listOpenSends(sql: Sql, lineId: string, sinceRef: string): Promise<OpenSend[]> {
+  const rows = await sql.all(
+    `select a.ref, a.provider_id, m.contact, m.content, a.service, a.wire_at
+     from attempts a join messages m on m.id = a.message_id
+     where a.ref >= $1 and a.line_id = $2
+     and (a.state in ('on_wire', 'unknown') or (a.state = 'accepted' and m.status in ('ACCEPTED', 'SENT')))
+     order by a.ref desc limit $3`,
+    [sinceRef, lineId, OPEN_SENDS],
+  )
+  return rows.map((row) => ({
+    ref: row.ref as string,
+    providerId: row.provider_id as string | null,
+    to: row.contact as string,
+    content: row.content as string,
+    service: row.service as Service,
+    wireAt: row.wire_at as number,
+  }))
 }
 
 /** When the line last used its wire, so that a new driver keeps its pace. Refs are ordered by time. */

@@ -10,11 +10,12 @@ import { firstIdAt } from '../ids.js'
 import { createBatch, createTurns } from '../services/batch.js'
 import { type Claimed, claim, type Ended, LeaseLost, recordResults } from '../services/dispatch.js'
 import { createRecentSends, type DispatchLine, dailyLimitOf } from '../services/dispatch-line.js'
-import { recordGroupNews } from '../services/group-state.js'
+import { hostFor } from '../services/driver-host.js'
 import { createInboundDoor } from '../services/inbound.js'
 import { perform } from '../services/line-actions.js'
-import { blockedByCarrier, endIfBlocked } from '../services/line-blocks.js'
-import { findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
+import { endIfBlocked } from '../services/line-blocks.js'
+import { createLineHttp } from '../services/line-http.js'
+import { attemptRef, findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
 import { recordRead, recordReceipts, rematchParked } from '../services/receipts.js'
 import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
@@ -79,16 +80,13 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   let cancelTimer = () => {}
 
   const breaker = createLoopBreaker(ctx, line, queue, wake)
+  const client = createLineHttp(ctx)
   const connection: Connection = await driver.connect(line, {
+    ...hostFor(ctx, on, client),
     ...createInboundDoor(ctx, line, breaker.heard),
     receipt: (receipt) => receipts.add(storable(receipt)),
     read: (read) => inTurn(() => recordRead(ctx, on, storable(read))),
-    group: (news) => recordGroupNews(ctx, line, storable(news)),
-    locationsChanged: () => ctx.wakes.wake(`places:${line.id}`),
     state: health.report,
-    blocked: (detail) => blockedByCarrier(ctx, line, storable(detail)),
-    clock: ctx.clock,
-    log: ctx.log,
   })
   const subscriptions = [
     ctx.wakes.on(`line:${line.id}`, () => {
@@ -199,28 +197,19 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   async function send(entry: Entry, claimed: Claimed) {
     const startedAt = ctx.clock.now()
     breaker.said(claimed.message)
-    const result = await wire(ctx, connection, claimed.outbound)
+    const result = await wire(ctx, connection, claimed.outbound, driver.sendTimeoutMs)
     ctx.failpoint('dispatch.after_wire')
     wireSeconds.observe((ctx.clock.now() - startedAt) / 1000)
     await conclude(entry, () => results.add({ claimed, result }))
   }
 
   async function ask(entry: Entry, attempt: Attempt) {
-    await conclude(entry, () => resolve(entry.id, entry.contact, attempt))
+    await conclude(entry, () => resolve(attempt))
   }
 
-  async function resolve(messageId: number, contact: string, attempt: Attempt): Promise<number | null> {
-    const message = (await findMessagesById(ctx.db, [messageId])).get(messageId)
+  async function resolve(attempt: Attempt): Promise<number | null> {
     const evidence = connection.lookup
-      ? await connection
-          .lookup({
-            ref: attempt.ref,
-            to: contact,
-            content: message?.content ?? '',
-            service: attempt.service,
-            wireAt: attempt.wireAt,
-          })
-          .catch(() => ({ found: undefined }))
+      ? await connection.lookup(await attemptRef(ctx, attempt)).catch(() => ({ found: undefined }))
       : { found: undefined }
     return inTurn(() => recordEvidence(ctx, on, attempt, evidence))
   }
@@ -258,7 +247,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     const message = (await findMessagesById(ctx.db, [messageId])).get(messageId)
     const attempt = message && (await findUnresolved(ctx, message))
     if (!attempt || inFlight.has(messageId)) return
-    const next = await resolve(messageId, message.contact, attempt)
+    const next = await resolve(attempt)
     if (next === null || next <= ctx.clock.now()) recheck(messageId)
   }
 
@@ -294,6 +283,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       await chores.stop(deadline)
       closed = true
       await connection.close()
+      await client.close()
       await health.stop()
     },
   }

@@ -4,8 +4,13 @@ import type { Ctx } from '../ctx.js'
 import type { Connection, Outbound } from '../drivers/driver.js'
 
 /** Sends through a driver. One that throws or never answers leaves the outcome unknown. */
-export function wire(ctx: Ctx, connection: Connection, message: Outbound): Promise<SendResult> {
-  const { wireTimeoutMs } = ctx.config
+export function wire(
+  ctx: Ctx,
+  connection: Connection,
+  message: Outbound,
+  sendTimeoutMs = 0,
+): Promise<SendResult> {
+  const wireTimeoutMs = Math.max(ctx.config.wireTimeoutMs, sendTimeoutMs)
   return new Promise((resolve) => {
     const cancel = ctx.clock.after(wireTimeoutMs, () =>
       resolve({ outcome: 'unknown', code: 'timeout', detail: `No answer in ${wireTimeoutMs} ms` }),

@@ -1,5 +1,5 @@
 import type { Line } from '../../core/line.js'
-import type { DriverHost } from '../driver.js'
+import type { DriverHost } from '../host.js'
 
 /** The network's voice side. */
 export interface CallNetwork {

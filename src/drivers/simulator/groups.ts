@@ -3,7 +3,8 @@ import type { Line } from '../../core/line.js'
 import { LineFault } from '../../core/line-fault.js'
 import type { SendResult } from '../../core/outcome.js'
 import type { Phone, PhoneGroup } from '../../core/phone-world.js'
-import type { DriverHost, Group, GroupNews, LineActions, Outbound } from '../driver.js'
+import type { Group, GroupNews, LineActions, Outbound } from '../driver.js'
+import type { DriverHost } from '../host.js'
 
 /** The network's group chats, as a line sees them. */
 export interface GroupNetwork {

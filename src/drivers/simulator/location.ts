@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Line } from '../../core/line.js'
 import { LineFault } from '../../core/line-fault.js'
-import type { DriverHost, LineActions, LocationShare } from '../driver.js'
+import type { LineActions, LocationShare } from '../driver.js'
+import type { DriverHost } from '../host.js'
 
 /** The simulated line's view of the places that phones share with it. */
 

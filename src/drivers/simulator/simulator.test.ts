@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Line } from '../../core/line.js'
-import type { DriverHost } from '../driver.js'
+import type { DriverHost } from '../host.js'
 import { createSimulator, type Network } from './simulator.js'
 
 it('looks again at news that comes while it asks when it has to look next', async () => {

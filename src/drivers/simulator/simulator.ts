@@ -3,7 +3,8 @@ import type { Service } from '../../core/message.js'
 import { consentWord } from '../../core/opt-out.js'
 import { type PhoneMessage, servicesOf } from '../../core/phone-world.js'
 import type { Fact } from '../../core/sim-fault.js'
-import type { Connection, Driver, DriverHost, Inbound } from '../driver.js'
+import type { Connection, Driver, Inbound } from '../driver.js'
+import type { DriverHost } from '../host.js'
 import { type CallNetwork, watchCalls } from './calls.js'
 import { createFaultBook, type FaultNetwork } from './faults.js'
 import { type GroupNetwork, groupActions, newsOf, tellGroups } from './groups.js'
@@ -41,6 +42,7 @@ const LINK = /https?:\/\/\S+/
 export function createSimulator(network: Network): Driver {
   return {
     kind: 'simulator',
+    title: 'Virtual phones',
     config: SimulatorConfig,
     capabilities(config: SimulatorConfig): Capabilities {
       const services = config.services ?? ALL_SERVICES

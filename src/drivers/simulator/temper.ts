@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox'
 import type { Line } from '../../core/line.js'
 import type { SendResult } from '../../core/outcome.js'
 import type { PhoneGroup, PhoneMessage } from '../../core/phone-world.js'
-import type { DriverHost, Inbound } from '../driver.js'
+import type { Inbound } from '../driver.js'
+import type { DriverHost } from '../host.js'
 import { newsOf } from './groups.js'
 
 /** How a simulated carrier misbehaves with what it brings us, so that each rule about that can be tested. */

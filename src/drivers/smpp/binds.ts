@@ -1,5 +1,5 @@
 import type { LineState } from '../../core/line.js'
-import type { DriverClock } from '../driver.js'
+import type { DriverClock } from '../host.js'
 import type { Pdu } from './pdu.js'
 import type { Reply, Request } from './requests.js'
 import { type Bind, BindRefused, type Session, type Taken } from './session.js'

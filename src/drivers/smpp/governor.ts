@@ -1,4 +1,4 @@
-import type { DriverClock } from '../driver.js'
+import type { DriverClock } from '../host.js'
 
 /**
  * How fast a carrier lets us submit. It tells us by refusing; then we take what it took of late as its measure,

@@ -1,4 +1,5 @@
-import type { DriverHost, Inbound } from '../driver.js'
+import type { Inbound } from '../driver.js'
+import type { DriverHost } from '../host.js'
 import { possibleIds } from './message-id.js'
 import { arrivedIn } from './parts.js'
 import type { Pdu } from './pdu.js'

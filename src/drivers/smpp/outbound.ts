@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SendResult } from '../../core/outcome.js'
-import type { DriverClock, Outbound } from '../driver.js'
+import type { Outbound } from '../driver.js'
+import type { DriverClock } from '../host.js'
 import { TAG } from './commands.js'
 import type { Governor } from './governor.js'
 import { MAX_PARTS, type PartFields, partsOf } from './parts.js'

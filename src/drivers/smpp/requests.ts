@@ -1,4 +1,4 @@
-import type { DriverClock } from '../driver.js'
+import type { DriverClock } from '../host.js'
 import { encodePdu, type Pdu } from './pdu.js'
 
 export type Request = Omit<Pdu, 'status' | 'sequence'>

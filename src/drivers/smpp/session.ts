@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { DriverClock } from '../driver.js'
+import type { DriverClock } from '../host.js'
 import { createFramer } from './framer.js'
 import { decodePdu, encodePdu, type Pdu } from './pdu.js'
 import { createRequests, type Reply, type Request } from './requests.js'

@@ -1,7 +1,8 @@
 import { connect as connectPlain } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import type { Capabilities, Line } from '../../core/line.js'
-import type { Connection, Driver, DriverHost } from '../driver.js'
+import type { Connection, Driver } from '../driver.js'
+import type { DriverHost } from '../host.js'
 import { keepBinds } from './binds.js'
 import { createGovernor } from './governor.js'
 import { createReceiver } from './inbound.js'
@@ -27,6 +28,7 @@ const CAPABILITIES: Capabilities = {
 /** SMS through any SMSC or aggregator that speaks SMPP 3.4. */
 export const smpp: Driver = {
   kind: 'smpp',
+  title: 'SMS through an SMSC or aggregator (SMPP 3.4)',
   config: SmppSettings,
   capabilities: () => CAPABILITIES,
   async connect(line: Line, host: DriverHost): Promise<Connection> {
