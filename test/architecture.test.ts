@@ -124,7 +124,7 @@ describe('the check of imports', () => {
       ),
       importing('worker/worker.ts', '../services/lines.js', '../drivers/driver.js', '../ids.js'),
       importing(
-        'services/dispatch.ts',
+        'services/claim.ts',
         '../drivers/driver.js',
         './receipts.js',
         '../storage/db.js',

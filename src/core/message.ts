@@ -126,7 +126,7 @@ export interface MessageError {
   detail: string | null
 }
 
-const RANK: Record<Status, number> = {
+export const RANK: Readonly<Record<Status, number>> = {
   REGISTERED: 0,
   QUEUED: 1,
   PENDING: 2,

@@ -71,7 +71,7 @@ export function afterResult(
   if (message.nextActionAt === null && result.outcome !== 'accepted') return ended
   switch (result.outcome) {
     case 'accepted':
-      return afterAcceptance(ended, attempt, result.status, line, now)
+      return afterAcceptance(ended, by(attempt, result.service), result.status, line, now)
     case 'refused': {
       const mayFallBack = result.tryNextService && !needsIMessage(message.extra)
       const next = mayFallBack ? nextService(line.services, attempt.service) : undefined
@@ -186,13 +186,23 @@ export function afterReceipt(
   line: { services: readonly Service[] },
   now: number,
 ): Message | undefined {
-  if (!mayAdvance(message, receipt.status)) return undefined
+  const sent = by(attempt, receipt.service)
+  if (!mayAdvance(message, receipt.status)) {
+    if (!receipt.service || sent.service === message.service || isFailure(message.status)) return undefined
+    const { service } = sent
+    return { ...message, service, wasDowngraded: wasDowngraded(line.services, service) }
+  }
   const known: Message = { ...message, attempts: Math.max(message.attempts, attempt.n) }
   if (isFailure(receipt.status)) {
     const detail = receipt.code ? `${receipt.code}: ${receipt.detail ?? ''}` : (receipt.detail ?? null)
     return undelivered(known, receipt.status, detail, now)
   }
-  return afterAcceptance(known, attempt, receipt.status, line, now)
+  return afterAcceptance(known, sent, receipt.status, line, now)
+}
+
+/** The attempt by the service it really took. */
+export function by<T extends Try>(attempt: T, service: Service | undefined): T {
+  return service ? { ...attempt, service } : attempt
 }
 
 /**

@@ -26,3 +26,9 @@ export function toE164FromUS(input: string): string | undefined {
   if (!parsed?.isValid() || parsed.ext || parsed.countryCallingCode !== '1') return undefined
   return toE164(parsed.number)
 }
+
+/** Carriers write numbers with and without their country: the last digits tell whose it is. */
+export function isSameSubscriber(a: string, b: string): boolean {
+  const end = (text: string) => text.replace(/\D/g, '').slice(-7)
+  return a === b || (end(a) !== '' && end(a) === end(b))
+}

@@ -108,9 +108,8 @@ export async function recordEvidence(
     }
     const changes = [{ before, ...passedBetween(before, verdict.message, true) }]
     if (verdict.kind === 'accepted') {
-      for (const receipt of await takeParkedReceipts(sql, on.line.id, [verdict.providerId])) {
-        applyParked(on, receipt, attempt, changes, now)
-      }
+      const parked = await takeParkedReceipts(sql, on.line.id, [verdict.providerId])
+      applyParked(on, parked, { attempt }, changes, now)
     }
     await saveChanges(sql, changes)
     return changes[0]!.after.nextActionAt

@@ -1,8 +1,10 @@
 import { messageEvent } from '../core/event.js'
 import { type Message, mayAdvance } from '../core/message.js'
 import { afterReceipt, passedBetween, type Receipt } from '../core/outcome.js'
+import { partAfter, wholeReceipt } from '../core/part.js'
 import type { Ctx } from '../ctx.js'
-import { type Attempt, endAttempts, findAttemptsByProvider, findAttemptsByRef } from '../storage/attempts.js'
+import { type AttemptPart, saveAttemptParts } from '../storage/attempt-parts.js'
+import { type Attempt, endAttempts, findAttemptsByProvider } from '../storage/attempts.js'
 import type { Sql, Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { requireMessages } from '../storage/fences.js'
@@ -17,6 +19,7 @@ import {
 } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import type { ReceiptLine, RecentSend, RecentSends } from './dispatch-line.js'
+import { idsOf, matchReceipts, mayConcern, overParts } from './receipt-match.js'
 
 /**
  * Carriers' status news, in whatever order and number they come. A message only moves forward, one event per
@@ -51,7 +54,7 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
 async function judge(
   sql: Sql,
   find: typeof lockMessages,
-  on: ReceiptLine,
+  on: Omit<ReceiptLine, 'recent'>,
   receipts: readonly Receipt[],
   now: number,
   recent?: RecentSends,
@@ -61,34 +64,23 @@ async function judge(
     const send = providerId && recent?.take(providerId)
     if (send) remembered.set(providerId, send)
   }
-  const [byProvider, byRef] = await Promise.all([
-    findAttemptsByProvider(
-      sql,
-      on.line.id,
-      receipts.flatMap((r) => (r.providerId && !remembered.has(r.providerId) ? r.providerId : [])),
-    ),
-    findAttemptsByRef(
-      sql,
-      receipts.flatMap((r) => r.ref ?? []),
-    ),
-  ])
-  for (const [providerId, send] of remembered) byProvider.set(providerId, send.attempt)
-  const matched: { attempt: Attempt; receipt: Receipt }[] = []
-  const unmatched: Receipt[] = []
-  for (const receipt of receipts) {
-    const own = receipt.ref ? byRef.get(receipt.ref) : undefined
-    const attempt =
-      (receipt.providerId && byProvider.get(receipt.providerId)) ||
-      (own?.lineId === on.line.id ? own : undefined)
-    if (attempt) matched.push({ attempt, receipt })
-    else unmatched.push(receipt)
-  }
+  const sends = new Map([...remembered].map(([id, { attempt }]) => [id, attempt]))
+  const { matched, unmatched } = await matchReceipts(sql, on.line.id, receipts, sends)
   const known = new Map([...remembered.values()].map(({ message }) => [message.id, message]))
   const wanted = new Set(matched.map(({ attempt }) => attempt.messageId).filter((id) => !known.has(id)))
   const messages = new Map([...known, ...(await find(sql, [...wanted]))])
   const changes = new Map<number, Change>()
   const proven: Attempt[] = []
-  for (const { attempt, receipt } of matched) {
+  const strangers = matched.filter(({ isLoose, receipt, attempt }) => {
+    const { contact = '' } = messages.get(attempt.messageId) ?? {}
+    return isLoose && !mayConcern(receipt, contact)
+  })
+  const parts = await overParts(
+    sql,
+    matched.filter((match) => !strangers.includes(match)),
+  )
+  const waiting = [...unmatched, ...strangers.map(({ receipt }) => receipt)]
+  for (const { attempt, receipt } of parts.matches) {
     const change = changes.get(attempt.messageId)
     const current = change?.after ?? messages.get(attempt.messageId)
     const after = current && afterReceipt(current, attempt, receipt, on, now)
@@ -105,19 +97,22 @@ async function judge(
   }
   return {
     changes: [...changes.values()],
-    write: (writes: Writes) =>
+    write: (writes: Writes, parking = true) =>
       Promise.all([
-        ...unmatched.flatMap((receipt) =>
-          receipt.providerId ? parkReceipt(writes, on.line.id, parked(receipt), now) : [],
+        ...(parking ? waiting : []).flatMap((receipt) =>
+          parked(receipt).map((one) => parkReceipt(writes, on.line.id, one, now)),
         ),
+        saveAttemptParts(writes, parts.changed),
         endAttempts(writes, proven),
         saveChanges(writes, [...changes.values()]),
       ]),
   }
 }
 
-function parked(receipt: Receipt): ParkedReceipt {
-  return { providerId: receipt.providerId!, status: receipt.status, report: { ...receipt } }
+/** Under each spelling that its send may turn out to have. */
+function parked(receipt: Receipt): ParkedReceipt[] {
+  const { status } = receipt
+  return idsOf(receipt).map((providerId) => ({ providerId, status, report: { ...receipt } }))
 }
 
 const UNANSWERED: ReadonlySet<string> = new Set(['unknown', 'given_up'])
@@ -128,17 +123,32 @@ function movedOn(change: Change, to: Message, attempt: Attempt): Change {
   return { before: change.before, via: [...(change.via ?? []), change.after, ...via], after }
 }
 
-/** A receipt that came before the send it is about had its id: it applies now, on top of the send's result. */
+/** Receipts that came before the send they are about had its id: they apply now, on top of the send's result. */
 export function applyParked(
   on: Omit<ReceiptLine, 'recent'>,
-  parked: ParkedReceipt,
-  attempt: Attempt,
+  parked: readonly ParkedReceipt[],
+  sent: { attempt: Attempt; partIds?: readonly string[] },
   changes: Change[],
   now: number,
-): void {
+): AttemptPart[] {
+  const { attempt, partIds = [] } = sent
   const change = changes.find(({ after }) => after.id === attempt.messageId)
-  const after = change && afterReceipt(change.after, attempt, parked.report as unknown as Receipt, on, now)
-  if (change && after) Object.assign(change, movedOn(change, after, attempt))
+  const reports = parked.map(({ providerId, report }) => ({
+    providerId,
+    report: report as unknown as Receipt,
+  }))
+  const ours = reports.filter(({ report }) => change && mayConcern(report, change.after.contact))
+  const parts = partIds.map((providerId, i): AttemptPart => {
+    const fresh: AttemptPart = { ref: attempt.ref, n: i + 1, providerId, status: 'SENT', detail: null }
+    const own = ours.filter((one) => one.providerId === providerId)
+    return own.reduce((part, { report }) => partAfter(part, report), fresh)
+  })
+  const receipts = parts.length > 0 ? [wholeReceipt(parts, now)] : ours.map(({ report }) => report)
+  for (const receipt of receipts) {
+    const after = change && afterReceipt(change.after, attempt, receipt, on, now)
+    if (change && after) Object.assign(change, movedOn(change, after, attempt))
+  }
+  return parts
 }
 
 /**
@@ -149,18 +159,10 @@ export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): 
   if ((await listMatchedReceipts(ctx.db, on.line.id)).length === 0) return
   await ctx.db.tx(async (sql) => {
     await lockLine(sql, on.line.id)
-    const ids = await listMatchedReceipts(sql, on.line.id)
-    const attempts = await findAttemptsByProvider(sql, on.line.id, ids)
-    const messages = await lockMessages(
-      sql,
-      [...attempts.values()].map((attempt) => attempt.messageId),
-    )
-    const changes: Change[] = [...messages.values()].map((message) => ({ before: message, after: message }))
-    for (const receipt of await takeParkedReceipts(sql, on.line.id, ids)) {
-      const attempt = attempts.get(receipt.providerId)
-      if (attempt) applyParked(on, receipt, attempt, changes, ctx.clock.now())
-    }
-    await saveChanges(sql, changes)
+    const parked = await takeParkedReceipts(sql, on.line.id, await listMatchedReceipts(sql, on.line.id))
+    const receipts = parked.map(({ report }) => report as unknown as Receipt)
+    const verdict = await judge(sql, lockMessages, on, receipts, ctx.clock.now())
+    await verdict.write(sql, false)
   })
 }
 

@@ -57,8 +57,11 @@ export async function takeParkedReceipts(
 /** Ids of parked receipts whose send is known after all. */
 export async function listMatchedReceipts(sql: Sql, lineId: string): Promise<string[]> {
   const rows = await sql.all<{ provider_id: string }>(
-    `select distinct p.provider_id from parked_receipts p join attempts a on a.line_id = p.line_id and a.provider_id = p.provider_id
-     where p.line_id = $1 limit 100`,
+    `select distinct p.provider_id from parked_receipts p
+     where p.line_id = $1 and (
+       exists (select 1 from attempts a where a.line_id = p.line_id and a.provider_id = p.provider_id)
+       or exists (select 1 from attempt_parts a where a.line_id = p.line_id and a.provider_id = p.provider_id)
+     ) limit 100`,
     [lineId],
   )
   return rows.map((row) => row.provider_id)

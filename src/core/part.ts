@@ -1,0 +1,33 @@
+import { RANK } from './message.js'
+import type { Receipt } from './outcome.js'
+
+/** One part of a send that the carrier took in parts. */
+export interface Part {
+  n: number
+  providerId: string
+  status: Receipt['status']
+  detail: string | null
+}
+
+/** The part after a receipt of its own; news that is older than what we know changes nothing. */
+export function partAfter<P extends Part>(part: P, receipt: Receipt): P {
+  if (part.status === 'DELIVERED' || isFailure(part.status) || RANK[receipt.status] <= RANK[part.status])
+    return part
+  const detail = receipt.code ? `${receipt.code}: ${receipt.detail ?? ''}` : (receipt.detail ?? null)
+  return { ...part, status: receipt.status, detail }
+}
+
+/** What the parts say of the whole: it has arrived when all have, and failed when one has. */
+export function wholeReceipt(parts: readonly Part[], at: number): Receipt {
+  const lost = parts.find((part) => isFailure(part.status))
+  if (lost) {
+    const detail = `Part ${lost.n} of ${parts.length}${lost.detail ? `: ${lost.detail}` : ''}`
+    return { status: lost.status, at, detail }
+  }
+  const least = parts.reduce((a, b) => (RANK[b.status] < RANK[a.status] ? b : a))
+  return { status: least.status, at }
+}
+
+function isFailure(status: Receipt['status']): boolean {
+  return status === 'ERROR' || status === 'DECLINED'
+}

@@ -1,0 +1,135 @@
+import type { Group } from '../core/group.js'
+import type { Message, SendStyle, Service } from '../core/message.js'
+import { needsIMessage } from '../core/message-extra.js'
+import { dayOf } from '../core/pacing.js'
+import { serviceChain } from '../core/service.js'
+import type { Ctx } from '../ctx.js'
+import type { Outbound } from '../drivers/driver.js'
+import { type Attempt, insertAttempts, listAttempts } from '../storage/attempts.js'
+import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
+import { findGroups } from '../storage/groups.js'
+import { holdsLease } from '../storage/leases.js'
+import { countSends } from '../storage/line-days.js'
+import { findMessagesByHandle } from '../storage/messages.js'
+import type { DispatchLine } from './dispatch-line.js'
+import { forDriver } from './groups.js'
+import { recoverOpenAttempts } from './outcomes.js'
+
+export interface Claimed {
+  message: Message
+  attempt: Attempt
+  outbound: Outbound
+}
+
+/** The process no longer drives the line: another has taken it over. */
+export class LeaseLost extends Error {}
+
+/**
+ * Commits one attempt per message, before the first byte leaves. Whatever happens from here on, the attempt is
+ * there to say that the message may be out. `reach` is what the carrier knows of each recipient's services.
+ * A message that somebody settled in this very moment is left out.
+ */
+export async function claim(
+  ctx: Ctx,
+  on: DispatchLine,
+  messages: readonly Message[],
+  reach: ReadonlyMap<string, readonly Service[]>,
+): Promise<Claimed[]> {
+  if (messages.length === 0) return []
+  const now = ctx.clock.now()
+  const groups = await findGroups(
+    ctx.db,
+    messages.flatMap((message) => message.groupId ?? []),
+  )
+  const claimed = await Promise.all(
+    messages.map(async (message): Promise<Claimed> => {
+      const attempt: Attempt = {
+        ref: ctx.newId(),
+        messageId: message.id,
+        n: message.attempts + 1,
+        lineId: on.line.id,
+        epoch: on.lease.epoch,
+        service: chooseService(on, message, reach.get(message.contact)),
+        state: 'on_wire',
+        wireAt: now,
+        endedAt: null,
+        providerId: null,
+        lookups: 0,
+        code: null,
+        detail: null,
+      }
+      const group = groups.get(message.groupId ?? '')
+      return { message, attempt, outbound: await outboundOf(ctx, message, attempt, group) }
+    }),
+  )
+  try {
+    await ctx.db.write((sql) =>
+      Promise.all([
+        insertAttempts(
+          sql,
+          claimed.map((one) => one.attempt),
+        ),
+        on.daily && countSends(sql, on.line.id, dayOf(now), claimed.length),
+      ]),
+    )
+    on.daily?.count(now, claimed.length)
+  } catch (error) {
+    if (error instanceof UniqueViolation) {
+      // The line's former driver started this very attempt while it lost the line: its outcome is the question.
+      await recoverOpenAttempts(ctx, on)
+      return []
+    }
+    if (!(error instanceof MissingValue)) throw error
+    if (!(await holdsLease(ctx.db, on.lease))) throw new LeaseLost()
+    if (messages.length === 1) return []
+    const each = await Promise.all(messages.map((message) => claim(ctx, on, [message], reach)))
+    return each.flat()
+  }
+  ctx.failpoint('dispatch.after_attempt')
+  return claimed
+}
+
+/** The message's own service, unless the carrier knows it cannot reach the recipient and a lesser one can. */
+function chooseService(
+  on: DispatchLine,
+  message: Message,
+  reachable: readonly Service[] | undefined,
+): Service {
+  if (!reachable || reachable.includes(message.service) || needsIMessage(message.extra))
+    return message.service
+  // Never back to a better one: that has refused the message, whatever the carrier says it can reach.
+  const own = on.services.indexOf(message.service)
+  const chain = serviceChain(on.services, reachable)
+  return chain.find((service) => on.services.indexOf(service) > own) ?? message.service
+}
+
+async function outboundOf(
+  ctx: Ctx,
+  message: Message,
+  attempt: Attempt,
+  group: Group | undefined,
+): Promise<Outbound> {
+  return {
+    ref: attempt.ref,
+    handle: message.handle,
+    to: group ? '' : message.contact,
+    service: attempt.service,
+    content: message.content,
+    mediaUrl: message.mediaUrl,
+    sendStyle: attempt.service === 'iMessage' ? (message.sendStyle as SendStyle | '') : '',
+    replyTo: message.replyTo
+      ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex)
+      : null,
+    group: group ? forDriver(group) : null,
+    extra: message.extra,
+    run: message.run,
+  }
+}
+
+async function replyTarget(sql: Sql, handle: string, partIndex: number | null) {
+  const target = (await findMessagesByHandle(sql, [handle])).get(handle)
+  if (!target) return null
+  const providerId =
+    target.providerId ?? (await listAttempts(sql, target.id)).find((a) => a.providerId)?.providerId
+  return providerId ? { providerId, partIndex: partIndex ?? 0 } : null
+}

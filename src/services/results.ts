@@ -1,0 +1,170 @@
+import { afterAcceptance, afterResult, by, type SendResult } from '../core/outcome.js'
+import { dayOf } from '../core/pacing.js'
+import type { Ctx } from '../ctx.js'
+import { type AttemptPart, insertAttemptParts } from '../storage/attempt-parts.js'
+import { type EndedAttempt, endAttempts } from '../storage/attempts.js'
+import { requireMessages } from '../storage/fences.js'
+import { lockLine } from '../storage/leases.js'
+import { countSends } from '../storage/line-days.js'
+import { isCurrent, requireCurrent } from '../storage/lines.js'
+import { type Change, lockMessages } from '../storage/messages.js'
+import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
+import { saveChanges, unlessChanged } from './changes.js'
+import type { Claimed } from './claim.js'
+import type { DispatchLine } from './dispatch-line.js'
+import { applyParked } from './receipts.js'
+
+export interface Ended {
+  claimed: Claimed
+  result: SendResult
+}
+
+/**
+ * Records what became of attempts. Answers when each message needs something done again, if ever. As a rule
+ * nothing has happened to a message while it was on the wire: then the result is written without a question.
+ */
+export async function recordResults(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+): Promise<(number | null)[]> {
+  ctx.failpoint('dispatch.before_result')
+  const next = await unlessChanged(
+    () => recordExpected(ctx, on, ended),
+    () => recordAfterAll(ctx, on, ended),
+  )
+  for (const outcome of ['accepted', 'refused', 'never-left', 'unknown'] as const) {
+    const n = ended.filter(({ result }) => result.outcome === outcome).length
+    if (n > 0) ctx.metrics.outcomes.inc({ driver: on.line.driver, outcome }, n)
+  }
+  if (on.daily) on.daily.count(ctx.clock.now(), -unsent(ended, ctx.clock.now()))
+  ctx.failpoint('dispatch.after_result')
+  return next
+}
+
+async function recordExpected(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+): Promise<(number | null)[]> {
+  const now = ctx.clock.now()
+  const parked = await listParkedReceipts(ctx.db, on.line.id, acceptedIds(ended))
+  if (parked.length > 0) return recordAfterAll(ctx, on, ended)
+  const changes = ended.map(({ claimed, result }) => ({
+    before: claimed.message,
+    after: afterResult(claimed.message, claimed.attempt, result, on, now),
+  }))
+  await ctx.db.write((sql) =>
+    Promise.all([
+      endAttempts(sql, endings(ended, now)),
+      insertAttemptParts(sql, on.line.id, partsOf(ended)),
+      saveChanges(sql, changes),
+      on.daily && countSends(sql, on.line.id, dayOf(now), -unsent(ended, now)),
+      requireMessages(
+        sql,
+        changes.map(({ before }) => before.id),
+      ),
+      requireCurrent(sql, [on.line]),
+    ]),
+  )
+  for (const [index, { claimed, result }] of ended.entries()) {
+    if (result.outcome !== 'accepted' || idsIn(result).length > 1) continue
+    const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
+    on.recent.add(result.providerId, { attempt: { ...claimed.attempt, state: 'accepted' }, message })
+  }
+  return changes.map(({ after }) => after.nextActionAt)
+}
+
+/** Somebody judged an attempt meanwhile, or a receipt overtook its answer: look first, under lock. */
+async function recordAfterAll(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+): Promise<(number | null)[]> {
+  return ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    await lockLine(sql, on.line.id)
+    // Of another world: nothing of it is left.
+    if (!(await isCurrent(sql, on.line))) return ended.map(() => null)
+    const [live, written, parked] = await Promise.all([
+      lockMessages(
+        sql,
+        ended.map(({ claimed }) => claimed.message.id),
+      ),
+      endAttempts(sql, endings(ended, now)),
+      takeParkedReceipts(sql, on.line.id, acceptedIds(ended)),
+    ])
+    const changes: Change[] = []
+    const current = ended.map(({ claimed, result }, index) => {
+      const before = live.get(claimed.message.id)
+      // It was removed with its test run.
+      if (!before) return () => ({ nextActionAt: null })
+      // An acceptance is evidence even when it comes too late for its attempt; nothing else is.
+      if (!written[index] && result.outcome !== 'accepted') return () => before
+      const change: Change = {
+        before,
+        after:
+          written[index] || result.outcome !== 'accepted'
+            ? afterResult(before, claimed.attempt, result, on, now)
+            : afterAcceptance(before, by(claimed.attempt, result.service), result.status, on, now),
+      }
+      changes.push(change)
+      return () => change.after
+    })
+    for (const { claimed, result } of ended) {
+      const ids = idsIn(result)
+      const own = parked.filter(({ providerId }) => ids.includes(providerId))
+      const partIds = ids.length > 1 ? ids : []
+      const parts = applyParked(on, own, { attempt: claimed.attempt, partIds }, changes, now)
+      await insertAttemptParts(sql, on.line.id, parts)
+    }
+    await saveChanges(sql, changes)
+    if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(ended, now))
+    return current.map((message) => message().nextActionAt)
+  })
+}
+
+/** What did not go out, or goes out by another service, does not count for the day. */
+function unsent(ended: readonly Ended[], now: number): number {
+  return ended.filter(
+    ({ claimed, result }) =>
+      dayOf(claimed.attempt.wireAt) === dayOf(now) &&
+      (result.outcome === 'never-left' || (result.outcome === 'refused' && result.tryNextService)),
+  ).length
+}
+
+function acceptedIds(ended: readonly Ended[]): string[] {
+  return ended.flatMap(({ result }) => idsIn(result))
+}
+
+/** The ids under which the carrier will speak of it: one, or one for each part. */
+function idsIn(result: SendResult): readonly string[] {
+  if (result.outcome !== 'accepted') return []
+  return result.partIds && result.partIds.length > 1 ? result.partIds : [result.providerId]
+}
+
+function partsOf(ended: readonly Ended[]): AttemptPart[] {
+  return ended.flatMap(({ claimed, result }) => {
+    const ids = idsIn(result)
+    return ids.length < 2
+      ? []
+      : ids.map((providerId, i) => ({
+          ref: claimed.attempt.ref,
+          n: i + 1,
+          providerId,
+          status: 'SENT' as const,
+          detail: null,
+        }))
+  })
+}
+
+function endings(ended: readonly Ended[], now: number): EndedAttempt[] {
+  return ended.map(({ claimed, result }) => ({
+    ref: claimed.attempt.ref,
+    state: result.outcome === 'never-left' ? 'never_left' : result.outcome,
+    endedAt: now,
+    providerId: result.outcome === 'accepted' ? idsIn(result).join(' ') : null,
+    code: result.outcome === 'accepted' ? null : result.code,
+    detail: result.outcome === 'accepted' ? null : result.detail,
+  }))
+}

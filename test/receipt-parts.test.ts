@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Line } from '../src/core/line.js'
+import type { Receipt, SendResult } from '../src/core/outcome.js'
+import { type Claimed, claim } from '../src/services/claim.js'
+import { createRecentSends, type DispatchLine } from '../src/services/dispatch-line.js'
+import { recordReceipts, rematchParked } from '../src/services/receipts.js'
+import { recordResults } from '../src/services/results.js'
+import { listQueue } from '../src/storage/message-queue.js'
+import { findMessagesById } from '../src/storage/messages.js'
+import { createWorld, ENGINES, LINE, type World } from './support/world.js'
+
+/** Carriers that take a message in parts, spell ids in two ways, or use them again. The test is the line's driver. */
+describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
+  let world: World
+  let on: DispatchLine
+  let n = 0
+  beforeAll(async () => {
+    world = await createWorld(engine, { line: { config: { state: 'OFFLINE' }, pace: 0 } })
+    const { line, lease } = world.app.ctx.lines
+      .all()
+      .find((one) => one.line.number === LINE && one.line.network === 'live') as unknown as {
+      line: Line
+      lease: DispatchLine['lease']
+    }
+    on = { line, lease, services: ['SMS'], daily: null, recent: createRecentSends() }
+  })
+  afterAll(() => world.close())
+
+  interface Sent {
+    claimed: Claimed
+    handle: string
+    to: string
+  }
+
+  /** A message on the wire. */
+  async function onWire(): Promise<Sent> {
+    const { ctx } = world.app
+    const to = `+1202557${1000 + n++}`
+    const { message_handle: handle } = await world.send({ number: to, content: `parts ${n}` })
+    const rows = await listQueue(ctx.db, on.line.id, 0, 100_000)
+    const found = await findMessagesById(
+      ctx.db,
+      rows.map((row) => row.id),
+    )
+    const message = [...found.values()].find((one) => one.handle === handle)!
+    const [claimed] = await claim(ctx, on, [message], new Map())
+    return { claimed: claimed!, handle, to }
+  }
+
+  const answer = (sent: Sent, ids: string[]) => {
+    const result: SendResult = { outcome: 'accepted', providerId: ids[0]!, status: 'SENT', partIds: ids }
+    return recordResults(world.app.ctx, on, [{ claimed: sent.claimed, result }])
+  }
+  const report = (id: string, status: Receipt['status'] = 'DELIVERED', fields: Partial<Receipt> = {}) =>
+    recordReceipts(world.app.ctx, on, [{ providerId: id, status, at: world.app.ctx.clock.now(), ...fields }])
+  const statusOf = async (sent: Sent) => (await world.record(sent.handle)).status as string
+  const fresh = (count: number) => Array.from({ length: count }, (_, i) => `${engine}-${n}-${i}`)
+
+  it('a message in three parts is delivered when all three are, in every order', async () => {
+    const orders = [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+    ]
+    for (const order of orders) {
+      const sent = await onWire()
+      const ids = fresh(3)
+      await answer(sent, ids)
+      for (const [step, part] of order.entries()) {
+        expect(await statusOf(sent)).toBe('SENT')
+        await report(ids[part]!)
+        if (step === 0) await report(ids[part]!)
+      }
+      expect(await statusOf(sent)).toBe('DELIVERED')
+    }
+  })
+
+  it('one lost part fails the message, and says which', async () => {
+    const sent = await onWire()
+    const ids = fresh(3)
+    await answer(sent, ids)
+    await report(ids[0]!)
+    await report(ids[1]!, 'ERROR', { code: 'UNDELIV', detail: 'err 069' })
+    await report(ids[2]!)
+    const record = await world.record(sent.handle)
+    expect(record.status).toBe('ERROR')
+    expect(record.error_detail).toBe('Part 2 of 3: UNDELIV: err 069')
+  })
+
+  it('receipts of parts that overtake the answer wait for it', async () => {
+    for (const early of [1, 2, 3]) {
+      const sent = await onWire()
+      const ids = fresh(3)
+      for (const id of ids.slice(0, early)) await report(id)
+      expect(await statusOf(sent)).toBe('QUEUED')
+      await answer(sent, ids)
+      expect(await statusOf(sent)).toBe(early === 3 ? 'DELIVERED' : 'SENT')
+      for (const id of ids.slice(early)) await report(id)
+      expect(await statusOf(sent)).toBe('DELIVERED')
+    }
+  })
+
+  it('a receipt parked by another process in that very moment is found later', async () => {
+    const { ctx } = world.app
+    const sent = await onWire()
+    const ids = fresh(2)
+    await answer(sent, ids)
+    await report(ids[0]!)
+    await ctx.db.run(
+      'insert into parked_receipts (line_id, provider_id, status, report, received_at) values ($1, $2, $3, $4, $5)',
+      [
+        on.line.id,
+        ids[1]!,
+        'DELIVERED',
+        JSON.stringify({ providerId: ids[1], status: 'DELIVERED', at: ctx.clock.now() }),
+        ctx.clock.now(),
+      ],
+    )
+    await rematchParked(ctx, on)
+    expect(await statusOf(sent)).toBe('DELIVERED')
+  })
+
+  it.each([
+    ['hexadecimal in the answer, decimal in the receipt', '1A2B', '6699', ['1a2b', '1A2B']],
+    ['padded in the receipt', '4711', '0000004711', ['4711']],
+  ])('%s', async (_, inAnswer, inReceipt, otherIds) => {
+    const sent = await onWire()
+    await answer(sent, [inAnswer])
+    await report(inReceipt, 'DELIVERED', { otherIds, to: sent.to.slice(1) })
+    expect(await statusOf(sent)).toBe('DELIVERED')
+    const early = await onWire()
+    await report(`9${inReceipt}`, 'DELIVERED', { otherIds: [`9${inAnswer}`], to: early.to })
+    await answer(early, [`9${inAnswer}`])
+    expect(await statusOf(early)).toBe('DELIVERED')
+  })
+
+  it('another spelling of an id means nothing for a message to somebody else', async () => {
+    const [sixteen, other] = [await onWire(), await onWire()]
+    await answer(sixteen, ['10'])
+    // 16 in decimal is 10 in hexadecimal: the receipt of a message whose answer is still on its way.
+    await report('16', 'DELIVERED', { otherIds: ['10'], to: other.to })
+    expect(await statusOf(sixteen)).toBe('SENT')
+    await answer(other, ['16'])
+    expect(await statusOf(other)).toBe('DELIVERED')
+    expect(await statusOf(sixteen)).toBe('SENT')
+  })
+
+  it('a carrier that counts from one again: a receipt is about the later message', async () => {
+    const [first, second] = [await onWire(), await onWire()]
+    await answer(first, ['1'])
+    await answer(second, ['1'])
+    on.recent.take('1')
+    await report('1')
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['SENT', 'DELIVERED'])
+  })
+
+  it('a carrier that sent it by another service says so', async () => {
+    const sent = await onWire()
+    const both = { ...on, services: ['iMessage', 'SMS'] as const }
+    await recordResults(world.app.ctx, both, [
+      {
+        claimed: sent.claimed,
+        result: { outcome: 'accepted', providerId: fresh(1)[0]!, status: 'SENT', service: 'SMS' },
+      },
+    ])
+    expect(await world.record(sent.handle)).toMatchObject({ service: 'SMS', was_downgraded: true })
+  })
+})
