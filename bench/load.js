@@ -2,7 +2,8 @@
 import net from 'node:net'
 
 /**
- * @param {{port: number, seconds?: number, count?: number, connections?: number, body: (i: number) => string}} options
+ * @param {{port: number, seconds?: number, count?: number, connections?: number, body?: (i: number) => string, request?: (i: number) => string}} options
+ * `body` is what is sent to Trunkline; `request` is a whole request for another server.
  * Runs for a time or for a number of requests. Answers completed requests, failures and the time taken.
  */
 export async function load({
@@ -11,6 +12,10 @@ export async function load({
   count = Number.POSITIVE_INFINITY,
   connections = 64,
   body,
+  request = (i) => {
+    const text = body(i)
+    return `POST /api/send-message HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\nsb-api-key-id: dev-live-key\r\nsb-api-secret-key: dev-live-secret\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  },
 }) {
   const startedAt = performance.now()
   const deadline = startedAt + seconds * 1000
@@ -27,10 +32,7 @@ export async function load({
           socket.end()
           return resolve(undefined)
         }
-        const text = body(sent++)
-        socket.write(
-          `POST /api/send-message HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\nsb-api-key-id: dev-live-key\r\nsb-api-secret-key: dev-live-secret\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-        )
+        socket.write(request(sent++))
       }
       socket.on('connect', next)
       socket.on('error', reject)

@@ -6,6 +6,7 @@ import { coldStart } from './cold-start.js'
 import { bulkGrowth, contactsGrowth } from './contacts.js'
 import { deliveredSqlite } from './delivered.js'
 import { listGrowth } from './list.js'
+import { smppAccept, smppReceipts, smppThrottled } from './smpp.js'
 import { soak } from './soak.js'
 import { fanout } from './streams.js'
 import { thirtyDays } from './thirty-days.js'
@@ -24,6 +25,10 @@ const BENCHES = {
   rss_mb: acceptSqlite,
   thirty_days_s: thirtyDays,
   cold_start_ms: coldStart,
+  smpp_accept_vs_kannel: smppAccept,
+  smpp_accept_vs_kannel_spool: smppAccept,
+  smpp_receipts_vs_kannel: smppReceipts,
+  smpp_throttled_ideal: smppThrottled,
   soak,
 }
 const DEFAULT = [
@@ -38,6 +43,9 @@ const DEFAULT = [
   'fanout_p99_ms',
   'thirty_days_s',
   'cold_start_ms',
+  'smpp_accept_vs_kannel',
+  'smpp_receipts_vs_kannel',
+  'smpp_throttled_ideal',
 ]
 
 const { values, positionals } = parseArgs({

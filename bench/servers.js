@@ -42,8 +42,8 @@ export async function startBare() {
   return { port: server.first.port, stop: server.stop }
 }
 
-/** A Trunkline in the default world. `line` are settings of its line. */
-export async function startTrunkline({ databaseUrl, line } = {}) {
+/** A Trunkline in the default world. `line` are settings of its line, `add` is a further one. */
+export async function startTrunkline({ databaseUrl, line, add } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'trunkline-bench-'))
   const env = {
     PORT: '0',
@@ -60,8 +60,16 @@ export async function startTrunkline({ databaseUrl, line } = {}) {
     const { id } = lines.find((one) => one.world === 'live' && one.number === '+12025550100')
     await request(`/admin/lines/${id}`, { method: 'PATCH', headers: ADMIN, body: JSON.stringify(line) })
   }
+  if (add) {
+    const { data: accounts } = await request('/admin/accounts', { headers: ADMIN })
+    const body = JSON.stringify({ account_id: accounts[0].id, ...add })
+    const { id } = await request('/admin/lines', { method: 'POST', headers: ADMIN, body })
+    for (let state; state !== 'ONLINE'; )
+      state = (await request(`/admin/lines/${id}`, { headers: ADMIN })).state
+  }
   return {
     port: Number(new URL(url).port),
+    pid: server.child.pid,
     request,
     rssMb: () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))?.[1]) / 1024,
