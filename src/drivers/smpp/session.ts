@@ -62,12 +62,13 @@ export function openSession(options: SessionOptions): Session {
   const { clock } = options
   const socket = options.open()
   const frame = createFramer()
-  const requests = createRequests(options, (octets) => socket.write(octets))
+  const requests = createRequests(options, put)
   let isBound = false
   let stopping = false
   let ended: string | undefined
   let lastHeard = clock.now()
   let deliveries = 0
+  let isGathering = false
   let idle = () => {}
 
   let letIn: () => void = () => {}
@@ -82,17 +83,12 @@ export function openSession(options: SessionOptions): Session {
   socket.once(isSecure(socket) ? 'secureConnect' : 'connect', () => void login())
   socket.on('data', (chunk: Buffer) => {
     lastHeard = clock.now()
-    // Answers to everything in this chunk leave together.
-    socket.cork()
     const { pdus, broken } = frame(chunk)
     for (const octets of pdus) take(octets)
     if (broken) {
       write({ command: 'generic_nack', status: INVALID_LENGTH, sequence: broken.sequence })
-      socket.uncork()
       end(`the carrier sent a PDU of ${broken.length} octets`)
-      return
     }
-    process.nextTick(() => socket.uncork())
   })
   socket.on('error', (error) => end(error.message))
   socket.on('close', () => end('the carrier closed the connection'))
@@ -156,7 +152,20 @@ export function openSession(options: SessionOptions): Session {
   }
 
   function write(pdu: Pdu) {
-    if (ended === undefined) socket.write(encodePdu(pdu))
+    if (ended === undefined) put(encodePdu(pdu))
+  }
+
+  /** What is written in one turn leaves together: a packet for each message would cost more than the message. */
+  function put(octets: Buffer) {
+    if (!isGathering) {
+      isGathering = true
+      socket.cork()
+      process.nextTick(() => {
+        isGathering = false
+        socket.uncork()
+      })
+    }
+    socket.write(octets)
   }
 
   /** A peer that is gone without a word is noticed by asking. */
