@@ -14,6 +14,7 @@ import type { WebhookBook } from './services/webhook-book.js'
 import type { WorldSettings } from './services/world.js'
 import type { Blobs } from './storage/blobs.js'
 import type { Db } from './storage/db.js'
+import type { NewMessage } from './storage/messages.js'
 
 /** The long-lived things, built once in app.ts and handed to everything that has effects. */
 export interface Ctx {
@@ -73,6 +74,8 @@ export interface DrivenLine {
   resolve(messageId: number): Promise<void>
   /** The message changed under the runner's feet: look at it again. */
   recheck(messageId: number): void
+  /** Messages that were just stored for it, so that it need not read them back. */
+  accepted(messages: readonly NewMessage[]): void
   /** Asks the carrier to do something at once. */
   act<M extends keyof LineActions>(method: M, ask: Asked<M>): Promise<Answered<M>>
   queued(): number

@@ -3,6 +3,7 @@ import type { Row, Sql } from './db.js'
 /** What a line still has to do, oldest first. What waits for a chosen time is not in it yet. */
 export interface QueueEntry {
   id: number
+  handle: string
   contact: string
   groupId: string | null
   nextActionAt: number
@@ -15,7 +16,7 @@ export async function listQueue(
   limit: number,
 ): Promise<QueueEntry[]> {
   const rows = await sql.all(
-    `select id, contact, group_id, next_action_at from messages
+    `select id, handle, contact, group_id, next_action_at from messages
      where line_id = $1 and next_action_at is not null and due_at is null and id > $2 order by id limit $3`,
     [lineId, afterId, limit],
   )
@@ -30,7 +31,7 @@ export async function listConversationQueue(
   limit: number,
 ): Promise<QueueEntry[]> {
   const rows = await sql.all(
-    `select id, contact, group_id, next_action_at from messages
+    `select id, handle, contact, group_id, next_action_at from messages
      where line_id = $1 and next_action_at is not null and due_at is null and coalesce(group_id, contact) = $2 order by id limit $3`,
     [lineId, conversation, limit],
   )
@@ -58,6 +59,7 @@ export async function countBefore(
 function toQueueEntry(row: Row): QueueEntry {
   return {
     id: row.id as number,
+    handle: row.handle as string,
     contact: row.contact as string,
     groupId: row.group_id as string | null,
     nextActionAt: row.next_action_at as number,

@@ -8,6 +8,7 @@ const BOB = '+12025550102'
 
 const row = (id: number, contact = ADA, nextActionAt = 0, groupId: string | null = null): QueueEntry => ({
   id,
+  handle: `M${id}`,
   contact,
   groupId,
   nextActionAt,

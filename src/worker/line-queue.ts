@@ -7,6 +7,7 @@ import type { QueueEntry } from '../storage/message-queue.js'
  */
 export interface Entry {
   id: number
+  handle: string
   conversation: string
   contact: string
   dueAt: number
@@ -56,7 +57,13 @@ export function createLineQueue() {
           continue
         }
         if (row.id >= conversation.leftUntil) conversation.leftUntil = 0
-        const entry = { id: row.id, conversation: name, contact: row.contact, dueAt: row.nextActionAt }
+        const entry = {
+          id: row.id,
+          handle: row.handle,
+          conversation: name,
+          contact: row.contact,
+          dueAt: row.nextActionAt,
+        }
         known.set(row.id, entry)
         conversation.entries.push(entry)
         if (conversation.entries.length === 1) offer(entry, now)

@@ -22,6 +22,7 @@ import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
 import { listConversationQueue, listQueue } from '../storage/message-queue.js'
 import { findMessagesById } from '../storage/messages.js'
+import { createFreshMessages } from './fresh-messages.js'
 import { startChores } from './line-chores.js'
 import { createLineQueue, type Entry } from './line-queue.js'
 import { createStateKeeper } from './line-state.js'
@@ -58,6 +59,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     )
 
   const queue = createLineQueue()
+  const fresh = createFreshMessages()
   const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
   const pace = createPace(line.pace, recent)
   // What changes messages of this line happens one after the other: nothing passes something else unseen.
@@ -165,7 +167,9 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     }
     for (const id of left.keys()) inFlight.add(id)
     try {
-      const messages = await findMessagesById(ctx.db, [...left.keys()])
+      const messages = fresh.take(left.values())
+      const others = [...left.keys()].filter((id) => !messages.has(id))
+      for (const [id, message] of await findMessagesById(ctx.db, others)) messages.set(id, message)
       const now = ctx.clock.now()
       const due: Message[] = []
       for (const message of messages.values()) {
@@ -271,6 +275,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     },
     queued: () => queue.size(),
     inFlight: () => inFlight.size,
+    accepted: fresh.add,
     recheck,
     resolve: resolveNow,
     act,

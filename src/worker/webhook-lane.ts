@@ -124,7 +124,13 @@ export function createLane(
   function add(rows: readonly QueuedDelivery[]) {
     const now = ctx.clock.now()
     queue.add(
-      rows.map(({ id, subject, nextAt }) => ({ id, contact: subject, groupId: null, nextActionAt: nextAt })),
+      rows.map(({ id, subject, nextAt }) => ({
+        id,
+        handle: '',
+        contact: subject,
+        groupId: null,
+        nextActionAt: nextAt,
+      })),
       now,
     )
   }
