@@ -35,8 +35,9 @@ export async function matchReceipts(
   const rest: Receipt[] = []
   for (const receipt of receipts) {
     const own = receipt.ref ? byRef.get(receipt.ref) : undefined
+    // Our own name of the send is the surest: a carrier may use its ids again.
     const exact =
-      (receipt.providerId && byProvider.get(receipt.providerId)) || (own?.lineId === lineId ? own : undefined)
+      (own?.lineId === lineId && own) || (receipt.providerId && byProvider.get(receipt.providerId))
     if (exact) matched.push({ receipt, attempt: exact, isLoose: false })
     else rest.push(receipt)
   }

@@ -1,0 +1,194 @@
+import { expect } from 'vitest'
+import { loadConfig } from '../../src/config.js'
+import { openPostgres } from '../../src/storage/postgres.js'
+import { openSqlite } from '../../src/storage/sqlite.js'
+import { eventually, type SpawnedServer, spawnServer, temporaryStorage } from '../support/server.js'
+import type { Engine } from '../support/world.js'
+import { get, PHONES, post } from './ledger.js'
+
+/** A carrier that outlives every death of ours, and can die itself. */
+export interface Carrier {
+  driver: string
+  config: Record<string, unknown>
+  /** Further settings of the line. */
+  line?: Record<string, unknown>
+  /** The texts it has taken from us, in order, each as often as it took it. */
+  taken(): string[]
+  /** Called when a text has come, before it is answered. `silence`: it was taken, and no answer follows. */
+  onTake: ((text: string) => 'answer' | 'silence') | undefined
+  /** Gone with all its connections; what it has taken it still knows when it comes back. */
+  die(): Promise<void>
+  revive(): Promise<void>
+  /** Tells the fate of everything it has taken. Telling it again does no harm. */
+  report(): Promise<void>
+  close(): Promise<void>
+}
+
+const LINE = '+12025557700'
+
+/** Every step of a send, from the request to the receipt. */
+const POINTS = [
+  'accept.before_commit',
+  'accept.after_commit',
+  'dispatch.after_attempt',
+  'dispatch.after_wire',
+  'dispatch.before_result',
+  'dispatch.after_result',
+  'receipt.before_commit',
+  'receipt.after_commit',
+]
+
+/**
+ * Kills us at every step of a send, and the carrier at every step of its own. Then: no text twice at the carrier,
+ * nothing accepted is lost, and every message has an end, which is either true or says that it is not known.
+ */
+export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<void> {
+  const storage = await temporaryStorage(engine)
+  const env = {
+    ...storage,
+    TRUNKLINE_LEASE_MS: '900',
+    TRUNKLINE_WIRE_TIMEOUT_MS: '1500',
+    TRUNKLINE_DRAIN_MS: '300',
+    LOG_LEVEL: 'silent',
+  }
+  const accepted = new Set<string>()
+  let n = 0
+
+  async function send(url: string): Promise<boolean> {
+    const content = `text ${n++} of many`
+    const number = PHONES[n % PHONES.length]
+    const answer = await post(url, '/api/send-message', { from_number: LINE, number, content }).catch(
+      () => undefined,
+    )
+    if (answer === undefined) return false
+    expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+    accepted.add(content)
+    return true
+  }
+  const sendSome = (url: string) => Promise.all(Array.from({ length: 4 }, () => send(url)))
+
+  const first = await spawnServer({ env })
+  const [account] = (await get(first.url, '/admin/accounts', 'admin')).data
+  const { driver, config, line } = carrier
+  const made = await post(
+    first.url,
+    '/admin/lines',
+    { account_id: account.id, number: LINE, driver, pace: 0, settle_ms: 1000, config, ...line },
+    {},
+    'admin',
+  )
+  expect(made.status, JSON.stringify(made.body)).toBe(201)
+  await online(first)
+
+  // The carrier dies in the middle of things; we live on.
+  for (const answer of ['answer', 'silence'] as const) {
+    carrier.onTake = () => {
+      carrier.onTake = undefined
+      void carrier.die()
+      return answer
+    }
+    await sendSome(first.url)
+    await eventually(
+      async () => carrier.onTake,
+      (hook) => hook === undefined,
+      10_000,
+    )
+    await carrier.revive()
+    await online(first)
+  }
+  await first.kill('SIGTERM')
+
+  // We die at named moments.
+  for (const point of POINTS) {
+    const server = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } }).catch(() => undefined)
+    if (!server) continue
+    await live(server, point)
+    expect(await server.exited, point).toMatchObject({ signal: 'SIGKILL' })
+  }
+
+  // We die when the carrier has our bytes: before it answers, and right after.
+  for (const answer of ['answer', 'silence'] as const) {
+    const server = await spawnServer({ env })
+    carrier.onTake = () => {
+      carrier.onTake = undefined
+      void server.kill('SIGKILL')
+      return answer
+    }
+    await live(server, `taken, then ${answer}`)
+    expect(await server.exited).toMatchObject({ signal: 'SIGKILL' })
+  }
+
+  const last = await spawnServer({ env })
+  await online(last)
+  const open = async () => {
+    await carrier.report()
+    const counts = await Promise.all(
+      ['QUEUED', 'PENDING', 'ACCEPTED'].map(
+        async (status) => (await get(last.url, `/api/v2/messages?status=${status}&limit=1`)).pagination.total,
+      ),
+    )
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+  await eventually(open, (count) => count === 0, 30_000, 400)
+  await eventually(
+    async () => {
+      await carrier.report()
+      return (await get(last.url, '/api/v2/messages?status=SENT&limit=1')).pagination.total
+    },
+    (count) => count === 0,
+    20_000,
+    400,
+  )
+  expect(await last.kill('SIGTERM')).toMatchObject({ code: 0 })
+
+  const copies = new Map<string, number>()
+  for (const text of carrier.taken()) copies.set(text, (copies.get(text) ?? 0) + 1)
+  const wrong = [...copies].filter(([, count]) => count > 1).map(([text, count]) => `${text}: ${count} times`)
+  const messages = await stored(engine, storage)
+  for (const text of accepted)
+    if (messages.filter(({ content }) => content === text).length !== 1) wrong.push(`${text}: lost`)
+  for (const { content, status, error_reason: reason } of messages) {
+    const isTaken = copies.has(content)
+    if (status === 'DELIVERED' ? !isTaken : status !== 'ERROR' || reason !== 'outcome_unknown')
+      wrong.push(`${content}: ${status} ${reason}, ${isTaken ? '' : 'not '}at the carrier`)
+    // Every fate was reported, so that what the carrier has cannot stay unknown.
+    if (isTaken && status !== 'DELIVERED') wrong.push(`${content}: at the carrier, and ${status}`)
+  }
+  expect(wrong).toEqual([])
+  expect(accepted.size).toBeGreaterThan(30)
+
+  async function live(server: SpawnedServer, why: string) {
+    const isDead = () => Promise.race([server.exited.then(() => true), pause(30).then(() => false)])
+    for (let tries = 0; tries < 100; tries++) {
+      const sent = await sendSome(server.url)
+      await carrier.report().catch(() => {})
+      if (!sent.every(Boolean) || (await isDead())) return
+    }
+    throw new Error(`${why}: it never came to that`)
+  }
+
+  async function online(server: SpawnedServer) {
+    await eventually(
+      async () =>
+        (await get(server.url, '/admin/lines', 'admin')).data.find(
+          (one: { number: string }) => one.number === LINE,
+        ),
+      (one) => one?.state === 'ONLINE',
+      15_000,
+    )
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function stored(engine: Engine, storage: Record<string, string>) {
+  const config = loadConfig(storage)
+  const db = engine === 'postgres' ? await openPostgres(config.databaseUrl!) : await openSqlite(config.data)
+  try {
+    return await db.all<{ content: string; status: string; error_reason: string | null }>(
+      "select content, status, error_reason from messages where content like 'text %'",
+    )
+  } finally {
+    await db.close()
+  }
+}

@@ -1,0 +1,89 @@
+import { describe, it } from 'vitest'
+import { TAG } from '../../src/drivers/smpp/commands.js'
+import { createSmsc, type Smsc, type Submitted } from '../peers/smsc.js'
+import { ENGINES } from '../support/world.js'
+import { type Carrier, killEverywhere } from './carrier-kill.js'
+
+const DELIVERED = 2
+
+describe.each(ENGINES)('kill -9 of us and of the SMSC, on %s', (engine) => {
+  it('no text twice, none lost, and what the SMSC reports is known', async () => {
+    const carrier = await smscCarrier()
+    try {
+      await killEverywhere(engine, carrier)
+    } finally {
+      await carrier.close()
+    }
+  }, 180_000)
+})
+
+/** An SMSC that hands our reference back in its receipts. */
+async function smscCarrier(): Promise<Carrier> {
+  const texts: string[] = []
+  const unreported: Submitted[] = []
+  let smsc: Smsc
+  let port = 0
+
+  async function start() {
+    let seen = 0
+    smsc = await createSmsc({
+      port,
+      submit(pdu) {
+        const text = pdu.shortMessage!.toString('latin1')
+        texts.push(text)
+        return carrier.onTake?.(text) === 'silence' ? 'silence' : { answer: 0, messageId: `M${texts.length}` }
+      },
+    })
+    port = smsc.port
+    watch = () => {
+      unreported.push(...smsc.submitted.slice(seen))
+      seen = smsc.submitted.length
+    }
+  }
+  let watch = () => {}
+
+  const carrier: Carrier = {
+    driver: 'smpp',
+    get config() {
+      return { host: '127.0.0.1', port, system_id: 'us', password: 'secret', response_ms: 1000 }
+    },
+    taken: () => texts,
+    onTake: undefined,
+    async die() {
+      watch()
+      await smsc.close()
+    },
+    revive: start,
+    async report() {
+      watch()
+      if (smsc.binds() === 0) return
+      for (const { messageId, pdu } of [...unreported]) {
+        const reference = pdu.tlvs?.get(TAG.userMessageReference)
+        const tlvs = new Map([
+          [TAG.receiptedMessageId, Buffer.from(`${messageId}\0`)],
+          [TAG.messageState, Buffer.from([DELIVERED])],
+          ...(reference ? [[TAG.userMessageReference, reference] as const] : []),
+        ])
+        const told = smsc.bring({
+          command: 'deliver_sm',
+          esmClass: 4,
+          source: pdu.destination,
+          destination: pdu.source,
+          tlvs,
+        })
+        const answer = await Promise.race([
+          told,
+          new Promise<undefined>((r) => setTimeout(r, 500, undefined)),
+        ])
+        if (answer?.status !== 0) return
+        unreported.splice(
+          unreported.findIndex((one) => one.messageId === messageId),
+          1,
+        )
+      }
+    },
+    close: () => smsc.close(),
+  }
+  await start()
+  return carrier
+}
