@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chmodSync, rmSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
+import { makeDirectory } from './directory.js'
 import { startPostgres } from './postgres.js'
 import { createDatabaseNamed, TEMPLATE } from './template.js'
 
@@ -16,7 +15,7 @@ declare module 'vitest' {
 /** Builds what threads and spawned servers run, and starts a real PostgreSQL for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   execFileSync('npm', ['run', 'build', '--silent'], { stdio: ['ignore', 'ignore', 'inherit'] })
-  const directory = mkdtempSync(join(tmpdir(), 'trunkline-pg-'))
+  const directory = makeDirectory('trunkline-pg-')
   chmodSync(directory, 0o755) // as root, the server runs as another user
   const postgres = await startPostgres(directory)
   await makeTemplate(postgres.url)

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { makeDirectory } from './directory.js'
 import { createDatabase, type Engine } from './world.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 /** A directory that goes when the test file ends. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'trunkline-server-'))
+  const directory = makeDirectory('trunkline-server-')
   cleanups.push(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
 import { type App, createApp } from '../../src/app.js'
@@ -9,6 +7,7 @@ import { createClock } from '../../src/clock.js'
 import { type Config, loadConfig } from '../../src/config.js'
 import type { Log } from '../../src/ctx.js'
 import { DEFAULT_WORLD } from '../../src/services/world.js'
+import { makeDirectory } from './directory.js'
 import { createDatabaseNamed, onServer, TEMPLATE } from './template.js'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -92,7 +91,7 @@ export interface WorldOptions {
 }
 
 export async function createWorld(engine: Engine, options: WorldOptions = {}): Promise<World> {
-  const directory = mkdtempSync(join(tmpdir(), 'trunkline-test-'))
+  const directory = makeDirectory('trunkline-test-')
   const database = engine === 'postgres' ? await createDatabase() : undefined
   const config = loadConfig({
     PORT: '0',
