@@ -68,10 +68,12 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
       if (receivers.includes(socket)) receivers.splice(receivers.indexOf(socket), 1)
     })
     socket.on('data', (chunk) => {
-      for (const octets of frame(chunk).pdus) {
+      const { pdus, broken } = frame(chunk)
+      for (const octets of pdus) {
         const pdu = decodePdu(octets)
         if (pdu.command) take(pdu)
       }
+      if (broken) socket.destroy()
     })
 
     function take(pdu: Pdu) {
@@ -113,8 +115,9 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
     function act(pdu: Pdu) {
       const what = smsc.options.submit?.(pdu, submitted.length) ?? { answer: 0 }
       if (typeof what === 'object' && 'raw' in what) return void socket.write(what.raw)
-      const messageId = typeof what === 'object' && what.messageId ? what.messageId : `ID${++ids}`
-      if (typeof what === 'string' || what.answer === 0) submitted.push({ messageId, pdu })
+      const isTaken = typeof what === 'string' || what.answer === 0
+      const messageId = (typeof what === 'object' && what.messageId) || (isTaken ? `ID${++ids}` : '')
+      if (isTaken) submitted.push({ messageId, pdu })
       if (what === 'drop') return void socket.destroy()
       if (what === 'silence') return
       const reply = () => {
