@@ -44,6 +44,8 @@ export interface Smsc {
   report(messageId: string, state: number, fields?: Partial<Pdu>): Promise<Pdu>
   /** Octets as they are, to every connection. */
   raw(octets: Buffer): void
+  /** Ends every connection after what was said. */
+  hangUp(): void
   /** Cuts every connection. */
   cut(): void
   close(): Promise<void>
@@ -144,7 +146,7 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
       const own = ++sequence
       return new Promise((resolve) => {
         answers.set(own, resolve)
-        socket.write(encodePdu({ status: 0, sequence: own, ...fields }))
+        socket.write(encodePdu({ status: 0, ...fields, sequence: own }))
       })
     },
     report(messageId, state, fields = {}) {
@@ -156,6 +158,9 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
     },
     raw(octets) {
       for (const socket of sockets) socket.write(octets)
+    },
+    hangUp() {
+      for (const socket of sockets) socket.end()
     },
     cut() {
       for (const socket of sockets) socket.destroy()

@@ -3,6 +3,7 @@ import type { Outbound } from '../driver.js'
 import type { DriverClock } from '../host.js'
 import { TAG } from './commands.js'
 import type { Governor } from './governor.js'
+import { type IdForm, idKey } from './message-id.js'
 import { MAX_PARTS, type PartFields, partsOf } from './parts.js'
 import type { Pdu } from './pdu.js'
 import type { Reply, Request } from './requests.js'
@@ -55,21 +56,26 @@ function encoded(settings: SmppSettings, content: string) {
  * Submits a message part by part. A part that was refused for good ends it, and says how far it came; none is
  * submitted twice unless the carrier refused it or it never left.
  */
-export async function submit(wire: Wire, ref: string, requests: readonly Request[]): Promise<SendResult> {
+export async function submit(
+  wire: Wire,
+  ref: string,
+  requests: readonly Request[],
+  ids: IdForm,
+): Promise<SendResult> {
   if (requests.length > MAX_PARTS)
     return { outcome: 'refused', code: 'too_long', detail: `The text needs ${requests.length} parts` }
-  const ids: string[] = []
+  const taken: string[] = []
   for (const [i, pdu] of requests.entries()) {
     const result = await submitPart(wire, pdu, i > 0)
     if (!('id' in result)) return i === 0 ? result : brokenOff(result, i, requests.length)
-    ids.push(result.id || `${UNNAMED}${ref}-${i + 1}`)
+    taken.push(result.id ? idKey(result.id, ids) : `${UNNAMED}${ref}-${i + 1}`)
   }
-  const [providerId] = ids as [string]
+  const [providerId] = taken as [string]
   return {
     outcome: 'accepted',
     providerId,
     status: 'SENT',
-    ...(ids.length > 1 ? { partIds: ids } : {}),
+    ...(taken.length > 1 ? { partIds: taken } : {}),
   }
 }
 
@@ -107,7 +113,7 @@ async function submitPart(wire: Wire, pdu: Request, isRest: boolean): Promise<Pa
     const { name, verdict } = meaningOf(reply.answer.status)
     switch (verdict) {
       case 'ok':
-        return taken(reply.answer, governor)
+        return accepted(reply.answer, governor)
       case 'slower':
         busy = name
         governor.refused()
@@ -129,7 +135,7 @@ async function submitPart(wire: Wire, pdu: Request, isRest: boolean): Promise<Pa
   }
 }
 
-function taken(answer: Pdu, governor: Governor): PartResult {
+function accepted(answer: Pdu, governor: Governor): PartResult {
   // "I did not understand that, and all is well": nobody can tell what it did.
   if (answer.command === 'generic_nack')
     return { outcome: 'unknown', code: 'no_answer', detail: 'The carrier gave an answer that says nothing' }
