@@ -64,7 +64,8 @@ export function createClock(frozenAt?: number): Clock {
     isFrozen: frozenAt !== undefined,
     now,
     after(ms, fn) {
-      const timer = { at: now() + Math.max(0, ms), order: order++, fn }
+      // Whole milliseconds: a moment with a fraction is none that could be stored.
+      const timer = { at: now() + Math.max(0, Math.ceil(ms)), order: order++, fn }
       timers.add(timer)
       arm(timer.at)
       return () => void timers.delete(timer)

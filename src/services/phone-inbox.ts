@@ -1,12 +1,12 @@
 import type { Account } from '../core/account.js'
 import { networkOf } from '../core/account.js'
+import { boundedPattern, type Found } from '../core/bounded-pattern.js'
 import { AppError } from '../core/errors.js'
 import { extractCode, extractLink } from '../core/extract.js'
 import type { PhoneMessage } from '../core/phone-world.js'
 import type { Ctx } from '../ctx.js'
 import { listPhoneMessages } from '../storage/phone-messages.js'
 import { SCREEN_TOPIC } from '../wakes.js'
-import { boundedPattern, type Found } from './bounded-pattern.js'
 
 /** Waiting for a message on a phone, and taking out of it what a test needs. */
 

@@ -15,7 +15,7 @@ export interface Match {
   partId?: string
 }
 
-/** Finds the sends that receipts are about, by the carrier's id, by our ref, or by another spelling of the id. */
+/** Finds the sends that receipts are about, by the carrier's id, by another spelling of it, or by our ref. */
 export async function matchReceipts(
   sql: Sql,
   lineId: string,
@@ -34,10 +34,7 @@ export async function matchReceipts(
   const matched: Match[] = []
   const rest: Receipt[] = []
   for (const receipt of receipts) {
-    const own = receipt.ref ? byRef.get(receipt.ref) : undefined
-    // Our own name of the send is the surest: a carrier may use its ids again.
-    const exact =
-      (own?.lineId === lineId && own) || (receipt.providerId && byProvider.get(receipt.providerId))
+    const exact = receipt.providerId && byProvider.get(receipt.providerId)
     if (exact) matched.push({ receipt, attempt: exact, isLoose: false })
     else rest.push(receipt)
   }
@@ -55,7 +52,10 @@ export async function matchReceipts(
         return whole && { receipt, attempt: whole, isLoose }
       })
       .find((one) => one !== undefined)
+    // A driver may give a ref for want of anything better: an id that is known says more.
+    const own = receipt.ref ? byRef.get(receipt.ref) : undefined
     if (match) matched.push(match)
+    else if (own?.lineId === lineId) matched.push({ receipt, attempt: own, isLoose: false })
     else unmatched.push(receipt)
   }
   return { matched, unmatched }

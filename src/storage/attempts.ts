@@ -146,13 +146,13 @@ export interface OpenSend {
 
 const OPEN_SENDS = 1000
 
-/** Sends whose end is not known, newest first: in doubt, or taken and not heard of since. */
+/** Sends whose end is not known, newest first: in doubt, given up, or taken and not heard of since. */
 export async function listOpenSends(sql: Sql, lineId: string, sinceRef: string): Promise<OpenSend[]> {
   const rows = await sql.all(
     `select a.ref, a.provider_id, m.contact, m.content, a.service, a.wire_at
      from attempts a join messages m on m.id = a.message_id
      where a.ref >= $1 and a.line_id = $2
-     and (a.state in ('on_wire', 'unknown') or (a.state = 'accepted' and m.status in ('ACCEPTED', 'SENT')))
+     and (a.state in ('on_wire', 'unknown') or (a.state = 'given_up' and m.status = 'ERROR') or (a.state = 'accepted' and m.status in ('ACCEPTED', 'SENT')))
      order by a.ref desc limit $3`,
     [sinceRef, lineId, OPEN_SENDS],
   )

@@ -7,6 +7,7 @@ import { createFramer } from '../../src/drivers/smpp/framer.js'
 import { possibleIds } from '../../src/drivers/smpp/message-id.js'
 import { arrivedIn, cut, partsOf } from '../../src/drivers/smpp/parts.js'
 import { decodePdu, encodePdu, type Pdu } from '../../src/drivers/smpp/pdu.js'
+import { patternReader } from '../../src/drivers/smpp/receipt-pattern.js'
 import { reportIn } from '../../src/drivers/smpp/receipt-text.js'
 import { meaningOf } from '../../src/drivers/smpp/status.js'
 import { decodeText, encodeText } from '../../src/drivers/smpp/text.js'
@@ -298,16 +299,16 @@ describe('receipts', () => {
     esmClass: 4,
     ...fields,
   })
-  const DONE = Date.UTC(2026, 10, 15, 10, 30)
+  const TAKEN = Date.UTC(2026, 10, 15, 10, 29)
 
   it.each([
     [
       'id:0123ab sub:001 dlvrd:001 submit date:2611151029 done date:2611151030 stat:DELIVRD err:000 text:Hello',
-      { id: '0123ab', status: 'DELIVERED', code: '000', doneAt: DONE },
+      { id: '0123ab', status: 'DELIVERED', code: '000', submittedAt: TAKEN, text: 'Hello' },
     ],
     [
-      'id:7 stat:UNDELIV err:27 done date:261115103000',
-      { id: '7', status: 'ERROR', code: '27', doneAt: DONE },
+      'id:7 stat:UNDELIV err:27 submit date:261115102900',
+      { id: '7', status: 'ERROR', code: '27', submittedAt: TAKEN },
     ],
     ['ID:7 Stat:expired ERR:1 Text:stat:DELIVRD', { id: '7', status: 'ERROR', code: '1' }],
     ['stat:ACCEPTD id:9', { id: '9', status: 'SENT' }],
@@ -333,7 +334,35 @@ describe('receipts', () => {
 
   it('what a person writes is none, whatever it looks like', () => {
     expect(reportIn(pdu({ esmClass: 0 }), 'id:7 stat:DELIVRD')).toBeUndefined()
-    expect(reportIn(pdu(), 'nothing to read here')).toBeUndefined()
+    expect(reportIn(pdu({ esmClass: 0x40 }), 'id:7 stat:DELIVRD')).toBeUndefined()
+  })
+
+  it('a notification that tells nothing is no message of a person either', () => {
+    expect(reportIn(pdu(), 'nothing to read here')).toBe('nothing')
+    for (const esmClass of [0x08, 0x10, 0x18]) expect(reportIn(pdu({ esmClass }), 'Read')).toBe('nothing')
+  })
+
+  it('what is not final is never an error', () => {
+    expect(reportIn(pdu({ esmClass: 0x20 }), 'id:7 stat:UNDELIV')).toMatchObject({ id: '7', status: 'SENT' })
+    expect(reportIn(pdu({ esmClass: 0x20 }), 'id:7 stat:ENROUTE')).toMatchObject({ status: 'SENT' })
+  })
+
+  it("a carrier's own form is read by the line's pattern; one that takes too long is given up", () => {
+    let slow = 0
+    const read = patternReader('ref=(?<id>\\w+) is (?<stat>\\w+)(?: \\((?<err>\\d+)\\))?', () => slow++)
+    expect(reportIn(pdu(), 'ref=ab12 is undeliv (17)', read)).toMatchObject({
+      id: 'ab12',
+      status: 'ERROR',
+      code: '17',
+    })
+    expect(reportIn(pdu(), 'id:7 stat:DELIVRD', read)).toMatchObject({ id: '7', status: 'DELIVERED' })
+    const endless = patternReader('(?<id>(a+)+)$', () => slow++)
+    const text = `id:7 stat:DELIVRD ${'a'.repeat(60)}!`
+    expect(reportIn(pdu(), text, endless)).toMatchObject({ id: '7' })
+    const before = performance.now()
+    expect(reportIn(pdu(), text, endless)).toMatchObject({ id: '7' })
+    expect(performance.now() - before).toBeLessThan(50)
+    expect(slow).toBe(1)
   })
 })
 

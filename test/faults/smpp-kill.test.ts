@@ -23,6 +23,7 @@ async function smscCarrier(): Promise<Carrier> {
   const unreported: Submitted[] = []
   let smsc: Smsc
   let port = 0
+  let silent = 0
 
   async function start() {
     let seen = 0
@@ -36,7 +37,9 @@ async function smscCarrier(): Promise<Carrier> {
     })
     port = smsc.port
     watch = () => {
-      unreported.push(...smsc.submitted.slice(seen))
+      // What it never answered for has a name of its own, too.
+      for (const one of smsc.submitted.slice(seen))
+        unreported.push(one.messageId.startsWith('M') ? one : { ...one, messageId: `S${++silent}` })
       seen = smsc.submitted.length
     }
   }

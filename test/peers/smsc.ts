@@ -44,6 +44,8 @@ export interface Smsc {
   report(messageId: string, state: number, fields?: Partial<Pdu>): Promise<Pdu>
   /** Octets as they are, to every connection. */
   raw(octets: Buffer): void
+  /** Ends every connection after what was said. */
+  hangUp(): void
   /** Cuts every connection. */
   cut(): void
   close(): Promise<void>
@@ -68,10 +70,12 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
       if (receivers.includes(socket)) receivers.splice(receivers.indexOf(socket), 1)
     })
     socket.on('data', (chunk) => {
-      for (const octets of frame(chunk).pdus) {
+      const { pdus, broken } = frame(chunk)
+      for (const octets of pdus) {
         const pdu = decodePdu(octets)
         if (pdu.command) take(pdu)
       }
+      if (broken) socket.destroy()
     })
 
     function take(pdu: Pdu) {
@@ -113,8 +117,9 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
     function act(pdu: Pdu) {
       const what = smsc.options.submit?.(pdu, submitted.length) ?? { answer: 0 }
       if (typeof what === 'object' && 'raw' in what) return void socket.write(what.raw)
-      const messageId = typeof what === 'object' && what.messageId ? what.messageId : `ID${++ids}`
-      if (typeof what === 'string' || what.answer === 0) submitted.push({ messageId, pdu })
+      const isTaken = typeof what === 'string' || what.answer === 0
+      const messageId = (typeof what === 'object' && what.messageId) || (isTaken ? `ID${++ids}` : '')
+      if (isTaken) submitted.push({ messageId, pdu })
       if (what === 'drop') return void socket.destroy()
       if (what === 'silence') return
       const reply = () => {
@@ -141,7 +146,7 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
       const own = ++sequence
       return new Promise((resolve) => {
         answers.set(own, resolve)
-        socket.write(encodePdu({ status: 0, sequence: own, ...fields }))
+        socket.write(encodePdu({ status: 0, ...fields, sequence: own }))
       })
     },
     report(messageId, state, fields = {}) {
@@ -153,6 +158,9 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
     },
     raw(octets) {
       for (const socket of sockets) socket.write(octets)
+    },
+    hangUp() {
+      for (const socket of sockets) socket.end()
     },
     cut() {
       for (const socket of sockets) socket.destroy()

@@ -1,15 +1,13 @@
 import type { LineState } from '../../core/line.js'
 import type { DriverClock } from '../host.js'
-import type { Pdu } from './pdu.js'
 import type { Reply, Request } from './requests.js'
-import { type Bind, BindRefused, type Session, type Taken } from './session.js'
+import type { Bind, Session } from './session.js'
 import { meaningOf } from './status.js'
 
 export interface BindsOptions {
   /** One entry for each connection to be kept. */
   wanted: readonly Bind[]
-  open(bind: Bind, deliver: (pdu: Pdu) => Promise<Taken>, closed: (reason: string) => void): Session
-  deliver(pdu: Pdu): Promise<Taken>
+  open(bind: Bind, closed: (reason: string, refused?: number) => void): Session
   clock: DriverClock
   state(state: LineState, detail?: string): void
   /** From 0 up to 1. */
@@ -18,84 +16,131 @@ export interface BindsOptions {
 
 /** The connections of a line, each of them opened again when it is lost. */
 export interface Binds {
-  /** Over the connection with the least to do. */
+  /** Over the connection with the least to do. What did not leave with one that broke goes over another. */
   request(pdu: Request): Promise<Reply>
   stop(): Promise<void>
 }
 
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
+/** A wrong password does not become right by trying again soon. */
+const REFUSED_WAIT_MS = 60_000
+/** Until the carrier has noticed that an earlier connection is gone. */
+const ALREADY_BOUND_WAIT_MS = 10_000
+const ALREADY_BOUND = 0x05
+const BIND_FAILED = 0x0d
+/** A connection that did not last so long is no better than one that failed. */
+const LASTING_MS = 10_000
+
+interface Place {
+  bind: Bind
+  session: Session | undefined
+  /** Since when it is bound. */
+  boundAt: number | undefined
+  failures: number
+  cancel(): void
+}
 
 export function keepBinds(options: BindsOptions): Binds {
   const { clock } = options
-  const places = options.wanted.map((bind) => ({
-    bind,
-    session: undefined as Session | undefined,
-    isBound: false,
-    failures: 0,
-    cancel: () => {},
-  }))
-  type Place = (typeof places)[number]
+  const places = options.wanted.map(
+    (bind): Place => ({ bind, session: undefined, boundAt: undefined, failures: 0, cancel: () => {} }),
+  )
+  const senders = places.filter(({ bind }) => bind !== 'receiver')
   let stopping = false
   let trouble = 'not connected yet'
+  let waiting: (() => void)[] = []
 
   function connect(place: Place) {
     if (stopping) return
-    const session = options.open(place.bind, options.deliver, (reason) => lost(place, session, reason))
+    let session: Session | undefined
+    try {
+      session = options.open(place.bind, (reason, refused) => {
+        if (place.session === session) lost(place, reason, refused)
+      })
+    } catch (error) {
+      // Settings that no connection can be made with, such as a certificate that is none.
+      return lost(place, (error as Error).message)
+    }
     place.session = session
     session.bound.then(
       () => {
-        place.isBound = true
-        place.failures = 0
+        place.boundAt = clock.now()
         tell()
       },
-      (error: Error) => {
-        if (error instanceof BindRefused) trouble = error.message
-        if (error instanceof BindRefused && isFinal(error.status)) place.failures = 99
-      },
+      () => {},
     )
   }
 
-  function lost(place: Place, session: Session, reason: string) {
-    if (place.session !== session) return
+  function lost(place: Place, reason: string, refused?: number) {
+    const lasted = place.boundAt === undefined ? 0 : clock.now() - place.boundAt
     place.session = undefined
-    place.isBound = false
-    if (stopping) return
+    place.boundAt = undefined
+    if (stopping) return wake()
+    if (lasted >= LASTING_MS) place.failures = 0
     trouble = reason
+    place.cancel = clock.after(waitAfter(place.failures++, refused, options.chance()), () => connect(place))
     tell()
-    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(place.failures++, 10))
-    // Between half of it and all: many that lost one carrier do not come back in one moment.
-    place.cancel = clock.after(longest * (0.5 + options.chance() / 2), () => connect(place))
   }
 
   function tell() {
-    const bound = places.filter((place) => place.isBound)
+    const bound = places.filter(({ boundAt }) => boundAt !== undefined)
     const canSend = bound.some(({ bind }) => bind !== 'receiver')
-    if (!canSend) options.state('OFFLINE', trouble)
-    else if (bound.length < places.length) options.state('DEGRADED', trouble)
-    else options.state('ONLINE')
+    // Those that are being opened for the first time are expected to come up.
+    const isStarting = places.some(
+      (place) => place.session && place.boundAt === undefined && place.failures === 0,
+    )
+    if (bound.length === places.length) options.state('ONLINE')
+    else if (canSend && !isStarting) options.state('DEGRADED', trouble)
+    else if (!canSend && !senders.some((place) => place.session)) options.state('OFFLINE', trouble)
+    wake()
+  }
+
+  function wake() {
+    for (const resolve of waiting.splice(0)) resolve()
+  }
+
+  function leastLoaded(): Place | undefined {
+    let best: Place | undefined
+    for (const place of senders) {
+      if (place.boundAt === undefined) continue
+      if (!best || place.session!.load() < best.session!.load()) best = place
+    }
+    return best
   }
 
   for (const place of places) connect(place)
 
   return {
-    request(pdu) {
-      let best: Session | undefined
-      for (const { session, isBound, bind } of places) {
-        if (!session || !isBound || bind === 'receiver') continue
-        if (!best || session.load() < best.load()) best = session
+    async request(pdu) {
+      for (;;) {
+        const place = leastLoaded()
+        if (place) {
+          const session = place.session!
+          const reply = await session.request(pdu)
+          if (reply.answer || reply.left || place.session === session || stopping) return reply
+          continue
+        }
+        if (stopping || !senders.some(({ session }) => session))
+          return { answer: undefined, left: false, reason: trouble }
+        await new Promise<void>((resolve) => waiting.push(resolve))
       }
-      return best ? best.request(pdu) : Promise.resolve({ answer: undefined, left: false, reason: trouble })
     },
     async stop() {
       stopping = true
       for (const place of places) place.cancel()
+      wake()
       await Promise.all(places.map((place) => place.session?.stop()))
+      waiting = []
     },
   }
 }
 
-/** A wrong password does not become right by trying again soon. */
-function isFinal(status: number): boolean {
-  return meaningOf(status).verdict === 'never'
+/** Between half of it and all: many that lost one carrier do not come back in one moment. */
+function waitAfter(failures: number, refused: number | undefined, chance: number): number {
+  const growing = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10))
+  if (refused === undefined) return growing * (0.5 + chance / 2)
+  if (refused === ALREADY_BOUND) return Math.max(ALREADY_BOUND_WAIT_MS, growing) * (1 + chance / 2)
+  const isFinal = refused === BIND_FAILED || meaningOf(refused).verdict === 'never'
+  return (isFinal ? REFUSED_WAIT_MS : growing) * (1 + chance / 2)
 }

@@ -1,66 +1,90 @@
 import type { DriverClock } from '../host.js'
 
 /**
- * How fast a carrier lets us submit. It tells us by refusing; then we take what it took of late as its measure,
- * stay a little below, and feel our way up again.
+ * How fast a carrier lets us submit. It tells us by refusing: what it took between one refusal and the next is its
+ * measure. We stay a little below that, and feel our way up again, faster the longer it does not refuse.
  */
 export interface Governor {
-  /** Resolves when one more may be submitted. */
-  turn(): Promise<void>
+  /** Resolves when one more may be submitted; false when that is not before the time given, or never. */
+  turn(until?: number): Promise<boolean>
   /** The carrier took one. */
   took(): void
   /** The carrier said "slower". */
   refused(): void
+  /** Nobody is let through any more. */
+  stop(): void
 }
 
 const TICK_MS = 10
-const PAUSE_MS = 200
-/** Refusals of one burst count once. */
-const BURST_MS = 400
-const DOWN = 0.9
-const UP = 1.03
-const MEASURED_MS = 1000
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5000
+/** After a first refusal nothing is known yet: the rate doubles so often until the second. */
+const DOUBLING_MS = 100
+const RAISING_MS = 500
+const FIRST_STEP = 0.03
+const BELOW = 0.95
+/** An older refusal measures nothing. */
+const MEASURE_MS = 30_000
+/** Faster than any carrier: no limit. */
+const FREE = 20_000
+
+interface Waiting {
+  until: number
+  resolve(mayGo: boolean): void
+}
 
 export function createGovernor(clock: DriverClock, perSecond: number): Governor {
   const limit = perSecond > 0 ? perSecond : Number.POSITIVE_INFINITY
   let rate = limit
+  /** The rate before it was last raised. */
+  let before = 0
+  /** By how much it is raised next; undefined while it doubles. */
+  let step: number | undefined
   let tokens = 1
   let filledAt = clock.now()
+  let raisedAt = clock.now()
+  let pause = FIRST_PAUSE_MS
   let pausedUntil = 0
   let refusedAt = Number.NEGATIVE_INFINITY
-  let raisedAt = clock.now()
-  let windowAt = clock.now()
   let taken = 0
-  let takenBefore = 0
   let ticking = false
-  const queue: (() => void)[] = []
-
-  function measure() {
-    const passed = clock.now() - windowAt
-    if (passed < MEASURED_MS) return
-    takenBefore = passed < 2 * MEASURED_MS ? taken : 0
-    taken = 0
-    windowAt = clock.now()
-  }
+  let stopped = false
+  let queue: Waiting[] = []
 
   function fill() {
     const now = clock.now()
-    // No more than a tick's worth is saved up: a carrier counts in short spans.
+    if (now < filledAt) return
+    // No more than two ticks' worth is saved up: a carrier counts in short spans.
     const most = Math.max(1, (rate * TICK_MS * 2) / 1000)
     tokens = Math.min(most, tokens + (rate * (now - filledAt)) / 1000)
     filledAt = now
-    if (rate < limit && now - raisedAt >= 1000) {
-      rate = Math.min(limit, rate * UP + 1)
-      raisedAt = now
+    while (rate < limit) {
+      const wait = step === undefined ? DOUBLING_MS : RAISING_MS
+      if (now - raisedAt < wait) return
+      raisedAt += wait
+      raise()
     }
+  }
+
+  function raise() {
+    before = rate
+    rate += step ?? rate
+    if (step !== undefined) step *= 2
+    if (rate >= Math.min(limit, FREE)) rate = limit
   }
 
   function release() {
     fill()
-    if (clock.now() < pausedUntil) return
-    while (queue.length > 0 && (tokens >= 1 || rate === Number.POSITIVE_INFINITY)) {
+    const now = clock.now()
+    if (queue.some(({ until }) => until <= now)) {
+      const late = queue.filter(({ until }) => until <= now)
+      queue = queue.filter(({ until }) => until > now)
+      for (const { resolve } of late) resolve(false)
+    }
+    if (now < pausedUntil) return
+    while (queue.length > 0 && (rate === Number.POSITIVE_INFINITY || tokens >= 1)) {
       tokens--
-      queue.shift()!()
+      queue.shift()!.resolve(true)
     }
   }
 
@@ -75,31 +99,53 @@ export function createGovernor(clock: DriverClock, perSecond: number): Governor 
     })
   }
 
+  /** What the carrier takes, as far as this refusal tells. */
+  function slowDown(now: number) {
+    const passed = now - refusedAt
+    if (passed > MEASURE_MS) {
+      rate = Math.max(1, Math.min(rate, taken))
+      step = undefined
+      return
+    }
+    // While it doubled, the carrier was not asked for all it takes: then what it took before is the better measure.
+    const sustained = step === undefined ? before * 0.9 : 0
+    const measured = (taken * 1000) / Math.max(1, passed - pause)
+    rate = Math.max(1, Math.min(rate * BELOW, Math.max(measured * BELOW, sustained)))
+    step = Math.max(1, rate * FIRST_STEP)
+  }
+
   return {
-    turn() {
+    turn(until = Number.POSITIVE_INFINITY) {
+      if (stopped) return Promise.resolve(false)
       if (rate === Number.POSITIVE_INFINITY && queue.length === 0 && clock.now() >= pausedUntil)
-        return Promise.resolve()
+        return Promise.resolve(true)
       return new Promise((resolve) => {
-        queue.push(resolve)
+        queue.push({ until, resolve })
         release()
         tick()
       })
     },
     took() {
-      measure()
       taken++
     },
     refused() {
-      measure()
       const now = clock.now()
-      if (now - refusedAt < BURST_MS) return
-      refusedAt = now
-      raisedAt = now
-      const known = Math.max(taken, takenBefore)
-      rate = Math.max(1, Math.min(rate, known) * DOWN)
+      // What was under way when the carrier refused one is refused as well: that is nothing new.
+      if (now < pausedUntil) return
+      if (taken > 0 || rate === Number.POSITIVE_INFINITY) {
+        slowDown(now)
+        pause = FIRST_PAUSE_MS
+        refusedAt = now
+        taken = 0
+      }
+      // One that takes nothing at all is full, not slow: it gets more time, and then its old rate.
+      else pause = Math.min(LONGEST_PAUSE_MS, pause * 1.5)
       tokens = 0
-      filledAt = now
-      pausedUntil = now + PAUSE_MS
+      pausedUntil = filledAt = raisedAt = now + pause
+    },
+    stop() {
+      stopped = true
+      for (const { resolve } of queue.splice(0)) resolve(false)
     },
   }
 }

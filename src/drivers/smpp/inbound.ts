@@ -1,47 +1,87 @@
 import type { Inbound } from '../driver.js'
 import type { DriverHost } from '../host.js'
+import type { Doubts } from './doubts.js'
 import { possibleIds } from './message-id.js'
 import { arrivedIn } from './parts.js'
 import type { Pdu } from './pdu.js'
-import { reportIn } from './receipt-text.js'
+import { type DeliveryReport, type ReceiptReader, reportIn } from './receipt-text.js'
 import type { Taken } from './session.js'
 import type { SmppSettings } from './settings.js'
 import { decodeText } from './text.js'
 
 const INTERNATIONAL = 1
 
-/** Turns what the carrier brings into messages and receipts. It is told only when they are stored. */
-export function createReceiver(
-  host: DriverHost,
-  settings: SmppSettings,
-  session: string,
-): (pdu: Pdu) => Promise<Taken> {
+export interface ReceiverOptions {
+  host: Pick<DriverHost, 'receive' | 'thanked' | 'receipt' | 'clock' | 'log'>
+  settings: Pick<SmppSettings, 'alphabet' | 'ids'>
+  doubts: Doubts
+  reader?: ReceiptReader
+}
+
+/**
+ * Turns what the carrier brings over one connection into messages and receipts. It is told only when they are
+ * stored.
+ */
+export function createReceiver(options: ReceiverOptions, session: string): (pdu: Pdu) => Promise<Taken> {
+  const { host, settings } = options
   return async (pdu) => {
     const { octets, part } = arrivedIn(pdu)
-    const content = decodeText(octets, pdu.dataCoding ?? 0, settings.alphabet ?? 'gsm7')
-    const report = reportIn(pdu, content)
+    const dataCoding = pdu.dataCoding ?? 0
+    // Receipts are written by machines, in ASCII, whatever the alphabet is.
+    const report = reportIn(pdu, decodeText(octets, dataCoding, 'latin1'), options.reader)
+    const from = numberOf(pdu.source ?? '', pdu.sourceTon ?? 0)
+    if (report === 'nothing') {
+      host.log.info({ esmClass: pdu.esmClass }, 'the carrier brought a notification that tells nothing')
+      return { status: 0 }
+    }
     if (report) {
-      const { status, code, detail } = report
-      const [providerId, ...otherIds] = possibleIds(report.id, settings.ids ?? 'any')
-      // "Unknown" changes nothing; the carrier is thanked for it all the same.
-      if (status) await host.receipt({ providerId, otherIds, status, at: host.clock.now(), code, detail })
+      await tell(options, report, from)
       return { status: 0 }
     }
     const message: Inbound = {
       session,
-      from: numberOf(pdu.source ?? '', pdu.sourceTon ?? 0),
+      from,
       service: 'SMS',
-      content,
+      content: decodeText(octets, dataCoding, settings.alphabet ?? 'gsm7'),
       sentAt: host.clock.now(),
-      ...(part ? { part: { ...part, ref: `${part.ref}/${part.total}` } } : {}),
+      ...(part ? { part } : {}),
     }
     await host.receive(message)
     return { status: 0, told: () => void host.thanked(message).catch(() => {}) }
   }
 }
 
+async function tell(options: ReceiverOptions, report: DeliveryReport, to: string): Promise<void> {
+  // "Unknown" changes nothing; the carrier is thanked for it all the same.
+  if (!report.status) return
+  const proof = options.doubts.judge(report, to)
+  await options.host.receipt(receiptOf(options, report, to, proof))
+}
+
+/** What the host is told of a report; with the proof, of which send in doubt it is. */
+export function receiptOf(
+  { host, settings }: Pick<ReceiverOptions, 'host' | 'settings'>,
+  report: DeliveryReport,
+  to: string,
+  proof: ReturnType<Doubts['judge']>,
+) {
+  const [providerId, ...otherIds] = report.id ? possibleIds(report.id, settings.ids ?? 'any') : []
+  const status = proof?.status ?? report.status!
+  // Of several parts each has an id, and none is the message's.
+  const isOfPart = proof?.isCertain && status !== report.status
+  return {
+    ...(providerId && !isOfPart ? { providerId, otherIds } : {}),
+    ...(proof ? { ref: proof.ref } : {}),
+    ...(to ? { to } : {}),
+    status,
+    at: host.clock.now(),
+    code: report.code,
+    detail: report.detail,
+  }
+}
+
 /** Carriers write international numbers without their +; names and short codes stay as they are. */
-function numberOf(source: string, ton: number): string {
+export function numberOf(source: string, ton: number): string {
   const digits = source.replace(/[\s().-]/g, '')
   if (/^\+\d+$/.test(digits)) return digits
   const isLong = /^[1-9]\d{7,14}$/.test(digits)

@@ -9,9 +9,9 @@ const HEX = /^[\da-f]{1,40}$/i
  * the other way, with and without leading zeros, in large and small letters.
  */
 export function possibleIds(id: string, form: IdForm): string[] {
-  const spellings = form === 'none' ? [id] : [id, ...converted(id, form)]
-  const all = spellings.flatMap((one) => [one, one.toLowerCase(), one.toUpperCase(), stripped(one)])
-  return [...new Set(form === 'none' ? [id] : all)]
+  if (form === 'none') return [id]
+  const keys = [id, ...converted(id, form)].map((one) => idKey(one, form))
+  return [...new Set([...keys, id, id.toLowerCase(), id.toUpperCase()])]
 }
 
 function converted(id: string, form: IdForm): string[] {
@@ -20,11 +20,7 @@ function converted(id: string, form: IdForm): string[] {
   return [...toHex, ...toDec]
 }
 
-function stripped(id: string): string {
-  return id.replace(/^0+(?=.)/, '').toLowerCase()
-}
-
-/** One spelling for all that may mean the same, to look an answer's id up by. */
-export function idKey(id: string): string {
-  return stripped(id)
+/** The id of an answer as it is kept: one spelling for all that mean the same number. */
+export function idKey(id: string, form: IdForm): string {
+  return form === 'none' || !HEX.test(id) ? id : id.replace(/^0+(?=.)/, '').toLowerCase()
 }

@@ -1,17 +1,22 @@
-import { createHash } from 'node:crypto'
 import type { SendResult } from '../../core/outcome.js'
 import type { Outbound } from '../driver.js'
 import type { DriverClock } from '../host.js'
 import { TAG } from './commands.js'
 import type { Governor } from './governor.js'
+import { type IdForm, idKey } from './message-id.js'
 import { MAX_PARTS, type PartFields, partsOf } from './parts.js'
+import type { Pdu } from './pdu.js'
 import type { Reply, Request } from './requests.js'
 import type { SmppSettings } from './settings.js'
+import { shortRef } from './short-ref.js'
 import { meaningOf } from './status.js'
 import { encodeText } from './text.js'
 
 /** How long a message may wait here for a carrier that says "slower"; after that it waits in the queue. */
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 5 * 60_000
+const BUSY_MS = 60_000
+/** How long the rest of a text waits for a connection, when its beginning is out. */
+const REST_MS = 15_000
 const AGAIN_MS = 1000
 const WITH_RECEIPT = 1
 
@@ -19,14 +24,32 @@ export interface Wire {
   request(pdu: Request): Promise<Reply>
   governor: Governor
   clock: DriverClock
+  /** Resolves early when the line is closed. */
+  pause(ms: number): Promise<void>
+  isClosing(): boolean
 }
 
-/** What became of one part. */
-type PartResult = { id: string } | Exclude<SendResult, { outcome: 'accepted' }>
+type NotAccepted = Exclude<SendResult, { outcome: 'accepted' }>
+/** What became of one part; an empty id is a carrier's that gives none. */
+type PartResult = { id: string } | NotAccepted
 
-/** A number of sixteen bits that stands for a send: what carriers can hand back in receipts. */
-export function shortRef(ref: string): number {
-  return createHash('sha256').update(ref).digest().readUInt16BE(0)
+/** The requests that a message needs. `partRef` is the number that the parts of a text share. */
+export function prepare(settings: SmppSettings, from: string, message: Outbound, partRef: number): Request[] {
+  const text = encoded(settings, message.content)
+  const ref = shortRef(message.ref)
+  const parts = partsOf(text, settings.long_text ?? 'udh', partRef)
+  return parts.map((part) => requestFor(settings, from, message.to, text.dataCoding, ref, part))
+}
+
+export function countParts(settings: SmppSettings, content: string): number {
+  return partsOf(encoded(settings, content), settings.long_text ?? 'udh', 0).length
+}
+
+function encoded(settings: SmppSettings, content: string) {
+  return encodeText(content, {
+    alphabet: settings.alphabet ?? 'gsm7',
+    plainPunctuation: settings.plain_punctuation ?? false,
+  })
 }
 
 /**
@@ -35,77 +58,89 @@ export function shortRef(ref: string): number {
  */
 export async function submit(
   wire: Wire,
-  settings: SmppSettings,
-  from: string,
-  message: Outbound,
+  ref: string,
+  requests: readonly Request[],
+  ids: IdForm,
 ): Promise<SendResult> {
-  const text = encodeText(message.content, {
-    alphabet: settings.alphabet ?? 'gsm7',
-    plainPunctuation: settings.plain_punctuation ?? false,
-  })
-  const ref = shortRef(message.ref)
-  const parts = partsOf(text, settings.long_text ?? 'udh', ref)
-  if (parts.length > MAX_PARTS)
-    return { outcome: 'refused', code: 'too_long', detail: `The text needs ${parts.length} parts` }
-  const ids: string[] = []
-  for (const part of parts) {
-    const pdu = requestFor(settings, from, message.to, text.dataCoding, ref, part)
-    const result = await submitPart(wire, pdu, ids.length > 0)
-    if (!('id' in result)) return ids.length === 0 ? result : brokenOff(result, ids.length, parts.length)
-    ids.push(result.id)
+  if (requests.length > MAX_PARTS)
+    return { outcome: 'refused', code: 'too_long', detail: `The text needs ${requests.length} parts` }
+  const taken: string[] = []
+  for (const [i, pdu] of requests.entries()) {
+    const result = await submitPart(wire, pdu, i > 0)
+    if (!('id' in result)) return i === 0 ? result : brokenOff(result, i, requests.length)
+    taken.push(result.id ? idKey(result.id, ids) : `${UNNAMED}${ref}-${i + 1}`)
   }
-  const [providerId] = ids as [string]
+  const [providerId] = taken as [string]
   return {
     outcome: 'accepted',
     providerId,
     status: 'SENT',
-    ...(ids.length > 1 ? { partIds: ids } : {}),
+    ...(taken.length > 1 ? { partIds: taken } : {}),
   }
 }
 
+/** Ids of ours, where the carrier gave none. */
+export const UNNAMED = 'unnamed-'
+
 /** Some parts are out: the message can neither be taken back nor sent again. */
-function brokenOff(
-  result: Exclude<SendResult, { outcome: 'accepted' }>,
-  done: number,
-  of: number,
-): SendResult {
+function brokenOff(result: NotAccepted, done: number, of: number): SendResult {
   const detail = `${result.detail}; ${done} of ${of} parts are out`
   return result.outcome === 'unknown'
     ? { outcome: 'unknown', code: result.code, detail }
     : { outcome: 'refused', code: result.code, detail }
 }
 
-async function submitPart(wire: Wire, pdu: Request, mustGoOn: boolean): Promise<PartResult> {
+async function submitPart(wire: Wire, pdu: Request, isRest: boolean): Promise<PartResult> {
   const { clock, governor } = wire
-  const deadline = clock.now() + PATIENCE_MS
-  for (let tries = 0; ; tries++) {
-    await governor.turn()
+  const start = clock.now()
+  let failures = 0
+  let busy = 'busy'
+  for (;;) {
+    const isPatient = await governor.turn(start + PATIENCE_MS)
+    if (!isPatient)
+      return wire.isClosing()
+        ? { outcome: 'never-left', code: 'closing', detail: 'The line is being closed' }
+        : { outcome: 'never-left', code: busy, detail: 'The carrier is too busy', retryAfterMs: BUSY_MS }
     const reply = await wire.request(pdu)
     if (!reply.answer) {
       if (reply.left) return { outcome: 'unknown', code: 'no_answer', detail: reply.reason }
-      const result = { outcome: 'never-left', code: 'not_connected', detail: reply.reason } as const
       // The parts before it are out, so that this one is worth a wait.
-      if (!mustGoOn || clock.now() >= deadline) return result
-      await pause(clock)
+      if (!isRest || wire.isClosing() || clock.now() >= start + REST_MS)
+        return { outcome: 'never-left', code: 'not_connected', detail: reply.reason }
+      await wire.pause(AGAIN_MS)
       continue
     }
-    const { status, messageId } = reply.answer
-    const { name, verdict } = meaningOf(status)
-    if (verdict === 'ok') {
-      governor.took()
-      return { id: messageId || `unnamed-${shortRef(`${pdu.destination}${clock.now()}`)}` }
+    const { name, verdict } = meaningOf(reply.answer.status)
+    switch (verdict) {
+      case 'ok':
+        return accepted(reply.answer, governor)
+      case 'slower':
+        busy = name
+        governor.refused()
+        break
+      case 'unbound':
+        // Its connection ends; another may be there.
+        busy = name
+        await wire.pause(AGAIN_MS)
+        break
+      case 'later':
+        if (failures++ === 0) {
+          await wire.pause(AGAIN_MS)
+          break
+        }
+        return { outcome: 'refused', code: name, detail: 'The carrier refused the message' }
+      case 'never':
+        return { outcome: 'refused', code: name, detail: 'The carrier refused the message' }
     }
-    if (verdict === 'slower') governor.refused()
-    else if (verdict === 'never' || (verdict === 'later' && tries > 0))
-      return { outcome: 'refused', code: name, detail: 'The carrier refused the message' }
-    else await pause(clock)
-    if (clock.now() >= deadline)
-      return { outcome: 'never-left', code: name, detail: 'The carrier is too busy', retryAfterMs: AGAIN_MS }
   }
 }
 
-function pause(clock: DriverClock): Promise<void> {
-  return new Promise((resolve) => clock.after(AGAIN_MS, resolve))
+function accepted(answer: Pdu, governor: Governor): PartResult {
+  // "I did not understand that, and all is well": nobody can tell what it did.
+  if (answer.command === 'generic_nack')
+    return { outcome: 'unknown', code: 'no_answer', detail: 'The carrier gave an answer that says nothing' }
+  governor.took()
+  return { id: answer.messageId ?? '' }
 }
 
 function requestFor(
@@ -126,9 +161,17 @@ function requestFor(
     destTon: settings.dest_ton ?? 1,
     destNpi: settings.dest_npi ?? 1,
     destination: digits(to),
-    registeredDelivery: WITH_RECEIPT,
+    validity: validityOf(settings.validity_minutes),
+    registeredDelivery: settings.receipts === false ? 0 : WITH_RECEIPT,
     dataCoding,
     ...part,
     tlvs: new Map([...(part.tlvs ?? []), [TAG.userMessageReference, Buffer.from([ref >> 8, ref & 0xff])]]),
   }
+}
+
+/** From now on, as the protocol writes it: years, months, days, hours, minutes, seconds, tenths, and R. */
+function validityOf(minutes: number | undefined): string {
+  if (minutes === undefined) return ''
+  const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60]
+  return `0000${[days, hours, rest].map((n) => String(n).padStart(2, '0')).join('')}00000R`
 }

@@ -3,12 +3,17 @@ import type { Pdu } from './pdu.js'
 
 /** What a carrier says of a message it took before. */
 export interface DeliveryReport {
-  /** As the carrier writes it here, which need not be how it wrote it before. */
+  /** As the carrier writes it here, which need not be how it wrote it before. Empty when it gives none. */
   id: string
+  /** The number we gave the send, when the carrier hands it back. */
+  ref: number | undefined
   status: 'SENT' | 'DELIVERED' | 'ERROR' | undefined
   code: string
   detail: string
-  doneAt: number | undefined
+  /** When it took the message, by a clock whose zone it does not tell. */
+  submittedAt: number | undefined
+  /** How the message begins. */
+  text: string
 }
 
 type Status = DeliveryReport['status']
@@ -27,29 +32,46 @@ const STATES: readonly (readonly [name: string, state: number, status: Status])[
   ['REJECT', 8, 'ERROR'],
 ]
 
+const KIND = 0x3c
+const MESSAGE = 0x00
 const DELIVERY_RECEIPT = 0x04
 const INTERMEDIATE = 0x20
 
-/** Undefined when the PDU is a message of a person. */
-export function reportIn(pdu: Pdu, text: string): DeliveryReport | undefined {
-  const kind = (pdu.esmClass ?? 0) & 0x3c
+/** Reads a receipt whose form is the carrier's own; undefined when it has another. */
+export type ReceiptReader = (text: string) => Pick<Written, 'id' | 'stat' | 'err'> | undefined
+
+/**
+ * Undefined when the PDU is a message of a person. "Nothing": it is none, and tells us nothing, such as the
+ * acknowledgement of a phone.
+ */
+export function reportIn(
+  pdu: Pdu,
+  text: string,
+  own?: ReceiptReader,
+): DeliveryReport | 'nothing' | undefined {
+  const kind = (pdu.esmClass ?? 0) & KIND
   const idParameter = pdu.tlvs?.get(TAG.receiptedMessageId)
-  if (kind !== DELIVERY_RECEIPT && kind !== INTERMEDIATE && !idParameter) return undefined
-  const written = parseReceipt(text)
-  const id = idParameter ? cString(idParameter) : written.id
-  if (!id) return undefined
+  if (kind === MESSAGE && !idParameter) return undefined
+  if (kind !== MESSAGE && kind !== DELIVERY_RECEIPT && kind !== INTERMEDIATE) return 'nothing'
+  const written = { ...parseReceipt(text), ...own?.(text) }
+  const id = (idParameter && cString(idParameter)) || (written.id ?? '')
+  const ref = pdu.tlvs?.get(TAG.userMessageReference)
+  if (!id && !ref) return 'nothing'
   const state = pdu.tlvs?.get(TAG.messageState)?.[0]
-  const known = STATES.find(([name, number]) =>
-    state !== undefined ? number === state : written.stat?.startsWith(name),
-  )
+  const known =
+    STATES.find(([, number]) => number === state) ?? STATES.find(([name]) => written.stat?.startsWith(name))
   const network = pdu.tlvs?.get(TAG.networkErrorCode)
   const code = network && network.length >= 3 ? String(network.readUInt16BE(1)) : (written.err ?? '')
+  const status = known?.[2]
   return {
     id,
-    status: known?.[2],
+    ref: ref && ref.length >= 2 ? ref.readUInt16BE(0) : undefined,
+    // What is not final may still turn out well.
+    status: status && kind === INTERMEDIATE ? 'SENT' : status,
     code,
     detail: [written.stat ?? known?.[0], code && `error ${code}`].filter(Boolean).join(', '),
-    doneAt: written.done,
+    submittedAt: written.submitted,
+    text: written.text ?? '',
   }
 }
 
@@ -57,7 +79,8 @@ interface Written {
   id?: string
   stat?: string
   err?: string
-  done?: number
+  submitted?: number
+  text?: string
 }
 
 const KEY = /(?:^|[\s,;])(id|sub|dlvrd|submit date|done date|stat|err|text)\s*:\s*/gi
@@ -78,7 +101,8 @@ export function parseReceipt(text: string): Written {
     id: word(found.id)?.slice(0, 65),
     stat: word(found.stat)?.toUpperCase(),
     err: word(found.err),
-    done: timeOf(found['done date']),
+    submitted: timeOf(found['submit date']),
+    text: found.text,
   }
 }
 

@@ -4,6 +4,7 @@ import { createFramer } from './framer.js'
 import { decodePdu, encodePdu, type Pdu } from './pdu.js'
 import { createRequests, type Reply, type Request } from './requests.js'
 import { meaningOf } from './status.js'
+import { refusalOf, type Trouble, troubleOf } from './trouble.js'
 
 /** One connection to the carrier, bound for one purpose. It lives once: after its end there is a new one. */
 export interface Session {
@@ -31,32 +32,41 @@ export interface SessionOptions {
   clock: DriverClock
   /** What the carrier brings. */
   deliver(pdu: Pdu): Promise<Taken>
-  /** Once, when the connection is gone for whatever reason. */
-  closed(reason: string): void
+  /** Once, when the connection is gone for whatever reason; with the carrier's answer, if it did not let us in. */
+  closed(reason: string, refused?: number): void
+  /** How long a stop waits for answers that are under way, and for the carrier's goodbye. */
+  goodbyeMs?: number
 }
 
-/** What the carrier is told of what it brought: the command_status, and what to do once it was told. */
+/** What the carrier is told of what it brought: the command_status, and what to do once it is on its way. */
 export interface Taken {
   status: number
   told?(): void
 }
 
-/** The carrier would not let us in. */
-export class BindRefused extends Error {
-  constructor(readonly status: number) {
-    super(`The carrier refused the bind: ${meaningOf(status).name}`)
+/** There is no connection, and what can be done about that. */
+export class NoConnection extends Error {
+  constructor(
+    readonly trouble: Trouble,
+    /** The carrier's answer, if it would not let us in. */
+    readonly refused?: number,
+    readonly code?: string,
+  ) {
+    super(trouble.what)
   }
 }
 
 const CONNECT_MS = 10_000
 const ENQUIRE_ANSWER_MS = 15_000
 const GOODBYE_MS = 5_000
-/** What the carrier may bring before its first message is stored; then it has to wait. */
+/** What the carrier may bring before its first message is stored; then it has to wait, if not for too long. */
 const MAX_DELIVERIES = 200
+const PAUSE_MS = 5_000
 
 const INVALID_LENGTH = 0x02
 const INVALID_COMMAND = 0x03
-const SYSTEM_ERROR = 0x08
+/** The carrier keeps what it brought and tries again. */
+const QUEUE_FULL = 0x14
 
 export function openSession(options: SessionOptions): Session {
   const { clock } = options
@@ -69,7 +79,9 @@ export function openSession(options: SessionOptions): Session {
   let lastHeard = clock.now()
   let deliveries = 0
   let isGathering = false
+  let paused = false
   let idle = () => {}
+  let cancelPause = () => {}
 
   let letIn: () => void = () => {}
   let turnAway: (error: Error) => void = () => {}
@@ -90,9 +102,14 @@ export function openSession(options: SessionOptions): Session {
       end(`the carrier sent a PDU of ${broken.length} octets`)
     }
   })
-  socket.on('error', (error) => end(error.message))
+  socket.on('error', (error) => fail(troubleOf(error), undefined, (error as { code?: string }).code))
   socket.on('close', () => end('the carrier closed the connection'))
   const cancelConnect = clock.after(CONNECT_MS, () => end('the carrier did not let us in in time'))
+
+  function fail(trouble: Trouble, refused?: number, code?: string) {
+    turnAway(new NoConnection(trouble, refused, code))
+    end(trouble.what, refused)
+  }
 
   async function login() {
     const reply = await requests.send({
@@ -101,11 +118,10 @@ export function openSession(options: SessionOptions): Session {
       ...options.login,
     })
     if (!reply.answer) return end(reply.reason)
-    if (reply.answer.status !== 0) {
-      const refusal = new BindRefused(reply.answer.status)
-      turnAway(refusal)
-      return end(refusal.message)
-    }
+    const { status } = reply.answer
+    if (status !== 0) return fail(refusalOf(status), status)
+    // It may have ended in this very moment, for another reason.
+    if (ended !== undefined) return
     cancelConnect()
     isBound = true
     watch()
@@ -133,30 +149,46 @@ export function openSession(options: SessionOptions): Session {
       case 'alert_notification':
         return
       default:
-        if (pdu.command === 'generic_nack' || pdu.command.endsWith('_resp')) return requests.answered(pdu)
+        if (pdu.command === 'generic_nack' || pdu.command.endsWith('_resp')) {
+          requests.answered(pdu)
+          if (pdu.command === 'submit_sm_resp' && meaningOf(pdu.status).verdict === 'unbound')
+            end('the carrier says that we are not bound')
+          return
+        }
         write({ command: 'generic_nack', status: INVALID_COMMAND, sequence: pdu.sequence })
     }
   }
 
   async function deliver(pdu: Pdu) {
-    if (++deliveries === MAX_DELIVERIES) socket.pause()
-    const { status, told } = await options.deliver(pdu).catch((): Taken => ({ status: SYSTEM_ERROR }))
-    if (deliveries-- === MAX_DELIVERIES) socket.resume()
-    const isOpen = ended === undefined
-    write({
-      command: pdu.command === 'data_sm' ? 'data_sm_resp' : 'deliver_sm_resp',
-      status,
-      sequence: pdu.sequence,
-    })
-    if (isOpen) told?.()
+    const command = pdu.command === 'data_sm' ? 'data_sm_resp' : 'deliver_sm_resp'
+    const answer = (status: number, told?: () => void) =>
+      write({ command, status, sequence: pdu.sequence }, told)
+    if (deliveries >= MAX_DELIVERIES && !paused) return answer(QUEUE_FULL)
+    if (++deliveries === MAX_DELIVERIES) pause()
+    const { status, told } = await options.deliver(pdu).catch((): Taken => ({ status: QUEUE_FULL }))
+    if (deliveries-- === MAX_DELIVERIES) resume()
+    answer(status, told)
   }
 
-  function write(pdu: Pdu) {
-    if (ended === undefined) put(encodePdu(pdu))
+  /** It reads nothing for a while, but not so long that the carrier takes us for dead. */
+  function pause() {
+    paused = true
+    socket.pause()
+    cancelPause = clock.after(PAUSE_MS, resume)
+  }
+
+  function resume() {
+    paused = false
+    cancelPause()
+    socket.resume()
+  }
+
+  function write(pdu: Pdu, written?: () => void) {
+    if (ended === undefined) put(encodePdu(pdu), written)
   }
 
   /** What is written in one turn leaves together: a packet for each message would cost more than the message. */
-  function put(octets: Buffer) {
+  function put(octets: Buffer, written?: () => void) {
     if (!isGathering) {
       isGathering = true
       socket.cork()
@@ -165,7 +197,7 @@ export function openSession(options: SessionOptions): Session {
         socket.uncork()
       })
     }
-    socket.write(octets)
+    socket.write(octets, (error) => error || written?.())
   }
 
   /** A peer that is gone without a word is noticed by asking. */
@@ -183,16 +215,16 @@ export function openSession(options: SessionOptions): Session {
     })
   }
 
-  function end(reason: string) {
+  function end(reason: string, refused?: number) {
     if (ended !== undefined) return
     ended = reason
-    for (const cancel of [cancelConnect, idle]) cancel()
+    for (const cancel of [cancelConnect, idle, cancelPause]) cancel()
     requests.end(reason)
-    turnAway(new Error(reason))
+    turnAway(new NoConnection({ what: reason }))
     socket.end()
     const cancel = clock.after(1000, () => socket.destroy())
     socket.once('close', cancel)
-    options.closed(reason)
+    options.closed(reason, refused)
   }
 
   return {
@@ -208,16 +240,22 @@ export function openSession(options: SessionOptions): Session {
     load: requests.load,
     async stop() {
       stopping = true
-      await requests.drain('the connection is being closed')
-      if (ended === undefined && isBound) {
-        await Promise.race([
-          requests.send({ command: 'unbind' }),
-          new Promise<void>((resolve) => clock.after(GOODBYE_MS, resolve)),
-        ])
-      }
+      const patience = options.goodbyeMs ?? GOODBYE_MS
+      await within(patience, requests.drain('the connection is being closed'))
+      if (ended === undefined && isBound) await within(patience, requests.send({ command: 'unbind' }))
       end('the line was closed')
     },
   }
+}
+
+/** By the machine's own time: whoever stops waits no longer, even where the program's time stands still. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
 }
 
 function isSecure(socket: Socket): boolean {

@@ -1,14 +1,18 @@
-import { connect as connectPlain } from 'node:net'
-import { connect as connectSecure } from 'node:tls'
+import { randomUUID } from 'node:crypto'
 import type { Capabilities, Line } from '../../core/line.js'
-import type { Connection, Driver } from '../driver.js'
+import type { Connection, Driver, Outbound } from '../driver.js'
 import type { DriverHost } from '../host.js'
 import { keepBinds } from './binds.js'
+import { createDoubts, type Doubts } from './doubts.js'
 import { createGovernor } from './governor.js'
-import { createReceiver } from './inbound.js'
-import { submit } from './outbound.js'
+import { createReceiver, type ReceiverOptions, receiptOf } from './inbound.js'
+import { countParts, prepare, submit, UNNAMED, type Wire } from './outbound.js'
+import { createPartRefs } from './part-refs.js'
+import { loginOf, probeSmsc } from './probe.js'
+import { patternReader } from './receipt-pattern.js'
 import { type Bind, openSession } from './session.js'
 import { SmppSettings } from './settings.js'
+import { openSocket } from './socket.js'
 
 const CAPABILITIES: Capabilities = {
   services: ['SMS'],
@@ -31,49 +35,118 @@ export const smpp: Driver = {
   title: 'SMS through an SMSC or aggregator (SMPP 3.4)',
   config: SmppSettings,
   capabilities: () => CAPABILITIES,
+  // The carrier's own rate governs. Only a receipt can tell what became of a send without an answer.
+  defaults: { pace: 0, settleMs: 5 * 60_000 },
+  // Most of it is waiting for a carrier that says "slower"; what is really on the wire has its own deadline.
+  sendTimeoutMs: 30 * 60_000,
+  probe: ({ config }, { clock }) => probeSmsc(config as SmppSettings, clock),
   async connect(line: Line, host: DriverHost): Promise<Connection> {
     const settings = line.config as SmppSettings
     const { clock } = host
-    const receive = createReceiver(host, settings, `smpp-${clock.now()}`)
+    const doubts = createDoubts(clock.now)
+    await recall(host, settings, doubts)
+    const receiving: ReceiverOptions = {
+      host,
+      settings,
+      doubts,
+      ...(settings.receipt_pattern
+        ? {
+            reader: patternReader(settings.receipt_pattern, () =>
+              host.log.warn({ line: line.id }, 'receipt_pattern takes too long and is no longer used'),
+            ),
+          }
+        : {}),
+    }
     const governor = createGovernor(clock, settings.rate ?? 0)
     const binds = keepBinds({
       wanted: wantedBinds(settings),
-      open: (bind, deliver, closed) =>
+      open: (bind, closed) =>
         openSession({
           bind,
-          login: {
-            systemId: settings.system_id,
-            password: settings.password,
-            systemType: settings.system_type ?? '',
-          },
+          login: loginOf(settings),
           open: () => openSocket(settings),
           window: settings.window ?? 10,
           responseMs: settings.response_ms ?? 30_000,
           enquireMs: settings.enquire_ms ?? 30_000,
           clock,
-          deliver,
+          // Each connection by a name of its own: only another one can bring a message again.
+          deliver: createReceiver(receiving, randomUUID()),
           closed,
         }),
-      deliver: receive,
       clock,
       state: host.state,
       chance: Math.random,
     })
-    const wire = { request: binds.request, governor, clock }
+    const pauses = createPauses(host)
+    const wire: Wire = {
+      request: binds.request,
+      governor,
+      clock,
+      pause: pauses.pause,
+      isClosing: pauses.isOver,
+    }
+    const nextRef = createPartRefs(Math.random)
+
+    async function send(message: Outbound) {
+      const { ref, to, content } = message
+      const prepared = prepare(settings, line.number, message, nextRef(to))
+      doubts.begin({ ref, to, content, wireAt: clock.now(), parts: prepared.length })
+      const result = await submit(wire, ref, prepared, settings.ids ?? 'any')
+      const isNamed = result.outcome !== 'accepted' || !result.providerId.startsWith(UNNAMED)
+      if (result.outcome === 'unknown' || !isNamed) {
+        for (const { report, to, proof } of doubts.leave(ref))
+          host.receipt(receiptOf(receiving, report, to, proof)).catch(() => {})
+      } else doubts.settle(ref)
+      return result
+    }
+
     return {
-      send: (message) => submit(wire, settings, line.number, message),
-      close: () => binds.stop(),
+      send,
+      async close() {
+        pauses.end()
+        governor.stop()
+        await binds.stop()
+      },
     }
   },
+}
+
+/** Sends that a former connection left in doubt. */
+async function recall(host: DriverHost, settings: SmppSettings, doubts: Doubts): Promise<void> {
+  const open = await host.openSends()
+  for (const { ref, to, content, wireAt, providerId } of open.reverse()) {
+    if (providerId !== null && !providerId.startsWith(UNNAMED)) continue
+    doubts.begin({ ref, to, content, wireAt, parts: countParts(settings, content) })
+    doubts.leave(ref)
+  }
+}
+
+/** Waits that end early when the line is closed. */
+function createPauses({ clock }: Pick<DriverHost, 'clock'>) {
+  const waiting = new Set<() => void>()
+  let over = false
+  return {
+    isOver: () => over,
+    pause(ms: number): Promise<void> {
+      if (over) return Promise.resolve()
+      return new Promise((resolve) => {
+        const done = () => {
+          cancel()
+          waiting.delete(done)
+          resolve()
+        }
+        const cancel = clock.after(ms, done)
+        waiting.add(done)
+      })
+    },
+    end() {
+      over = true
+      for (const done of waiting) done()
+    },
+  }
 }
 
 function wantedBinds({ bind, connections = 1 }: SmppSettings): Bind[] {
   const one: Bind[] = bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver']
   return Array.from({ length: connections }, () => one).flat()
-}
-
-/** With TLS the carrier must show who it is: a password for anybody is none. */
-function openSocket({ host, port, tls, tls_ca: ca }: SmppSettings) {
-  if (!tls) return connectPlain({ host, port })
-  return connectSecure({ host, port, servername: host, minVersion: 'TLSv1.2', ...(ca ? { ca } : {}) })
 }

@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm'
-import { AppError } from '../core/errors.js'
+import { AppError } from './errors.js'
 
 /** What a pattern may look at, and how long (a busy machine is no reason to refuse one): some take centuries. */
 export const MAX_PATTERN_CHARS = 200
@@ -12,7 +12,7 @@ const search = new Script(`(() => {
   const wanted = new RegExp(pattern)
   return JSON.stringify(JSON.parse(texts).map((text) => {
     const found = wanted.exec(text)
-    return found && { whole: found[0], group: found[1] ?? null }
+    return found && { whole: found[0], group: found[1] ?? null, named: found.groups ?? {} }
   }))
 })()`)
 
@@ -20,12 +20,15 @@ export interface Found {
   whole: string
   /** What the first group of the pattern caught, if it has one. */
   group: string | null
+  /** What its groups with names caught. */
+  named: Record<string, string | undefined>
 }
 
-/** A caller's regular expression, to be looked for in several texts. Fails at once when it is none. */
+/** Somebody's regular expression, to be looked for in several texts. Fails at once when it is none. */
 export function boundedPattern(
   field: string,
   pattern: string,
+  maxMs = MAX_MS,
 ): (texts: readonly string[]) => (Found | null)[] {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw new AppError('invalid', `${field}: at most ${MAX_PATTERN_CHARS} characters`)
@@ -38,7 +41,7 @@ export function boundedPattern(
     room.pattern = pattern
     room.texts = JSON.stringify(texts.map((text) => text.slice(0, MAX_SEARCHED_CHARS)))
     try {
-      return JSON.parse(search.runInContext(room, { timeout: MAX_MS }))
+      return JSON.parse(search.runInContext(room, { timeout: maxMs }))
     } catch {
       throw new AppError('invalid', `${field}: takes too long; use a simpler pattern`)
     }

@@ -1,0 +1,135 @@
+import type { DeliveryReport } from './receipt-text.js'
+import { shortRef } from './short-ref.js'
+
+/** A send whose id at the carrier we do not know (yet). */
+export interface Doubt {
+  ref: string
+  to: string
+  content: string
+  wireAt: number
+  parts: number
+}
+
+/** Whose report it is, and what it proves of the whole message. */
+export interface Proof {
+  ref: string
+  status: NonNullable<DeliveryReport['status']>
+  /** By our own number, which the carrier handed back; otherwise by what fits nothing else. */
+  isCertain: boolean
+}
+
+/**
+ * Sends that the carrier did not answer, and may still report on. It remembers them for a day, and only so many.
+ */
+export interface Doubts {
+  /** It goes out now: what is reported meanwhile may be about it. */
+  begin(doubt: Doubt): void
+  /** The carrier answered it: its reports have ids that the host knows. */
+  settle(ref: string): void
+  /** It ended without an answer. The reports that came meanwhile and may be about it. */
+  leave(ref: string): { report: DeliveryReport; to: string; proof: Proof }[]
+  /** What a report proves of a send in doubt. */
+  judge(report: DeliveryReport, to: string): Proof | undefined
+}
+
+const MAX_DOUBTS = 10_000
+const MAX_EARLY = 300
+const MEMORY_MS = 24 * 3_600_000
+/** Zones differ from each other by quarters of an hour, clocks of carriers from ours by little. */
+const ZONE_MS = 15 * 60_000
+const SKEW_MS = 2 * 60_000
+
+interface Entry extends Doubt {
+  short: number
+  isOpen: boolean
+  early: { report: DeliveryReport; to: string }[]
+  delivered: Set<string>
+}
+
+export function createDoubts(now: () => number): Doubts {
+  const byNumber = new Map<string, Map<string, Entry>>()
+  const all = new Map<string, Entry>()
+
+  function remove(entry: Entry) {
+    all.delete(entry.ref)
+    const same = byNumber.get(entry.to)
+    same?.delete(entry.ref)
+    if (same?.size === 0) byNumber.delete(entry.to)
+  }
+
+  /** Oldest first, as they were added. */
+  function forget() {
+    for (const entry of all.values()) {
+      if (all.size <= MAX_DOUBTS && entry.wireAt > now() - MEMORY_MS) return
+      remove(entry)
+    }
+  }
+
+  function find(report: DeliveryReport, to: string): { entry: Entry; isCertain: boolean } | undefined {
+    const same = [...(byNumber.get(to)?.values() ?? [])]
+    if (report.ref !== undefined) {
+      const own = same.filter(({ short }) => short === report.ref)
+      return own.length === 1 ? { entry: own[0]!, isCertain: true } : undefined
+    }
+    const fitting = same.filter((entry) => fits(entry, report))
+    return fitting.length === 1 ? { entry: fitting[0]!, isCertain: false } : undefined
+  }
+
+  function prove(entry: Entry, report: DeliveryReport, isCertain: boolean): Proof | undefined {
+    if (!report.status) return undefined
+    if (report.status === 'DELIVERED') entry.delivered.add(report.id)
+    // One part that arrived proves that the message left, and no more.
+    const isPartial = report.status === 'DELIVERED' && entry.delivered.size < entry.parts
+    return { ref: entry.ref, status: isPartial ? 'SENT' : report.status, isCertain }
+  }
+
+  return {
+    begin(doubt) {
+      const entry = {
+        ...doubt,
+        short: shortRef(doubt.ref),
+        isOpen: false,
+        early: [],
+        delivered: new Set<string>(),
+      }
+      all.set(doubt.ref, entry)
+      const same = byNumber.get(doubt.to) ?? new Map<string, Entry>()
+      byNumber.set(doubt.to, same.set(doubt.ref, entry))
+      forget()
+    },
+    settle(ref) {
+      const entry = all.get(ref)
+      if (entry) remove(entry)
+    },
+    leave(ref) {
+      const entry = all.get(ref)
+      if (!entry) return []
+      entry.isOpen = true
+      return entry.early.splice(0).flatMap(({ report, to }) => {
+        const proof = prove(entry, report, report.ref !== undefined)
+        return proof ? { report, to, proof } : []
+      })
+    },
+    judge(report, to) {
+      forget()
+      const found = find(report, to)
+      if (!found) return undefined
+      const { entry, isCertain } = found
+      if (entry.isOpen) return prove(entry, report, isCertain)
+      // Its answer is still to come, as a rule, and then the host knows the report by its id.
+      if (entry.early.length < MAX_EARLY) entry.early.push({ report, to })
+      return undefined
+    },
+  }
+}
+
+/** Whether a report without our number may be about this send: something in it must speak for that, nothing against. */
+function fits({ content, wireAt }: Doubt, { text, submittedAt }: DeliveryReport): boolean {
+  const begins = text.trim()
+  if (begins === '' && submittedAt === undefined) return false
+  if (begins !== '' && !content.trim().startsWith(begins)) return false
+  if (submittedAt === undefined) return true
+  const apart = Math.abs(submittedAt - wireAt)
+  const offZone = apart % ZONE_MS
+  return apart <= MEMORY_MS && Math.min(offZone, ZONE_MS - offZone) <= SKEW_MS
+}

@@ -1,0 +1,31 @@
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { connect as connectSecure } from 'node:tls'
+import type { SmppSettings } from './settings.js'
+
+/** With TLS the carrier must show who it is: a password for anybody is none. */
+export function openSocket({ host, port, tls, tls_ca: ca, tls_name: name }: SmppSettings): Socket {
+  if (!tls) return connectPlain({ host, port })
+  const servername = name || (isIP(host) ? undefined : host)
+  return connectSecure({
+    host,
+    port,
+    minVersion: 'TLSv1.2',
+    ...(servername ? { servername } : {}),
+    ...(ca ? { ca } : {}),
+  })
+}
+
+/** Whether somebody speaks TLS there, whoever it is. Nothing is said to them. */
+export function speaksTls({ host, port }: Pick<SmppSettings, 'host' | 'port'>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connectSecure({ host, port, rejectUnauthorized: false })
+    const end = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.setTimeout(ms, () => end(false))
+    socket.once('secureConnect', () => end(true))
+    socket.once('error', () => end(false))
+    socket.once('close', () => end(false))
+  })
+}
