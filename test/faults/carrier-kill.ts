@@ -82,17 +82,15 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
 
   // The carrier dies in the middle of things; we live on.
   for (const answer of ['answer', 'silence'] as const) {
-    carrier.onTake = () => {
-      carrier.onTake = undefined
-      void carrier.die()
-      return answer
-    }
+    const death = new Promise<void>((resolve, reject) => {
+      carrier.onTake = () => {
+        carrier.onTake = undefined
+        carrier.die().then(resolve, reject)
+        return answer
+      }
+    })
     await sendSome(first.url)
-    await eventually(
-      async () => carrier.onTake,
-      (hook) => hook === undefined,
-      10_000,
-    )
+    await death
     await carrier.revive()
     await online(first)
   }

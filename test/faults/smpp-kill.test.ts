@@ -53,8 +53,8 @@ async function smscCarrier(): Promise<Carrier> {
     taken: () => texts,
     onTake: undefined,
     async die() {
-      watch()
       await smsc.close()
+      watch()
     },
     revive: start,
     async report() {
