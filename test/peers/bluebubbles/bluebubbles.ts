@@ -1,0 +1,163 @@
+import { createChatDb, type MessageRow } from './chat-db.js'
+import { chatRoutes } from './chats.js'
+import { leash, type PeerClock, realClock } from './clock.js'
+import { SWITCHES, type Switches } from './dispatch.js'
+import { createEvents } from './events.js'
+import { extraRoutes, type Place } from './extras.js'
+import { createFaults, type Fault } from './faults.js'
+import { messageRoutes } from './messages.js'
+import { createPeople, type Received } from './people.js'
+import { createPhone, type Phone } from './phone.js'
+import { FLAGS, type Flags, PROFILES, type ProfileName, WAITS, type Waits } from './profiles.js'
+import { sendRoutes } from './sends.js'
+import { createTransport, type Heard } from './server.js'
+import { type Mac, newMemory, type Route } from './state.js'
+import { webhookRoutes } from './webhooks.js'
+
+export interface BlueBubblesOptions extends Partial<Flags> {
+  profile?: ProfileName
+  password?: string
+  port?: number
+  /** Number or e-mail address of the Mac's Messages. */
+  address?: string
+  clock?: PeerClock
+  /** Divides the documented waits. */
+  speed?: number
+  waits?: Partial<Waits>
+  switches?: Partial<Switches>
+  /** Where the ROWIDs of this Mac's history begin. */
+  firstRowId?: number
+}
+
+/** A Mac that runs a BlueBubbles server, on a port of this machine. */
+export type BlueBubbles = Awaited<ReturnType<typeof createBlueBubbles>>
+
+export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
+  const clock = leash(options.clock ?? realClock)
+  const profile = PROFILES[options.profile ?? 'electron-1.9.9']
+  const address = options.address ?? '+15550100000'
+  const people = createPeople()
+  const faults = createFaults()
+  const heard: Heard[] = []
+  const places = new Map<string, Place>()
+  const phones = new Map<string, Phone>()
+  const switches: Switches = { ...SWITCHES, ...options.switches }
+  const mac: Mac = {
+    profile,
+    flags: { ...FLAGS, ...pick(options as Partial<Flags>, Object.keys(FLAGS) as (keyof Flags)[]) },
+    waits: waitsOf(options),
+    clock,
+    password: options.password ?? 'secret',
+    address,
+    db: createChatDb(options.firstRowId ?? 5000),
+    people,
+    events: createEvents(() => mac, switches),
+    lastSent: new Map(),
+    memory: newMemory(),
+    places: () => [...places.values()],
+    account: {
+      appleId: 'line@example.com',
+      aliases: [address, 'line@example.com'],
+      activeAlias: address,
+      card: { name: 'Line', avatar: null },
+    },
+    restart,
+  }
+  const transport = createTransport(mac, routesOf(mac), faults, heard)
+  const port = await transport.listen(options.port ?? 0)
+  mac.events.start()
+
+  async function stop() {
+    mac.events.stop()
+    await transport.stop()
+  }
+
+  /** Comes back on the same port, knowing nothing of what it was about to do. */
+  async function start() {
+    mac.memory = newMemory()
+    await transport.listen(port)
+    mac.events.start()
+  }
+
+  async function restart() {
+    await stop()
+    await start()
+  }
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    password: mac.password,
+    /** To be changed as the test goes. */
+    flags: mac.flags,
+    waits: mac.waits,
+    switches,
+    account: mac.account,
+    /** Requests that came, oldest first. */
+    heard,
+    /** Events that the server emitted, whether or not they arrived. */
+    emitted: mac.events.dispatch.log,
+    webhooks: mac.events.dispatch.hooks,
+    world: worldOf(mac, places),
+    phone(number: string): Phone {
+      let phone = phones.get(number)
+      if (!phone) {
+        phone = createPhone(mac, people.of(number))
+        phones.set(number, phone)
+      }
+      return phone
+    },
+    fault: (fault: Fault) => faults.add(fault),
+    clearFaults: faults.clear,
+    /** Sends what the switch `reorder` holds back. */
+    flush: mac.events.dispatch.flush,
+    /** Announces old rows as new ones. */
+    replay: mac.events.replay,
+    emit: mac.events.emit,
+    stop,
+    start,
+    restart,
+    /** The database is made anew from what Messages still has: ROWIDs start again. */
+    rebuild(keep: (row: MessageRow) => boolean = () => true) {
+      mac.db.rebuild(keep)
+      mac.events.changed()
+    },
+    cut: transport.cut,
+    /** Until everything seen was told, and every receiver has answered. */
+    async settle() {
+      while (!mac.events.settled()) await new Promise((resolve) => setImmediate(resolve))
+    },
+    async close() {
+      mac.events.stop()
+      clock.drop()
+      mac.events.dispatch.abandon()
+      await transport.stop()
+    },
+  }
+}
+
+function worldOf(mac: Mac, places: Map<string, Place>) {
+  return {
+    /** Every message that left, as whoever got it sees it. */
+    sent: mac.people.sent as readonly Received[],
+    db: mac.db,
+    places,
+    row: (guid: string) => mac.db.message(guid),
+  }
+}
+
+function routesOf(mac: Mac): Route[] {
+  const all = [...messageRoutes, ...sendRoutes, ...chatRoutes, ...extraRoutes]
+  return mac.profile.webhooks === 'none' ? all : [...all, ...webhookRoutes]
+}
+
+function waitsOf({ speed = 1, waits }: BlueBubblesOptions): Waits {
+  const scaled = Object.entries(WAITS).map(([name, ms]) => [name, ms / speed])
+  return { ...(Object.fromEntries(scaled) as unknown as Waits), ...waits }
+}
+
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(
+    keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]),
+  ) as Pick<T, K>
+}

@@ -1,0 +1,125 @@
+import { type ChatRow, type MessageRow, newGuid, type Service } from './chat-db.js'
+import { openChat } from './chats.js'
+import { addFile, linkMessage, tapbackText } from './messages-app.js'
+import type { Person, Plan } from './people.js'
+import { reactionNumber } from './projections.js'
+import { type Mac, now } from './state.js'
+
+export interface TextOptions {
+  /** The id of an effect. */
+  effect?: string
+  replyTo?: string
+  replyPart?: number
+  attachment?: { name: string; mimeType: string; bytes: Buffer; onDisk?: boolean }
+  attachments?: { name: string; mimeType: string; bytes: Buffer; onDisk?: boolean }[]
+  /** Guid of a group chat. */
+  group?: string
+  service?: Service
+  /** When the person sent it, which may be long before it arrives. */
+  sentAt?: number
+  subject?: string
+  audio?: boolean
+  /** The app whose card it is, and what is in it. */
+  balloon?: { bundleId: string; payload?: unknown }
+}
+
+/** Somebody's phone: what they have got, and whatever they do with it. */
+export type Phone = ReturnType<typeof createPhone>
+
+export function createPhone(mac: Mac, person: Person) {
+  const chatFor = (group: string | undefined, service: Service): ChatRow =>
+    group ? mac.db.chat(group)! : openChat(mac, [person.address], service)
+
+  function arrive(chat: ChatRow, service: Service, row: Partial<MessageRow>): MessageRow {
+    const inserted = mac.db.insert('message', {
+      guid: newGuid(),
+      service,
+      handle_id: mac.db.handle(person.address, service).ROWID,
+      date: now(mac),
+      is_sent: 1,
+      destination_caller_id: mac.account.activeAlias,
+      cache_roomnames: chat.style === 43 ? chat.chat_identifier : null,
+      ...row,
+    })
+    linkMessage(mac, inserted, chat)
+    mac.events.changed()
+    return inserted
+  }
+
+  /** A change that somebody else made to a row. */
+  function change(guid: string, changes: Partial<MessageRow>) {
+    const row = mac.db.message(guid)
+    if (!row) throw new Error('No such message')
+    mac.db.update('message', row.ROWID, changes)
+    mac.events.changed()
+  }
+
+  return {
+    /** Settings of the person, and everything they have got. */
+    person,
+    address: person.address,
+    inbox: person.inbox,
+    texts: () => person.inbox.map(({ text }) => text),
+    /** What happens to every message from now on. */
+    always(plan: Plan) {
+      person.always = plan
+      return this
+    },
+    /** What happens to the next messages, one each. */
+    next(...plans: Plan[]) {
+      person.next.push(...plans)
+      return this
+    },
+    /** Answers the guid. */
+    text(text: string, options: TextOptions = {}): string {
+      const service = options.service ?? 'iMessage'
+      const chat = chatFor(options.group, service)
+      const parent = options.replyTo ? mac.db.message(options.replyTo) : undefined
+      const files = [...(options.attachments ?? []), ...(options.attachment ? [options.attachment] : [])]
+      const row = arrive(chat, service, {
+        text: `${'\uFFFC'.repeat(files.length)}${text}`,
+        subject: options.subject ?? null,
+        ...(options.sentAt !== undefined && { date: options.sentAt }),
+        expressive_send_style_id: options.effect ?? null,
+        is_audio_message: options.audio ? 1 : 0,
+        thread_originator_guid: parent ? (parent.thread_originator_guid ?? parent.guid) : null,
+        thread_originator_part: parent
+          ? `${options.replyPart ?? 0}:0:${String(parent.text ?? '').length}`
+          : null,
+        reply_to_guid: parent?.guid ?? null,
+        balloon_bundle_id: options.balloon?.bundleId ?? null,
+        payload_data: options.balloon?.payload ? JSON.stringify(options.balloon.payload) : null,
+        part_count: Math.max(1, files.length + (text ? 1 : 0)),
+      })
+      for (const file of files) addFile(mac, row, { onDisk: true, ...file }, false)
+      return row.guid
+    },
+    tapback(
+      guid: string,
+      reaction: string,
+      options: { part?: number; remove?: boolean; emoji?: string; group?: string } = {},
+    ) {
+      const name = options.remove ? `-${reaction}` : reaction
+      const row = arrive(chatFor(options.group, 'iMessage'), 'iMessage', {
+        text: tapbackText(mac, { guid, reaction: name }),
+        associated_message_guid: `p:${options.part ?? 0}/${guid}`,
+        associated_message_type: reactionNumber(name),
+        associated_message_emoji: options.emoji ?? null,
+      })
+      return row.guid
+    },
+    typing(display: boolean, options: { group?: string } = {}) {
+      mac.events.typing(chatFor(options.group, 'iMessage').guid, display)
+    },
+    /** Reads one message of ours, or all that arrived. */
+    read(guid?: string) {
+      const guids = guid ? [guid] : person.inbox.filter(({ group }) => !group).map((item) => item.guid)
+      for (const one of guids)
+        if (!mac.db.message(one)?.date_read) change(one, { is_read: 1, date_read: now(mac) })
+    },
+    edit: (guid: string, text: string) => change(guid, { text, date_edited: now(mac) }),
+    unsend: (guid: string) => change(guid, { text: '', date_edited: now(mac), date_retracted: now(mac) }),
+    arrive,
+    chatFor,
+  }
+}
