@@ -1,17 +1,24 @@
+import { attachmentRoutes, chunkRoutes } from './attachments.js'
+import { callRoutes, scheduleRoutes } from './calls.js'
 import { createChatDb, type MessageRow } from './chat-db.js'
-import { chatRoutes } from './chats.js'
+import { chatRoutes, openChat } from './chats.js'
 import { leash, type PeerClock, realClock } from './clock.js'
 import { SWITCHES, type Switches } from './dispatch.js'
 import { createEvents } from './events.js'
 import { extraRoutes, type Place } from './extras.js'
 import { createFaults, type Fault } from './faults.js'
+import { groupRoutes } from './groups.js'
 import { messageRoutes } from './messages.js'
+import { createOutgoing } from './messages-app.js'
 import { createPeople, type Received } from './people.js'
 import { createPhone, type Phone } from './phone.js'
+import { presenceRoutes } from './presence.js'
 import { FLAGS, type Flags, PROFILES, type ProfileName, WAITS, type Waits } from './profiles.js'
+import { participantsOf } from './projections.js'
 import { sendRoutes } from './sends.js'
 import { createTransport, type Heard } from './server.js'
-import { type Mac, newMemory, type Route } from './state.js'
+import { type Mac, newMemory, osMajor, type Route } from './state.js'
+import { v2Routes } from './v2.js'
 import { webhookRoutes } from './webhooks.js'
 
 export interface BlueBubblesOptions extends Partial<Flags> {
@@ -55,6 +62,18 @@ export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
     lastSent: new Map(),
     memory: newMemory(),
     places: () => [...places.values()],
+    sharePlace(place) {
+      places.set(place.handle, place)
+      if (!profile.findMyOn14 && osMajor(mac) >= 14) return
+      const { accuracy, altitude, ...shown } = place
+      mac.memory.places.set(place.handle, place)
+      mac.events.emit('new-findmy-location', shown)
+    },
+    unsharePlace(handle) {
+      places.delete(handle)
+      mac.memory.places.delete(handle)
+    },
+    schedule: [],
     account: {
       appleId: 'line@example.com',
       aliases: [address, 'line@example.com'],
@@ -113,7 +132,6 @@ export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
     flush: mac.events.dispatch.flush,
     /** Announces old rows as new ones. */
     replay: mac.events.replay,
-    emit: mac.events.emit,
     stop,
     start,
     restart,
@@ -143,12 +161,48 @@ function worldOf(mac: Mac, places: Map<string, Place>) {
     db: mac.db,
     places,
     row: (guid: string) => mac.db.message(guid),
+    /** Group chats as Messages has them. */
+    groups: () =>
+      mac.db
+        .all<{ ROWID: number; guid: string; display_name: string }>('select * from chat where style = 43')
+        .map((chat) => ({
+          guid: chat.guid,
+          name: chat.display_name,
+          members: participantsOf(mac.db, chat.ROWID).map(({ id }) => id),
+        })),
+    /** What another Apple device of ours sends: it shows up here as ours. */
+    sendFromOtherDevice(to: string, text: string): string {
+      return createOutgoing(mac, openChat(mac, [to], 'iMessage'), { text }, {}).guid
+    },
+    /** Apple takes an alias away. Told to whoever takes every event. */
+    removeAlias(alias: string) {
+      mac.account.aliases.splice(
+        0,
+        mac.account.aliases.length,
+        ...mac.account.aliases.filter((one) => one !== alias),
+      )
+      mac.events.emit('imessage-aliases-removed', { aliases: [alias] })
+    },
   }
 }
 
 function routesOf(mac: Mac): Route[] {
-  const all = [...messageRoutes, ...sendRoutes, ...chatRoutes, ...extraRoutes]
-  return mac.profile.webhooks === 'none' ? all : [...all, ...webhookRoutes]
+  const { profile } = mac
+  return [
+    // Before the messages: `schedule` is no guid.
+    ...(profile.schedule ? scheduleRoutes : []),
+    ...presenceRoutes,
+    ...messageRoutes,
+    ...sendRoutes,
+    ...(profile.chunkedUpload ? chunkRoutes : []),
+    ...chatRoutes,
+    ...groupRoutes,
+    ...attachmentRoutes,
+    ...callRoutes,
+    ...extraRoutes,
+    ...(profile.webhooks === 'none' ? [] : webhookRoutes),
+    ...(profile.v2 ? v2Routes : []),
+  ]
 }
 
 function waitsOf({ speed = 1, waits }: BlueBubblesOptions): Waits {

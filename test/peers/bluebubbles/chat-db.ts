@@ -108,6 +108,8 @@ export interface File {
   bytes: Buffer
   mimeType: string
   onDisk: boolean
+  /** How long it takes to fetch it, when it is not there; left out: it never comes. */
+  fetchMs?: number
 }
 
 const EPOCH_2001 = 978_307_200_000

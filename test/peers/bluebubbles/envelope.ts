@@ -1,7 +1,7 @@
 /** An answer of the server before it is written. Absent data and metadata are absent on the wire, too. */
 export type Reply =
   | { status?: number; message?: string; data?: unknown; metadata?: unknown }
-  | { file: { bytes: Buffer; mimeType: string; headers: Record<string, string> } }
+  | { file: { bytes: Buffer; mimeType: string; name: string } }
   /** Plain text, as from the web framework itself. */
   | { plain: number; text: string }
 

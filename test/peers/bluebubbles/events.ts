@@ -78,7 +78,12 @@ export function createEvents(mac: () => Mac, switches: Switches) {
   }
 
   const view = (row: MessageRow, chats: boolean) =>
-    messageView(mac().db, row, { notification: true, chats, osVersion: mac().flags.osVersion })
+    messageView(mac().db, row, {
+      notification: true,
+      chats,
+      osVersion: mac().flags.osVersion,
+      convertsHeic: mac().flags.convertsHeic,
+    })
 
   return {
     switches,
@@ -125,10 +130,6 @@ export function createEvents(mac: () => Mac, switches: Switches) {
     },
     /** The database is another one now. What had been announced stays so: guids are the same. */
     settled: () => !due && dispatch.idle(),
-    /** FaceTime rings. As JSON in a string, unless calls are followed. */
-    ring(address: string) {
-      dispatch.emit('incoming-facetime', JSON.stringify({ caller: address, timestamp: now(mac()) }))
-    },
   }
 }
 

@@ -12,6 +12,9 @@ export interface Place {
   last_updated: number
   is_locating_in_progress: 0 | 1
   status: 'legacy' | 'live' | 'shallow'
+  /** Told by the second API only. */
+  accuracy?: number | null
+  altitude?: number | null
 }
 
 export const extraRoutes: Route[] = [
@@ -32,7 +35,7 @@ export const extraRoutes: Route[] = [
   {
     method: 'POST',
     path: 'mac/imessage/restart',
-    handle: () => ({ message: 'Successfully restarted iMessage!' }),
+    handle: () => ({ message: 'Successfully restart the Messages App!' }),
   },
   { method: 'GET', path: 'icloud/account', privateApi: true, handle: account },
   { method: 'POST', path: 'icloud/account/alias', privateApi: true, handle: changeAlias },
@@ -137,7 +140,7 @@ function friends(mac: Mac, done: string): Reply {
   const seen = mac.profile.findMyOn14 || osMajor(mac) < 14
   return {
     message: `Successfully ${done} Find My friends locations!`,
-    data: seen ? [...mac.memory.places.values()] : [],
+    data: seen ? [...mac.memory.places.values()].map(({ accuracy, altitude, ...item }) => item) : [],
   }
 }
 

@@ -52,7 +52,7 @@ const number = (value: unknown) =>
   value === undefined || value === null || value === '' ? null : Number(value)
 
 export const fullView = (mac: Mac, row: MessageRow, view: Partial<View> = {}) =>
-  messageView(mac.db, row, { osVersion: mac.flags.osVersion, ...view })
+  messageView(mac.db, row, { osVersion: mac.flags.osVersion, convertsHeic: mac.flags.convertsHeic, ...view })
 
 function count(mac: Mac, query: URLSearchParams, more: Question): Reply {
   const asked = validate(Object.fromEntries(query), COUNT_RULES)

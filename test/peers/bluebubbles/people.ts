@@ -123,9 +123,9 @@ export function createPeople() {
   }
 }
 
-/** What will happen to the next message to these people. A group shares the fate of its first scripted member. */
+/** What will happen to the next message to these people. In a group, only what was planned for a next one counts. */
 export function nextPlan(people: People, addresses: readonly string[]): Plan {
-  const scripted = addresses.map((address) => people.of(address)).find(({ next }) => next.length)
-  const person = scripted ?? (addresses[0] !== undefined ? people.of(addresses[0]) : undefined)
-  return { ...person?.always, ...person?.next.shift() }
+  const all = addresses.map((address) => people.of(address))
+  const planned = all.find(({ next }) => next.length)?.next.shift()
+  return all.length === 1 ? { ...all[0]!.always, ...planned } : { ...planned }
 }

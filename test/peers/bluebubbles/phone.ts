@@ -1,5 +1,8 @@
+import { hangUp, ring } from './calls.js'
 import { type ChatRow, type MessageRow, newGuid, type Service } from './chat-db.js'
 import { openChat } from './chats.js'
+import type { Place } from './extras.js'
+import { addMember, removeMember, renameGroup, setGroupIcon } from './groups.js'
 import { addFile, linkMessage, tapbackText } from './messages-app.js'
 import type { Person, Plan } from './people.js'
 import { reactionNumber } from './projections.js'
@@ -23,12 +26,17 @@ export interface TextOptions {
   balloon?: { bundleId: string; payload?: unknown }
 }
 
+export const FIND_MY_BALLOON =
+  'com.apple.messages.MSMessageExtensionBalloonPlugin:0000000000:com.apple.findmy.FindMyMessagesApp'
+
 /** Somebody's phone: what they have got, and whatever they do with it. */
 export type Phone = ReturnType<typeof createPhone>
 
 export function createPhone(mac: Mac, person: Person) {
   const chatFor = (group: string | undefined, service: Service): ChatRow =>
     group ? mac.db.chat(group)! : openChat(mac, [person.address], service)
+
+  const handle = () => mac.db.handle(person.address, 'iMessage')
 
   function arrive(chat: ChatRow, service: Service, row: Partial<MessageRow>): MessageRow {
     const inserted = mac.db.insert('message', {
@@ -119,7 +127,40 @@ export function createPhone(mac: Mac, person: Person) {
     },
     edit: (guid: string, text: string) => change(guid, { text, date_edited: now(mac) }),
     unsend: (guid: string) => change(guid, { text: '', date_edited: now(mac), date_retracted: now(mac) }),
-    arrive,
-    chatFor,
+    rename: (group: string, name: string) => renameGroup(mac, mac.db.chat(group)!, name, handle()),
+    add: (group: string, address: string) => addMember(mac, mac.db.chat(group)!, address, handle()),
+    remove: (group: string, address: string) => removeMember(mac, mac.db.chat(group)!, address, handle()),
+    leave: (group: string) => removeMember(mac, mac.db.chat(group)!, person.address, handle()),
+    setIcon: (group: string, bytes: Buffer | null) => setGroupIcon(mac, mac.db.chat(group)!, bytes, handle()),
+    /** Starts a group with us and others. Answers its guid. */
+    startGroup(others: readonly string[], options: { name?: string; text?: string } = {}): string {
+      const chat = openChat(mac, [person.address, ...others], 'iMessage', options.name ?? '')
+      arrive(chat, 'iMessage', { text: options.text ?? 'Hello, all' })
+      return chat.guid
+    },
+    /** Shares where they are, and tells it at once where the server hears of it. */
+    shareLocation(place: Partial<Place> = {}) {
+      const shared: Place = {
+        handle: person.address,
+        coordinates: [0, 0],
+        long_address: null,
+        short_address: null,
+        title: null,
+        subtitle: null,
+        last_updated: now(mac),
+        is_locating_in_progress: 0,
+        status: 'legacy',
+        ...place,
+      }
+      mac.sharePlace(shared)
+    },
+    stopSharingLocation: () => mac.unsharePlace(person.address),
+    /** A message that shows where they are; the place itself is not in it. */
+    sendLocation(): string {
+      return this.text('', { balloon: { bundleId: FIND_MY_BALLOON, payload: {} } })
+    },
+    /** Answers the call's uuid. */
+    call: (followed = false) => ring(mac, person.address, followed),
+    hangUp: (uuid: string) => hangUp(mac, uuid),
   }
 }

@@ -99,6 +99,8 @@ export interface Flags {
   /** A row is in the database before it is linked to its chat, or to its attachments. */
   lateChatMs: number
   lateAttachmentMs: number
+  /** The helper takes changes of groups, and nothing comes of them. */
+  groupsStuck: boolean
 }
 
 export const FLAGS: Flags = {
@@ -115,6 +117,7 @@ export const FLAGS: Flags = {
   appleScriptSendsTwice: false,
   lateChatMs: 0,
   lateAttachmentMs: 0,
+  groupsStuck: false,
 }
 
 /** How long the server waits for what. As documented, unless a test has no time for that. */

@@ -18,6 +18,8 @@ export interface View {
   attachmentMetadata?: boolean
   chatParticipants?: boolean
   payloadData?: boolean
+  /** HEIC is described as the JPEG that is handed out. */
+  convertsHeic?: boolean
   osVersion: string
 }
 
@@ -152,14 +154,18 @@ export function handleView(row: HandleRow, notification = false) {
   return notification ? short : { ...short, uncanonicalizedId: row.uncanonicalized_id, country: row.country }
 }
 
-export function attachmentView(row: AttachmentRow, view: Pick<View, 'notification' | 'attachmentMetadata'>) {
+export function attachmentView(
+  row: AttachmentRow,
+  view: Pick<View, 'notification' | 'attachmentMetadata' | 'convertsHeic'>,
+) {
   const withMetadata = view.notification || view.attachmentMetadata !== false
+  const converted = view.convertsHeic && row.mime_type === 'image/heic'
   return {
     originalROWID: row.ROWID,
     guid: row.guid,
     uti: row.uti,
-    mimeType: row.mime_type,
-    transferName: row.transfer_name,
+    mimeType: converted ? 'image/jpeg' : row.mime_type,
+    transferName: converted ? `${row.transfer_name}.jpeg` : row.transfer_name,
     totalBytes: row.total_bytes,
     ...(!view.notification && {
       transferState: row.transfer_state,

@@ -2,18 +2,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { readBody } from './body.js'
 import {
-  errorBody,
   iMessageError,
   NOT_FOUND,
   PRIVATE_API_GATE,
-  type Refusal,
+  Refusal,
   type Reply,
   refusalOf,
-  successBody,
   unauthorised,
 } from './envelope.js'
 import { doesWork, type Fault, type Faults } from './faults.js'
 import { type Ask, helperTrouble, type Mac, type Route, wait } from './state.js'
+import { write } from './write.js'
 
 /** A request that came, without the password. */
 export interface Heard {
@@ -56,8 +55,13 @@ export function createTransport(
     }
     heard.push(entry)
     const fault = faults.take(method, url.pathname)
-    const done = (reply: Reply | Refusal) =>
-      write(response, reply, url.searchParams.has('pretty'), fault, entry)
+    const done = (reply: Reply | Refusal) => {
+      entry.status = write(response, reply, {
+        pretty: url.searchParams.has('pretty'),
+        profile: mac.profile,
+        fault,
+      })
+    }
     if (fault && !doesWork(fault)) return breakOff(response, fault, done)
     const reply = await answer(request, url, entry).catch(refusalOf)
     // A server that was restarted in the meantime has nobody to answer to.
@@ -115,7 +119,7 @@ export function createTransport(
       case '500':
         return done(refusalOf(new Error('Injected failure')))
       case '504':
-        return done(gatewayTimeout())
+        return done(new Refusal(504, 'Gateway Timeout', 'The request has timed out', 'Gateway Timeout'))
       case 'delay':
         return void wait(mac, fault.ms ?? 0).then(() => done(reply ?? NOT_FOUND))
       default:
@@ -169,52 +173,4 @@ function fromHeader(header = ''): string | null {
   if (scheme?.toLowerCase() !== 'basic') return null
   const pair = Buffer.from(value, 'base64').toString()
   return pair.slice(pair.indexOf(':') + 1)
-}
-
-function gatewayTimeout(): Refusal {
-  const refusal = refusalOf(new Error('The request timed out'))
-  return Object.assign(Object.create(refusal), {
-    status: 504,
-    type: 'Gateway Timeout',
-    headline: 'The request has timed out',
-  })
-}
-
-function write(
-  response: ServerResponse,
-  reply: Reply | Refusal,
-  pretty: boolean,
-  fault: Fault | undefined,
-  entry: Heard,
-) {
-  const { status, type, bytes, headers } = rendered(reply, pretty)
-  entry.status = status
-  response.writeHead(status, {
-    'Content-Type': fault?.kind === 'content-type' ? 'text/html' : type,
-    ...headers,
-    // Announced whole, and then cut off.
-    ...(fault?.kind === 'truncated' && { 'Content-Length': String(bytes.length) }),
-  })
-  if (fault?.kind !== 'truncated') return void response.end(bytes)
-  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy())
-}
-
-function rendered(reply: Reply | Refusal, pretty: boolean) {
-  const json = (status: number, body: unknown) => ({
-    status,
-    type: 'application/json; charset=utf-8',
-    bytes: Buffer.from(JSON.stringify(body, null, pretty ? 2 : undefined)),
-    headers: {},
-  })
-  if (reply instanceof Error) return json(reply.status, errorBody(reply))
-  if ('plain' in reply)
-    return {
-      status: reply.plain,
-      type: 'text/plain; charset=utf-8',
-      bytes: Buffer.from(reply.text),
-      headers: {},
-    }
-  if ('file' in reply)
-    return { status: 200, type: reply.file.mimeType, bytes: reply.file.bytes, headers: reply.file.headers }
-  return json(reply.status ?? 200, successBody(reply))
 }

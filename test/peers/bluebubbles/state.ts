@@ -1,4 +1,5 @@
 import type { Body } from './body.js'
+import type { Scheduled } from './calls.js'
 import type { ChatDb } from './chat-db.js'
 import type { PeerClock } from './clock.js'
 import type { Reply } from './envelope.js'
@@ -26,12 +27,15 @@ export interface Mac {
   memory: Memory
   /** Where the people are who share it with this Mac, whether or not the server has heard of it. */
   places(): Place[]
+  sharePlace(place: Place): void
+  unsharePlace(address: string): void
   account: {
     appleId: string
     aliases: string[]
     activeAlias: string
     card: { name: string; avatar: string | null }
   }
+  schedule: Scheduled[]
   /** The server's own restart, asked for over the wire. */
   restart(): Promise<void>
 }
@@ -43,6 +47,8 @@ export interface Memory {
   chunks: Map<string, Buffer[]>
   places: Map<string, Place>
   calls: Map<string, { status: string; address: string }>
+  /** When somebody's place was last asked for. */
+  refreshedAt: number
 }
 
 export const newMemory = (): Memory => ({
@@ -51,6 +57,7 @@ export const newMemory = (): Memory => ({
   chunks: new Map(),
   places: new Map(),
   calls: new Map(),
+  refreshedAt: Number.NEGATIVE_INFINITY,
 })
 
 export interface Ask extends Body {

@@ -62,11 +62,7 @@ function create(mac: Mac, fields: Record<string, unknown>): Reply {
   validate(fields, { url: 'required|string', events: 'required|array' })
   const { url, events } = fields as { url: string; events: unknown[] }
   if (!url.startsWith('http')) throw badRequest('Webhook URL must include an HTTP scheme!')
-  for (const event of events) {
-    if (typeof event !== 'string') throw badRequest('Webhook events must be strings!')
-    if (!(WEBHOOK_EVENTS as readonly string[]).includes(event))
-      throw badRequest(`Invalid webhook event: ${event}! Webhook must be one of: ${WEBHOOK_EVENTS}`)
-  }
+  requireEvents(events)
   const known = hooks(mac).find((hook) => hook.url === url)
   if (known && mac.profile.webhooks === 'upsert') known.events = events as string[]
   const hook = known ?? {
@@ -77,4 +73,14 @@ function create(mac: Mac, fields: Record<string, unknown>): Reply {
   }
   if (!known) hooks(mac).push(hook)
   return { message: 'Successfully created webhook!', data: hook }
+}
+
+/** One that is unknown spoils them all. */
+export function requireEvents(events: readonly unknown[]): string[] {
+  for (const event of events) {
+    if (typeof event !== 'string') throw badRequest('Webhook events must be strings!')
+    if (!(WEBHOOK_EVENTS as readonly string[]).includes(event))
+      throw badRequest(`Invalid webhook event: ${event}! Webhook must be one of: ${WEBHOOK_EVENTS}`)
+  }
+  return events as string[]
 }
