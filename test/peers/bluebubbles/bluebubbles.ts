@@ -1,6 +1,6 @@
 import { attachmentRoutes, chunkRoutes } from './attachments.js'
 import { callRoutes, scheduleRoutes } from './calls.js'
-import { createChatDb, type MessageRow } from './chat-db.js'
+import { columnsOf, createChatDb, type MessageRow } from './chat-db.js'
 import { chatRoutes, openChat } from './chats.js'
 import { leash, type PeerClock, realClock } from './clock.js'
 import { SWITCHES, type Switches } from './dispatch.js'
@@ -161,6 +161,8 @@ function worldOf(mac: Mac, places: Map<string, Place>) {
     db: mac.db,
     places,
     row: (guid: string) => mac.db.message(guid),
+    /** Every row there is, oldest ROWID first. */
+    rows: () => mac.db.all<MessageRow>(`select ${columnsOf('message')} from message order by ROWID`),
     /** Group chats as Messages has them. */
     groups: () =>
       mac.db
@@ -206,7 +208,7 @@ function routesOf(mac: Mac): Route[] {
 }
 
 function waitsOf({ speed = 1, waits }: BlueBubblesOptions): Waits {
-  const scaled = Object.entries(WAITS).map(([name, ms]) => [name, ms / speed])
+  const scaled = Object.entries(WAITS).map(([name, ms]) => [name, Math.ceil(ms / speed)])
   return { ...(Object.fromEntries(scaled) as unknown as Waits), ...waits }
 }
 

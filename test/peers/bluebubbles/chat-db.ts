@@ -116,7 +116,7 @@ const EPOCH_2001 = 978_307_200_000
 const NS = 1_000_000
 const isDate = (column: string) => column === 'date' || column.startsWith('date_')
 /** Nanoseconds since 2001, which no JavaScript number holds exactly. */
-export const appleTime = (ms: number) => BigInt(ms - EPOCH_2001) * BigInt(NS)
+export const appleTime = (ms: number) => BigInt(Math.floor(ms) - EPOCH_2001) * BigInt(NS)
 
 export function hasColumn(table: Table, column: string): boolean {
   return column === 'ROWID' || column in COLUMNS[table]

@@ -6,6 +6,8 @@ import { type Mac, now } from './state.js'
 const HOUR = 3_600_000
 const WEEK = 7 * 24 * HOUR
 const TYPING_REPEAT_MS = 5000
+/** How long a send's row may take to be known as its own. */
+const AWAITED_MS = 120_000
 
 /** What the server compares to see that a row has changed. Errors and the sending itself are not among it. */
 const stateOf = (row: MessageRow) =>
@@ -72,7 +74,7 @@ export function createEvents(mac: () => Mac, switches: Switches) {
   /** Letters and digits are all that is compared, so equal texts may swap their names. */
   function takeTempGuid(row: MessageRow): string | undefined {
     const text = bare(String(row.text ?? ''))
-    awaited = awaited.filter(({ since }) => since > now(mac()) - mac().waits.helper)
+    awaited = awaited.filter(({ since }) => since > now(mac()) - AWAITED_MS)
     const index = awaited.findIndex((item) => bare(item.text) === text)
     return index < 0 ? undefined : awaited.splice(index, 1)[0]!.tempGuid
   }

@@ -1,5 +1,5 @@
 import { hangUp, ring } from './calls.js'
-import { type ChatRow, type MessageRow, newGuid, type Service } from './chat-db.js'
+import { type ChatRow, type File, type MessageRow, newGuid, type Service } from './chat-db.js'
 import { openChat } from './chats.js'
 import type { Place } from './extras.js'
 import { addMember, removeMember, renameGroup, setGroupIcon } from './groups.js'
@@ -8,13 +8,16 @@ import type { Person, Plan } from './people.js'
 import { reactionNumber } from './projections.js'
 import { type Mac, now } from './state.js'
 
+/** On the Mac's disk, unless it says otherwise. */
+export type Attached = Omit<File, 'onDisk'> & { onDisk?: boolean }
+
 export interface TextOptions {
   /** The id of an effect. */
   effect?: string
   replyTo?: string
   replyPart?: number
-  attachment?: { name: string; mimeType: string; bytes: Buffer; onDisk?: boolean }
-  attachments?: { name: string; mimeType: string; bytes: Buffer; onDisk?: boolean }[]
+  attachment?: Attached
+  attachments?: Attached[]
   /** Guid of a group chat. */
   group?: string
   service?: Service

@@ -27,7 +27,7 @@ export interface Heard {
 
 export interface Transport {
   listen(port: number): Promise<number>
-  /** Ends every connection, and optionally listening. */
+  /** Ends every connection. */
   cut(): void
   stop(): Promise<void>
 }
@@ -145,10 +145,13 @@ export function createTransport(
       for (const socket of sockets) socket.resetAndDestroy()
     },
     stop() {
-      this.cut()
-      return new Promise((resolve) => {
+      const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())
       })
+      // What was answered may still be read; the others hear nothing more.
+      server.closeIdleConnections()
+      this.cut()
+      return closed
     },
   }
 }
