@@ -253,6 +253,7 @@ describe('webhooks: what they tell', () => {
     mac.world.removeAlias('+15550100000')
     await ask(mac, `POST chat/${at(chatOf(ALICE))}/read`)
     mac.phone(ALICE).text('Hello')
+    await told(mac)
     await ask(mac, `POST chat/${at(chatOf(ALICE))}/read`)
     const events = await inOrder(mac, got)
     expect(types(events)).toEqual([
@@ -261,6 +262,8 @@ describe('webhooks: what they tell', () => {
       'imessage-aliases-removed',
       'new-message',
       'chat-read-status-changed',
+      // Our reading, of their message.
+      'updated-message',
     ])
     expect(JSON.parse(events[1]!.data)).toEqual({ caller: ALICE, timestamp: expect.any(Number) })
     expect(events[2]!.data).toEqual({ aliases: ['+15550100000'] })

@@ -347,6 +347,20 @@ describe('reading', () => {
     expect((await ask(mac, 'GET chat/count')).body.data).toEqual({ total: 2, breakdown: { iMessage: 2 } })
   })
 
+  it('reads a backlog of more than a thousand rows in pages', async () => {
+    const mac = await open()
+    for (let n = 0; n < 1100; n++) mac.phone(ALICE).text(`${n}`)
+    const body = { with: ['chat', 'attachment'], sort: 'ASC', limit: 1000 }
+    const first = (await ask(mac, 'POST message/query', body)).body
+    const second = (await ask(mac, 'POST message/query', { ...body, offset: 1000 })).body
+    expect([first.metadata, second.metadata]).toEqual([
+      { offset: 0, limit: 1000, total: 1100, count: 1000 },
+      { offset: 1000, limit: 1000, total: 1100, count: 100 },
+    ])
+    const texts = [...first.data, ...second.data].map((row: { text: string }) => row.text)
+    expect(texts).toEqual(Array.from({ length: 1100 }, (_, n) => `${n}`))
+  })
+
   it('searches words by Spotlight when asked for a text', async () => {
     const mac = await open()
     mac.phone(ALICE).text('a quiet evening')
@@ -529,6 +543,24 @@ describe('sending', () => {
     const [one, two] = await both
     expect(one.body.data.guid).toBe(two.body.data.guid)
     expect(mac.phone(ALICE).texts()).toHaveLength(3)
+  })
+
+  it('takes texts and loses them when Apple has signed it out, or when nobody can be reached', async () => {
+    const clock = manualClock()
+    const mac = await open({ clock, deregistered: true })
+    const guid = await contact(mac)
+    mac.phone(BOB).person.sms = false
+    clock.advance(60_000)
+    expect(mac.world.row(guid)).toMatchObject({ is_sent: 0, error: 0 })
+    expect((await ask(mac, 'GET icloud/account')).body.data.vetted_aliases).toEqual([])
+    mac.flags.deregistered = false
+    await ask(mac, 'POST chat/new', { addresses: [BOB], message: 'SMS', method: PA, service: 'SMS' })
+    const small = ask(mac, 'POST message/text', { chatGuid: `sms;-;${BOB}`, message: 'Small', method: PA })
+    await eventually(() => expect(mac.world.rows()).toHaveLength(3))
+    clock.advance(120_000)
+    expect((await small).body.error.message).toBe('Transaction timeout')
+    expect(mac.world.rows().at(-1)).toMatchObject({ text: 'Small', is_sent: 1 })
+    expect(mac.phone(BOB).inbox).toEqual([])
   })
 
   it('needs a chat for a text, and makes one only with a text', async () => {

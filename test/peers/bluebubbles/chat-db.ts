@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite'
 
 export type Service = 'iMessage' | 'SMS' | 'RCS'
 type Value = string | number | null
@@ -138,13 +138,24 @@ export type ChatDb = ReturnType<typeof createChatDb>
 export function createChatDb(firstRowId: number) {
   const files = new Map<string, File>()
   let db = open(firstRowId)
+  let prepared = new Map<string, StatementSyncInstance>()
+
+  /** Kept, because most questions are asked again. */
+  function prepare(sql: string): StatementSyncInstance {
+    let statement = prepared.get(sql)
+    if (!statement) {
+      statement = db.prepare(sql)
+      prepared.set(sql, statement)
+    }
+    return statement
+  }
 
   function insert<T extends Table>(table: T, row: Partial<Columns<T>>): RowOf[T] {
     const names = Object.keys(row)
     const values = names.map((name) => stored(name, row[name as keyof typeof row] as Value))
-    const { lastInsertRowid } = db
-      .prepare(`insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`)
-      .run(...values)
+    const { lastInsertRowid } = prepare(
+      `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+    ).run(...values)
     return byId(table, Number(lastInsertRowid))!
   }
 
@@ -152,7 +163,7 @@ export function createChatDb(firstRowId: number) {
     one<RowOf[T]>(`select ${columnsOf(table)} from ${table} where ROWID = ?`, id)
 
   function one<R>(sql: string, ...params: Value[]): R | undefined {
-    return db.prepare(sql).get(...params) as R | undefined
+    return prepare(sql).get(...params) as R | undefined
   }
 
   return {
@@ -160,13 +171,13 @@ export function createChatDb(firstRowId: number) {
     insert,
     byId,
     one,
-    all: <R>(sql: string, ...params: Value[]) => db.prepare(sql).all(...params) as R[],
-    named: <R>(sql: string, params: Record<string, Value | bigint>) => db.prepare(sql).all(params) as R[],
-    run: (sql: string, ...params: Value[]) => void db.prepare(sql).run(...params),
+    all: <R>(sql: string, ...params: Value[]) => prepare(sql).all(...params) as R[],
+    named: <R>(sql: string, params: Record<string, Value | bigint>) => prepare(sql).all(params) as R[],
+    run: (sql: string, ...params: Value[]) => void prepare(sql).run(...params),
     update<T extends Table>(table: T, id: number, changes: Partial<Columns<T>>) {
       const names = Object.keys(changes)
       const values = names.map((name) => stored(name, changes[name as keyof typeof changes] as Value))
-      db.prepare(`update ${table} set ${names.map((name) => `${name} = ?`).join(', ')} where ROWID = ?`).run(
+      prepare(`update ${table} set ${names.map((name) => `${name} = ?`).join(', ')} where ROWID = ?`).run(
         ...values,
         id,
       )
@@ -187,6 +198,7 @@ export function createChatDb(firstRowId: number) {
     rebuild(keep: (row: MessageRow) => boolean) {
       const old = db
       db = open(1)
+      prepared = new Map()
       for (const table of ['handle', 'chat', 'attachment'] as const) copy(old, db, table, 'ROWID')
       copyJoin(old, db, 'chat_handle_join')
       const rows = old

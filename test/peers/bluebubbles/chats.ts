@@ -1,7 +1,7 @@
 import { type ChatRow, newGuid, type Service } from './chat-db.js'
 import { notFound, type Reply } from './envelope.js'
 import { fullView, withs } from './messages.js'
-import { sendByHelper } from './messages-app.js'
+import { never, sendByHelper } from './messages-app.js'
 import { chatView, participantsOf } from './projections.js'
 import { findMessages } from './query.js'
 import { validate } from './rules.js'
@@ -155,10 +155,7 @@ async function createByHelper(
 ) {
   const trouble = helperTrouble(mac)
   if (trouble) throw new Error(trouble)
-  if (!mac.flags.helperConnected) {
-    await wait(mac, mac.waits.helper)
-    throw new Error('Transaction timeout')
-  }
+  if (!mac.flags.helperConnected) return never(mac)
   const unknown = addresses.some((address) => mac.people.of(address).unknown)
   if (unknown || (service === 'SMS' && !mac.flags.smsForwarding))
     throw new Error('Failed to find all handles for specified service')

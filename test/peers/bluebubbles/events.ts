@@ -3,8 +3,7 @@ import { createDispatch, type Switches } from './dispatch.js'
 import { messageView } from './projections.js'
 import { type Mac, now } from './state.js'
 
-const HOUR = 3_600_000
-const WEEK = 7 * 24 * HOUR
+const WEEK = 7 * 24 * 3_600_000
 const TYPING_REPEAT_MS = 5000
 /** How long a send's row may take to be known as its own. */
 const AWAITED_MS = 120_000
@@ -26,7 +25,7 @@ export type Events = ReturnType<typeof createEvents>
 export function createEvents(mac: () => Mac, switches: Switches) {
   const dispatch = createDispatch(mac, switches)
   /** State of each row that was announced, by guid. Memory only. */
-  let seen = new Map<string, { state: string; at: number }>()
+  let seen = new Map<string, string>()
   let typing = new Map<string, { display: boolean; at: number }>()
   /** Sends with a tempGuid that wait for their row. */
   let awaited: { tempGuid: string; text: string; since: number }[] = []
@@ -49,9 +48,9 @@ export function createEvents(mac: () => Mac, switches: Switches) {
     for (const row of newest(switches.newestOnly)) {
       const state = stateOf(row)
       const known = seen.get(row.guid)
-      if (known?.state === state) continue
-      seen.set(row.guid, { state, at: now(mac()) })
-      if (known) dispatch.emit('updated-message', view(row, false))
+      if (known === state) continue
+      seen.set(row.guid, state)
+      if (known !== undefined) dispatch.emit('updated-message', view(row, false))
       else announce(row)
     }
   }
@@ -124,13 +123,12 @@ export function createEvents(mac: () => Mac, switches: Switches) {
       typing = new Map()
       awaited = []
       seen = new Map()
-      if (switches.seedSilently)
-        for (const row of newest(null)) seen.set(row.guid, { state: stateOf(row), at: now(mac()) })
+      if (switches.seedSilently) for (const row of newest(null)) seen.set(row.guid, stateOf(row))
       switches.watcherDead = false
       if (!switches.seedSilently) this.changed()
       dispatch.emit('hello-world', null)
     },
-    /** The database is another one now. What had been announced stays so: guids are the same. */
+    /** Nothing is left to be told. */
     settled: () => !due && dispatch.idle(),
   }
 }

@@ -1,5 +1,6 @@
 import { type Reply, serverError } from './envelope.js'
-import { type Ask, helperTrouble, type Mac, now, osMajor, type Route, wait } from './state.js'
+import { never } from './messages-app.js'
+import { type Ask, helperTrouble, type Mac, now, osMajor, type Route } from './state.js'
 
 /** Where somebody is, as Find My tells it. */
 export interface Place {
@@ -89,9 +90,7 @@ function restart(mac: Mac, message: string): Reply {
 
 /** Something that only a helper of Messages answers. */
 async function roundTrip(mac: Mac) {
-  if (mac.flags.helperConnected) return
-  await wait(mac, mac.waits.helper)
-  throw new Error('Transaction timeout')
+  if (!mac.flags.helperConnected) await never(mac)
 }
 
 async function account(mac: Mac): Promise<Reply> {
@@ -108,7 +107,7 @@ async function account(mac: Mac): Promise<Reply> {
       account_name: appleId,
       sms_forwarding_enabled: mac.flags.smsForwarding,
       sms_forwarding_capable: true,
-      vetted_aliases: aliases.map((alias) => ({ Alias: alias, Status: 3 })),
+      vetted_aliases: (mac.flags.deregistered ? [] : aliases).map((alias) => ({ Alias: alias, Status: 3 })),
       aliases: aliases.map((alias) => ({ Alias: alias, Status: 3 })),
       login_status_message: 'Connected',
       active_alias: activeAlias,

@@ -111,7 +111,7 @@ function follow(
   plan: Plan,
   { chat, to, service, outgoing }: { chat: ChatRow; to: string[]; service: Service; outgoing: Outgoing },
 ) {
-  if (plan.outcome === 'lost') return
+  if (plan.outcome === 'lost' || mac.flags.deregistered) return
   const set = (changes: Partial<MessageRow>) => {
     const current = mac.db.message(row.guid)
     if (!current) return
@@ -127,7 +127,10 @@ function follow(
   mac.clock.after(sentAfter, () => {
     set({ is_sent: 1, ...(downgraded && { service: 'SMS', was_downgraded: 1 }) })
     if (outgoing.tapback) return deliverTapback(mac, to, outgoing.tapback)
-    mac.people.deliver(received(row, chat, to, downgraded ? 'SMS' : service, downgraded, outgoing, now(mac)))
+    const reached = service === 'SMS' || downgraded ? to.filter((address) => mac.people.of(address).sms) : to
+    mac.people.deliver(
+      received(row, chat, reached, downgraded ? 'SMS' : service, downgraded, outgoing, now(mac)),
+    )
   })
   if (downgraded || service === 'SMS' || plan.deliveredAfterMs === null) return
   const deliveredAfter = sentAfter + (plan.deliveredAfterMs ?? mac.waits.delivered)

@@ -4,6 +4,7 @@ import { badRequest, type Reply } from './envelope.js'
 import { fullView } from './messages.js'
 import { stopTyping } from './messages-app.js'
 import { participantsOf } from './projections.js'
+import { findMessages } from './query.js'
 import { validate } from './rules.js'
 import { attempt, helperSend } from './sends.js'
 import { type Ask, type Mac, now, osMajor, type Route } from './state.js'
@@ -52,10 +53,26 @@ function mark(mac: Mac, ask: Ask, read: boolean): Reply {
   if (!read && osMajor(mac) < 13) throw new Error('Mark unread is only supported on macOS Ventura and newer!')
   const chat = reached(mac, ask)
   if (chat) {
-    if (read) for (const person of people(mac, chat)) person.readMarks.push(now(mac))
+    if (read) {
+      for (const person of people(mac, chat)) person.readMarks.push(now(mac))
+      markRows(mac, chat)
+    }
     mac.events.emit('chat-read-status-changed', { chatGuid: chat.guid, read })
   }
   return { message: `Successfully marked chat as ${read ? 'read' : 'unread'}!` }
+}
+
+/** What came in is read now, which makes it another row: the server tells that, too. */
+function markRows(mac: Mac, chat: ChatRow) {
+  const { rows } = findMessages(mac.db, {
+    chatGuid: chat.guid,
+    where: [
+      { statement: 'message.is_from_me = 0 AND message.is_read = 0 AND message.item_type = 0', args: {} },
+    ],
+    limit: 1000,
+  })
+  for (const row of rows) mac.db.update('message', row.ROWID, { is_read: 1, date_read: now(mac) })
+  if (rows.length) mac.events.changed()
 }
 
 function cardStatus(mac: Mac, { params }: Ask): Reply {

@@ -85,6 +85,8 @@ export interface Flags {
   /** Counts as a connected helper, and can do nothing with messages. */
   faceTimeHelper: boolean
   smsForwarding: boolean
+  /** Apple has signed the number out: nothing leaves any more, and everything looks well. */
+  deregistered: boolean
   /** How chats are named: by their service, or `any` as on macOS 26. */
   chatPrefix: 'iMessage' | 'any'
   /** How far the Mac's time is off. */
@@ -109,6 +111,7 @@ export const FLAGS: Flags = {
   helperConnected: true,
   faceTimeHelper: false,
   smsForwarding: true,
+  deregistered: false,
   chatPrefix: 'iMessage',
   skewMs: 0,
   findMy: false,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ChatRow, MessageRow } from './chat-db.js'
 import { badRequest, iMessageError, Refusal, type Reply } from './envelope.js'
 import { fullView } from './messages.js'
-import { createOutgoing, type Outgoing, sendByHelper } from './messages-app.js'
+import { createOutgoing, never, type Outgoing, sendByHelper } from './messages-app.js'
 import { nextPlan } from './people.js'
 import { participantsOf } from './projections.js'
 import { type Rules, validate } from './rules.js'
@@ -206,10 +206,10 @@ export async function helperSend(
   if (trouble) throw new Error(trouble)
   const chat = mac.db.chat(chatGuid)
   // A FaceTime helper counts as connected, and nobody answers.
-  if (!mac.flags.helperConnected) {
-    await wait(mac, mac.waits.helper)
-    throw new Error('Transaction timeout')
-  }
+  if (!mac.flags.helperConnected) return never(mac)
+  // Sent all the same, and never answered.
+  const sms = chatGuid.startsWith('sms;') ? mac.db.chat(chatGuid.replace('sms;', 'SMS;')) : undefined
+  if (sms) return sendByHelper(mac, sms, outgoing).then(() => never(mac))
   if (!chat) throw new Error('Chat does not exist')
   const guid = await sendByHelper(mac, chat, outgoing)
   const row = mac.db.message(guid)
