@@ -350,6 +350,12 @@ describe('places, calls and the second API', () => {
     )
     expect((await send({ url: undefined })).status).toBe(400)
     expect((await send({ balloonBundleId: 'com.example' })).status).toBe(400)
+    expect((await send({ sessionId: 'mine' })).body.error.message).toBe(
+      '`sessionId` is not a UUID; omit it to start a new session',
+    )
+    const json = await send({ url: undefined, json: { a: 1 } })
+    const read = (await ask(mac, `GET /api/v2/message/app/${json.body.data.guid}`)).body.data
+    expect(read).toMatchObject({ payload_json: { a: 1 }, url: 'data:,eyJhIjoxfQ==' })
     mac.flags.appCards = false
     expect((await send({})).status).toBe(403)
   })
@@ -361,15 +367,30 @@ describe('places, calls and the second API', () => {
       (await ask(mac, 'POST /api/v2/icloud/findmy/friend/refresh', { address: ALICE })).body
     mac.phone(ALICE).shareLocation({ coordinates: [1, 2], accuracy: 5, altitude: 30 })
     const first = await refresh()
-    expect(first.data).toMatchObject({
+    expect(first.data).toEqual({
       handle: ALICE,
-      horizontal_accuracy: 5,
-      altitude: 30,
       is_sharing_with_me: true,
+      is_following_my_location: false,
+      location: {
+        is_locating_in_progress: false,
+        status: 'legacy',
+        latitude: 1,
+        longitude: 2,
+        horizontal_accuracy: 5,
+        altitude: 30,
+        last_updated: clock.now(),
+      },
     })
     expect(first.metadata).toEqual({ refreshed: true })
     clock.advance(20_000)
     expect((await refresh()).metadata).toEqual({ refreshed: false, retry_after_seconds: 40 })
+    clock.advance(40_000)
+    mac.phone(ALICE).shareLocation()
+    expect((await refresh()).data.location).not.toHaveProperty('latitude')
+    clock.advance(60_000)
+    mac.phone(ALICE).stopSharingLocation()
+    expect((await refresh()).data).toMatchObject({ is_sharing_with_me: false, location: null })
+    expect((await refresh()).error.message).toBe(`No FindMy location is known for ${ALICE} yet`)
     const asked = await ask(mac, 'POST /api/v2/icloud/findmy/friend/request', { address: BOB })
     expect(asked.body.data).toEqual({ requested: true, address: BOB })
     expect(mac.phone(BOB).person.locationRequests).toBe(1)

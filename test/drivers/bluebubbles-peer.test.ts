@@ -171,6 +171,21 @@ describe('transport', () => {
     ])
   })
 
+  it('asks nothing more of what is empty, and an address of whoever asks for one', async () => {
+    const mac = await open()
+    mac.phone(ALICE).text('Hello')
+    expect((await ask(mac, 'POST message/query', { limit: ' ', sort: '', with: [] })).body.data).toHaveLength(
+      1,
+    )
+    const availability = await ask(mac, 'GET handle/availability/imessage')
+    expect([availability.status, availability.body.error.message]).toEqual([
+      400,
+      'The address field is required.',
+    ])
+    const quality = await ask(mac, 'GET attachment/x/download?quality=poor')
+    expect(quality.body.error.message).toBe('The selected quality is invalid.')
+  })
+
   it('breaks as it is told, before or after its work', async () => {
     const mac = await open()
     await contact(mac)

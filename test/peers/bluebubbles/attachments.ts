@@ -27,6 +27,14 @@ export const attachmentRoutes: Route[] = [
   },
 ]
 
+const DOWNLOAD_RULES = {
+  height: 'numeric|min:1',
+  width: 'numeric|min:1',
+  quality: 'string|in:good,better,best',
+  force: 'boolean',
+  original: 'boolean',
+}
+
 export const chunkRoutes: Route[] = [{ method: 'POST', path: 'message/attachment/chunk', handle: chunk }]
 
 /** The last 36 characters are the name; what stands before them does not matter. */
@@ -50,6 +58,7 @@ function count(mac: Mac): Reply {
 }
 
 function download(mac: Mac, { params, query }: Ask): Reply {
+  validate(Object.fromEntries(query), DOWNLOAD_RULES)
   const row = find(mac, params.guid)
   if (!row) {
     if (!mac.flags.privateApi || query.get('force') === 'false') throw notFound('Attachment does not exist!')

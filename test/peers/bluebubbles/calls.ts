@@ -105,10 +105,10 @@ function requireScheduled(mac: Mac, { params }: Ask): Scheduled {
 
 function checked(mac: Mac, fields: Record<string, unknown>) {
   const asked = validate(fields, {
-    type: 'required|string|in:send-message',
-    payload: 'required',
-    scheduledFor: 'required|numeric|min:1',
-    schedule: 'required',
+    type: 'string|in:send-message|required',
+    payload: 'json-object|required',
+    scheduledFor: 'numeric|min:1|required',
+    schedule: 'json-object|required',
   })
   if (Number(asked.scheduledFor) < now(mac)) throw new Error('Scheduled date must be in the future!')
   return {

@@ -84,6 +84,7 @@ export function createEvents(mac: () => Mac, switches: Switches) {
       chats,
       osVersion: mac().flags.osVersion,
       convertsHeic: mac().flags.convertsHeic,
+      chatParticipants: mac().flags.membersInEvents,
     })
 
   return {

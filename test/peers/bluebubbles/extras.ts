@@ -1,5 +1,6 @@
 import { type Reply, serverError } from './envelope.js'
 import { never } from './messages-app.js'
+import { validate } from './rules.js'
 import { type Ask, helperTrouble, type Mac, now, osMajor, type Route } from './state.js'
 
 /** Where somebody is, as Find My tells it. */
@@ -154,8 +155,9 @@ function refreshFriends(mac: Mac): Reply {
 }
 
 async function availability(mac: Mac, { query }: Ask, of: 'imessage' | 'facetime'): Promise<Reply> {
-  const address = query.get('address')
-  if (!address) throw new Error('No address provided!')
+  const { address } = validate(Object.fromEntries(query), { address: 'string|required' }) as {
+    address: string
+  }
   await roundTrip(mac)
   return { data: { available: mac.people.of(address)[of] } }
 }

@@ -101,6 +101,8 @@ export interface Flags {
   /** A row is in the database before it is linked to its chat, or to its attachments. */
   lateChatMs: number
   lateAttachmentMs: number
+  /** Events on groups name their members. The sources leave open whether they do; nobody may rely on it. */
+  membersInEvents: boolean
   /** The helper takes changes of groups, and nothing comes of them. */
   groupsStuck: boolean
 }
@@ -120,6 +122,7 @@ export const FLAGS: Flags = {
   appleScriptSendsTwice: false,
   lateChatMs: 0,
   lateAttachmentMs: 0,
+  membersInEvents: false,
   groupsStuck: false,
 }
 

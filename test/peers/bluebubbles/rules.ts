@@ -3,7 +3,8 @@ import { badRequest } from './envelope.js'
 /** Rules in the words of the validator that the server uses: `required|string|in:a,b`. */
 export type Rules = Record<string, string>
 
-const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
+/** Only of what is there more than its presence is asked. A list is always looked at, even an empty one. */
+const isEmpty = (value: unknown) => value === undefined || value === null || String(value).trim() === ''
 const isNumber = (value: unknown) => typeof value !== 'boolean' && Number.isFinite(Number(value))
 const BOOLEANS: readonly unknown[] = [true, false, 0, 1, '0', '1', 'true', 'false']
 
@@ -32,11 +33,10 @@ function valuesAt(body: Record<string, unknown>, path: string): [string, unknown
 
 function check(name: string, value: unknown, rule: string, all: readonly string[]): string | null {
   const [kind, limit = ''] = rule.split(':')
-  if (kind === 'required')
-    return isEmpty(value) || String(value).trim() === '' ? `The ${name} field is required.` : null
+  if (kind === 'required') return isEmpty(value) ? `The ${name} field is required.` : null
   if (kind === 'present')
     return value === undefined ? `The ${name} field must be present (but can be empty).` : null
-  if (isEmpty(value)) return null
+  if (isEmpty(value) && !Array.isArray(value)) return null
   const size = all.includes('numeric') ? Number(value) : String(value).length
   const unit = all.includes('numeric') ? '' : ' characters'
   switch (kind) {
@@ -48,6 +48,10 @@ function check(name: string, value: unknown, rule: string, all: readonly string[
       return Array.isArray(value) ? null : `The ${name} attribute has errors.`
     case 'boolean':
       return BOOLEANS.includes(value) ? null : `The ${name} attribute has errors.`
+    case 'json-object':
+      return typeof value === 'object' && !Array.isArray(value)
+        ? null
+        : `The ${name} must be a valid json object.`
     case 'in':
       return limit.split(',').includes(String(value)) ? null : `The selected ${name} is invalid.`
     case 'min':
