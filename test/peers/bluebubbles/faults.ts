@@ -1,0 +1,52 @@
+/** Something that goes wrong on the wire. */
+export interface Fault {
+  /** `POST /api/v1/message/text`, with `*` for anything; left out: every route. */
+  route?: string
+  kind: 'delay' | 'hang' | 'reset' | '500' | '504' | 'truncated' | 'content-type'
+  /** Whether the server does its work all the same. A delay, a timeout and a broken answer do; others do not. */
+  works?: boolean
+  ms?: number
+  /** How often; default once. */
+  times?: number
+}
+
+export interface SetFault {
+  hits: number
+  clear(): void
+}
+
+export type Faults = ReturnType<typeof createFaults>
+
+export function createFaults() {
+  const set: { fault: Fault; pattern: RegExp; left: number; handle: SetFault }[] = []
+  return {
+    add(fault: Fault): SetFault {
+      const handle: SetFault = {
+        hits: 0,
+        clear() {
+          const index = set.findIndex((item) => item.handle === handle)
+          if (index >= 0) set.splice(index, 1)
+        },
+      }
+      set.push({ fault, pattern: patternOf(fault.route ?? '*'), left: fault.times ?? 1, handle })
+      return handle
+    },
+    take(method: string, path: string): Fault | undefined {
+      const item = set.find(({ pattern, left }) => left > 0 && pattern.test(`${method} ${path}`))
+      if (!item) return undefined
+      item.left--
+      item.handle.hits++
+      return item.fault
+    },
+    clear: () => void set.splice(0),
+  }
+}
+
+export function doesWork({ kind, works }: Fault): boolean {
+  return works ?? ['delay', '504', 'truncated', 'content-type'].includes(kind)
+}
+
+function patternOf(route: string): RegExp {
+  const escaped = route.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')
+  return new RegExp(`^${escaped}$`)
+}
