@@ -14,8 +14,8 @@ export interface Carrier {
   line?: Record<string, unknown>
   /** The texts it has taken from us, in order, each as often as it took it. */
   taken(): string[]
-  /** Called when a text has come, before it is answered. `silence`: it was taken, and no answer follows. */
-  onTake: ((text: string) => 'answer' | 'silence') | undefined
+  /** Once, when the next text has come: calls that, and answers, or keeps the text and says nothing. */
+  whenTaken(isAnswered: boolean, act: () => void): void
   /** Gone with all its connections; what it has taken it still knows when it comes back. */
   die(): Promise<void>
   revive(): Promise<void>
@@ -81,13 +81,9 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
   await online(first)
 
   // The carrier dies in the middle of things; we live on.
-  for (const answer of ['answer', 'silence'] as const) {
+  for (const isAnswered of [true, false]) {
     const death = new Promise<void>((resolve, reject) => {
-      carrier.onTake = () => {
-        carrier.onTake = undefined
-        carrier.die().then(resolve, reject)
-        return answer
-      }
+      carrier.whenTaken(isAnswered, () => carrier.die().then(resolve, reject))
     })
     await sendSome(first.url)
     await death
@@ -105,14 +101,10 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
   }
 
   // We die when the carrier has our bytes: before it answers, and right after.
-  for (const answer of ['answer', 'silence'] as const) {
+  for (const isAnswered of [true, false]) {
     const server = await spawnServer({ env })
-    carrier.onTake = () => {
-      carrier.onTake = undefined
-      void server.kill('SIGKILL')
-      return answer
-    }
-    await live(server, `taken, then ${answer}`)
+    carrier.whenTaken(isAnswered, () => void server.kill('SIGKILL'))
+    await live(server, `taken, then ${isAnswered ? '' : 'not '}answered`)
     expect(await server.exited).toMatchObject({ signal: 'SIGKILL' })
   }
 

@@ -24,6 +24,7 @@ async function smscCarrier(): Promise<Carrier> {
   let smsc: Smsc
   let port = 0
   let silent = 0
+  let awaited: { isAnswered: boolean; act(): void } | undefined
 
   async function start() {
     let seen = 0
@@ -32,7 +33,12 @@ async function smscCarrier(): Promise<Carrier> {
       submit(pdu) {
         const text = pdu.shortMessage!.toString('latin1')
         texts.push(text)
-        return carrier.onTake?.(text) === 'silence' ? 'silence' : { answer: 0, messageId: `M${texts.length}` }
+        const answer = { answer: 0, messageId: `M${texts.length}` }
+        if (!awaited) return answer
+        const { isAnswered, act } = awaited
+        awaited = undefined
+        act()
+        return isAnswered ? answer : 'silence'
       },
     })
     port = smsc.port
@@ -51,7 +57,9 @@ async function smscCarrier(): Promise<Carrier> {
       return { host: '127.0.0.1', port, system_id: 'us', password: 'secret', response_ms: 1000 }
     },
     taken: () => texts,
-    onTake: undefined,
+    whenTaken(isAnswered, act) {
+      awaited = { isAnswered, act }
+    },
     async die() {
       await smsc.close()
       watch()
