@@ -22,6 +22,7 @@ import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
 import { listConversationQueue, listQueue } from '../storage/message-queue.js'
 import { findMessagesById } from '../storage/messages.js'
+import { connect, disconnect } from './connect.js'
 import { createFreshMessages } from './fresh-messages.js'
 import { startChores } from './line-chores.js'
 import { createLineQueue, type Entry } from './line-queue.js'
@@ -85,12 +86,16 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   const breaker = createLoopBreaker(ctx, line, queue, wake)
   const client = createLineHttp(ctx)
-  const connection: Connection = await driver.connect(line, {
+  const connection: Connection = await connect(driver, line, {
     ...hostFor(ctx, on, client),
     ...createInboundDoor(ctx, line, breaker.heard),
     receipt: (receipt) => receipts.add(storable(receipt)),
     read: (read) => inTurn(() => recordRead(ctx, on, storable(read))),
     state: health.report,
+  }).catch(async (error) => {
+    health.report('OFFLINE', 'The driver could not connect; the log has its reason')
+    await Promise.all([breaker.stop(), client.close(), health.stop()])
+    throw error
   })
   const subscriptions = [
     ctx.wakes.on(`line:${line.id}`, () => {
@@ -102,7 +107,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     breaker.stop,
   ]
   const act: DrivenLine['act'] = (method, ask) =>
-    health.isOffline()
+    // What the carrier itself brings is welcome, whatever we think of its state.
+    method !== 'callback' && health.isOffline()
       ? Promise.reject(new LineFault('unreachable', 'The line is offline'))
       : perform(ctx, line, connection, method, ask)
   const chores = startChores(ctx, line, lease, act)
@@ -288,7 +294,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       while ((running || inFlight.size > 0) && Date.now() < deadline)
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
-      await connection.close()
+      await disconnect(ctx, line, connection)
       // What the end of the connection freed, such as sends that now never leave, is still written down.
       const lastWord = Date.now() + LAST_WORD_MS
       while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))
