@@ -185,7 +185,10 @@ describe.each(ENGINES)('callbacks of carriers on %s', (engine) => {
 describe.skipIf(!ENGINES.includes('postgres'))('callbacks at two processes', () => {
   it('reach the one that drives the line, wherever they arrive', async () => {
     const [here, there] = [createPuppet(), createPuppet()]
-    const world = await createWorld('postgres', { drivers: [here], env: { TRUNKLINE_LEASE_MS: '1000' } })
+    const world = await createWorld('postgres', {
+      drivers: [here],
+      env: { TRUNKLINE_LEASE_MS: '1000', LOG_LEVEL: 'silent' },
+    })
     let other: App | undefined
     try {
       const { id } = (await world.post('/admin/accounts', { email: 'lines@example.com' }, 'admin')).body
