@@ -7,7 +7,6 @@ import type {
   DriverHost,
   Line,
   NoAnswer,
-  ProbeHost,
   Receipt,
   SendResult,
 } from 'trunkline/driver'
@@ -85,11 +84,11 @@ function connect(line: Line, host: DriverHost): Connection {
 
   // Tells the gateway where to call us, again and again: that is also how we learn whether it is there.
   async function check() {
+    const url = host.callbackUrl()
     try {
-      const { status } = await ask('PUT', `/v1/numbers/${encodeURIComponent(line.number)}/callback`, {
-        url: host.callbackUrl(),
-      })
-      if (status === 200) host.state('ONLINE')
+      const { status } = await ask('PUT', `/v1/numbers/${encodeURIComponent(line.number)}/callback`, { url })
+      if (status === 200 && url) host.state('ONLINE')
+      else if (status === 200) host.state('DEGRADED', 'The gateway cannot call us: set TRUNKLINE_PUBLIC_URL')
       else if (status === 401) host.state('OFFLINE', 'The gateway does not know the API key')
       else host.state('DEGRADED', `The gateway answered ${status}`)
     } catch (error) {
@@ -167,7 +166,7 @@ function connect(line: Line, host: DriverHost): Connection {
 // biome-ignore lint/suspicious/noExplicitAny: the gateway says what it likes; every use looks first
 type Json = Record<string, any>
 
-function asker(config: Record<string, unknown>, host: ProbeHost) {
+function asker(config: Record<string, unknown>, host: Pick<DriverHost, 'http'>) {
   const { base_url, api_key } = config as unknown as Settings
   const http = host.http(base_url)
   return async (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => {
