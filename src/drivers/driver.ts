@@ -33,8 +33,8 @@ export interface Driver {
 /** JSON Schema of an object, made by hand or with TypeBox. */
 export interface ConfigSchema {
   type: 'object'
-  properties: Readonly<Record<string, object>>
-  required?: readonly string[]
+  properties: Record<string, object>
+  required?: string[]
   additionalProperties?: boolean | object
 }
 

@@ -1,31 +1,47 @@
-import type { Line } from '../core/line.js'
 import type { Ctx } from '../ctx.js'
 import type { Connection, Driver } from '../drivers/driver.js'
 import type { DriverHost } from '../drivers/host.js'
+import type { DispatchLine } from '../services/dispatch-line.js'
+import { hostFor } from '../services/driver-host.js'
+import { createLineHttp } from '../services/line-http.js'
 
 /** A driver hands over its connection at once, and lets go of it soon: other lines wait for that. */
 const PATIENCE_MS = 10_000
 
+export interface Link {
+  connection: Connection
+  close(): Promise<void>
+}
+
 /** Has a driver connect a line. What it does wrong concerns this line alone. */
-export async function connect(driver: Driver, line: Line, host: DriverHost): Promise<Connection> {
-  const made = (async () => driver.connect(line, host))()
+export async function connect(
+  ctx: Ctx,
+  driver: Driver,
+  on: DispatchLine,
+  door: Omit<DriverHost, keyof ReturnType<typeof hostFor>>,
+): Promise<Link> {
+  const client = createLineHttp(ctx)
+  const host = { ...hostFor(ctx, on, client), ...door }
+  const made = (async () => driver.connect(on.line, host))()
   try {
     const connection = await inTime(made, 'connect() did not answer')
     if (typeof connection?.send !== 'function' || typeof connection.close !== 'function')
       throw new Error('connect() answered something without send and close')
-    return connection
+    return {
+      connection,
+      async close() {
+        await inTime((async () => connection.close())(), 'close() did not answer').catch((error) =>
+          ctx.log.error({ err: error, line: on.line.id }, 'the driver failed to close its connection'),
+        )
+        await client.close()
+      },
+    }
   } catch (error) {
+    door.state('OFFLINE', 'The driver could not connect; the log has its reason')
     // One that comes after all is not wanted any more.
     void made.then((connection) => connection.close()).catch(() => {})
+    await client.close()
     throw error
-  }
-}
-
-export async function disconnect(ctx: Ctx, line: Line, connection: Connection): Promise<void> {
-  try {
-    await inTime((async () => connection.close())(), 'close() did not answer')
-  } catch (error) {
-    ctx.log.error({ err: error, line: line.id }, 'the driver failed to close its connection')
   }
 }
 
