@@ -59,4 +59,31 @@ describe('the example of a driver', () => {
       'node:crypto',
     ])
   })
+
+  it('is shown in the guide as it is', () => {
+    const source = readFileSync(`${EXAMPLE}/driver.ts`, 'utf8')
+    const shown = [...readFileSync('docs/drivers.md', 'utf8').matchAll(/```ts\n([^`]*)```/g)]
+    expect(shown.length).toBeGreaterThan(5)
+    for (const [, code] of shown) expect(source).toContain(code)
+  })
+
+  it('has a guide that names everything a driver, a connection and a host must have', () => {
+    const guide = readFileSync('docs/drivers.md', 'utf8')
+    const driver = readFileSync('src/drivers/driver.ts', 'utf8')
+    const host = readFileSync('src/drivers/host.ts', 'utf8')
+    const membersOf = (source: string, type: string) =>
+      [
+        ...(
+          new RegExp(`export interface ${type}[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)?.[1] ?? ''
+        ).matchAll(/^ {2}(\w+)/gm),
+      ].map(([, name]) => name!)
+    const members = [
+      ...membersOf(driver, 'Driver'),
+      ...membersOf(driver, 'Connection'),
+      ...membersOf(host, 'DriverHost').filter((name) => name !== 'locationsChanged'),
+      ...membersOf(host, 'ProbeHost'),
+    ]
+    expect(members.length).toBeGreaterThan(20)
+    expect(members.filter((name) => !new RegExp(`\\b${name}\\b`).test(guide))).toEqual([])
+  })
 })

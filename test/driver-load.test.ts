@@ -4,6 +4,8 @@ import { pathToFileURL } from 'node:url'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConfigError, loadConfig } from '../src/config.js'
+import { LineFault } from '../src/core/line-fault.js'
+import { NoAnswer } from '../src/core/no-answer.js'
 import type { Driver } from '../src/drivers/driver.js'
 import { loadDrivers } from '../src/services/driver-load.js'
 import { createPuppet } from './support/puppet.js'
@@ -93,6 +95,17 @@ describe('drivers of an operator', () => {
       process.chdir(before)
     }
   })
+})
+
+it('the errors of a driver are known even when it was made with a copy of their classes', async () => {
+  const copyOf = (name: string) => import(/* @vite-ignore */ `../src/core/${name}.js?copy`)
+  const { LineFault: Fault } = await copyOf('line-fault')
+  const { NoAnswer: Silence } = await copyOf('no-answer')
+  expect([Fault === LineFault, Silence === NoAnswer]).toEqual([false, false])
+  expect(new Fault('refused', 'No')).toBeInstanceOf(LineFault)
+  expect(new NoAnswer('cut', true)).toBeInstanceOf(Silence)
+  for (const other of [new Error('x'), null, undefined, 'x', new NoAnswer('cut', true)])
+    expect(other instanceof LineFault).toBe(false)
 })
 
 describe.each(ENGINES)('a driver that misbehaves on %s', (engine) => {
