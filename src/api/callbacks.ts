@@ -58,11 +58,11 @@ export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
           config: { access: 'open', verbatim: true },
           bodyLimit: BODY_LIMIT,
           schema: {
-            hide: method !== 'POST' || url.endsWith('*'),
+            hide: url.endsWith('*'),
             tags: ['Operations'],
             summary: "Take a carrier's call",
             description:
-              'For carriers only: a line hands them this address. Also by GET and PUT, and with more path behind it, as the carrier likes.',
+              'For carriers only: a line hands them this address. More path may follow, as the carrier likes.',
             params: Params,
             response: { 200: Type.Unknown({ description: 'Whatever the carrier wants to hear' }) },
           },
