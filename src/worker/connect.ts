@@ -5,12 +5,15 @@ import type { DispatchLine } from '../services/dispatch-line.js'
 import { hostFor } from '../services/driver-host.js'
 import { createLineHttp } from '../services/line-http.js'
 
-/** A driver hands over its connection at once, and lets go of it soon: other lines wait for that. */
-const PATIENCE_MS = 10_000
+/** A driver hands over its connection at once: other lines wait for that. */
+const CONNECT_MS = 10_000
+/** For a goodbye, when all the time for the sends on the wire is used up. */
+const CLOSE_MS = 1000
 
 export interface Link {
   connection: Connection
-  close(): Promise<void>
+  /** Waits for the driver until then (machine time), or a second. */
+  close(deadline: number): Promise<void>
 }
 
 /** Has a driver connect a line. What it does wrong concerns this line alone. */
@@ -24,14 +27,16 @@ export async function connect(
   const host = { ...hostFor(ctx, on, client), ...door }
   const made = (async () => driver.connect(on.line, host))()
   try {
-    const connection = await inTime(made, 'connect() did not answer')
+    const connection = await inTime(made, CONNECT_MS, 'connect() did not answer')
     if (typeof connection?.send !== 'function' || typeof connection.close !== 'function')
       throw new Error('connect() answered something without send and close')
     return {
       connection,
-      async close() {
-        await inTime((async () => connection.close())(), 'close() did not answer').catch((error) =>
-          ctx.log.error({ err: error, line: on.line.id }, 'the driver failed to close its connection'),
+      async close(deadline) {
+        const closing = (async () => connection.close())()
+        await inTime(closing, Math.max(deadline - Date.now(), CLOSE_MS), 'close() did not answer').catch(
+          (error) =>
+            ctx.log.error({ err: error, line: on.line.id }, 'the driver failed to close its connection'),
         )
         await client.close()
       },
@@ -45,10 +50,10 @@ export async function connect(
   }
 }
 
-function inTime<T>(work: Promise<T>, complaint: string): Promise<T> {
+function inTime<T>(work: Promise<T>, ms: number, complaint: string): Promise<T> {
   let timer: NodeJS.Timeout
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${complaint} in ${PATIENCE_MS} ms`)), PATIENCE_MS)
+    timer = setTimeout(() => reject(new Error(`${complaint} in ${ms} ms`)), ms)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

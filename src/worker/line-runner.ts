@@ -285,7 +285,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       while ((running || inFlight.size > 0) && Date.now() < deadline)
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
-      await link.close()
+      await link.close(deadline)
       // What the end of the connection freed, such as sends that now never leave, is still written down.
       const lastWord = Date.now() + LAST_WORD_MS
       while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))
