@@ -195,6 +195,7 @@ describe.each(ENGINES)('a driver that misbehaves on %s', (engine) => {
       await world.setLine(LINE, { config: { note: `again ${connects}` } })
       await expect.poll(() => puppet.connects, { timeout: 5000 }).toBe(connects + 1)
       puppet.acts = {}
+      await world.app.ctx.lines.tended()
       expect((await send()).status).toBe('ACCEPTED')
     }
   })
