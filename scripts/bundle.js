@@ -23,7 +23,7 @@ if (
       outDir: OUTPUT,
       minify: false,
       rolldownOptions: {
-        input: { cli: 'src/cli/cli.ts', testing: 'src/testing/trunkline.ts' },
+        input: { cli: 'src/cli/cli.ts', testing: 'src/testing/trunkline.ts', driver: 'src/drivers/kit.ts' },
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
     },

@@ -7,9 +7,9 @@ import { renderWebhook } from './api/webhook-payloads.js'
 import { type Clock, createClock } from './clock.js'
 import { type Config, isLoopback, urlRules } from './config.js'
 import type { Ctx, Log } from './ctx.js'
+import { CARRIERS } from './drivers/built-in.js'
 import type { Driver } from './drivers/driver.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
-import { smpp } from './drivers/smpp/smpp.js'
 import { createFailpoint } from './failpoint.js'
 import { createIds } from './ids.js'
 import { createLog } from './log.js'
@@ -17,6 +17,7 @@ import { createMetrics } from './metrics.js'
 import { createDirectory } from './services/directory.js'
 import { createDoor } from './services/door.js'
 import type { Lookup } from './services/door-guard.js'
+import { loadDrivers } from './services/driver-load.js'
 import { createHolds } from './services/holds.js'
 import { sweepMedia } from './services/media-retention.js'
 import { createAcceptance } from './services/messages.js'
@@ -68,6 +69,8 @@ export interface AppOptions {
   random?: string
   /** How names become addresses, for tests that must not leave the machine. */
   lookup?: Lookup
+  /** Carriers beside those that are built in and those of the settings. */
+  drivers?: readonly Driver[]
   /** A database that is being opened already. */
   storage?: Promise<Db>
   /** Make the API document from the routes: for whoever writes or checks it. */
@@ -131,8 +134,9 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     ...createPresenceBooks(ctx),
     ...createFaultNetwork(ctx),
   }
-  drivers.set('simulator', createSimulator(network))
-  drivers.set('smpp', smpp)
+  for (const driver of [createSimulator(network), ...CARRIERS]) drivers.set(driver.kind, driver)
+  const own = await loadDrivers([...config.drivers, ...(options.drivers ?? [])], drivers.keys())
+  for (const { driver } of own) drivers.set(driver.kind, driver)
   const nodeId = `${process.pid}-${randomBytes(6).toString('hex')}`
   const worker = createWorker(ctx, nodeId)
   const courier = createCourier(ctx, nodeId, renderWebhook, () => worker.liveNodes())

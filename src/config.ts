@@ -39,6 +39,8 @@ export interface Config {
   loopLimit: number
   /** How long it is held, unless an operator releases it. */
   loopHoldMs: number
+  /** Modules of drivers that are not built in: paths or names of packages. */
+  drivers: readonly string[]
   /** Test only: kill the process at a named moment. */
   failpoint: string | null
 }
@@ -118,10 +120,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       1,
       1_000_000,
     ),
-    allowHosts: (text(undefined, 'TRUNKLINE_ALLOW_HOSTS') ?? '')
-      .split(',')
-      .map((host) => host.trim().toLowerCase())
-      .filter((host) => host !== ''),
+    allowHosts: list(text(undefined, 'TRUNKLINE_ALLOW_HOSTS')).map((host) => host.toLowerCase()),
     publicUrl: publicUrl(text(undefined, 'TRUNKLINE_PUBLIC_URL')),
     mediaDays: whole('TRUNKLINE_MEDIA_DAYS', text(undefined, 'TRUNKLINE_MEDIA_DAYS'), 0, 0, 36_500),
     webhookDays: whole('TRUNKLINE_WEBHOOK_DAYS', text(undefined, 'TRUNKLINE_WEBHOOK_DAYS'), 30, 0, 36_500),
@@ -135,8 +134,16 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       1000,
       86_400_000,
     ),
+    drivers: list(text(undefined, 'TRUNKLINE_DRIVERS')),
     failpoint: text(undefined, 'TRUNKLINE_FAILPOINT') ?? null,
   })
+}
+
+function list(text = ''): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
 }
 
 function publicUrl(value: string | undefined): string | null {

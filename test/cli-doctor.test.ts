@@ -36,6 +36,7 @@ describe('trunkline doctor', () => {
       'disk',
       'seal key',
       'database',
+      'drivers',
       'port',
       'server',
     ])

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import {
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,44 +12,26 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { installed, type Project } from './support/packed.js'
 
 const EXAMPLE = 'examples/vitest-otp'
-const { name, files } = JSON.parse(readFileSync('package.json', 'utf8'))
-const { dependencies, devDependencies } = JSON.parse(readFileSync(`${EXAMPLE}/package.json`, 'utf8'))
+const { name } = JSON.parse(readFileSync('package.json', 'utf8'))
 
-/** The example as somebody has it who copied and installed it; what npm would fetch comes from our own folder. */
 describe('the example project', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-example-'))
+  let project: Project
   beforeAll(() => {
-    cpSync(EXAMPLE, folder, { recursive: true })
-    const modules = join(folder, 'node_modules')
-    mkdirSync(join(modules, '.bin'), { recursive: true })
-    mkdirSync(join(modules, name))
-    for (const file of ['package.json', ...files])
-      cpSync(file, join(modules, name, file), { recursive: true })
-    symlinkSync(resolve('node_modules'), join(modules, name, 'node_modules'))
-    for (const other of [...Object.keys({ ...dependencies, ...devDependencies }), 'typescript', '@types'])
-      if (other !== name) symlinkSync(resolve('node_modules', other), join(modules, other))
-    symlinkSync(resolve('node_modules/vitest/vitest.mjs'), join(modules, '.bin/vitest'))
+    project = installed(EXAMPLE)
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-  const run = (command: string, ...args: string[]) =>
-    promisify(execFile)(command, args, {
-      cwd: folder,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, CI: '1', NO_COLOR: '1' },
-    }).catch((error) => {
-      throw new Error(`${error.stdout}\n${error.stderr}`)
-    })
+  afterAll(() => project.remove())
 
   it('passes its own tests', async () => {
-    const { stdout } = await run('npm', 'test')
+    const { stdout } = await project.run('npm', ['test'])
     expect(stdout).toMatch(/Tests +2 passed \(2\)/)
-    expect(readdirSync(folder).sort()).toEqual([...readdirSync(EXAMPLE), 'node_modules'].sort())
+    expect(readdirSync(project.folder).sort()).toEqual([...readdirSync(EXAMPLE), 'node_modules'].sort())
   }, 120_000)
 
   it('has types that a strict compiler is content with', async () => {
-    await run(process.execPath, 'node_modules/typescript/bin/tsc', '-p', '.')
+    await project.run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'])
   }, 120_000)
 
   it('shows the tests in its README as they are, in under 30 lines', () => {

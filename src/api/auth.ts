@@ -35,6 +35,8 @@ declare module 'fastify' {
     confined?: 'to its lines'
     /** Set where a key may also come as HTTP Basic, id and secret as user and password. */
     basic?: boolean
+    /** Set where the caller knows nothing of our rules: its address is taken as it comes. */
+    verbatim?: boolean
   }
   interface FastifyRequest {
     principal: Principal | null

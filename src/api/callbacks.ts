@@ -1,13 +1,15 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
 import { CALLBACK } from '../services/driver-host.js'
 import { ask } from '../services/line-actions.js'
 import { findLine } from '../storage/lines.js'
+import { NO_ROUTE } from './not-found.js'
 import type { Routes } from './routes.js'
 
 const BODY_LIMIT = 4 << 20
+const METHODS = ['GET', 'POST', 'PUT'] as const
 
 const Params = Type.Object({
   line: Type.String({ description: 'Id of the line' }),
@@ -25,33 +27,55 @@ export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
       done(null, body),
     )
-    scope.post<{ Params: { line: string; token: string } }>(
-      '/callbacks/:line/:token',
-      {
-        config: { access: 'open' },
-        bodyLimit: BODY_LIMIT,
-        schema: {
-          tags: ['Operations'],
-          summary: "Take a carrier's call",
-          description: 'For carriers only: a line hands them this address.',
-          params: Params,
-          response: { 200: Type.Unknown({ description: 'Whatever the carrier wants to hear' }) },
-        },
-      },
-      async (request, reply) => {
-        const { line: id, token } = request.params
-        const line = ctx.vault.isSigned(CALLBACK, id, token) ? await findLine(ctx.db, id) : undefined
-        if (!line) throw new AppError('not_found', 'There is nothing at this address')
-        const answer = await ask(ctx, line, 'callback', {
-          method: request.method,
-          path: request.url.slice(request.url.indexOf(token) + token.length),
-          headers: headersOf(request),
-          body: Buffer.isBuffer(request.body) ? request.body.toString('base64') : '',
+    // Before the body: a stranger's is not read.
+    scope.addHook('onRequest', async (request) => {
+      const { line, token } = addressOf(request)
+      if (!ctx.vault.isSigned(CALLBACK, line, token)) throw new AppError('not_found', NO_ROUTE)
+    })
+
+    const take = async (request: FastifyRequest, reply: FastifyReply) => {
+      const { line: id, path } = addressOf(request)
+      const line = await findLine(ctx.db, id)
+      if (!line) throw new AppError('not_found', NO_ROUTE)
+      const answer = await ask(ctx, line, 'callback', {
+        method: request.method,
+        path,
+        headers: headersOf(request),
+        body: Buffer.isBuffer(request.body) ? request.body.toString('base64') : '',
+      })
+      const { status, body, contentType } = answer ?? {}
+      if (!Number.isInteger(status) || status < 200 || status > 599)
+        throw new AppError('unavailable', 'The line did not say how it went', { retryAfterMs: 2000 })
+      reply.code(status)
+      if (typeof body === 'string') return reply.type(contentType ?? 'text/plain; charset=utf-8').send(body)
+      return reply.send(status === 204 ? undefined : (body ?? {}))
+    }
+    for (const method of METHODS)
+      for (const url of ['/callbacks/:line/:token', '/callbacks/:line/:token/*'])
+        scope.route({
+          method,
+          url,
+          config: { access: 'open', verbatim: true },
+          bodyLimit: BODY_LIMIT,
+          schema: {
+            hide: url.endsWith('*'),
+            tags: ['Operations'],
+            summary: "Take a carrier's call",
+            description:
+              'For carriers only: a line hands them this address. More path may follow, as the carrier likes.',
+            params: Params,
+            response: { 200: Type.Unknown({ description: 'Whatever the carrier wants to hear' }) },
+          },
+          handler: take,
         })
-        return reply.code(answer.status).send(answer.body ?? {})
-      },
-    )
   })
+}
+
+/** From the address as it came: what the carrier put behind ours is its own. */
+function addressOf(request: FastifyRequest): { line: string; token: string; path: string } {
+  const [, line = '', token = '', path = ''] =
+    /^\/callbacks\/([^/?]+)\/([^/?]+)(.*)$/s.exec(request.raw.url ?? '') ?? []
+  return { line, token, path }
 }
 
 function headersOf(request: FastifyRequest): Record<string, string> {

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.js'
 
+export const NO_ROUTE = 'There is no such route. /openapi.json lists them all.'
+
 /** 404 for unknown paths, 405 with `Allow` for known ones under another method. */
 export function createNotFound(app: FastifyInstance) {
   const routes: { pattern: RegExp; methods: string[] }[] = []
@@ -19,6 +21,6 @@ export function createNotFound(app: FastifyInstance) {
         allow,
       })
     }
-    throw new AppError('not_found', 'There is no such route. /openapi.json lists them all.')
+    throw new AppError('not_found', NO_ROUTE)
   }
 }

@@ -121,6 +121,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const authenticator = createAuthenticator(ctx, failures)
   const mayStay = registerAuthentication(app, authenticator, options.localAdmin)
   app.addHook('preValidation', (request, _reply, done) => {
+    if (request.routeOptions.config.verbatim) return done()
     try {
       if (request.url.includes('?')) checkQuery(request.query as Record<string, unknown>)
       const params = request.params as Record<string, string>

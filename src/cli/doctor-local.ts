@@ -3,6 +3,8 @@ import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, isLoopback } from '../config.js'
 import { parseSealKeys } from '../core/seal.js'
+import { BUILT_IN_KINDS } from '../drivers/built-in.js'
+import { loadDrivers } from '../services/driver-load.js'
 import { KEY_FILE } from '../services/vault.js'
 import { loadSqlite } from '../storage/sqlite-statements.js'
 
@@ -168,6 +170,20 @@ export function checkPublicUrl(config: Config): Finding[] {
       'Set TRUNKLINE_PUBLIC_URL to the address that others reach it at.',
     ),
   ]
+}
+
+/** The carriers that lines can use; loads the operator's own, as a start would. */
+export async function checkDrivers(config: Config): Promise<Finding[]> {
+  const builtIn = ok('drivers', `${BUILT_IN_KINDS.join(', ')} are built in`)
+  try {
+    const own = await loadDrivers(config.drivers, BUILT_IN_KINDS)
+    return [
+      builtIn,
+      ...own.map(({ from, driver }) => ok(`driver ${driver.kind}`, `${driver.title}, ${from}`)),
+    ]
+  } catch (error) {
+    return [builtIn, fail('drivers', (error as Error).message, 'Correct it, or correct TRUNKLINE_DRIVERS.')]
+  }
 }
 
 export type PortState = 'free' | 'taken' | 'forbidden' | 'no such address'

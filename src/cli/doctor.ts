@@ -45,6 +45,7 @@ async function examine(args: Args): Promise<Finding[]> {
     findings.push(looked(name, () => check(config)))
   findings.push(...(await (config.databaseUrl ? remote.checkPostgres(config) : local.checkSqlite(config))))
   findings.push(
+    ...(await local.checkDrivers(config)),
     ...local.checkPublicUrl(config),
     await remote.checkPort(config),
     ...(await remote.checkServer(args)),

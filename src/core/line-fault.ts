@@ -11,7 +11,16 @@ export type LineFaultCode =
   /** The carrier cannot be reached; the same may work later. */
   | 'unreachable'
 
+const LINE_FAULT = Symbol.for('trunkline.LineFault')
+
 export class LineFault extends Error {
+  readonly [LINE_FAULT] = true
+
+  /** A driver from elsewhere may have been made with a copy of this class. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return typeof error === 'object' && error !== null && LINE_FAULT in error
+  }
+
   constructor(
     readonly code: LineFaultCode,
     message: string,

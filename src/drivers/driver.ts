@@ -1,4 +1,3 @@
-import type { TObject } from 'typebox'
 import type { Capabilities, Line } from '../core/line.js'
 import type { SendStyle, Service } from '../core/message.js'
 import type { MessageExtra } from '../core/message-extra.js'
@@ -10,6 +9,7 @@ import type { DriverHost, MediaBytes, ProbeHost } from './host.js'
  * settings and a host, and hands back a connection. The presence of an optional method is the ability.
  */
 export interface Driver {
+  /** What a line names it by: small letters, digits and hyphens. */
   kind: string
   /** The carrier, in words for people. */
   title: string
@@ -17,7 +17,7 @@ export interface Driver {
    * Validates a line's settings and draws their form. A property with `secret: true` is kept sealed and never shown
    * again.
    */
-  config: TObject
+  config: ConfigSchema
   /** May not depend on secrets. */
   capabilities(config: Record<string, unknown>): Capabilities
   /** A line's settings where nobody gave any, when others than usual suit this carrier. */
@@ -28,6 +28,14 @@ export interface Driver {
   connect(line: Line, host: DriverHost): Promise<Connection>
   /** Tries settings out without sending anything, and says what it found. */
   probe?(settings: Pick<Line, 'number' | 'config'>, host: ProbeHost): Promise<Finding[]>
+}
+
+/** JSON Schema of an object, made by hand or with TypeBox. */
+export interface ConfigSchema {
+  type: 'object'
+  properties: Record<string, object>
+  required?: string[]
+  additionalProperties?: boolean | object
 }
 
 /** One thing that was tried, in words for whoever sets the line up. */
@@ -96,9 +104,12 @@ export interface CallbackRequest {
 }
 
 export interface CallbackReply {
+  /** Carriers come again after anything but 2xx. */
   status: number
-  /** Answered as JSON. */
+  /** A text goes out as it is, everything else as JSON. */
   body?: unknown
+  /** Of a text; default text/plain. */
+  contentType?: string
 }
 
 /** A group chat as a driver needs to know it. */

@@ -1,4 +1,3 @@
-import { MAX_MEDIA_BYTES } from '../core/media.js'
 import { storable } from '../core/storable.js'
 import type { Ctx } from '../ctx.js'
 import type { DriverHost } from '../drivers/host.js'
@@ -10,7 +9,7 @@ import type { DispatchLine } from './dispatch-line.js'
 import { recordGroupNews } from './group-state.js'
 import { blockedByCarrier } from './line-blocks.js'
 import type { LineHttpClient } from './line-http.js'
-import { openUrl } from './media.js'
+import { openMedia } from './media-out.js'
 import { ownerOf } from './shared-lines.js'
 
 const OPEN_SENDS_MS = 24 * 3_600_000
@@ -65,7 +64,7 @@ export function hostFor(
       load: () => findCursor(ctx.db, line.id),
       save: (value) => saveCursor(ctx.db, lease, value),
     },
-    media: (url) => openUrl(ctx, url, { maxBytes: MAX_MEDIA_BYTES }),
+    media: (url) => openMedia(ctx, url),
     openSends: () => listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS)),
     callbackUrl() {
       const base = ctx.publicUrl()

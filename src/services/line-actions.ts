@@ -114,7 +114,7 @@ export async function perform<M extends keyof LineActions>(
   try {
     return await action.call(connection, argument)
   } catch (error) {
-    if (error instanceof LineFault) throw error
+    if (error instanceof LineFault && Object.hasOwn(CODES, error.code)) throw error
     ctx.log.error({ err: error, line: line.id, method }, 'the driver failed')
     throw new LineFault('unreachable', 'The carrier could not be reached')
   }

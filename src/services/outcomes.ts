@@ -23,8 +23,8 @@ import { applyParked } from './receipts.js'
  * Attempts that a former driver of this line left open, a crashed process among them: whether they went out is
  * unknown, and from now on they are questions to the carrier.
  */
-export async function recoverOpenAttempts(ctx: Ctx, on: DispatchLine): Promise<number> {
-  return ctx.db.tx(async (sql) => {
+export async function recoverOpenAttempts(ctx: Ctx, on: DispatchLine): Promise<void> {
+  const recovered = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     const left = await listOpenAttempts(sql, on.line.id, on.lease.epoch)
     if (left.length === 0) return 0
@@ -58,6 +58,11 @@ export async function recoverOpenAttempts(ctx: Ctx, on: DispatchLine): Promise<n
     )
     return open.length
   })
+  if (recovered > 0)
+    ctx.log.warn(
+      { line: on.line.id, messages: recovered },
+      'sends were interrupted; asking the carrier about them',
+    )
 }
 
 /** The attempt whose outcome is the question about this message, if there is one. */

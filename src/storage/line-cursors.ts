@@ -7,11 +7,12 @@ export async function findCursor(sql: Sql, lineId: string): Promise<string | nul
   return row?.value ?? null
 }
 
-/** Kept only while the line is ours: whoever took it over reads on by itself. */
+/** Kept only while the line is there and ours: whoever took it over reads on by itself. */
 export async function saveCursor(sql: Sql, lease: Lease, value: string): Promise<void> {
   await sql.run(
     `insert into line_cursors (line_id, value)
-     select line_id, cast($3 as text) from line_leases where line_id = $1 and epoch = $2
+     select lines.id, cast($3 as text) from lines join line_leases on line_leases.line_id = lines.id
+     where lines.id = $1 and lines.removed_at is null and line_leases.epoch = $2
      on conflict (line_id) do update set value = excluded.value`,
     [lease.lineId, lease.epoch, value],
   )

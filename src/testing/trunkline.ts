@@ -6,6 +6,7 @@ import { createClock } from '../clock.js'
 import { loadConfig } from '../config.js'
 import type { Event } from '../core/event.js'
 import type { Log } from '../ctx.js'
+import type { Driver } from '../drivers/driver.js'
 import { DEFAULT_WORLD } from '../services/world.js'
 import { listAccounts } from '../storage/accounts.js'
 import type { Db } from '../storage/db.js'
@@ -48,6 +49,8 @@ export interface TrunklineOptions {
   faults?: Readonly<Record<string, FaultSettings | true>>
   /** An empty PostgreSQL database instead of SQLite in a temporary folder. It is not removed at the end. */
   databaseUrl?: string
+  /** Drivers of your own, beside the simulator: add a line to one with `POST /admin/lines`. */
+  drivers?: readonly Driver[]
 }
 
 /** A whole Trunkline in this process: the API on a free port, a line, and virtual phones. */
@@ -122,6 +125,7 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
     log: SILENT,
     throwaway: true,
     random: options.seed,
+    drivers: options.drivers,
     // As fast as it can, so that nobody waits and a clock that stands holds nothing up.
     seed: { pace: 0, config: { latency_ms: 0 } },
     ...(options.time === undefined ? {} : { clock: createClock(momentOf(options.time)) }),

@@ -5,16 +5,14 @@ import type { Receipt } from '../core/outcome.js'
 import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
 import { storable } from '../core/storable.js'
 import type { Ctx, DrivenLine } from '../ctx.js'
-import type { Connection, Driver } from '../drivers/driver.js'
+import type { Driver } from '../drivers/driver.js'
 import { firstIdAt } from '../ids.js'
 import { createBatch, createTurns } from '../services/batch.js'
 import { type Claimed, claim, LeaseLost } from '../services/claim.js'
 import { createRecentSends, type DispatchLine, dailyLimitOf } from '../services/dispatch-line.js'
-import { hostFor } from '../services/driver-host.js'
 import { createInboundDoor } from '../services/inbound.js'
 import { perform } from '../services/line-actions.js'
 import { endIfBlocked } from '../services/line-blocks.js'
-import { createLineHttp } from '../services/line-http.js'
 import { attemptRef, findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
 import { recordRead, recordReceipts, rematchParked } from '../services/receipts.js'
 import { type Ended, recordResults } from '../services/results.js'
@@ -22,6 +20,7 @@ import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
 import { listConversationQueue, listQueue } from '../storage/message-queue.js'
 import { findMessagesById } from '../storage/messages.js'
+import { connect } from './connect.js'
 import { createFreshMessages } from './fresh-messages.js'
 import { startChores } from './line-chores.js'
 import { createLineQueue, type Entry } from './line-queue.js'
@@ -52,12 +51,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const daily = await dailyLimitOf(ctx, line)
   const { services } = capabilities
   const on: DispatchLine = { line, services, lease, daily, recent: createRecentSends() }
-  const recovered = await recoverOpenAttempts(ctx, on)
-  if (recovered > 0)
-    ctx.log.warn(
-      { line: line.id, messages: recovered },
-      'sends were interrupted; asking the carrier about them',
-    )
+  await recoverOpenAttempts(ctx, on)
 
   const queue = createLineQueue()
   const fresh = createFreshMessages()
@@ -84,14 +78,16 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   let cancelTimer = () => {}
 
   const breaker = createLoopBreaker(ctx, line, queue, wake)
-  const client = createLineHttp(ctx)
-  const connection: Connection = await driver.connect(line, {
-    ...hostFor(ctx, on, client),
+  const link = await connect(ctx, driver, on, {
     ...createInboundDoor(ctx, line, breaker.heard),
     receipt: (receipt) => receipts.add(storable(receipt)),
     read: (read) => inTurn(() => recordRead(ctx, on, storable(read))),
     state: health.report,
+  }).catch(async (error) => {
+    await Promise.all([breaker.stop(), health.stop()])
+    throw error
   })
+  const { connection } = link
   const subscriptions = [
     ctx.wakes.on(`line:${line.id}`, () => {
       unread = true
@@ -102,7 +98,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     breaker.stop,
   ]
   const act: DrivenLine['act'] = (method, ask) =>
-    health.isOffline()
+    // What the carrier itself brings is welcome, whatever we think of its state.
+    method !== 'callback' && health.isOffline()
       ? Promise.reject(new LineFault('unreachable', 'The line is offline'))
       : perform(ctx, line, connection, method, ask)
   const chores = startChores(ctx, line, lease, act)
@@ -288,12 +285,11 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       while ((running || inFlight.size > 0) && Date.now() < deadline)
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
-      await connection.close()
+      await link.close(deadline)
       // What the end of the connection freed, such as sends that now never leave, is still written down.
       const lastWord = Date.now() + LAST_WORD_MS
       while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))
       closed = true
-      await client.close()
       await health.stop()
     },
   }

@@ -15,10 +15,13 @@ export function wire(
     const cancel = ctx.clock.after(wireTimeoutMs, () =>
       resolve({ outcome: 'unknown', code: 'timeout', detail: `No answer in ${wireTimeoutMs} ms` }),
     )
-    connection.send(message).then(
+    const sent = (async () => connection.send(message))()
+    sent.then(
       (result) => {
         cancel()
-        resolve(storable(result))
+        if (isResult(result)) return resolve(storable(result))
+        ctx.log.error({}, 'the driver answered a send with something that is no result')
+        resolve({ outcome: 'unknown', code: 'driver_error', detail: 'The driver gave no result' })
       },
       (error) => {
         cancel()
@@ -27,4 +30,9 @@ export function wire(
       },
     )
   })
+}
+
+function isResult(result: SendResult | undefined): boolean {
+  if (result?.outcome === 'accepted') return typeof result.providerId === 'string'
+  return ['refused', 'never-left', 'unknown'].includes(String(result?.outcome))
 }

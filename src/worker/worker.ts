@@ -139,7 +139,12 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const driver = ctx.drivers.get(line.driver)
     if (!driver)
       return ctx.log.error({ line: line.id, driver: line.driver }, 'no such driver; the line stays idle')
-    runners.set(line.id, await startRunner(ctx, driver, line, lease))
+    try {
+      runners.set(line.id, await startRunner(ctx, driver, line, lease))
+    } catch (error) {
+      // The next look tries again; other lines need not wait for that.
+      return ctx.log.error({ err: error, line: line.id }, 'the line could not be started; trying again')
+    }
     // Whoever watches places asks the line as it is now.
     ctx.wakes.wake(`places:${line.id}`)
   }

@@ -6,6 +6,7 @@ import { type App, createApp } from '../../src/app.js'
 import { createClock } from '../../src/clock.js'
 import { type Config, loadConfig } from '../../src/config.js'
 import type { Log } from '../../src/ctx.js'
+import type { Driver } from '../../src/drivers/driver.js'
 import { DEFAULT_WORLD } from '../../src/services/world.js'
 import { makeDirectory } from './directory.js'
 import { createDatabaseNamed, onServer, TEMPLATE } from './template.js'
@@ -88,6 +89,8 @@ export interface WorldOptions {
   realTime?: boolean
   /** Where its time stands at first, instead of START. */
   startAt?: number
+  /** Carriers beside the built-in ones. */
+  drivers?: readonly Driver[]
 }
 
 export async function createWorld(engine: Engine, options: WorldOptions = {}): Promise<World> {
@@ -110,6 +113,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
       guardTx: true,
       seed: true,
       document: options.document ?? false,
+      drivers: options.drivers,
       ...(options.realTime ? {} : { clock: createClock(time) }),
     })
     await app.start()

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+export interface Project {
+  folder: string
+  /** Runs a command in it; what it wrote, or an error with that. */
+  run(command: string, args: string[], env?: Record<string, string>): Promise<{ stdout: string }>
+  remove(): void
+}
+
+/** An example as somebody has it who copied and installed it; what npm would fetch comes from our own folder. */
+export function installed(example: string): Project {
+  const { name, files } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(`${example}/package.json`, 'utf8'))
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-example-'))
+  cpSync(example, folder, { recursive: true })
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  mkdirSync(join(modules, name))
+  for (const file of ['package.json', ...files]) cpSync(file, join(modules, name, file), { recursive: true })
+  symlinkSync(resolve('node_modules'), join(modules, name, 'node_modules'))
+  const others = new Set([
+    ...Object.keys({ ...dependencies, ...devDependencies }),
+    'typescript',
+    '@types/node',
+  ])
+  for (const other of others) {
+    if (other === name) continue
+    mkdirSync(dirname(join(modules, other)), { recursive: true })
+    symlinkSync(resolve('node_modules', other), join(modules, other))
+  }
+  for (const [command, file] of [
+    ['vitest', 'vitest/vitest.mjs'],
+    ['tsc', 'typescript/bin/tsc'],
+  ] as const)
+    if (existsSync(join(modules, file)))
+      symlinkSync(resolve('node_modules', file), join(modules, '.bin', command))
+  return {
+    folder,
+    run: (command, args, env = {}) =>
+      promisify(execFile)(command, args, {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, CI: '1', NO_COLOR: '1', ...env },
+      }).catch((error) => {
+        throw new Error(`${error.stdout}\n${error.stderr}`)
+      }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
