@@ -5,7 +5,7 @@ import type { Receipt } from '../core/outcome.js'
 import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
 import { storable } from '../core/storable.js'
 import type { Ctx, DrivenLine } from '../ctx.js'
-import type { Connection, Driver } from '../drivers/driver.js'
+import type { Driver } from '../drivers/driver.js'
 import { firstIdAt } from '../ids.js'
 import { createBatch, createTurns } from '../services/batch.js'
 import { type Claimed, claim, LeaseLost } from '../services/claim.js'
@@ -15,6 +15,7 @@ import { createInboundDoor } from '../services/inbound.js'
 import { perform } from '../services/line-actions.js'
 import { endIfBlocked } from '../services/line-blocks.js'
 import { createLineHttp } from '../services/line-http.js'
+import { connectLine } from '../services/line-secrets.js'
 import { attemptRef, findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
 import { recordRead, recordReceipts, rematchParked } from '../services/receipts.js'
 import { type Ended, recordResults } from '../services/results.js'
@@ -28,7 +29,7 @@ import { createLineQueue, type Entry } from './line-queue.js'
 import { createStateKeeper } from './line-state.js'
 import { createLoopBreaker } from './loop-breaker.js'
 import { reachOf } from './reach.js'
-import { wire } from './wire.js'
+import { closeInTime, wire } from './wire.js'
 
 export interface Runner extends DrivenLine {
   lease: Lease
@@ -85,7 +86,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   const breaker = createLoopBreaker(ctx, line, queue, wake)
   const client = createLineHttp(ctx)
-  const connection: Connection = await driver.connect(line, {
+  const connection = await connectLine(ctx, driver, line, {
     ...hostFor(ctx, on, client),
     ...createInboundDoor(ctx, line, breaker.heard),
     receipt: (receipt) => receipts.add(storable(receipt)),
@@ -288,7 +289,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       while ((running || inFlight.size > 0) && Date.now() < deadline)
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
-      await connection.close()
+      await closeInTime(connection, deadline)
       // What the end of the connection freed, such as sends that now never leave, is still written down.
       const lastWord = Date.now() + LAST_WORD_MS
       while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))

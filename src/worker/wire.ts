@@ -28,3 +28,15 @@ export function wire(
     )
   })
 }
+
+/** For a goodbye, when all the time for the sends on the wire is used up. */
+const CLOSE_MS = 1000
+
+/** A carrier that answers nothing any more must not keep the line from being driven anew, nor others from their turn. */
+export async function closeInTime(connection: Connection, deadline: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(deadline - Date.now(), CLOSE_MS))
+  })
+  await Promise.race([connection.close(), late]).finally(() => clearTimeout(timer))
+}

@@ -23,6 +23,7 @@ import {
   forgetNode,
   forgetNodes,
   type Lease,
+  nextEpoch,
   releaseLease,
   renewLeases,
 } from '../storage/leases.js'
@@ -107,7 +108,9 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       } else if (!line) await drop(runner, ctx.config.drainMs, lease)
       else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
         await drop(runner, ctx.config.drainMs)
-        await drive(line, lease)
+        // Sends that the carrier did not answer for in that time are questions now, and not sent again.
+        const own = runner.inFlight() > 0 ? await nextEpoch(ctx.db, nodeId, lease) : lease
+        if (own) await drive(line, own)
       }
     }
     await Promise.all([...runners.values()].map(look))
@@ -139,7 +142,12 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     const driver = ctx.drivers.get(line.driver)
     if (!driver)
       return ctx.log.error({ line: line.id, driver: line.driver }, 'no such driver; the line stays idle')
-    runners.set(line.id, await startRunner(ctx, driver, line, lease))
+    try {
+      runners.set(line.id, await startRunner(ctx, driver, line, lease))
+    } catch (error) {
+      // The others must not wait for it. It is ours, and tried again with the next beat.
+      return ctx.log.error({ err: error, line: line.id }, 'a line cannot be driven; trying again')
+    }
     // Whoever watches places asks the line as it is now.
     ctx.wakes.wake(`places:${line.id}`)
   }
