@@ -52,13 +52,13 @@ describe('lines in the console', () => {
     await page.getByLabel('Port').fill('70000')
     // Every field says for itself what it lacks.
     await page.getByRole('button', { name: 'Add the line' }).click()
-    await page.getByText('must be a whole number from 1 to 65535').waitFor()
+    await page.getByText('Must be a whole number from 1 to 65535').waitFor()
     expect(await page.getByLabel('Port').getAttribute('aria-invalid')).toBe('true')
-    expect(await page.getByText('is needed', { exact: true }).count()).toBe(2)
+    expect(await page.getByText('Is needed', { exact: true }).count()).toBe(2)
     expect(await accessibilityFaults(page)).toEqual([])
 
     await page.getByLabel('Port').fill('1')
-    await page.getByLabel('System id').fill('me')
+    await page.getByLabel('System ID').fill('me')
     const password = page.getByLabel('Password')
     expect(await password.getAttribute('type')).toBe('password')
     await password.fill(SECRET)
@@ -88,7 +88,7 @@ describe('lines in the console', () => {
     expect(await page.getByLabel('Alphabet').inputValue()).toBe('latin1')
     await page.getByLabel('Window').fill('many')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('must be a whole number from 1 to 1000').waitFor()
+    await page.getByText('Must be a whole number from 1 to 1000').waitFor()
     await page.getByLabel('Window').fill('3')
     await page.getByLabel('Alphabet').selectOption('')
     await page.getByRole('button', { name: 'Test the settings' }).click()
@@ -109,8 +109,8 @@ describe('lines in the console', () => {
     )
     expect(passwords()).toEqual([SECRET, SECRET, 'plugh-7'])
     expect(complaints).toEqual([])
-    const kept2 = `${world.logs.join('\n')}${await dumpOf(world.app)}${await page.content()}`
-    for (const secret of [SECRET, 'plugh-7']) expect(kept2).not.toContain(secret)
+    const everything = `${world.logs.join('\n')}${await dumpOf(world.app)}${await page.content()}`
+    for (const secret of [SECRET, 'plugh-7']) expect(everything).not.toContain(secret)
     await close()
   }, 60_000)
 

@@ -79,7 +79,7 @@ function Form({ drivers, onClose }: { drivers: Driver[]; onClose: () => void }) 
         />
       </Field>
       <div className="settings-grid">
-        <Field label="Number" hint="With the country code, like +12025550101" error={faults.number}>
+        <Field label="Number" hint="Like +12025550101" error={faults.number}>
           <Input type="tel" value={number} onChange={(event) => setNumber(event.target.value)} />
         </Field>
         <Field label="Used by" hint={`First by ${account?.email ?? 'this account'}`}>

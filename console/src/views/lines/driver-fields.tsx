@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { Field, Input, Select, TextArea } from '../../ui/field'
 import { type Draft, type Driver, type Faults, KEPT, type Setting, settingsOf } from './drivers'
 
@@ -22,7 +23,8 @@ export function DriverFields({
   const settings = settingsOf(driver)
   const needed = settings.filter((setting) => setting.isRequired)
   const others = settings.filter((setting) => !setting.isRequired)
-  const isOpen = others.some(({ name }) => faults[name]) || needed.length === 0
+  const [isOpen, setOpen] = useState(false)
+  const isWrong = others.some(({ name }) => faults[name])
   const unknown = Object.entries(faults).filter(
     ([name]) => !(name in driver.settings.properties) && !BESIDE.has(name),
   )
@@ -45,7 +47,11 @@ export function DriverFields({
     <>
       {needed.length > 0 && <div className="settings-grid">{needed.map(show)}</div>}
       {others.length > 0 && (
-        <details className="more-settings" open={isOpen || undefined}>
+        <details
+          className="more-settings"
+          open={isOpen || isWrong}
+          onToggle={(event) => setOpen(event.currentTarget.open)}
+        >
           <summary>
             {needed.length > 0 ? 'More settings' : 'Settings of the carrier'}
             <span className="faint"> {given(others, draft)}</span>

@@ -87,7 +87,8 @@ const SPOKEN: Record<string, string> = {
   url: 'URL',
   ton: 'TON',
   npi: 'NPI',
-  ids: 'Ids',
+  id: 'ID',
+  ids: 'IDs',
 }
 
 function labelOf(name: string): string {
@@ -149,8 +150,12 @@ function readValue(kind: Setting['kind'], text: string): unknown {
 export function faultsOf(error: unknown): Faults | undefined {
   if (!(error instanceof ApiError) || error.status !== 400) return undefined
   const faults: Faults = {}
-  for (const { field, message } of error.details) faults[field.replace(/^config\./, '')] = message
+  for (const { field, message } of error.details) faults[field.replace(/^config\./, '')] = sentence(message)
   const [, field, words] = /^(?:missing required parameter: )?(\w+): (.*)$/s.exec(error.message) ?? []
-  if (error.details.length === 0 && field && words) faults[field] = words
+  if (error.details.length === 0 && field && words) faults[field] = sentence(words)
   return Object.keys(faults).length > 0 ? faults : undefined
+}
+
+function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }

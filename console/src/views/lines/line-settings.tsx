@@ -117,34 +117,6 @@ function Form({
   })
   return (
     <form className="form" onSubmit={submit}>
-      <div className="pair">
-        <Field label="Messages a second" hint="0: no limit">
-          <Input type="number" min={0} max={10_000} required {...bind('pace')} />
-        </Field>
-        <Field label="Loop limit" hint="Empty: as the server is set">
-          <Input type="number" min={0} {...bind('loop_limit')} />
-        </Field>
-      </div>
-      <div className="pair">
-        <Field label="When an outcome stays unknown">
-          <Select options={UNKNOWN} {...bind('on_unknown')} />
-        </Field>
-        <Field label="Settle time in ms" hint="Before “no such message” is believed">
-          <Input type="number" min={0} required {...bind('settle_ms')} />
-        </Field>
-      </div>
-      <Field label="STOP, START and HELP">
-        <Select options={REPLIES} {...bind('consent_replies')} />
-      </Field>
-      <Field label="Answer to STOP" hint="Empty: our own words">
-        <Input {...bind('stop_text')} />
-      </Field>
-      <Field label="Answer to START" hint="Empty: our own words">
-        <Input {...bind('start_text')} />
-      </Field>
-      <Field label="Answer to HELP" hint="Empty: none">
-        <Input {...bind('help_text')} />
-      </Field>
       {driver && (
         <fieldset className="carrier">
           <legend>{driver.title}</legend>
@@ -167,6 +139,37 @@ function Form({
           )}
         </fieldset>
       )}
+      <fieldset className="carrier">
+        <legend>Sending and answering</legend>
+        <div className="pair">
+          <Field label="Messages a second" hint="0: no limit">
+            <Input type="number" min={0} max={10_000} required {...bind('pace')} />
+          </Field>
+          <Field label="Loop limit" hint="Empty: as the server is set">
+            <Input type="number" min={0} {...bind('loop_limit')} />
+          </Field>
+        </div>
+        <div className="pair">
+          <Field label="When an outcome stays unknown">
+            <Select options={UNKNOWN} {...bind('on_unknown')} />
+          </Field>
+          <Field label="Settle time in ms" hint="Before “no such message” is believed">
+            <Input type="number" min={0} required {...bind('settle_ms')} />
+          </Field>
+        </div>
+        <Field label="STOP, START and HELP">
+          <Select options={REPLIES} {...bind('consent_replies')} />
+        </Field>
+        <Field label="Answer to STOP" hint="Empty: our own words">
+          <Input {...bind('stop_text')} />
+        </Field>
+        <Field label="Answer to START" hint="Empty: our own words">
+          <Input {...bind('start_text')} />
+        </Field>
+        <Field label="Answer to HELP" hint="Empty: none">
+          <Input {...bind('help_text')} />
+        </Field>
+      </fieldset>
       <Toggle label="Blocked: it may send nothing" checked={blocked} onChange={setBlocked} />
       <div className="form-foot">
         <Button onClick={onClose}>Cancel</Button>
