@@ -29,12 +29,7 @@ export function DriverFields({
     ([name]) => !(name in driver.settings.properties) && !BESIDE.has(name),
   )
   const show = (setting: Setting) => (
-    <Field
-      key={setting.name}
-      label={setting.isRequired ? setting.label : `${setting.label} (optional)`}
-      hint={setting.description}
-      error={faults[setting.name]}
-    >
+    <Field key={setting.name} label={setting.label} hint={setting.description} error={faults[setting.name]}>
       <Control
         setting={setting}
         isKept={config[setting.name] === KEPT}
