@@ -546,6 +546,22 @@ describe.each(ENGINES)('a line that is changed while it works, on %s', (engine) 
     expect(old.submitted).toHaveLength(2)
   })
 
+  it('is tried out at the carrier itself, with what is stored and with what would be', async () => {
+    const smsc = await peer({ bind: ({ password }) => (password === 'sesame1' ? 0 : 0x0e) })
+    const line = await add(config(smsc))
+    const test = async (given?: object) => {
+      const body = given ? { config: { ...line.config, ...given } } : {}
+      return (await world.post(`/admin/lines/${line.id}/test`, body, 'admin')).body
+    }
+    expect(await test()).toMatchObject({ ok: true })
+    for (const given of [{ password: 'sesame9' }, { port: 1 }]) {
+      const tested = await test(given)
+      expect(tested.ok).toBe(false)
+      expect(tested.findings.at(-1)).toMatchObject({ ok: false, advice: expect.stringMatching(/./) })
+      expect(JSON.stringify(tested)).not.toContain('sesame')
+    }
+  })
+
   it('only the password, or only the rate: connected anew, nothing lost', async () => {
     const smsc = await peer()
     const line = await add(config(smsc))

@@ -68,26 +68,24 @@ export function isTerminal(): boolean {
 
 /** Asks at the terminal; hidden, nothing of the answer is seen. */
 export function ask(words: string, isHidden = false): Promise<string> {
-  process.stderr.write(words)
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({
     input: process.stdin,
     output: isHidden ? nowhere : process.stderr,
     terminal: true,
   })
+  // Only now does the terminal itself show nothing of what is typed.
+  process.stderr.write(words)
   return new Promise((resolve, reject) => {
-    const stop = () => {
-      process.stderr.write('\n')
-      reject(new Error('Stopped: nothing was done.'))
-      lines.close()
-    }
-    lines.once('SIGINT', stop)
-    lines.once('close', stop)
+    lines.once('SIGINT', () => lines.close())
     lines.once('line', (line) => {
-      lines.off('close', stop)
-      if (isHidden) process.stderr.write('\n')
-      lines.close()
       resolve(line)
+      lines.close()
+    })
+    lines.once('close', () => {
+      process.stderr.write('\n')
+      // Without an answer so far, that is the end of it.
+      reject(new Error('Stopped: nothing was done.'))
     })
   })
 }
