@@ -43,7 +43,6 @@ export interface Runner extends DrivenLine {
 
 const MAX_IN_FLIGHT = 256
 const READ_AT_ONCE = 1000
-const LAST_WORD_MS = 250
 /** On PostgreSQL a lower id may be committed after a higher one; the sweep finds those even further behind. */
 const ID_OVERLAP = 256
 
@@ -289,10 +288,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       while ((running || inFlight.size > 0) && Date.now() < deadline)
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
-      await closeInTime(connection, deadline)
-      // What the end of the connection freed, such as sends that now never leave, is still written down.
-      const lastWord = Date.now() + LAST_WORD_MS
-      while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))
+      await closeInTime(connection, deadline, () => inFlight.size > 0)
       closed = true
       await client.close()
       await health.stop()

@@ -31,12 +31,20 @@ export function wire(
 
 /** For a goodbye, when all the time for the sends on the wire is used up. */
 const CLOSE_MS = 1000
+const LAST_WORD_MS = 250
 
 /** A carrier that answers nothing any more must not keep the line from being driven anew, nor others from their turn. */
-export async function closeInTime(connection: Connection, deadline: number): Promise<void> {
+export async function closeInTime(
+  connection: Connection,
+  deadline: number,
+  isBusy: () => boolean,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.max(deadline - Date.now(), CLOSE_MS))
   })
   await Promise.race([connection.close(), late]).finally(() => clearTimeout(timer))
+  // What the end of the connection freed, such as sends that now never leave, is still written down.
+  const lastWord = Date.now() + LAST_WORD_MS
+  while (isBusy() && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))
 }
