@@ -16,7 +16,6 @@ describe('lines on the command line', () => {
   let smsc: Smsc
   let account: string
   let file: string
-  let works = true
   beforeAll(async () => {
     ;[world, smsc] = await Promise.all([createWorld('sqlite', { realTime: true }), createSmsc()])
     account = (await world.get('/admin/accounts', 'admin')).body.data[0].id
@@ -28,7 +27,7 @@ describe('lines on the command line', () => {
       ...drivers.get('smpp')!,
       probe: async ({ config }) => [
         { ok: true, what: `Something listens on port ${config.port}` },
-        works
+        config.system_id === 'me'
           ? { ok: true, what: 'The carrier let us in' }
           : { ok: false, what: `Not let in with ${config.password}`, advice: 'Ask the carrier' },
       ],
@@ -41,8 +40,8 @@ describe('lines on the command line', () => {
 
   const cli = (args: string[], env: Record<string, string> = {}, input?: string) =>
     runCli(args, { TRUNKLINE_URL: world.app.url(), ...env }, input)
-  const own = (...more: string[]) => [
-    ...['--number', NUMBER, '--host', '127.0.0.1', '--port', String(smsc.port), '--system-id', 'me'],
+  const own = (systemId: string, ...more: string[]) => [
+    ...['--number', NUMBER, '--host', '127.0.0.1', '--port', String(smsc.port), '--system-id', systemId],
     ...more,
   ]
   const lines = async () =>
@@ -58,44 +57,47 @@ describe('lines on the command line', () => {
       const served = data.find((one: Json) => one.kind === kind)
       expect(JSON.parse(JSON.stringify(await settings()))).toEqual(served.settings)
     }
-    const listed = await runCli(['line', 'add'])
+    const [listed, unknown, help] = await Promise.all([
+      runCli(['line', 'add']),
+      runCli(['line', 'add', 'pigeon']),
+      runCli(['line', 'add', 'smpp', '--help']),
+    ])
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/^smpp +SMS through/m)])
-    const unknown = await runCli(['line', 'add', 'pigeon'])
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
       expect.stringMatching(/^There is no driver "pigeon"; there are smpp/),
     ])
-    const help = await runCli(['line', 'add', 'smpp', '--help'])
     expect(help.stdout).toMatch(/--port <value> +usually 2775.*\(needed\)$/m)
     expect(help.stdout).toMatch(/--password-file <value> +.*TRUNKLINE_LINE_PASSWORD/)
     expect(help.stdout).not.toMatch(/--password /)
   })
 
   it('tries settings out, says what is wrong, and ends with 1', async () => {
-    const good = await cli(['line', 'test', 'smpp', ...own('--password-stdin')], {}, `${SECRET}\n`)
+    const add = ['line', 'add', 'smpp', '--account', account, ...own('stranger', '--password-file', file)]
+    const [good, bad, refused] = await Promise.all([
+      cli(['line', 'test', 'smpp', ...own('me', '--password-stdin')], {}, `${SECRET}\n`),
+      cli(['line', 'test', 'smpp', ...own('stranger')], { TRUNKLINE_LINE_PASSWORD: SECRET }),
+      cli(add),
+    ])
     expect(good).toEqual({
       code: 0,
       stdout: `✓ Something listens on port ${smsc.port}\n✓ The carrier let us in\n`,
       stderr: '',
     })
-    works = false
-    const bad = await cli(['line', 'test', 'smpp', ...own()], { TRUNKLINE_LINE_PASSWORD: SECRET })
     expect(bad).toEqual({
       code: 1,
       stdout: `✓ Something listens on port ${smsc.port}\n✗ Not let in with (kept)\n  Ask the carrier\n`,
       stderr: 'The test failed.\n',
     })
-    const refused = await cli(['line', 'add', 'smpp', '--account', account, ...own('--password-file', file)])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain('✗ Not let in with (kept)\n  Ask the carrier\n')
     expect(refused.stderr).toContain('--no-test adds it without one')
     expect(await lines()).toEqual([])
-    works = true
   })
 
   it('adds a line, shows it, changes it live, tests it by its number and removes it', async () => {
     const added = await cli([
-      ...['line', 'add', 'smpp', '--account', account, ...own('--password-file', file)],
+      ...['line', 'add', 'smpp', '--account', account, ...own('me', '--password-file', file)],
       ...['--rate', '50', '--tls', 'no', '--alphabet', 'latin1', '--pace', '20', '--json'],
     ])
     expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('✓ The carrier let us in') })
@@ -110,8 +112,9 @@ describe('lines on the command line', () => {
       async () => binds().map(({ password }) => password),
       (all) => all.length === 1,
     )
-    expect((await cli(['line', 'show', line.id])).stdout).toContain('"password":"(kept)"')
-    expect((await cli(['line', 'list'])).stdout).toContain(NUMBER)
+    const [shown, listed] = await Promise.all([cli(['line', 'show', line.id]), cli(['line', 'list'])])
+    expect(shown.stdout).toContain('"password":"(kept)"')
+    expect(listed.stdout).toContain(NUMBER)
 
     const set = await cli(['line', 'set', line.id, '--rate', 'none', '--window', '3', '--json'])
     expect([set.code, set.stderr]).toEqual([0, ''])
@@ -124,9 +127,13 @@ describe('lines on the command line', () => {
     )
     // What lies about in the environment is for new lines.
     await cli(['line', 'set', line.id, '--pace', '5'], { TRUNKLINE_LINE_PASSWORD: 'nothing' })
-    const tested = await cli(['line', 'test', NUMBER, '--json'])
+    const [tested, nothing] = await Promise.all([
+      cli(['line', 'test', NUMBER, '--json']),
+      cli(['line', 'test', '+13105550199']),
+    ])
     expect([tested.code, JSON.parse(tested.stdout)]).toMatchObject([0, { ok: true, findings: [{}, {}] }])
-    expect((await cli(['line', 'test', '+13105550199'])).stderr).toBe('There is no line +13105550199\n')
+    expect(nothing).toMatchObject({ code: 1, stderr: 'There is no line +13105550199\n' })
+    expect(binds().at(-1)!.password).toBe('plugh-1')
     expect((await cli(['line', 'remove', line.id])).code).toBe(0)
     expect(await lines()).toEqual([])
   })
