@@ -16,6 +16,7 @@ function createCarrier() {
   const carrier = {
     connected: [] as Json[],
     tried: [] as Json[],
+    sent: [] as string[],
     find: async (_host: ProbeHost): Promise<Finding[]> => [],
     say: (_detail: string) => {},
     driver: {} as Driver,
@@ -39,7 +40,16 @@ function createCarrier() {
       carrier.connected.push(line.config)
       carrier.say = (detail) => host.state('DEGRADED', detail)
       host.state('ONLINE')
-      return { send: async () => ({ kind: 'accepted', providerId: 'p' }) as never, close: async () => {} }
+      const server = line.config.server as string
+      return {
+        async send({ ref, content }) {
+          carrier.sent.push(`${server}: ${content}`)
+          return server === 'silent'
+            ? new Promise(() => {})
+            : { outcome: 'accepted', providerId: ref, status: 'SENT' }
+        },
+        close: () => (server === 'silent' ? new Promise(() => {}) : Promise.resolve()),
+      }
     },
     async probe(settings, host) {
       carrier.tried.push(settings)
@@ -332,6 +342,24 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
       ])
       expect((await admin('GET', `lines/${line.id}`)).body).toMatchObject({ pace: 2, blocked_at: null })
     })
+  })
+
+  it('a carrier that answers nothing, not even a goodbye, holds up neither what comes after nor other lines', async () => {
+    const line = await add({ server: 'silent', token: 'sesame' })
+    const send = async (number: string, content: string) => {
+      const { message_handle } = await world.send({ from_number: line.number, number, content })
+      await world.settle()
+      return message_handle
+    }
+    const doubtful = await send(ADA, 'perhaps')
+    expect(carrier.sent).toEqual(['silent: perhaps'])
+    await change(line.id, { config: { ...line.config, server: 'loft' } })
+    const later = await send(BOB, 'afterwards')
+    expect((await world.status(later)).status).toBe('SENT')
+    expect((await world.status(doubtful)).status).toBe('QUEUED')
+    await world.advance(3_600_000)
+    expect((await world.status(doubtful)).error_reason).toBe('outcome_unknown')
+    expect(carrier.sent).toEqual(['silent: perhaps', 'loft: afterwards'])
   })
 
   describe('trying settings out', () => {
