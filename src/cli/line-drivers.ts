@@ -36,7 +36,7 @@ const TAKEN = new Set([
   ...['stop-text', 'start-text', 'help-text'],
 ])
 /** Longer texts, such as certificates, come from a file. */
-const FILE_LENGTH = 1000
+const FILE_LENGTH = 5000
 
 interface Flag {
   name: string

@@ -33,7 +33,7 @@ export type Faults = Record<string, string>
 
 /** Stands for a secret that is stored. */
 export const KEPT = '(kept)'
-const LONG = 1000
+const LONG = 5000
 
 export function useDrivers() {
   return useQuery({
