@@ -1,9 +1,13 @@
 // Writes docs/cli.md from the help of every command. With --check it writes nothing and fails when the file is
 // not up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { CHAPTERS } from '../dist/cli/commands.js'
+import { whole } from '../dist/cli/command.js'
+import { CHAPTERS as LISTED } from '../dist/cli/commands.js'
 import { EXIT, EXIT_MEANS } from '../dist/cli/help.js'
 
+const CHAPTERS = await Promise.all(
+  LISTED.map(async ({ title, commands }) => ({ title, commands: await Promise.all(commands.map(whole)) })),
+)
 const FILE = 'docs/cli.md'
 const anchor = (name) => name.replaceAll(' ', '-')
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
@@ -13,6 +17,10 @@ const ENVIRONMENT = [
   ['TRUNKLINE_API_KEY_ID', 'id of the key; default the development key, which works on this machine only'],
   ['TRUNKLINE_API_SECRET_KEY', 'its secret'],
   ['TRUNKLINE_TOKEN', 'a temporary token instead of a key, for commands that act for an account'],
+  [
+    'TRUNKLINE_LINE_<NAME>',
+    'a secret of a new line, such as `TRUNKLINE_LINE_PASSWORD`, for `line add` and `line test`',
+  ],
   ['NO_COLOR', 'set to anything: no colours, not even at a terminal'],
 ]
 
@@ -43,7 +51,8 @@ const text = [
   '# The command line',
   '',
   '`trunkline <command>`, or `npx trunkline <command>`. Every command takes `--help` and `--json`. Results go to the',
-  'standard output, everything else to the standard error. Colours are for terminals only. Nothing ever asks a question.',
+  'standard output, everything else to the standard error. Colours are for terminals only. Nothing asks a question but',
+  '`line add`, at a terminal: for a secret that was not given, and when its test fails.',
   '',
   'This page is written by `node scripts/cli-docs.js` from what `--help` says, and a test fails when it is out of date.',
   '',

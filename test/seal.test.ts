@@ -212,6 +212,42 @@ describe.each(ENGINES)('sealed secrets on %s', (engine) => {
     expect((await call('GET', WEBHOOKS)).body.webhooks).toMatchObject(webhooks(2))
   })
 
+  it('rotate: the secrets of lines are sealed anew, too', async () => {
+    const patch = async (id: string, config: object) => {
+      const reply = await app!.server.inject({
+        method: 'PATCH',
+        url: `/admin/lines/${id}`,
+        headers: credentials('admin'),
+        payload: { config },
+      })
+      return [reply.statusCode, reply.json().config?.password]
+    }
+    const config = { host: 'a', port: 1, system_id: 'b' }
+    await boot(OLD)
+    const account = (await call('GET', '/admin/accounts', undefined, 'admin')).body.data[0]
+    const line = (
+      await call(
+        'POST',
+        '/admin/lines',
+        {
+          account_id: account.id,
+          number: '+13105550190',
+          driver: 'smpp',
+          config: { ...config, password: 'canary' },
+        },
+        'admin',
+      )
+    ).body
+    await expect(boot(NEW)).rejects.toThrow(/Not starting: line_secrets /)
+    await boot(NEW, OLD)
+    expect((await rotate({})).body).toMatchObject({ resealed: 1, unreadable: 0 })
+    await boot(NEW)
+    // Whether it is there is seen by what may be left out.
+    expect(await patch(line.id, config)).toEqual([200, '(kept)'])
+    expect((await app!.ctx.db.all<{ kid: string }>('select kid from line_secrets'))[0]!.kid).toBe(kidOf(NEW))
+    expect(await dumpOf(app!)).not.toContain('canary')
+  })
+
   it('rotate is for admins, and any `after` is harmless', async () => {
     await boot(OLD)
     await create(1)

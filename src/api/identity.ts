@@ -4,8 +4,14 @@ import { AppError } from '../core/errors.js'
 import type { RequestIdentity } from '../services/replay.js'
 import { runOf } from './run.js'
 
-/** What makes a POST recognisable when it comes again. `accountId` scopes it; admin requests have a scope of their own. */
-export function identityOf(request: FastifyRequest): RequestIdentity {
+/**
+ * What makes a POST recognisable when it comes again. `accountId` scopes it; admin requests have a scope of their own.
+ * `disguise` is for bodies with a secret in them, which whoever reads the fingerprint could guess.
+ */
+export function identityOf(
+  request: FastifyRequest,
+  disguise: (fingerprint: string) => string = (fingerprint) => fingerprint,
+): RequestIdentity {
   const key = request.headers['idempotency-key']
   if (key !== undefined && (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))) {
     throw new AppError('invalid', 'Idempotency-Key: must be 1 to 255 visible ASCII characters')
@@ -18,6 +24,7 @@ export function identityOf(request: FastifyRequest): RequestIdentity {
     Number.isInteger(tries) && tries > 0 ? tries : 0,
     request.rawBody,
     runOf(request),
+    disguise,
   )
 }
 
@@ -31,11 +38,12 @@ class Identity implements RequestIdentity {
     readonly retryCount: number,
     private readonly body: Buffer | null,
     readonly run: string | undefined,
+    private readonly disguise: (fingerprint: string) => string,
   ) {}
 
   /** Few requests are ever compared with another: the others do not pay for a fingerprint. */
   get hash(): string {
-    this.fingerprint ??= hash('sha256', this.body ?? '', 'base64')
+    this.fingerprint ??= this.disguise(hash('sha256', this.body ?? '', 'base64'))
     return this.fingerprint
   }
 }

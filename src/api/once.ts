@@ -14,9 +14,17 @@ export async function answerOnce<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   effect: (sql: Sql) => Promise<Answer<T>>,
-  options: { taken?: string; after?: () => Promise<void> | void; retries?: Retries } = {},
+  options: {
+    taken?: string
+    after?: () => Promise<void> | void
+    retries?: Retries
+    /** The body has a secret in it. */
+    isSecret?: boolean
+  } = {},
 ): Promise<T> {
-  const answer = await once(ctx, identityOf(request), effect, options.retries).catch((error) => {
+  const disguise = (fingerprint: string) => ctx.vault.sign('request', fingerprint)
+  const identity = identityOf(request, options.isSecret ? disguise : undefined)
+  const answer = await once(ctx, identity, effect, options.retries).catch((error) => {
     throw error instanceof UniqueViolation
       ? new AppError('conflict', options.taken ?? 'This exists already')
       : error

@@ -8,6 +8,7 @@ import { registerAccount } from './account.js'
 import { registerAdminAccounts } from './admin/accounts.js'
 import { registerAdminBlockedCallers } from './admin/blocked-callers.js'
 import { registerAdminConversations } from './admin/conversations.js'
+import { registerAdminDrivers } from './admin/drivers.js'
 import { registerAdminKeys } from './admin/keys.js'
 import { registerAdminLines } from './admin/lines.js'
 import { registerAdminSeal } from './admin/seal.js'
@@ -213,6 +214,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminBlockedCallers(routes, ctx)
     registerAdminConversations(routes, ctx)
     registerAdminKeys(routes, ctx)
+    registerAdminDrivers(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
     registerAdminSeal(routes, ctx)

@@ -59,12 +59,12 @@ export function settings(args: Args): Fields {
 }
 
 /** A value that `none` takes away. */
-function clearable(args: Args, name: string): string | null | undefined {
+export function clearable(args: Args, name: string): string | null | undefined {
   const value = text(args, name)
   return value === 'none' ? null : value
 }
 
-function yesOrNo(args: Args, name: string): boolean | undefined {
+export function yesOrNo(args: Args, name: string): boolean | undefined {
   const value = text(args, name)
   if (value !== undefined && value !== 'yes' && value !== 'no')
     throw new UsageError(`--${name} must be yes or no`)
@@ -91,30 +91,6 @@ const CHANGES: Change[] = [
     },
     examples: ['trunkline account set <id> --default-forwarding-number +12025550111'],
     body: (args) => ({ default_forwarding_number: clearable(args, 'default-forwarding-number') }),
-  },
-  {
-    name: 'line',
-    summary: "Change a line's settings",
-    options: {
-      ...settingOptions(),
-      seat: { type: 'string', help: 'the seat it is assigned to; none takes it away' },
-      blocked: {
-        type: 'string',
-        help: 'yes: it sends nothing and what waits for it fails; no: it may again',
-      },
-    },
-    examples: [
-      'trunkline line set <id> --pace 1',
-      'trunkline line set <id> --on-unknown resend',
-      'trunkline line set <id> --seat <seat id>',
-      'trunkline line set <id> --blocked yes',
-      'trunkline line set <id> --consent-replies carrier',
-    ],
-    body: (args) => ({
-      ...settings(args),
-      seat_id: clearable(args, 'seat'),
-      blocked: yesOrNo(args, 'blocked'),
-    }),
   },
   {
     name: 'seat',

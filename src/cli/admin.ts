@@ -1,6 +1,7 @@
 import { SET_COMMANDS, settingOptions, settings } from './admin-set.js'
 import { type Call, CLIENT_OPTIONS, withClient } from './client.js'
 import { type Args, type Command, needed, onePositional, text, UsageError } from './command.js'
+import { DRIVERS, refuseSecrets } from './line-drivers.js'
 import { printRecord, printTable } from './output.js'
 
 /** Administration: each command is one call of an admin route. */
@@ -14,7 +15,7 @@ interface Resource {
   filter?: boolean
   /** What its removal is called. */
   removal: 'remove' | 'revoke'
-  create: Pick<Command, 'options' | 'examples'> & { body(args: Args): Fields }
+  create: Pick<Command, 'options' | 'examples'> & { body(args: Args): Fields | Promise<Fields> }
   example: string
 }
 
@@ -78,17 +79,22 @@ const RESOURCES: Resource[] = [
         account: { type: 'string', help: 'owner, or first member of a shared line' },
         number: { type: 'string', help: 'E.164' },
         shared: { type: 'boolean', help: 'several accounts may use it' },
-        driver: { type: 'string', help: 'carrier (default simulator)' },
+        driver: { type: 'string', help: 'carrier (default simulator); line add asks for what each needs' },
         ...settingOptions(),
       },
       examples: ['trunkline line create --account <id> --number +12025550110 --pace 5'],
-      body: (args) => ({
-        account_id: needed(args, 'account'),
-        number: needed(args, 'number'),
-        kind: args.values.shared ? 'shared' : 'dedicated',
-        driver: text(args, 'driver'),
-        ...settings(args),
-      }),
+      async body(args) {
+        const body = {
+          account_id: needed(args, 'account'),
+          number: needed(args, 'number'),
+          kind: args.values.shared ? 'shared' : 'dedicated',
+          driver: text(args, 'driver'),
+          ...settings(args),
+        }
+        const driver = DRIVERS.find(({ kind }) => kind === body.driver)
+        if (driver) await refuseSecrets(driver, (body as Fields).config)
+        return body
+      },
     },
   },
   {
@@ -130,8 +136,8 @@ function commandsOf(resource: Resource): Command[] {
       summary: `Create ${name === 'account' ? 'an account and its test world' : `a ${name}`}`,
       options: { ...resource.create.options, ...CLIENT_OPTIONS },
       examples: resource.create.examples,
-      run: (args) => {
-        const body = resource.create.body(args)
+      async run(args) {
+        const body = await resource.create.body(args)
         return call(args, async (send) => show(args, await send('POST', path, body)))
       },
     },

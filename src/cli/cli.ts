@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError } from '../config.js'
 import { VERSION } from '../version.js'
 import { ApiError } from './client.js'
-import { type Args, type Command, StillWaiting, UsageError } from './command.js'
+import { type Args, type Command, StillWaiting, UsageError, whole } from './command.js'
 import { COMMANDS } from './commands.js'
 import { commandHelp, EXIT, familyHelp, overview } from './help.js'
 import { harmless } from './output.js'
@@ -12,9 +12,10 @@ export async function run(argv: string[]): Promise<number> {
   if (first === '--version' || first === '-v') return print(VERSION)
   if (first === undefined || first === 'help' || first === '--help' || first === '-h')
     return print(overview())
-  const command =
-    COMMANDS.find(({ name }) => name === `${first} ${second}`) ?? COMMANDS.find(({ name }) => name === first)
-  if (!command) {
+  const found = [3, 2, 1]
+    .map((words) => COMMANDS.find(({ name }) => name === argv.slice(0, words).join(' ')))
+    .find((command) => command !== undefined)
+  if (!found) {
     const family = COMMANDS.filter(({ name }) => name.startsWith(`${first} `))
     const asked = second === undefined || second.startsWith('-') || second === 'help'
     if (family.length > 0 && asked) return print(familyHelp(first, family))
@@ -23,6 +24,7 @@ export async function run(argv: string[]): Promise<number> {
     process.stderr.write(`There is no command "${harmless(called)}". ${help}\n`)
     return EXIT.usage
   }
+  const command = await whole(found)
   const rest = argv.slice(command.name.split(' ').length)
   try {
     const { values, positionals } = parseArgs({

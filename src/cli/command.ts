@@ -4,8 +4,15 @@ export interface Command {
   summary: string
   positional?: string
   options: Record<string, { type: 'string' | 'boolean'; help: string; short?: string; multiple?: boolean }>
+  /** Further options, which take a moment to load: those of a driver. */
+  more?(): Promise<Command['options']>
   examples: string[]
   run(args: Args): Promise<void>
+}
+
+/** With all its options. */
+export async function whole(command: Command): Promise<Command> {
+  return command.more ? { ...command, options: { ...command.options, ...(await command.more()) } } : command
 }
 
 export interface Args {

@@ -4,6 +4,7 @@ import { CONTACT_COMMANDS } from './contacts.js'
 import { CONVERSATION_COMMANDS } from './conversations.js'
 import { doctor } from './doctor.js'
 import { exportCommand } from './export.js'
+import { LINE_COMMANDS } from './lines.js'
 import { listen } from './listen.js'
 import { mcp } from './mcp.js'
 import { messages } from './messages.js'
@@ -26,7 +27,10 @@ export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, ...WAIT_COMMANDS, trigger] },
   { title: 'Contacts, codes and tokens', commands: CONTACT_COMMANDS },
   { title: 'Agents', commands: [mcp] },
-  { title: 'Administration', commands: [...ADMIN_COMMANDS, ...CONVERSATION_COMMANDS, ...SEAL_COMMANDS] },
+  {
+    title: 'Administration',
+    commands: [...ADMIN_COMMANDS, ...LINE_COMMANDS, ...CONVERSATION_COMMANDS, ...SEAL_COMMANDS],
+  },
 ]
 
 export const COMMANDS: readonly Command[] = CHAPTERS.flatMap(({ commands }) => commands)

@@ -8,6 +8,7 @@ export interface Line {
   /** Owner of a dedicated line; a shared one serves its members. */
   accountId: string | null
   driver: string
+  /** The driver's own settings; of secrets, a word that there is one. */
   config: Record<string, unknown>
   /** Messages a second; 0 is unlimited. */
   pace: number
@@ -30,6 +31,8 @@ export interface Line {
   blockedAt: number | null
   /** How often its simulated world was begun anew: what started in an earlier one has nothing to say any more. */
   resets: number
+  /** How often its secrets were changed. */
+  revision: number
 }
 
 /** What an operator may change of a line beside its driver's own settings. */

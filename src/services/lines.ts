@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Account, networkOf } from '../core/account.js'
 import { AppError, MESSAGE_ERROR } from '../core/errors.js'
 import type { NewEvent } from '../core/event.js'
@@ -5,16 +6,19 @@ import { DEFAULT_SETTINGS, type Line, type LineSettings } from '../core/line.js'
 import { assignedEvent, unassignedEvent } from '../core/line-state.js'
 import { OUTCOME_UNKNOWN } from '../core/message.js'
 import { failed } from '../core/outcome.js'
+import { KEPT } from '../core/settings.js'
 import type { Ctx } from '../ctx.js'
 import { SHORT_ID } from '../ids.js'
 import { findAccount } from '../storage/accounts.js'
 import type { Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { dropCursor } from '../storage/line-cursors.js'
+import { dropLineSecrets } from '../storage/line-secrets.js'
 import {
   deleteLineMember,
   findLine,
   findLineByNumber,
+  findLineToChange,
   insertLine,
   insertLineMember,
   listOrphans,
@@ -24,6 +28,8 @@ import {
 import { lockMessages } from '../storage/messages.js'
 import { endCallsOf } from './calls.js'
 import { saveChanges } from './changes.js'
+import { checkedConfig, requireDriver } from './line-config.js'
+import { keepSecrets, type Settings, storedSecrets } from './line-secrets.js'
 import { accountsOf } from './line-states.js'
 
 export interface NewLine extends Partial<LineSettings> {
@@ -33,6 +39,8 @@ export interface NewLine extends Partial<LineSettings> {
   accountId: string
   driver: string
   config: Record<string, unknown>
+  /** Of its settings, what must be sealed. */
+  secrets?: Record<string, unknown>
   /** The account is not told: it starts with this line. */
   quiet?: boolean
 }
@@ -56,6 +64,7 @@ export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Li
         input.driver === 'simulator'
           ? input.config
           : { services: [...capabilities.services], mac: capabilities.carousel },
+      secrets: {},
     })
     assigned.push(assignedEvent(twin.id, simulated, simulated.createdAt))
   }
@@ -80,8 +89,10 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
     createdAt: ctx.clock.now(),
     blockedAt: null,
     resets: 0,
+    revision: 0,
   }
   await insertLine(sql, line)
+  await keepSecrets(ctx, sql, line.id, input.secrets ?? {})
   if (line.kind === 'shared') await insertLineMember(sql, line.id, account.id)
   return line
 }
@@ -137,14 +148,31 @@ export type LineChanges = Partial<Pick<Line, 'config'> & LineSettings>
 
 export async function changeLine(ctx: Ctx, id: string, changes: LineChanges): Promise<Line> {
   const line = await ctx.db.tx(async (sql) => {
-    const before = await findLine(sql, id)
+    const before = await findLineToChange(sql, id)
     if (!before) throw new AppError('not_found', `There is no line ${id}`)
     const after = { ...before, ...changes }
+    if (changes.config) Object.assign(after, await configured(ctx, sql, before, changes.config))
     await saveLine(sql, after)
     return after
   })
   linesChanged(ctx)
   return line
+}
+
+/** Settings and secrets as they are from now on; what they leave out of the secrets stays. */
+async function configured(
+  ctx: Ctx,
+  sql: Sql,
+  line: Line,
+  given: Settings,
+): Promise<Pick<Line, 'config' | 'revision'>> {
+  const driver = requireDriver(ctx, line.driver)
+  const stored = await storedSecrets(ctx, sql, driver.config, line)
+  const { open, secrets } = checkedConfig(driver, given, stored)
+  const areSealed = Object.keys(stored).every((name) => line.config[name] === KEPT)
+  if (areSealed && isDeepStrictEqual(secrets, stored)) return { config: open, revision: line.revision }
+  await keepSecrets(ctx, sql, line.id, secrets)
+  return { config: open, revision: line.revision + 1 }
 }
 
 /** A removed line sends nothing any more: what waited for it ends as an error that says so. */
@@ -164,6 +192,7 @@ export async function deleteLine(ctx: Ctx, id: string): Promise<Line> {
 async function retire(sql: Sql, line: Line, now: number): Promise<NewEvent[]> {
   if (!(await removeLine(sql, line.id, now))) throw new AppError('not_found', `There is no line ${line.id}`)
   await dropCursor(sql, line.id)
+  await dropLineSecrets(sql, line.id)
   const accounts = await accountsOf(sql, line)
   return [
     ...(await endCallsOf(sql, line.id, now)),

@@ -96,6 +96,17 @@ export async function releaseLease(db: Db, nodeId: string, lease: Lease): Promis
   ])
 }
 
+/** The same line, driven anew by the same process: what is under way belongs to a former driver from now on. */
+export async function nextEpoch(db: Db, nodeId: string, lease: Lease): Promise<Lease | undefined> {
+  const row = await db.tx((sql) =>
+    sql.one<{ epoch: number }>(
+      'update line_leases set epoch = epoch + 1 where line_id = $1 and node_id = $2 and epoch = $3 returning epoch',
+      [lease.lineId, nodeId, lease.epoch],
+    ),
+  )
+  return row && { lineId: lease.lineId, epoch: row.epoch }
+}
+
 /** Whether this epoch still drives the line. */
 export async function holdsLease(sql: Sql, lease: Lease): Promise<boolean> {
   const row = await sql.one<{ epoch: number }>('select epoch from line_leases where line_id = $1', [

@@ -13,6 +13,7 @@ const MUTABLE: [column: string, value: (line: Line) => Param][] = [
   ['start_text', (line) => line.startText],
   ['help_text', (line) => line.helpText],
   ['loop_limit', (line) => line.loopLimit],
+  ['revision', (line) => line.revision],
 ]
 
 export async function insertLine(sql: Sql, line: Line): Promise<void> {
@@ -36,6 +37,13 @@ export async function saveLine(sql: Sql, line: Line): Promise<void> {
 
 export async function findLine(sql: Sql, id: string): Promise<Line | undefined> {
   const row = await sql.one('select * from lines where id = $1 and removed_at is null', [id])
+  return row && toLine(row)
+}
+
+/** The same, and nobody else changes it until the commit. */
+export async function findLineToChange(sql: Sql, id: string): Promise<Line | undefined> {
+  const lock = sql.engine === 'postgres' ? 'for update' : ''
+  const row = await sql.one(`select * from lines where id = $1 and removed_at is null ${lock}`, [id])
   return row && toLine(row)
 }
 
@@ -223,5 +231,6 @@ export function toLine(row: Row): Line {
     createdAt: row.created_at as number,
     blockedAt: row.blocked_at as number | null,
     resets: row.resets as number,
+    revision: row.revision as number,
   }
 }

@@ -2,6 +2,7 @@ import type { Sql } from './db.js'
 
 /** Every column that holds sealed text. Its table has `account_id`, `kid`, and an index on (kid, id). */
 export const SEALED: readonly SealedColumn[] = [
+  { table: 'line_secrets', column: 'sealed', id: 'line_id' },
   { table: 'totp_secrets', column: 'secret', id: 'id' },
   { table: 'webhook_endpoints', column: 'sealed', id: 'id' },
   { table: 'webhook_settings', column: 'sealed', id: 'account_id' },

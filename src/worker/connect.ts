@@ -4,6 +4,7 @@ import type { DriverHost } from '../drivers/host.js'
 import type { DispatchLine } from '../services/dispatch-line.js'
 import { hostFor } from '../services/driver-host.js'
 import { createLineHttp } from '../services/line-http.js'
+import { connectLine } from '../services/line-secrets.js'
 
 /** A driver hands over its connection at once: other lines wait for that. */
 const CONNECT_MS = 10_000
@@ -25,7 +26,7 @@ export async function connect(
 ): Promise<Link> {
   const client = createLineHttp(ctx)
   const host = { ...hostFor(ctx, on, client), ...door }
-  const made = (async () => driver.connect(on.line, host))()
+  const made = connectLine(ctx, driver, on.line, host)
   try {
     const connection = await inTime(made, CONNECT_MS, 'connect() did not answer')
     if (typeof connection?.send !== 'function' || typeof connection.close !== 'function')

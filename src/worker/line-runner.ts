@@ -40,8 +40,8 @@ export interface Runner extends DrivenLine {
 }
 
 const MAX_IN_FLIGHT = 256
-const READ_AT_ONCE = 1000
 const LAST_WORD_MS = 250
+const READ_AT_ONCE = 1000
 /** On PostgreSQL a lower id may be committed after a higher one; the sweep finds those even further behind. */
 const ID_OVERLAP = 256
 

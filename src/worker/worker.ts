@@ -23,6 +23,7 @@ import {
   forgetNode,
   forgetNodes,
   type Lease,
+  nextEpoch,
   releaseLease,
   renewLeases,
 } from '../storage/leases.js'
@@ -107,7 +108,9 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       } else if (!line) await drop(runner, ctx.config.drainMs, lease)
       else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
         await drop(runner, ctx.config.drainMs)
-        await drive(line, lease)
+        // Sends that the carrier did not answer for in that time are questions now, and not sent again.
+        const own = runner.inFlight() > 0 ? await nextEpoch(ctx.db, nodeId, lease) : lease
+        if (own) await drive(line, own)
       }
     }
     await Promise.all([...runners.values()].map(look))

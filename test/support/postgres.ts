@@ -20,7 +20,6 @@ export async function startPostgres(directory: string): Promise<{ url: string; s
       autovacuum: 'off',
       wal_level: 'minimal',
       max_wal_senders: '0',
-      full_page_writes: 'off',
       max_wal_size: '2GB',
       jit: 'off',
     }),

@@ -6,10 +6,13 @@ export type Query = Record<string, string | number | boolean | null | undefined>
 /** What the server said was wrong, in its words. */
 export class ApiError extends Error {
   readonly status: number
+  /** The same for each field, where the server says that. */
+  readonly details: readonly { field: string; message: string }[]
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, details: ApiError['details'] = []) {
     super(message)
     this.status = status
+    this.details = details
   }
 }
 
@@ -62,13 +65,19 @@ async function request<T>(method: string, path: string, body: unknown, options: 
   const answer = isJson ? await response.json() : await response.text()
   if (response.ok) return answer as T
   if (response.status === 401 && path !== '/console/session') onSignedOut()
-  throw new ApiError(response.status, wordsOf(answer) || `The server answered ${response.status}`)
+  const words = wordsOf(answer) || `The server answered ${response.status}`
+  throw new ApiError(response.status, words, detailsOf(answer))
 }
 
 function wordsOf(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null) return ''
   const { error, message } = answer as { error?: { message?: string }; message?: string }
   return error?.message ?? message ?? ''
+}
+
+function detailsOf(answer: unknown): ApiError['details'] {
+  const details = (answer as { error?: { details?: unknown } } | null)?.error?.details
+  return Array.isArray(details) && details.every((one) => typeof one?.field === 'string') ? details : []
 }
 
 export const api = {

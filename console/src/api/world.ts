@@ -2,10 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from './client'
 import type { Line } from './types'
 
+const FIRST_STATE_MS = 1500
+
 /** Things that several views ask for. */
 
 export function useLines() {
-  return useQuery({ queryKey: ['lines'], queryFn: () => api.get<{ data: Line[] }>('/v3/lines') })
+  return useQuery({
+    queryKey: ['lines'],
+    queryFn: () => api.get<{ data: Line[] }>('/v3/lines'),
+    // The first state of a line is no change, and no event tells of it.
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(({ status }) => status === 'UNKNOWN') ? FIRST_STATE_MS : false,
+  })
 }
 
 /** A command line that does what the console did; keys come from the environment. */

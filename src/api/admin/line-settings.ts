@@ -29,10 +29,13 @@ const text = (description: string) =>
     }),
   )
 
+export const DriverConfig = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    "The driver's own settings, as its schema in GET /admin/drivers has them. They replace all that the line has, but for secrets: one that is left out, or given as `(kept)`, stays; null takes it away.",
+})
+
 export const SETTINGS = {
-  config: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "The driver's own settings" }),
-  ),
+  config: Type.Optional(DriverConfig),
   pace: Type.Optional(
     Type.Integer({
       minimum: 0,

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/line.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { assignSeat } from '../../services/call-forwarding.js'
 import { block, unblock } from '../../services/line-blocks.js'
+import { checkedConfig, requireDriver } from '../../services/line-config.js'
+import { shownConfig, storedSecrets } from '../../services/line-secrets.js'
 import { changeLine, createLine, deleteLine, shareLine, unshareLine } from '../../services/lines.js'
 import { findCallSettings } from '../../storage/call-forwarding.js'
 import type { Sql } from '../../storage/db.js'
@@ -70,7 +70,9 @@ const LineWire = Type.Object({
   account_id: nullable('string', 'Owner; null for a shared line'),
   members: Type.Array(Type.String(), { description: 'Accounts that use a shared line' }),
   driver: Type.String({ description: 'Carrier' }),
-  config: Type.Record(Type.String(), Type.Unknown(), { description: "The driver's own settings" }),
+  config: Type.Record(Type.String(), Type.Unknown(), {
+    description: "The driver's own settings. Where a secret is stored, `(kept)` stands in its place.",
+  }),
   capabilities: Type.Record(Type.String(), Type.Unknown(), { description: 'What the line can do' }),
   ...SETTINGS_WIRE,
   state: Type.String({ description: 'ONLINE, DEGRADED, OFFLINE or UNKNOWN' }),
@@ -94,7 +96,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       account_id: line.accountId,
       members: await listLineMembers(sql, line.id),
       driver: line.driver,
-      config: line.config,
+      config: shownConfig(ctx, line),
       capabilities: ctx.drivers.get(line.driver)?.capabilities(line.config) ?? {},
       ...settingsWire(line),
       state: health?.state ?? 'UNKNOWN',
@@ -134,19 +136,21 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     async (request, reply) => {
       const { body } = request
       const driver = body.driver ?? 'simulator'
-      const checked = checkedConfig(ctx, driver, body.config ?? {})
+      const { open, secrets } = checkedConfig(requireDriver(ctx, driver), body.config ?? {})
       const number = requirePhone('number', body.number)
-      return createOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         const line = await createLine(ctx, sql, {
           number,
           kind: (body.kind ?? 'dedicated') as Line['kind'],
           accountId: body.account_id,
           driver,
-          config: checked,
+          config: open,
+          secrets,
           ...settingsOf(body),
         })
         return { status: 201, body: await lineWire(sql, line) }
-      })
+      }
+      return createOnce(ctx, request, reply, effect, { isSecret: true })
     },
   )
   app.get(
@@ -162,6 +166,8 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       schema: {
         tags,
         summary: "Change a line's settings",
+        description:
+          'At once, without losing anything: what is on the wire gets its answer first, what waits goes out as the line is set then.',
         params: IdParams,
         body: LineSettings,
         response: { 200: LineWire },
@@ -170,10 +176,19 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     async (request) => {
       const { body } = request
       const line = required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))
-      const checked = body.config ? { config: checkedConfig(ctx, line.driver, body.config) } : {}
+      if (body.config) {
+        const driver = requireDriver(ctx, line.driver)
+        checkedConfig(driver, body.config, await storedSecrets(ctx, ctx.db, driver.config, line))
+      }
       if (body.seat_id !== undefined) await assignSeat(ctx, line, body.seat_id)
       if (body.blocked !== undefined) await (body.blocked ? block : unblock)(ctx, line.id)
-      return lineWire(ctx.db, await changeLine(ctx, line.id, { ...checked, ...settingsOf(body) }))
+      return lineWire(
+        ctx.db,
+        await changeLine(ctx, line.id, {
+          ...(body.config ? { config: body.config } : {}),
+          ...settingsOf(body),
+        }),
+      )
     },
   )
   app.post(
@@ -230,19 +245,4 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       return reply.code(204).send(null)
     },
   )
-}
-
-/** The driver's schema judges its settings. */
-function checkedConfig(
-  ctx: Ctx,
-  driverName: string,
-  given: Record<string, unknown>,
-): Record<string, unknown> {
-  const driver = ctx.drivers.get(driverName)
-  if (!driver) throw new AppError('invalid', `driver: must be one of ${[...ctx.drivers.keys()].join(', ')}`)
-  const check = Compile(driver.config)
-  const fault = check.Errors(given)[0]
-  if (fault)
-    throw new AppError('invalid', `config${fault.instancePath.replaceAll('/', '.')}: ${fault.message}`)
-  return given
 }

@@ -38,9 +38,9 @@ export async function createOnce<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   effect: (sql: Sql) => Promise<Answer<T>>,
-  taken?: string,
+  options: { taken?: string; isSecret?: boolean } = {},
 ): Promise<T> {
-  const body = await answerOnce(ctx, request, reply, effect, { taken })
+  const body = await answerOnce(ctx, request, reply, effect, options)
   linesChanged(ctx)
   return body
 }

@@ -9,6 +9,7 @@ import { duration } from '../../ui/duration'
 import { EmptyState, Failure } from '../../ui/empty-state'
 import { SkeletonRows } from '../../ui/skeleton'
 import { Time } from '../../ui/time'
+import { AddLine } from './add-line'
 import { Forwarding } from './forwarding'
 import { Held } from './held'
 import { LineSettings } from './line-settings'
@@ -23,13 +24,22 @@ const TONES: Record<Line['status'], Tone> = {
 export default function LinesView() {
   const { data, error, refetch } = useLines()
   const isAdmin = useIsAdmin()
+  const [adding, setAdding] = useState(false)
   if (error) return <Failure error={error} retry={() => void refetch()} />
   if (!data) return <SkeletonRows />
   return (
     <div className="page stack">
+      {isAdmin && (
+        <div className="toolbar">
+          <span className="grow" />
+          <Button variant="primary" icon="plus" onClick={() => setAdding(true)}>
+            Add a line
+          </Button>
+        </div>
+      )}
       {data.data.length === 0 ? (
         <EmptyState icon="lines" title="This account has no lines">
-          An administrator adds one: <code>trunkline line create</code>
+          An administrator adds one: <code>trunkline line add</code>
         </EmptyState>
       ) : (
         <ul className="lines">
@@ -41,6 +51,7 @@ export default function LinesView() {
         </ul>
       )}
       {isAdmin && <Held />}
+      {adding && <AddLine onClose={() => setAdding(false)} />}
     </div>
   )
 }

@@ -1,0 +1,167 @@
+/** A driver's settings as its schema has them: for forms, for the flags of the command line, for what is wrong. */
+export interface Setting {
+  name: string
+  kind: 'text' | 'whole' | 'number' | 'switch' | 'choice' | 'list' | 'other'
+  description: string
+  isRequired: boolean
+  /** Kept sealed and never shown again. */
+  isSecret: boolean
+  /** Of a choice, or of what a list may hold. */
+  choices: readonly string[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  pattern?: string
+}
+
+export interface SettingsSchema {
+  properties: Record<string, object>
+  required?: string[]
+}
+
+/** One thing that is wrong, said so that it helps. */
+export interface SettingFault {
+  name: string
+  words: string
+}
+
+/** Stands for a secret wherever settings are shown. Given back, it means the one that is stored. */
+export const KEPT = '(kept)'
+
+interface Property {
+  type?: string
+  description?: string
+  secret?: boolean
+  anyOf?: { const?: unknown }[]
+  enum?: unknown[]
+  items?: Property
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  pattern?: string
+}
+
+export function settingsIn({ properties, required = [] }: SettingsSchema): Setting[] {
+  return Object.entries(properties as Record<string, Property>).map(([name, property]) => {
+    const { minimum, maximum, minLength, maxLength, minItems, pattern } = property
+    return {
+      name,
+      kind: kindOf(property),
+      description: property.description ?? '',
+      isRequired: required.includes(name),
+      isSecret: property.secret === true,
+      choices: choicesOf(property.type === 'array' ? (property.items ?? {}) : property),
+      ...{ minimum, maximum, minLength, maxLength, minItems, pattern },
+    }
+  })
+}
+
+export function secretNames(schema: SettingsSchema): string[] {
+  return settingsIn(schema)
+    .filter(({ isSecret }) => isSecret)
+    .map(({ name }) => name)
+}
+
+function kindOf(property: Property): Setting['kind'] {
+  if (choicesOf(property).length > 0) return 'choice'
+  switch (property.type) {
+    case 'string':
+      return 'text'
+    case 'integer':
+      return 'whole'
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'switch'
+    case 'array':
+      return kindOf(property.items ?? {}) === 'choice' || property.items?.type === 'string' ? 'list' : 'other'
+    default:
+      return 'other'
+  }
+}
+
+function choicesOf({ anyOf, enum: values }: Property): string[] {
+  const all = values ?? anyOf?.map((one) => one.const) ?? []
+  return all.every((value) => typeof value === 'string') ? (all as string[]) : []
+}
+
+/** What a value of it must be. */
+export function demandOf(setting: Setting): string {
+  const { kind, choices, minLength = 0, maxLength, pattern } = setting
+  const range = rangeOf(setting)
+  switch (kind) {
+    case 'whole':
+      return `must be a whole number${range}`
+    case 'number':
+      return `must be a number${range}`
+    case 'switch':
+      return 'must be true or false'
+    case 'choice':
+      return `must be one of ${choices.join(', ')}`
+    case 'list':
+      return `must be a list${choices.length > 0 ? ` of ${choices.join(', ')}` : ' of texts'}${setting.minItems ? ', and not empty' : ''}`
+    case 'text': {
+      const size =
+        maxLength === undefined
+          ? minLength > 0
+            ? ` of at least ${minLength} character${minLength > 1 ? 's' : ''}`
+            : ''
+          : ` of ${minLength > 0 ? `${minLength} to` : 'at most'} ${maxLength} characters`
+      return `must be text${size}${pattern ? ` that fits ${pattern}` : ''}`
+    }
+    default:
+      return 'is not what this setting takes'
+  }
+}
+
+function rangeOf({ minimum, maximum }: Setting): string {
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`
+  if (minimum !== undefined) return `, ${minimum} or more`
+  return maximum === undefined ? '' : `, ${maximum} or less`
+}
+
+const SHOWN_NAME = 40
+
+/** What is wrong with the names, if anything: unknown ones, and needed ones that are not there. */
+export function nameFaults(settings: readonly Setting[], given: Record<string, unknown>): SettingFault[] {
+  const names = settings.map(({ name }) => name)
+  const unknown = Object.keys(given)
+    .filter((name) => !names.includes(name))
+    .map((name) => {
+      const meant = names.find((known) => isNear(known, name))
+      const words = meant ? `there is no such setting; is ${meant} meant?` : 'there is no such setting'
+      return { name: name.slice(0, SHOWN_NAME), words }
+    })
+  const missing = settings
+    .filter(({ name, isRequired }) => isRequired && given[name] === undefined)
+    .map(({ name }) => ({ name, words: 'is needed' }))
+  return [...unknown, ...missing]
+}
+
+/** The same but for case and separators, or with two letters changed places or one letter more or less. */
+function isNear(known: string, given: string): boolean {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  const [a, b] = [plain(known), plain(given.slice(0, SHOWN_NAME))]
+  if (a === b) return true
+  if (Math.abs(a.length - b.length) > 1 || a.length < 3) return false
+  const sorted = (text: string) => [...text].sort().join('')
+  if (sorted(a) === sorted(b)) return true
+  const [long, short] = a.length > b.length ? [a, b] : [b, a]
+  return [...long].some((_, i) => long.slice(0, i) + long.slice(i + 1) === short)
+}
+
+/** Takes secrets out of words that others will read. */
+export function hide(text: string, secrets: Iterable<unknown>): string {
+  let shown = text
+  for (const secret of secrets) {
+    // Of fewer letters no word would be left.
+    if (typeof secret !== 'string' || secret.length < 3) continue
+    for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
+      shown = shown.replaceAll(form, KEPT)
+  }
+  return shown
+}
