@@ -145,4 +145,12 @@ describe('a running clock', () => {
     })
     expect(order).toEqual(['sooner', 'later'])
   })
+
+  it('stands at whole milliseconds, whatever it was asked for', async () => {
+    clock = createClock(1000)
+    const at: number[] = []
+    clock.after(1.2, () => at.push(clock.now()))
+    await clock.advance(10, async () => {})
+    expect(at).toEqual([1002])
+  })
 })

@@ -239,8 +239,12 @@ describe('TLS', () => {
       'OFFLINE',
       expect.stringContaining('expired'),
     ])
-    const [state] = await stateAt({ ...tls, tls_ca: 'no certificate' })
-    expect(state).toBe('OFFLINE')
+    expect(
+      await stateAt({
+        ...tls,
+        tls_ca: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
+      }),
+    ).toEqual(['OFFLINE', 'tls_ca is no certificate'])
     expect(smsc.heard).toEqual([])
   })
 

@@ -38,7 +38,10 @@ export interface Smsc {
   /** Everything that came, in order. */
   heard: Pdu[]
   binds(): number
-  /** Brings a PDU over the newest connection that receives; resolves with its answer. */
+  /**
+   * Brings a PDU over the newest connection that receives; resolves with its answer, or with a generic_nack of
+   * status 0xFF when the connection ends without one.
+   */
   bring(pdu: Partial<Pdu> & { command: Pdu['command'] }): Promise<Pdu>
   /** A receipt with the optional parameters. */
   report(messageId: string, state: number, fields?: Partial<Pdu>): Promise<Pdu>
@@ -54,7 +57,7 @@ export interface Smsc {
 export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
   const sockets = new Set<Socket>()
   const receivers: Socket[] = []
-  const answers = new Map<number, (pdu: Pdu) => void>()
+  const answers = new Map<number, { socket: Socket; resolve(pdu: Pdu): void }>()
   const submitted: Submitted[] = []
   const heard: Pdu[] = []
   let sequence = 0
@@ -67,6 +70,9 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
     socket.on('error', () => {})
     socket.on('close', () => {
       sockets.delete(socket)
+      for (const [own, { socket: asked, resolve }] of answers) {
+        if (asked === socket) resolve({ command: 'generic_nack', status: 0xff, sequence: own })
+      }
       if (receivers.includes(socket)) receivers.splice(receivers.indexOf(socket), 1)
     })
     socket.on('data', (chunk) => {
@@ -81,7 +87,10 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
     function take(pdu: Pdu) {
       heard.push(pdu)
       const { command, sequence: own } = pdu
-      if (command.endsWith('_resp') || command === 'generic_nack') return void answers.get(own)?.(pdu)
+      if (command.endsWith('_resp') || command === 'generic_nack') {
+        answers.get(own)?.resolve(pdu)
+        return void answers.delete(own)
+      }
       switch (command) {
         case 'bind_transceiver':
         case 'bind_transmitter':
@@ -145,7 +154,7 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
       if (!socket) throw new Error('Nobody is bound to receive')
       const own = ++sequence
       return new Promise((resolve) => {
-        answers.set(own, resolve)
+        answers.set(own, { socket, resolve })
         socket.write(encodePdu({ status: 0, ...fields, sequence: own }))
       })
     },

@@ -4,7 +4,7 @@ import type { Doubts } from './doubts.js'
 import { possibleIds } from './message-id.js'
 import { arrivedIn } from './parts.js'
 import type { Pdu } from './pdu.js'
-import { type DeliveryReport, type ReceiptReader, reportIn } from './receipt-text.js'
+import { type DeliveryReport, isMessage, type ReceiptReader, reportIn } from './receipt-text.js'
 import type { Taken } from './session.js'
 import type { SmppSettings } from './settings.js'
 import { decodeText } from './text.js'
@@ -28,7 +28,9 @@ export function createReceiver(options: ReceiverOptions, session: string): (pdu:
     const { octets, part } = arrivedIn(pdu)
     const dataCoding = pdu.dataCoding ?? 0
     // Receipts are written by machines, in ASCII, whatever the alphabet is.
-    const report = reportIn(pdu, decodeText(octets, dataCoding, 'latin1'), options.reader)
+    const report = isMessage(pdu)
+      ? undefined
+      : reportIn(pdu, decodeText(octets, dataCoding, 'latin1'), options.reader)
     const from = numberOf(pdu.source ?? '', pdu.sourceTon ?? 0)
     if (report === 'nothing') {
       host.log.info({ esmClass: pdu.esmClass }, 'the carrier brought a notification that tells nothing')
@@ -55,6 +57,7 @@ async function tell(options: ReceiverOptions, report: DeliveryReport, to: string
   // "Unknown" changes nothing; the carrier is thanked for it all the same.
   if (!report.status) return
   const proof = options.doubts.judge(report, to)
+  if (!report.id && !proof) return
   await options.host.receipt(receiptOf(options, report, to, proof))
 }
 

@@ -71,7 +71,7 @@ export async function probeSmsc(settings: SmppSettings, clock: DriverClock): Pro
     else bad(failure.trouble.what, failure.trouble.advice ?? adviceFor(failure))
     await session.stop()
   } catch (error) {
-    bad(`tls_ca: ${(error as Error).message}`, 'Paste the whole certificate, in PEM form.')
+    bad((error as Error).message, 'Paste the whole certificate, in PEM form.')
   }
   return findings
 }

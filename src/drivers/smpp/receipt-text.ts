@@ -40,6 +40,11 @@ const INTERMEDIATE = 0x20
 /** Reads a receipt whose form is the carrier's own; undefined when it has another. */
 export type ReceiptReader = (text: string) => Pick<Written, 'id' | 'stat' | 'err'> | undefined
 
+/** Whether a person wrote it. */
+export function isMessage({ esmClass = 0, tlvs }: Pdu): boolean {
+  return (esmClass & KIND) === MESSAGE && !tlvs?.has(TAG.receiptedMessageId)
+}
+
 /**
  * Undefined when the PDU is a message of a person. "Nothing": it is none, and tells us nothing, such as the
  * acknowledgement of a phone.
@@ -49,9 +54,9 @@ export function reportIn(
   text: string,
   own?: ReceiptReader,
 ): DeliveryReport | 'nothing' | undefined {
+  if (isMessage(pdu)) return undefined
   const kind = (pdu.esmClass ?? 0) & KIND
   const idParameter = pdu.tlvs?.get(TAG.receiptedMessageId)
-  if (kind === MESSAGE && !idParameter) return undefined
   if (kind !== MESSAGE && kind !== DELIVERY_RECEIPT && kind !== INTERMEDIATE) return 'nothing'
   const written = { ...parseReceipt(text), ...own?.(text) }
   const id = (idParameter && cString(idParameter)) || (written.id ?? '')

@@ -34,7 +34,7 @@ export interface SessionOptions {
   deliver(pdu: Pdu): Promise<Taken>
   /** Once, when the connection is gone for whatever reason; with the carrier's answer, if it did not let us in. */
   closed(reason: string, refused?: number): void
-  /** How long a stop waits for answers that are under way, and for the carrier's goodbye. */
+  /** How long a stop waits for the carrier's goodbye. */
   goodbyeMs?: number
 }
 
@@ -59,6 +59,8 @@ export class NoConnection extends Error {
 const CONNECT_MS = 10_000
 const ENQUIRE_ANSWER_MS = 15_000
 const GOODBYE_MS = 5_000
+/** Whoever closes a line has waited for its sends: this is for what was submitted in the last moment. */
+const DRAIN_MS = 1_000
 /** What the carrier may bring before its first message is stored; then it has to wait, if not for too long. */
 const MAX_DELIVERIES = 200
 const PAUSE_MS = 5_000
@@ -240,9 +242,9 @@ export function openSession(options: SessionOptions): Session {
     load: requests.load,
     async stop() {
       stopping = true
-      const patience = options.goodbyeMs ?? GOODBYE_MS
-      await within(patience, requests.drain('the connection is being closed'))
-      if (ended === undefined && isBound) await within(patience, requests.send({ command: 'unbind' }))
+      await within(DRAIN_MS, requests.drain('the connection is being closed'))
+      if (ended === undefined && isBound)
+        await within(options.goodbyeMs ?? GOODBYE_MS, requests.send({ command: 'unbind' }))
       end('the line was closed')
     },
   }

@@ -23,6 +23,7 @@ export const SmppSettings = Type.Object({
   tls_ca: Type.Optional(
     Type.String({
       maxLength: 20_000,
+      pattern: '-----BEGIN CERTIFICATE-----',
       description: 'Certificate of an authority to trust for this line alone, PEM',
     }),
   ),

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import type { SmppSettings } from './settings.js'
@@ -11,8 +12,18 @@ export function openSocket({ host, port, tls, tls_ca: ca, tls_name: name }: Smpp
     port,
     minVersion: 'TLSv1.2',
     ...(servername ? { servername } : {}),
-    ...(ca ? { ca } : {}),
+    ...(ca ? { ca: readable(ca) } : {}),
   })
+}
+
+/** Node passes over what it cannot read. */
+function readable(ca: string): string {
+  try {
+    new X509Certificate(ca)
+    return ca
+  } catch {
+    throw new Error('tls_ca is no certificate')
+  }
 }
 
 /** Whether somebody speaks TLS there, whoever it is. Nothing is said to them. */

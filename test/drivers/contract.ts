@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Status } from '../../src/core/message.js'
+import { createWorld, ENGINES, type Json, type World } from '../support/world.js'
+
+/** What a carrier does with sends from now on. */
+export type CarrierAct =
+  | 'accept'
+  /** A final no. */
+  | 'refuse'
+  /** It takes the message, and we never hear so. */
+  | 'take-then-drop'
+  /** It says nothing, for as long as we wait. */
+  | 'silence'
+
+/** What the carrier has of us. */
+export interface Taken {
+  content: string
+}
+
+/** A carrier of tests, on the other side of one line. */
+export interface CarrierHarness {
+  /** The driver's settings that lead to it. */
+  config: Record<string, unknown>
+  act(what: CarrierAct): Promise<void>
+  /** Nobody can reach it: nothing leaves. */
+  unplug(): Promise<void>
+  /** It is there again. */
+  plug(): Promise<void>
+  /** What it took for this person, in the order it came. */
+  taken(to: string): Promise<Taken[]>
+  /** It says what became of a message it took. Absent where nobody can make it say so. */
+  report?(to: string, n: number, status: 'SENT' | 'DELIVERED' | 'ERROR'): Promise<void>
+  /** It brings a text of this person, and hears our thanks. */
+  bring(from: string, content: string): Promise<void>
+  /**
+   * It brings a text twice, as it does when it has not heard our thanks. `recover` lets time pass until the line is
+   * connected again.
+   */
+  bringTwice(from: string, content: string, recover: () => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
+
+export interface CarrierTraits {
+  /** The kind of driver. */
+  driver: string
+  /** How a send without an answer is settled: the driver asks, the carrier reports, or nobody can tell. */
+  evidence: 'look-up' | 'report' | 'none'
+  /** The least that an accepted message becomes by itself. */
+  accepted: Status
+  /** Settings that must be refused, and the field that the answer must name. */
+  badConfigs: readonly [config: Record<string, unknown>, field: string][]
+  /** What is in the harness's config and never in a log. */
+  secrets: readonly string[]
+  /** Numbers that can be written to. */
+  people: readonly string[]
+  /** How far time is moved for the driver to notice things: that it has no connection, that it has one again. */
+  noticeMs: number
+  settleMs: number
+}
+
+const NUMBER = '+12025550180'
+
+/**
+ * What every driver keeps to, seen through the whole program: from the API on one side to the carrier on the
+ * other. A driver is plugged in by a harness for its carrier.
+ */
+export function driverContract(
+  name: string,
+  traits: CarrierTraits,
+  setup: (world: World, number: string) => Promise<CarrierHarness>,
+): void {
+  describe.each(ENGINES)(`the contract of drivers: ${name} on %s`, (engine) => {
+    let world: World
+    let carrier: CarrierHarness
+    let lineId: string
+    let texts = 0
+    let next = 0
+    /** Everybody is written to by one test only, as long as there are enough. */
+    const person = () => traits.people[next++ % traits.people.length]!
+    const text = () => `text ${++texts}`
+
+    beforeAll(async () => {
+      world = await createWorld(engine)
+      carrier = await setup(world, NUMBER)
+      const reply = await create(carrier.config)
+      expect(reply.status, JSON.stringify(reply.body)).toBe(201)
+      lineId = reply.body.id
+      await eventually(async () => expect((await line()).state).toBe('ONLINE'))
+    })
+    afterAll(async () => {
+      await carrier.close()
+      await world.close()
+    })
+
+    const create = async (config: Record<string, unknown>) => {
+      const accounts = (await world.get('/admin/accounts', 'admin')).body.data
+      const body = { account_id: accounts[0].id, number: NUMBER, driver: traits.driver, config }
+      return world.post('/admin/lines', { ...body, settle_ms: traits.settleMs }, 'admin')
+    }
+    const line = async () => (await world.get(`/admin/lines/${lineId}`, 'admin')).body
+    const change = async (settings: Record<string, unknown>) => {
+      const reply = await world.call('PATCH', `/admin/lines/${lineId}`, { as: 'admin', body: settings })
+      expect(reply.status, JSON.stringify(reply.body)).toBe(200)
+      await world.settle()
+      await eventually(async () => expect((await line()).state).toBe('ONLINE'))
+    }
+    /** Sockets are not the world's: what happens on them is waited for. */
+    const eventually = (what: () => Promise<void>) => vi.waitFor(what, { timeout: 10_000, interval: 5 })
+    const send = async (to: string, content: string): Promise<string> => {
+      const body = (await world.post('/api/send-message', { from_number: NUMBER, number: to, content })).body
+      expect(body.message_handle, JSON.stringify(body)).toBeTruthy()
+      return body.message_handle
+    }
+    const status = async (handle: string): Promise<Status> => (await world.record(handle)).status
+    const isTaken = (to: string, ...contents: string[]) =>
+      eventually(async () => {
+        const mine = (await carrier.taken(to)).map(({ content }) => content)
+        expect(mine.filter((content) => contents.includes(content))).toEqual(contents)
+      })
+    const RANKS: Status[] = ['QUEUED', 'PENDING', 'ACCEPTED', 'SENT', 'SUCCESS', 'DELIVERED']
+    const reaches = (handle: string, least: Status) =>
+      eventually(async () =>
+        expect(RANKS.indexOf(await status(handle))).toBeGreaterThanOrEqual(RANKS.indexOf(least)),
+      )
+    /** Time passes until the line is connected (again). */
+    const recover = async () => {
+      // At first it may not have noticed yet that it is not.
+      await pass(traits.noticeMs)
+      for (let i = 0; i < 300 && (await line()).state !== 'ONLINE'; i++) await pass(traits.noticeMs)
+      expect((await line()).state).toBe('ONLINE')
+    }
+    /** Time passes in steps that let sockets follow. */
+    const pass = async (ms: number) => {
+      for (let left = ms; left > 0; left -= traits.noticeMs) {
+        await world.advance(Math.min(left, traits.noticeMs))
+        for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 1))
+        await world.settle()
+      }
+    }
+    const copies = async (to: string, content: string) =>
+      (await carrier.taken(to)).filter((one) => one.content === content).length
+    const inbound = async (from: string): Promise<Json[]> => {
+      const query = `number=${encodeURIComponent(from)}&is_outbound=false&limit=100`
+      const { data } = (await world.get(`/api/v2/messages?${query}`)).body
+      return data.filter((message: Json) => message.to_number === NUMBER)
+    }
+
+    it.each(traits.badConfigs)(
+      'settings that cannot be are refused, and it says which: %j',
+      async (bad, field) => {
+        const reply = await create(bad)
+        expect(reply.status).toBe(400)
+        expect(reply.body.error.message).toContain(field)
+        expect(reply.body.error.message.length).toBeLessThan(300)
+      },
+    )
+
+    it('accepted: the carrier has it once', async () => {
+      const [to, content] = [person(), text()]
+      const handle = await send(to, content)
+      await isTaken(to, content)
+      await reaches(handle, traits.accepted)
+      await pass(5000)
+      expect(await copies(to, content)).toBe(1)
+    })
+
+    it('refused: an error with the reason, and the next goes on', async () => {
+      const [to, content, after] = [person(), text(), text()]
+      await carrier.act('refuse')
+      const handle = await send(to, content)
+      await eventually(async () =>
+        expect(await world.record(handle)).toMatchObject({ status: 'ERROR', error_reason: 'refused' }),
+      )
+      expect((await world.record(handle)).error_detail).toBeTruthy()
+      await carrier.act('accept')
+      const next = await send(to, after)
+      await isTaken(to, after)
+      await reaches(next, traits.accepted)
+      expect(await copies(to, content)).toBe(0)
+    })
+
+    it('never left: it waits, and goes once when the carrier is there again', async () => {
+      const [to, content] = [person(), text()]
+      await carrier.unplug()
+      const handle = await send(to, content)
+      await pass(traits.noticeMs)
+      expect(['QUEUED', 'PENDING']).toContain(await status(handle))
+      expect(await copies(to, content)).toBe(0)
+      await carrier.plug()
+      await recover()
+      await pass(10_000)
+      await isTaken(to, content)
+      await reaches(handle, traits.accepted)
+    })
+
+    it('order: texts to one person arrive as they were written', async () => {
+      const to = person()
+      const contents = Array.from({ length: 10 }, text)
+      for (const content of contents) await send(to, content)
+      await pass(20_000)
+      await isTaken(to, ...contents)
+    })
+
+    it('pace: never more a second than the line may send', async () => {
+      await change({ pace: 2 })
+      await pass(1000)
+      const sent = Array.from({ length: 6 }, () => [person(), text()] as const)
+      for (const [to, content] of sent) await send(to, content)
+      const taken = async () => {
+        const counts = await Promise.all(sent.map(([to, content]) => copies(to, content)))
+        return counts.reduce((sum, n) => sum + n, 0)
+      }
+      await eventually(async () => expect(await taken()).toBe(2))
+      await world.advance(999)
+      expect(await taken()).toBe(2)
+      await world.advance(1)
+      await eventually(async () => expect(await taken()).toBe(4))
+      await pass(2000)
+      await eventually(async () => expect(await taken()).toBe(6))
+      await change({ pace: 0 })
+    })
+
+    it('inbound: stored once, however often it is brought; an equal one is another', async () => {
+      const [from, content] = [person(), text()]
+      await carrier.bring(from, content)
+      await eventually(async () => expect(await inbound(from)).toHaveLength(1))
+      expect((await inbound(from))[0]).toMatchObject({ content, status: 'RECEIVED', from_number: from })
+      await carrier.bringTwice(from, text(), recover)
+      await eventually(async () => expect(await inbound(from)).toHaveLength(2))
+      await carrier.bring(from, content)
+      await eventually(async () => expect(await inbound(from)).toHaveLength(3))
+      await pass(traits.noticeMs * 2)
+      expect(await inbound(from)).toHaveLength(3)
+    })
+
+    const ORDERS: ('SENT' | 'DELIVERED' | 'ERROR')[][] = [
+      ['SENT', 'DELIVERED'],
+      ['DELIVERED', 'SENT'],
+      ['DELIVERED', 'DELIVERED', 'SENT', 'SENT'],
+      ['SENT', 'SENT', 'DELIVERED', 'ERROR'],
+    ]
+    it('receipts in whatever order and number: one end, and one event for each step', async (test) => {
+      if (!carrierReports()) return test.skip()
+      const heard: string[][] = []
+      for (const order of ORDERS) {
+        const [to, content] = [person(), text()]
+        const handle = await send(to, content)
+        await isTaken(to, content)
+        await reaches(handle, 'SENT')
+        const n = (await carrier.taken(to)).length - 1
+        for (const news of order) await carrier.report!(to, n, news)
+        await eventually(async () => expect(await status(handle)).toBe('DELIVERED'))
+        const events = (await world.events()).filter((event: Json) => event.subject === handle)
+        heard.push(events.map((event: Json) => event.data.message?.status ?? event.data.status ?? event.type))
+      }
+      for (const one of heard) expect(one).toEqual(heard[0])
+    })
+    const carrierReports = () => carrier.report !== undefined
+
+    it('unknown: settled by what the carrier can tell, and never a second copy', async () => {
+      const [to, content] = [person(), text()]
+      await carrier.act('take-then-drop')
+      const handle = await send(to, content)
+      await eventually(async () => expect(await copies(to, content)).toBe(1))
+      await eventually(async () => expect(await status(handle)).not.toBe('QUEUED'))
+      await carrier.act('accept')
+      await recover()
+      if (traits.evidence === 'report') {
+        await carrier.report!(to, (await carrier.taken(to)).length - 1, 'DELIVERED')
+        await eventually(async () => expect(await status(handle)).toBe('DELIVERED'))
+      }
+      await pass(traits.settleMs + 5000)
+      if (traits.evidence === 'look-up') await reaches(handle, traits.accepted)
+      if (traits.evidence === 'none')
+        expect(await world.record(handle)).toMatchObject({ status: 'ERROR', error_reason: 'outcome_unknown' })
+      expect(await copies(to, content)).toBe(1)
+    })
+
+    it('unknown, and nobody tells: held as an error that says so, or sent again where the line says so', async (test) => {
+      if (traits.evidence === 'look-up') return test.skip()
+      for (const rule of ['hold', 'resend'] as const) {
+        await change({ on_unknown: rule })
+        const [to, content] = [person(), text()]
+        await carrier.act('take-then-drop')
+        const handle = await send(to, content)
+        await eventually(async () => expect(await copies(to, content)).toBe(1))
+        await eventually(async () => expect(await status(handle)).not.toBe('QUEUED'))
+        await carrier.act('accept')
+        await recover()
+        await pass(traits.settleMs + 5000)
+        await eventually(async () => expect(await copies(to, content)).toBe(rule === 'hold' ? 1 : 2))
+        if (rule === 'resend') await reaches(handle, traits.accepted)
+        else
+          expect(await world.record(handle)).toMatchObject({
+            status: 'ERROR',
+            error_reason: 'outcome_unknown',
+          })
+      }
+      await change({ on_unknown: 'hold' })
+    })
+
+    it('a stop in the middle of a send: no second copy, and no message without an end', async () => {
+      const [to, content] = [person(), text()]
+      await carrier.act('silence')
+      const handle = await send(to, content)
+      await pass(10)
+      await world.restart()
+      await carrier.act('accept')
+      await recover()
+      await pass(traits.settleMs + 40_000)
+      expect(await copies(to, content)).toBeLessThanOrEqual(1)
+      await eventually(async () => expect(['QUEUED', 'PENDING']).not.toContain(await status(handle)))
+      const after = [person(), text()] as const
+      await send(...after)
+      await isTaken(...after)
+    })
+
+    it('keeps secrets, texts and numbers out of the logs', async () => {
+      const logs = world.logs.join('\n')
+      for (const secret of traits.secrets) expect(logs).not.toContain(secret)
+      expect(logs).not.toMatch(/text \d+/)
+      for (const one of traits.people) expect(logs).not.toContain(one.slice(1))
+    })
+  })
+}
