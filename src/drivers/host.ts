@@ -32,6 +32,8 @@ export interface DriverHost extends ProbeHost {
    * since. For a driver that starts, to ask about them.
    */
   openSends(): Promise<OpenSend[]>
+  /** Which of these carrier's ids belong to sends of this line: they are no answer to another one. */
+  knownSends(providerIds: readonly string[]): Promise<string[]>
   /** An address at which the carrier reaches this line's `callback`. Empty when nobody outside can reach us. */
   callbackUrl(): string
 }

@@ -2,7 +2,7 @@ import { storable } from '../core/storable.js'
 import type { Ctx } from '../ctx.js'
 import type { DriverHost } from '../drivers/host.js'
 import { firstIdAt } from '../ids.js'
-import { listOpenSends } from '../storage/attempts.js'
+import { findAttemptsByProvider, listOpenSends } from '../storage/attempts.js'
 import { appendEvents } from '../storage/events.js'
 import { findCursor, saveCursor } from '../storage/line-cursors.js'
 import type { DispatchLine } from './dispatch-line.js'
@@ -66,6 +66,7 @@ export function hostFor(
     },
     media: (url) => openMedia(ctx, url),
     openSends: () => listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS)),
+    knownSends: async (ids) => [...(await findAttemptsByProvider(ctx.db, line.id, ids)).keys()],
     callbackUrl() {
       const base = ctx.publicUrl()
       return base && `${base}/callbacks/${line.id}/${ctx.vault.sign(CALLBACK, line.id)}`

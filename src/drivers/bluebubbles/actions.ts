@@ -1,0 +1,143 @@
+import { LineFault } from '../../core/line-fault.js'
+import { NoAnswer } from '../../core/no-answer.js'
+import { REACTIONS } from '../../core/reaction.js'
+import type { LineActions } from '../driver.js'
+import { failureOf } from './answers.js'
+import type { Chats } from './chats.js'
+import { isOpenService } from './chats.js'
+import { fieldsOf, textOf } from './json.js'
+import type { Lanes } from './lanes.js'
+import { dataOf, inPath, type Mac, MacFault } from './mac.js'
+import { rowOf } from './query.js'
+import { serviceOfChat } from './rows.js'
+import { stopTyping } from './typing.js'
+
+interface Deps {
+  mac: Mac
+  chats: Chats
+  lanes: Lanes
+}
+
+type Actions = Pick<
+  LineActions,
+  'availability' | 'setTyping' | 'markRead' | 'react' | 'profile' | 'setProfile' | 'shareProfile'
+>
+
+const KNOWN_MS = 3_600_000
+const UNKNOWN_MS = 600_000
+const MAX_KNOWN = 20_000
+const ASK_MS = 15_000
+
+/** What a Mac does in a conversation beside sending. */
+export function conversationActions({ mac, chats, lanes }: Deps): Actions {
+  const reach = new Map<string, { until: number; available: boolean }>()
+  const typing = new Map<string, () => void>()
+
+  async function chatWith(number: string): Promise<string> {
+    const guid = await chats.withPerson(number)
+    if (guid) return guid
+    throw new LineFault('no_chat', `There is no conversation with ${number} on this Mac yet`)
+  }
+
+  async function availability(number: string) {
+    const known = reach.get(number)
+    const now = mac.clock.now()
+    let available = known && known.until > now ? known.available : undefined
+    if (available === undefined) {
+      const query = { address: number }
+      const call = { path: '/handle/availability/imessage', query, timeoutMs: ASK_MS }
+      const answer = fieldsOf(await dataOf(mac, 'The Mac could not tell', call)).available
+      if (typeof answer !== 'boolean') throw new LineFault('unreachable', 'The Mac could not tell')
+      available = answer
+      if (reach.size >= MAX_KNOWN) reach.clear()
+      // Apple is asked anew each time, and does not like to be.
+      reach.set(number, { available, until: now + (available ? KNOWN_MS : UNKNOWN_MS) })
+    }
+    const texts = mac.settings.sms && !number.includes('@') ? (['SMS'] as const) : []
+    return available ? (['iMessage', ...texts] as const) : texts
+  }
+
+  async function act(path: string, call: { method?: 'POST' | 'DELETE'; json?: object } = {}) {
+    await lanes.place()
+    await dataOf(mac, 'The Mac did not do it', { method: 'POST', path, timeoutMs: 60_000, ...call })
+  }
+
+  const actions: Actions = {
+    availability,
+    async setTyping({ to, typing: starts, maxDurationMs }) {
+      const guid = await chatWith(to)
+      if (!isOpenService(guid) && serviceOfChat(guid) !== 'iMessage')
+        throw new LineFault('not_imessage', `${to} is not on iMessage, and only iMessage shows typing`)
+      typing.get(guid)?.()
+      typing.delete(guid)
+      if (!starts) return stopTyping(mac, guid)
+      await act(`/chat/${inPath(guid)}/typing`)
+      typing.set(
+        guid,
+        mac.clock.after(maxDurationMs, () => {
+          typing.delete(guid)
+          void stopTyping(mac, guid).catch(() => {})
+        }),
+      )
+    },
+    async markRead({ to }) {
+      await act(`/chat/${inPath(await chatWith(to))}/read`)
+    },
+    async react({ providerId, partIndex, reaction, remove }) {
+      const [guid, file] = providerId.split('/') as [string, string | undefined]
+      const isNamed = (REACTIONS as readonly string[]).includes(reaction)
+      if (!isNamed && !mac.abilities.emojiTapbacks)
+        throw new LineFault('refused', 'This server cannot send an emoji as a tapback; use one of the six')
+      const chat = (await rowOf(mac, guid))?.chat
+      if (!chat) throw new LineFault('not_found', 'The Mac does not have this message any more')
+      const sign = remove ? '-' : ''
+      const which = isNamed
+        ? { reaction: `${sign}${reaction}` }
+        : { reaction: `${sign}emoji`, emoji: reaction }
+      const part = partIndex || Number(file ?? 0) || 0
+      const json = { chatGuid: chat.guid, selectedMessageGuid: guid, partIndex: part, ...which }
+      await act('/message/react', { json })
+    },
+    async profile() {
+      const call = { path: '/icloud/contact', timeoutMs: ASK_MS }
+      const card = fieldsOf(await dataOf(mac, 'The card could not be read', call))
+      const displayName = textOf(card.name) || null
+      const hasPhoto = textOf(card.avatar) !== '' || textOf(card.avatar_path) !== ''
+      const names = { firstName: null, lastName: null, displayName }
+      return { hasProfile: displayName !== null || hasPhoto, sharingEnabled: true, ...names, hasPhoto }
+    },
+    async setProfile() {
+      throw new LineFault(
+        'refused',
+        'No BlueBubbles server can change name and photo; do it in Messages on the Mac',
+      )
+    },
+    async shareProfile({ to }) {
+      await act(`/chat/${inPath(await chatWith(to))}/share/contact`)
+    },
+  }
+  return withFaults(actions)
+}
+
+/** Whatever goes wrong becomes the carrier's no, or the word that it cannot be reached. */
+export function withFaults<T extends object>(actions: T): T {
+  return Object.fromEntries(
+    Object.entries(actions).map(([name, action]) => [
+      name,
+      (ask: unknown) =>
+        action(ask).catch((error: unknown) => {
+          throw faultOf(error)
+        }),
+    ]),
+  ) as T
+}
+
+export function faultOf(error: unknown): unknown {
+  if (error instanceof NoAnswer)
+    return new LineFault('unreachable', `The Mac cannot be reached: ${error.message}`)
+  if (!(error instanceof MacFault)) return error
+  if (error.said.status === 404) return new LineFault('not_found', error.message)
+  const isFinal = failureOf(error.said).outcome === 'refused' || error.said.status === 500
+  const isDown = failureOf(error.said).outcome === 'never-left'
+  return new LineFault(isFinal && !isDown ? 'refused' : 'unreachable', error.message)
+}

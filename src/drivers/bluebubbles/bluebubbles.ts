@@ -1,0 +1,98 @@
+import type { Line } from '../../core/line.js'
+import type { Connection, Driver, Finding } from '../driver.js'
+import type { DriverHost, ProbeHost } from '../host.js'
+import { conversationActions } from './actions.js'
+import { createChats } from './chats.js'
+import { detectKind, examine } from './examine.js'
+import { groupActions } from './groups.js'
+import { watchHealth } from './health.js'
+import { createHints } from './hints.js'
+import { createIntake } from './intake.js'
+import { createLanes } from './lanes.js'
+import { locationActions } from './locations.js'
+import { createFinder } from './lookup.js'
+import { createMac, troubleOf } from './mac.js'
+import { createReader } from './reader.js'
+import { createSender, FILE_TIMEOUT_MS, isRequest } from './send.js'
+import { BlueBubblesSettings, capabilitiesOf } from './settings.js'
+import { createStatuses } from './statuses.js'
+import { registerWebhook } from './webhooks.js'
+
+const POLL_MS = 20_000
+/** The Mac is examined more rarely than it is asked for news. */
+const POLLS_PER_CHECK = 3
+
+/** iMessage through a Mac that runs BlueBubbles Server. */
+export const blueBubbles: Driver = {
+  kind: 'bluebubbles',
+  title: 'iMessage through a Mac (BlueBubbles)',
+  config: BlueBubblesSettings,
+  capabilities: (config) => capabilitiesOf(config as BlueBubblesSettings),
+  defaults: { pace: 5, settleMs: 180_000 },
+  sendTimeoutMs: 3 * FILE_TIMEOUT_MS,
+  connect: async (line, host) => connect(line, host),
+  probe,
+}
+
+function connect(line: Line, host: DriverHost): Connection {
+  const settings = line.config as BlueBubblesSettings
+  const mac = createMac(settings, host)
+  const chats = createChats(mac)
+  const lanes = createLanes(host.clock)
+  const statuses = createStatuses(mac, host)
+  const intake = createIntake({ mac, host, chats, line })
+  const pollMs = settings.poll_ms ?? POLL_MS
+  let isCalled = false
+  const silent = (is: boolean) => isCalled && health.silent(is)
+  const reader = createReader({ mac, intake, statuses, pollMs, silent }, host)
+  const health = watchHealth(mac, line, host, pollMs * POLLS_PER_CHECK, restarted)
+  const knownSends = async (guids: readonly string[]) => new Set(await host.knownSends(guids))
+  const finder = createFinder({ mac, chats, statuses, knownSends, isWell: health.check })
+  const send = createSender({ mac, host, chats, lanes, finder, statuses, number: line.number })
+
+  /** The Mac is there, for the first time or again. */
+  function restarted() {
+    reader.doubt()
+    void registerWebhook(mac, host, line.id).then((will) => {
+      isCalled = will
+    })
+  }
+
+  async function resume() {
+    for (const { providerId, wireAt, service } of await host.openSends())
+      if (providerId && !isRequest(providerId)) statuses.follow({ guid: providerId, since: wireAt, service })
+  }
+
+  void health.check()
+  reader.wake()
+  void resume().catch((error) => host.log.warn(troubleOf(error), 'open sends could not be read'))
+
+  return {
+    async send(message) {
+      const result = await send(message)
+      // What kept it from leaving may keep everything from it.
+      if (result.outcome === 'never-left') void health.check()
+      return result
+    },
+    lookup: finder.lookup,
+    ...conversationActions({ mac, chats, lanes }),
+    ...groupActions({ mac, chats, lanes, host }),
+    ...(capabilitiesOf(settings).location ? locationActions(mac) : {}),
+    callback: createHints({ host, reader, statuses, health, number: line.number, restarted }),
+    async close() {
+      statuses.close()
+      intake.close()
+      reader.close()
+      health.close()
+    },
+  }
+}
+
+async function probe(settings: Pick<Line, 'number' | 'config'>, host: ProbeHost): Promise<Finding[]> {
+  const mac = createMac(settings.config as BlueBubblesSettings, host)
+  const { findings } = await examine(mac, settings.number)
+  const found: Finding[] = findings.map(({ state: _, ...finding }) => finding)
+  if (!found.some(({ ok }) => ok)) return found
+  const kind = await detectKind(mac)
+  return kind ? [...found, kind] : found
+}

@@ -1,0 +1,128 @@
+import type { Service } from '../../core/message.js'
+import type { GroupNews } from '../driver.js'
+import { fieldsOf, listOf } from './json.js'
+import { dataOf, inPath, type Mac, MacFault } from './mac.js'
+import { addressOf, type ChatRef, identifierOf, readChat, serviceOfChat } from './rows.js'
+
+/** A chat with who is in it. */
+export interface Chat extends ChatRef {
+  members: string[]
+}
+
+/** Which chats the Mac has. Their ids are found, never guessed: what stands before the number depends on the Mac. */
+export interface Chats {
+  /** The chat with one person; by this service, or by any. */
+  withPerson(address: string, service?: Service): Promise<string | undefined>
+  /** The group with this name of Apple's. */
+  group(chatId: string): Promise<string | undefined>
+  /** The group of exactly these people, of several the one with the latest message. */
+  groupWith(members: readonly string[]): Promise<Chat | undefined>
+  /** A chat as it is now. */
+  read(guid: string): Promise<Chat | undefined>
+  /** A message showed that there is this chat. */
+  learn(chat: ChatRef): void
+  /** What was known of these is wrong. */
+  forget(key: string): void
+}
+
+const MAX_KNOWN = 20_000
+const PAGE = 1000
+const PAGE_BYTES = 64_000_000
+const MAX_PAGES = 10
+const PREFIXES: Record<Service, readonly string[]> = {
+  iMessage: ['any', 'iMessage'],
+  SMS: ['SMS', 'any'],
+  RCS: ['RCS', 'any'],
+}
+const ALL = ['any', 'iMessage', 'SMS', 'RCS']
+
+export function createChats(mac: Mac): Chats {
+  const known = new Map<string, string[]>()
+
+  function learn({ guid }: ChatRef) {
+    const key = identifierOf(guid)
+    const guids = known.get(key) ?? []
+    known.delete(key)
+    if (known.size >= MAX_KNOWN) known.delete(known.keys().next().value!)
+    known.set(key, guids.includes(guid) ? guids : [...guids, guid])
+  }
+
+  async function read(guid: string): Promise<Chat | undefined> {
+    const said = await mac.call({ path: `/chat/${inPath(guid)}`, query: { with: 'participants' } })
+    if (said.status === 404) return undefined
+    const chat = said.status === 200 ? readChat(said.data) : undefined
+    if (!chat) throw new MacFault(said, 'The chat could not be read')
+    learn(chat)
+    return { ...chat, members: membersOf(said.data) }
+  }
+
+  async function find(key: string, kind: '-' | '+', prefixes: readonly string[]) {
+    const wanted = prefixes.map((prefix) => `${prefix};${kind};${key}`)
+    const have = known.get(key) ?? []
+    const found = wanted.find((guid) => have.includes(guid))
+    if (found) return found
+    for (const guid of wanted) if ((await read(guid))?.guid === guid) return guid
+    return undefined
+  }
+
+  async function groupWith(members: readonly string[]): Promise<Chat | undefined> {
+    const wanted = keyOf(members)
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const json = {
+        with: ['participants', 'lastMessage'],
+        sort: 'lastmessage',
+        limit: PAGE,
+        offset: page * PAGE,
+      }
+      const data = await dataOf(mac, 'The chats could not be read', {
+        method: 'POST',
+        path: '/chat/query',
+        json,
+        maxBytes: PAGE_BYTES,
+      })
+      for (const one of listOf(data)) {
+        const chat = readChat(one)
+        if (!chat?.isGroup || keyOf(membersOf(one)) !== wanted) continue
+        learn(chat)
+        return { ...chat, members: membersOf(one) }
+      }
+      if (listOf(data).length < PAGE) break
+    }
+    return undefined
+  }
+
+  return {
+    groupWith,
+    withPerson: (address, service) => find(address, '-', service ? PREFIXES[service] : ALL),
+    group: (chatId) => find(chatId, '+', ALL),
+    read,
+    learn,
+    forget: (key) => void known.delete(key),
+  }
+}
+
+export function membersOf(chat: unknown): string[] {
+  const addresses = listOf(fieldsOf(chat).participants).flatMap(
+    (one) => addressOf(fieldsOf(one).address) ?? [],
+  )
+  return [...new Set(addresses)]
+}
+
+/** A group as the host wants to hear of it. */
+export function newsOf(chat: Chat, line: { number: string }, groupId: string | null = null): GroupNews {
+  return {
+    chatId: identifierOf(chat.guid),
+    groupId,
+    members: chat.members.filter((member) => member !== line.number),
+    name: chat.name,
+  }
+}
+
+/** A chat whose name does not say its service may carry any. */
+export function isOpenService(guid: string): boolean {
+  return serviceOfChat(guid) === null
+}
+
+function keyOf(members: readonly string[]): string {
+  return [...members].sort().join(' ')
+}

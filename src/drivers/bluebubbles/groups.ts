@@ -1,0 +1,75 @@
+import { LineFault } from '../../core/line-fault.js'
+import type { Group, LineActions } from '../driver.js'
+import type { DriverHost } from '../host.js'
+import { withFaults } from './actions.js'
+import type { Chat, Chats } from './chats.js'
+import type { Lanes } from './lanes.js'
+import { type Call, dataOf, inPath, type Mac } from './mac.js'
+import { readChat } from './rows.js'
+import { fileName, formOf } from './upload.js'
+
+interface Deps {
+  mac: Mac
+  chats: Chats
+  lanes: Lanes
+  host: Pick<DriverHost, 'media'>
+}
+
+type GroupActions = Pick<LineActions, 'createGroup' | 'modifyGroup' | 'renameGroup' | 'setGroupPhoto'>
+
+/** The server waits half a minute for a change to show. */
+const CHANGE_MS = 60_000
+const PHOTO_MS = 5 * 60_000
+
+/**
+ * Changes of groups. One that nothing was said in yet is not on the Mac: it is made with the first message, as it
+ * is by then.
+ */
+export function groupActions({ mac, chats, lanes, host }: Deps): GroupActions {
+  async function chatOf(group: Group): Promise<Chat | undefined> {
+    if (group.chatId === null) return chats.groupWith(group.members)
+    const guid = await chats.group(group.chatId)
+    const chat = guid === undefined ? undefined : await chats.read(guid)
+    if (!chat) throw new LineFault('not_found', 'The Mac does not have this group any more')
+    return chat
+  }
+
+  async function change(call: Call): Promise<unknown> {
+    await lanes.place()
+    return dataOf(mac, 'The group was not changed', { timeoutMs: CHANGE_MS, ...call })
+  }
+
+  return withFaults<GroupActions>({
+    async createGroup() {},
+    async modifyGroup({ group, change: what, number }) {
+      const chat = await chatOf(group)
+      // The server would wait for a change that cannot come.
+      if (!chat || chat.members.includes(number) === (what === 'add')) return
+      await change({
+        method: 'POST',
+        path: `/chat/${inPath(chat.guid)}/participant/${what}`,
+        json: { address: number },
+      })
+    },
+    async renameGroup({ group, name }) {
+      const chat = await chatOf(group)
+      if (!chat || chat.name === name) return
+      const path = `/chat/${inPath(chat.guid)}`
+      const data = await change({ method: 'PUT', path, json: { displayName: name ?? '' } })
+      if (name === null && readChat(data)?.name)
+        throw new LineFault('refused', 'This Mac cannot take the name of a group away, only change it')
+    },
+    async setGroupPhoto({ group, photoUrl }) {
+      const chat = await chatOf(group)
+      if (!chat) throw new LineFault('no_chat', 'Nothing was said in this group yet, so it can have no photo')
+      const path = `/chat/${inPath(chat.guid)}/icon`
+      if (photoUrl === null) {
+        await change({ method: 'DELETE', path })
+        return
+      }
+      const file = await host.media(photoUrl)
+      const body = formOf('icon', fileName(photoUrl, file.contentType), file, {})
+      await change({ method: 'POST', path, body, timeoutMs: PHOTO_MS })
+    },
+  })
+}

@@ -1,0 +1,130 @@
+import type { Evidence } from '../../core/outcome.js'
+import type { AttemptRef, Outbound } from '../driver.js'
+import type { Chats } from './chats.js'
+import type { Mac } from './mac.js'
+import { rowsInChat, sentOf } from './query.js'
+import type { Row } from './rows.js'
+import type { Statuses } from './statuses.js'
+import { fileStem } from './upload.js'
+
+/** Between the clock of the Mac and ours. */
+const SKEW_MS = 10 * 60_000
+/** How long the server may take for a text, or for a file, before it is clear that it did not send it. */
+const TEXT_MS = 150_000
+const FILE_MS = 20 * 60_000
+
+/** What a message is recognised by. */
+export type Wanted = Pick<Outbound, 'to' | 'group' | 'content' | 'mediaUrl' | 'extra' | 'service'>
+
+export interface Finder {
+  /** The message of ours in its chat that nobody has claimed yet, oldest first. */
+  find(wanted: Wanted, since: number, ref: string): Promise<Row | undefined>
+  /** This message is the one of this attempt. */
+  bind(guid: string, ref: string): void
+  lookup(attempt: AttemptRef): Promise<Evidence>
+}
+
+interface Deps {
+  mac: Mac
+  chats: Chats
+  statuses: Statuses
+  /** Which of these are sends of ours that have been answered for already. */
+  knownSends(guids: readonly string[]): Promise<ReadonlySet<string>>
+  isWell(): Promise<boolean>
+}
+
+const MAX_BOUND = 10_000
+
+export function createFinder({ mac, chats, statuses, knownSends, isWell }: Deps): Finder {
+  const bound = new Map<string, string>()
+
+  function bind(guid: string, ref: string) {
+    if (bound.size >= MAX_BOUND) bound.delete(bound.keys().next().value!)
+    bound.set(guid, ref)
+  }
+
+  async function chatOf({ to, group, service }: Wanted): Promise<string | undefined> {
+    if (group?.chatId) return chats.group(group.chatId)
+    if (group) return (await chats.groupWith(group.members))?.guid
+    return (await chats.withPerson(to, service)) ?? chats.withPerson(to)
+  }
+
+  async function find(wanted: Wanted, since: number, ref: string): Promise<Row | undefined> {
+    const chat = await chatOf(wanted)
+    if (chat === undefined) return undefined
+    const rows = await rowsInChat(mac, chat, since - SKEW_MS)
+    const alike = rows.filter((row) => row.isFromMe && likeness(row, wanted) > 0)
+    const taken = await knownSends(alike.map((row) => row.guid))
+    const free = alike.filter((row) => !taken.has(row.guid) && (bound.get(row.guid) ?? ref) === ref)
+    // A failed one may be that of an earlier attempt.
+    const worth = (row: Row) => likeness(row, wanted) + (row.error === 0 ? WHOLE : 0)
+    const best = Math.max(0, ...free.map(worth))
+    const found = free.find((row) => worth(row) === best)
+    if (found) bind(found.guid, ref)
+    return found
+  }
+
+  async function lookup(attempt: AttemptRef): Promise<Evidence> {
+    // It leaves no trace of its own in the chat.
+    if (attempt.extra?.requestsLocation) return { found: undefined }
+    const now = mac.clock.now()
+    const age = now - attempt.wireAt
+    const patience = filesOf(attempt).length > 0 ? FILE_MS : TEXT_MS
+    const again: Evidence = {
+      found: undefined,
+      againMs: Math.max(2000, age >= patience ? 60_000 : Math.min(age, patience - age)),
+    }
+    const row = await find(attempt, attempt.wireAt, attempt.ref).catch(() => null)
+    if (row === null) return again
+    if (!row) {
+      if (age < patience) return again
+      return (await isWell()) ? { found: false } : again
+    }
+    // Of a text with a file, the text alone: the file may yet come, and the text must not go out again.
+    const isPart = likeness(row, attempt) < WHOLE
+    if ((isPart || row.error !== 0) && age < patience) return again
+    const { guid } = row
+    if (row.error !== 0 || isPart) return { found: true, providerId: guid, status: 'ERROR' }
+    statuses.follow({ guid, since: attempt.wireAt, service: attempt.service })
+    if (row.isDelivered) return { found: true, providerId: guid, status: 'DELIVERED' }
+    const sent = await sentOf(mac, [guid]).catch(() => new Set())
+    return { found: true, providerId: guid, status: sent.has(guid) ? 'SENT' : 'ACCEPTED' }
+  }
+
+  return {
+    find,
+    bind,
+    lookup: (attempt) => lookup(attempt).catch(() => ({ found: undefined, againMs: 5000 })),
+  }
+}
+
+const WHOLE = 2
+
+/** How much of a message a row shows: nothing, a part, or all of it. */
+export function likeness(row: Row, wanted: Pick<Wanted, 'content' | 'mediaUrl' | 'extra'>): 0 | 1 | 2 {
+  const card = wanted.extra?.appCard
+  if (card) return row.balloon.endsWith(`:${card.extensionBundleId}`) ? 2 : 0
+  const files = filesOf(wanted)
+  const text = comparable(wanted.content)
+  const hasText = comparable(row.text) === text
+  if (files.length === 0) return hasText && row.attachments.length === 0 && row.about === null ? 2 : 0
+  const names = row.attachments.map(({ name }) => fileStem(name))
+  const hasFiles = files.every((url) => names.includes(fileStem(url)))
+  if (hasFiles) return hasText ? 2 : row.text === '' ? 1 : 0
+  return text !== '' && hasText && names.length === 0 ? 1 : 0
+}
+
+export function filesOf({ mediaUrl, extra }: Pick<Wanted, 'mediaUrl' | 'extra'>): readonly string[] {
+  return extra?.mediaUrls ?? (mediaUrl ? [mediaUrl] : [])
+}
+
+/** Messages may turn quotes and dashes, and spaces at the ends are lost. */
+export function comparable(text: string): string {
+  return text
+    .normalize('NFC')
+    .replace(/[“”„«»]/g, '"')
+    .replace(/[‘’‚]/g, "'")
+    .replace(/[–—]|--/g, '-')
+    .replace(/…/g, '...')
+    .replace(/[\s\u00a0\ufffc\u200b]+/g, '')
+}

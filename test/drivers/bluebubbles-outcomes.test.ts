@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type FileServer, JPEG, serve } from '../support/files.js'
+import { ANNA, BEN, createMacWorld, type MacWorld } from '../support/mac-world.js'
+import { ENGINES } from '../support/world.js'
+
+const HOUR = 3_600_000
+const MINUTE = 60_000
+
+describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
+  let kit: MacWorld
+  let files: FileServer
+  let n = 0
+  beforeAll(async () => {
+    files = await serve((_request, response) => void response.end(JPEG))
+    kit = await createMacWorld(engine, { config: { poll_ms: HOUR } })
+    // So that there is a chat.
+    for (const number of [ANNA, BEN]) await kit.send({ number, content: 'Opened' })
+    await kit.advance(5000)
+  })
+  afterAll(async () => {
+    await kit.close()
+    await files.close()
+  })
+  const copies = (text: string) => kit.mac.world.sent.filter((one) => one.text === text).length
+  const statusOf = async (handle: string) => (await kit.record(handle)).status
+
+  async function sendOne(): Promise<{ handle: string; text: string }> {
+    const text = `Message ${++n}`
+    return { handle: (await kit.send({ content: text })).message_handle, text }
+  }
+
+  it.each([
+    ['an answer of 504', { kind: '504' }],
+    ['a connection that breaks after it was done', { kind: 'reset', works: true }],
+    ['half an answer', { kind: 'truncated' }],
+  ] as const)('%s: the message is found in its chat, and is not sent again', async (_, fault) => {
+    kit.mac.fault({ route: 'POST /api/v1/message/text', ...fault })
+    const { handle, text } = await sendOne()
+    expect(await statusOf(handle)).toBe('PENDING')
+    await kit.advance(10_000)
+    expect(await statusOf(handle)).toBe('DELIVERED')
+    await kit.advance(10 * MINUTE)
+    expect(copies(text)).toBe(1)
+  })
+
+  it.each([
+    ['an error without a reason', { kind: '500' }],
+    ['a connection that breaks before it was done', { kind: 'reset', works: false }],
+  ] as const)('%s: it is sent again when the Mac surely does not have it', async (_, fault) => {
+    kit.mac.fault({ route: 'POST /api/v1/message/text', ...fault })
+    const { handle, text } = await sendOne()
+    await kit.advance(2 * MINUTE)
+    expect([await statusOf(handle), copies(text)]).toEqual(['PENDING', 0])
+    await kit.advance(2 * MINUTE)
+    expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
+  })
+
+  it('a helper that never answers, and did it', async () => {
+    kit.mac.phone(ANNA).next({ outcome: 'timeout' })
+    const { handle, text } = await sendOne()
+    await kit.advance(130_000)
+    await kit.advance(MINUTE)
+    expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
+  })
+
+  it('a helper that never answers, and did not', async () => {
+    kit.mac.phone(ANNA).next({ outcome: 'timeout-lost' })
+    const { handle, text } = await sendOne()
+    await kit.advance(130_000)
+    expect([await statusOf(handle), copies(text)]).toEqual(['PENDING', 0])
+    await kit.advance(2 * MINUTE)
+    expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
+  })
+
+  it('as long as the helper is not well, nothing counts as not sent', async () => {
+    kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: false })
+    const { handle, text } = await sendOne()
+    kit.mac.flags.helperConnected = false
+    await kit.advance(15 * MINUTE)
+    expect([await statusOf(handle), copies(text)]).toEqual(['PENDING', 0])
+    kit.mac.flags.helperConnected = true
+    await kit.advance(2 * HOUR)
+    expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
+  })
+
+  it('two equal texts in doubt are each found once', async () => {
+    kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: true, times: 2 })
+    const first = await kit.send({ content: 'Twice' })
+    await kit.advance(10_000)
+    const second = await kit.send({ content: 'Twice' })
+    await kit.advance(10_000)
+    for (const { message_handle } of [first, second]) expect(await statusOf(message_handle)).toBe('DELIVERED')
+    const guids = await kit.world.app.ctx.db.all<{ provider_id: string }>(
+      `select a.provider_id from attempts a join messages m on m.id = a.message_id where m.content = 'Twice'`,
+    )
+    expect(new Set(guids.map((one) => one.provider_id)).size).toBe(2)
+    expect(copies('Twice')).toBe(2)
+  })
+
+  it('a text that was sent before is no proof for one that never went out', async () => {
+    await kit.send({ content: 'Again and again' })
+    await kit.advance(10_000)
+    await kit.world.restart()
+    await kit.settle()
+    kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: false })
+    const second = await kit.send({ content: 'Again and again' })
+    await kit.advance(10_000)
+    expect([await statusOf(second.message_handle), copies('Again and again')]).toEqual(['PENDING', 1])
+    await kit.advance(4 * MINUTE)
+    expect([await statusOf(second.message_handle), copies('Again and again')]).toEqual(['DELIVERED', 2])
+  })
+
+  it('a file in doubt is given twenty minutes', async () => {
+    kit.mac.fault({ route: 'POST /api/v1/message/attachment', kind: '504', works: false })
+    const sent = await kit.send({ content: '', media_url: `${files.url}/slow.jpg` })
+    await kit.until(async () => (await statusOf(sent.message_handle)) === 'PENDING')
+    const arrived = () => kit.mac.world.sent.filter((one) => one.attachments[0]?.name === 'slow.jpg').length
+    await kit.advance(19 * MINUTE)
+    expect([await statusOf(sent.message_handle), arrived()]).toEqual(['PENDING', 0])
+    await kit.advance(2 * MINUTE)
+    await kit.until(async () => (await statusOf(sent.message_handle)) === 'DELIVERED')
+    expect(arrived()).toBe(1)
+  })
+
+  it('a file in doubt is found by its name', async () => {
+    kit.mac.fault({ route: 'POST /api/v1/message/attachment', kind: '504', works: true })
+    const sent = await kit.send({ content: '', media_url: `${files.url}/found.jpg` })
+    await kit.until(async () => (await statusOf(sent.message_handle)) === 'DELIVERED')
+    expect(kit.mac.world.sent.filter((one) => one.attachments[0]?.name === 'found.jpg')).toHaveLength(1)
+  })
+
+  it('a process that is stopped during a send finds out afterwards', async () => {
+    kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'hang', works: true })
+    const { handle, text } = await sendOne()
+    await kit.advance(10)
+    await kit.world.restart()
+    await kit.settle()
+    await kit.advance(30_000)
+    expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
+  })
+
+  it('nobody ever says what became of it: it stays what it was', async () => {
+    kit.mac.phone(BEN).next({ outcome: 'lost' })
+    const sent = await kit.send({ number: BEN, content: 'Lost' })
+    await kit.advance(3 * HOUR)
+    expect(await statusOf(sent.message_handle)).toBe('ACCEPTED')
+  })
+
+  it('a Mac without its helper: nothing leaves, the line says why, and all goes on when it is back', async () => {
+    kit.mac.flags.helperConnected = false
+    const { handle, text } = await sendOne()
+    await kit.advance(1000)
+    expect(await kit.line()).toMatchObject({
+      state: 'OFFLINE',
+      state_detail: expect.stringContaining('helper is not connected'),
+    })
+    await kit.advance(2 * HOUR)
+    expect([await statusOf(handle), copies(text)]).toEqual(['QUEUED', 0])
+    kit.mac.flags.helperConnected = true
+    await kit.advance(2 * HOUR)
+    expect(await kit.line()).toMatchObject({ state: 'ONLINE' })
+    expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
+  })
+
+  it('a Mac that is gone: the same', async () => {
+    await kit.mac.stop()
+    const { handle, text } = await sendOne()
+    await kit.advance(1000)
+    expect(await kit.line()).toMatchObject({
+      state: 'OFFLINE',
+      state_detail: expect.stringContaining('cannot be reached'),
+    })
+    await kit.mac.start()
+    await kit.advance(2 * HOUR)
+    expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
+  })
+
+  it('a number that Apple takes away blocks the line', async () => {
+    kit.mac.world.removeAlias((await kit.line()).number)
+    await kit.settle()
+    expect(await kit.line()).toMatchObject({ state: 'DEGRADED', blocked_at: expect.any(String) })
+  })
+})
