@@ -169,7 +169,7 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
       ])
       await change(line.id, { pace: 4 })
       expect(world.app.ctx.lines.get(line.id)).toBeUndefined()
-      expect(world.logs.join('\n')).toContain('a line cannot be driven')
+      expect(world.logs.join('\n')).toContain('the line could not be started')
       const other = await add({ server: 'other', token: 'open sesame' })
       expect(world.app.ctx.lines.get(other.id)).toBeDefined()
       const tried = await admin('POST', `lines/${line.id}/test`, {})
