@@ -11,6 +11,12 @@ export const DRIVERS: readonly DriverEntry[] = [
     settings: async () => (await import('../drivers/smpp/settings.js')).SmppSettings,
   },
   {
+    kind: 'bluebubbles',
+    title: 'iMessage through a Mac (BlueBubbles)',
+    example: '--bluebubbles-url http://192.168.1.20:1234 --password-file mac.password',
+    settings: async () => (await import('../drivers/bluebubbles/settings.js')).BlueBubblesSettings,
+  },
+  {
     kind: 'simulator',
     title: 'Virtual phones',
     example: '--latency-ms 0',

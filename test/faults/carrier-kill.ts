@@ -145,7 +145,7 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
     if (isTaken && status !== 'DELIVERED') wrong.push(`${content}: at the carrier, and ${status}`)
   }
   expect(wrong).toEqual([])
-  expect(accepted.size).toBeGreaterThan(30)
+  expect(accepted.size).toBeGreaterThan(10)
 
   async function live(server: SpawnedServer, why: string) {
     const isDead = () => Promise.race([server.exited.then(() => true), pause(30).then(() => false)])

@@ -9,8 +9,7 @@ import { fileStem } from './upload.js'
 
 /** Between the clock of the Mac and ours. */
 const SKEW_MS = 10 * 60_000
-/** How long the server may take for a text, or for a file, before it is clear that it did not send it. */
-const TEXT_MS = 150_000
+/** How long the server may take for a file before it is clear that it did not send it. For a text the line says so. */
 const FILE_MS = 20 * 60_000
 
 /** What a message is recognised by. */
@@ -31,11 +30,13 @@ interface Deps {
   /** Which of these are sends of ours that have been answered for already. */
   knownSends(guids: readonly string[]): Promise<ReadonlySet<string>>
   isWell(): Promise<boolean>
+  /** How long after a send a Mac without it may still get it. */
+  settleMs: number
 }
 
 const MAX_BOUND = 10_000
 
-export function createFinder({ mac, chats, statuses, knownSends, isWell }: Deps): Finder {
+export function createFinder({ mac, chats, statuses, knownSends, isWell, settleMs }: Deps): Finder {
   const bound = new Map<string, string>()
 
   function bind(guid: string, ref: string) {
@@ -69,7 +70,7 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell }: Deps)
     if (attempt.extra?.requestsLocation) return { found: undefined }
     const now = mac.clock.now()
     const age = now - attempt.wireAt
-    const patience = filesOf(attempt).length > 0 ? FILE_MS : TEXT_MS
+    const patience = filesOf(attempt).length > 0 ? FILE_MS : settleMs
     const again: Evidence = {
       found: undefined,
       againMs: Math.max(2000, age >= patience ? 60_000 : Math.min(age, patience - age)),
