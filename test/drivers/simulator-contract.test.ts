@@ -25,8 +25,8 @@ for (const evidence of ['look-up', 'none'] as const) {
       ],
       secrets: [DEFAULT_WORLD.keys.live.secret],
       people: PEOPLE,
-      noticeMs: 1000,
-      settleMs: 60_000,
+      noticeMs: 10_000,
+      settleMs: 20_000,
     },
     async (world: World, number: string) => {
       for (const phone of PEOPLE) await world.post('/sim/phones', { number: phone })

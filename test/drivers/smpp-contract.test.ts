@@ -21,7 +21,7 @@ driverContract(
     secrets: [LOGIN.password],
     people: Array.from({ length: 60 }, (_, i) => `+1202558${1000 + i}`),
     noticeMs: 1000,
-    settleMs: 60_000,
+    settleMs: 20_000,
   },
   async () => {
     const smsc = await createSmsc()
