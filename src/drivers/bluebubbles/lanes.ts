@@ -8,12 +8,14 @@ export interface Lanes {
   place(): Promise<void>
 }
 
-/** The helper in Messages does one thing in so long; more would only pile up in it until it gives up. */
-const GAP_MS = 200
+/** The helper in Messages does so many things in a second; more would only pile up in it until it gives up. */
+const AT_ONCE = 5
+const WINDOW_MS = 1000
 
 export function createLanes(clock: DriverClock): Lanes {
   const lanes = new Map<string, Promise<unknown>>()
-  let freeAt = 0
+  /** When the latest of them were let go, oldest first. */
+  const places: number[] = []
   return {
     inTurn(chat, work) {
       const done = (lanes.get(chat) ?? Promise.resolve()).then(work)
@@ -29,8 +31,8 @@ export function createLanes(clock: DriverClock): Lanes {
     },
     async place() {
       const now = clock.now()
-      const at = Math.max(now, freeAt)
-      freeAt = at + GAP_MS
+      const at = Math.max(now, places.length < AT_ONCE ? 0 : places.shift()! + WINDOW_MS)
+      places.push(at)
       if (at > now) await pause(clock, at - now)
     },
   }
