@@ -309,7 +309,7 @@ describe('a server that says anything at all', () => {
           ),
         )
       }
-      for (let calls = 0; calls < 6; calls++) {
+      for (let calls = 0; calls < 12; calls++) {
         let event: unknown = chance.one(EVENTS)(chance)
         for (let times = chance.below(4); times > 0; times--) event = mangle(chance, event)
         const text = JSON.stringify(event) ?? ''
