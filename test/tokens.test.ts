@@ -324,7 +324,8 @@ describe.each(ENGINES)('temporary tokens on %s', (engine) => {
         directory.forget()
         let asked = 0
         db.one = ((...args: Parameters<typeof one>) => {
-          asked++
+          // The server asks on its own account now and then.
+          if (/\b(tokens|keys)\b/.test(args[0])) asked++
           return one.apply(db, args)
         }) as typeof one
         try {
