@@ -8,7 +8,10 @@ type Fields = Record<string, unknown>
 
 export function settingOptions(): Command['options'] {
   return {
-    pace: { type: 'string', help: 'messages a second; 0 is unlimited (default 10, for smpp 0, for bluebubbles 5)' },
+    pace: {
+      type: 'string',
+      help: 'messages a second; 0 is unlimited (default 10, for smpp 0, for bluebubbles 5)',
+    },
     'daily-limit': { type: 'string', help: 'messages a day (UTC); 0 is unlimited (default)' },
     'on-unknown': {
       type: 'string',

@@ -35,7 +35,8 @@ type Field = readonly [name: string, kind: number | 'u8']
 
 const bind: readonly Field[] = [
   ['systemId', 16],
-  ['password', 9],
+  // The standard says 9; carriers hand out longer ones all the same.
+  ['password', 65],
   ['systemType', 13],
   ['interfaceVersion', 'u8'],
   ['addrTon', 'u8'],

@@ -17,7 +17,11 @@ export const SmppSettings = Type.Object({
   host: Type.String({ minLength: 1, maxLength: 253, description: 'Host name or address of the SMSC' }),
   port: Type.Integer({ minimum: 1, maximum: 65535, description: 'Usually 2775, or 3550 with TLS' }),
   system_id: Type.String({ minLength: 1, maxLength: 15, description: 'User name at the carrier' }),
-  password: Type.String({ maxLength: 8, description: 'Password at the carrier', secret: true }),
+  password: Type.String({
+    maxLength: 64,
+    description: 'Password at the carrier; the standard has room for 8 characters, some carriers for more',
+    secret: true,
+  }),
   system_type: text(12, 'Only if the carrier asks for one'),
   tls: Type.Optional(Type.Boolean({ description: 'Encrypt, and check who the carrier is; default false' })),
   tls_ca: Type.Optional(
