@@ -115,7 +115,9 @@ describe('PDUs', () => {
 
   it('a text that does not fit its field is refused, not cut', () => {
     const pdu: Pdu = { command: 'bind_transceiver', status: 0, sequence: 1 }
-    expect(() => encodePdu({ ...pdu, password: '123456789' })).toThrow('password has room for 8 characters')
+    expect(() => encodePdu({ ...pdu, password: 'x'.repeat(65) })).toThrow(
+      'password has room for 64 characters',
+    )
     expect(() => encodePdu({ ...pdu, systemId: 'a\0b' })).toThrow('systemId')
     expect(() => encodePdu({ ...pdu, command: 'submit_sm', shortMessage: Buffer.alloc(256) })).toThrow('255')
   })
