@@ -163,11 +163,11 @@ describe('lines on the command line', () => {
   it('what the server refuses, and what is no setting of that line, is said by name', async () => {
     const refused = await cli(
       ['line', 'add', 'smpp', '--account', account, '--number', NUMBER, '--port', '70000'],
-      { TRUNKLINE_LINE_PASSWORD: 'far too long' },
+      { TRUNKLINE_LINE_PASSWORD: 'far too long'.repeat(6) },
     )
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toBe(
-      'config.host: is needed; config.system_id: is needed; config.port: must be a whole number from 1 to 65535; config.password: must be text of at most 8 characters\n',
+      'config.host: is needed; config.system_id: is needed; config.port: must be a whole number from 1 to 65535; config.password: must be text of at most 64 characters\n',
     )
     const line = (await world.get('/admin/lines', 'admin')).body.data.find((one: Json) => one.number === LINE)
     const foreign = await cli(['line', 'set', line.id, '--port', '1'])
