@@ -99,7 +99,7 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
     expect([...byKind.keys()]).toEqual(expect.arrayContaining(['simulator', 'smpp']))
     const smpp = byKind.get('smpp')
     expect(smpp.settings.required).toEqual(['host', 'port', 'system_id', 'password'])
-    expect(smpp.settings.properties.password).toMatchObject({ type: 'string', secret: true, maxLength: 8 })
+    expect(smpp.settings.properties.password).toMatchObject({ type: 'string', secret: true, maxLength: 64 })
     expect(smpp.settings.properties.port).toMatchObject({ type: 'integer', minimum: 1, maximum: 65535 })
     expect(smpp).toMatchObject({ secrets: ['password'], capabilities: { services: ['SMS'], media: false } })
     for (const { settings } of body.data)
