@@ -153,6 +153,7 @@ export async function openPostgres(
       closed = true
       await listener?.end().catch(() => {})
       await pool.end()
+      guard.end()
     },
   }
   return db

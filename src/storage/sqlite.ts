@@ -151,6 +151,7 @@ export async function openSqlite(
       while (flushing || committing + writing > 0) await new Promise((resolve) => setImmediate(resolve))
       reader.close()
       await writer.close()
+      guard.end()
       unlock()
     },
   }

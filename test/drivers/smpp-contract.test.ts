@@ -13,7 +13,7 @@ driverContract(
     badConfigs: [
       [{ ...LOGIN, host: 'smsc.example.com' }, 'port'],
       [{ ...LOGIN, host: 'smsc.example.com', port: 0 }, 'port'],
-      [{ ...LOGIN, host: 'smsc.example.com', port: 2775, password: 'much too long' }, 'password'],
+      [{ ...LOGIN, host: 'smsc.example.com', port: 2775, password: 'much too long'.repeat(5) }, 'password'],
       [{ ...LOGIN, host: 'smsc.example.com', port: 2775, bind: 'sideways' }, 'bind'],
       [{ ...LOGIN, host: 'smsc.example.com', port: 2775, receipt_pattern: '(?<id>[' }, 'receipt_pattern'],
       [{ ...LOGIN, host: 'smsc.example.com', port: 2775, tls_ca: 'none' }, 'tls_ca'],

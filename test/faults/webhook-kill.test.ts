@@ -76,6 +76,6 @@ describe.each(ENGINES)('kill -9 while webhooks are delivered on %s', (engine) =>
     expect(new Set(sink.received.map((post) => post.headers['webhook-id']))).toEqual(new Set(emitted))
     expect(outOfOrder(sink.received)).toEqual([])
     expect(deaths).toBe(POINTS.length)
-    expect(emitted.length).toBeGreaterThan(100)
+    expect(emitted.length).toBeGreaterThan(40)
   }, 240_000)
 })

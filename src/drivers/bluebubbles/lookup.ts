@@ -73,7 +73,7 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell, settleM
     const patience = filesOf(attempt).length > 0 ? FILE_MS : settleMs
     const again: Evidence = {
       found: undefined,
-      againMs: Math.max(2000, age >= patience ? 60_000 : Math.min(age, patience - age)),
+      againMs: Math.max(2000, Math.min(60_000, age / 4, age < patience ? patience - age : 60_000)),
     }
     const row = await find(attempt, attempt.wireAt, attempt.ref).catch(() => null)
     if (row === null) return again
