@@ -80,7 +80,11 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
   expect(made.status, JSON.stringify(made.body)).toBe(201)
   await online(first)
 
-  // The carrier dies in the middle of things; we live on.
+  // The carrier is gone before anything could be sent, or dies in the middle of things; we live on.
+  await carrier.die()
+  await sendSome(first.url)
+  await carrier.revive()
+  await online(first)
   for (const isAnswered of [true, false]) {
     const death = new Promise<void>((resolve, reject) => {
       carrier.whenTaken(isAnswered, () => carrier.die().then(resolve, reject))
