@@ -82,4 +82,20 @@ export interface Capabilities {
   profile: boolean
 }
 
+/** What every carrier of texts can do, and nothing more. */
+export const TEXT_ONLY: Capabilities = {
+  services: ['SMS'],
+  media: false,
+  sendStyles: false,
+  replies: false,
+  groups: false,
+  carousel: false,
+  appCards: false,
+  location: false,
+  reactions: false,
+  typing: false,
+  readReceipts: false,
+  profile: false,
+}
+
 export type LineState = 'ONLINE' | 'DEGRADED' | 'OFFLINE' | 'UNKNOWN'

@@ -51,6 +51,17 @@ export interface Receipt {
   detail?: string
 }
 
+/** A send whose end is not known. */
+export interface OpenSend {
+  ref: string
+  /** Null while the carrier's answer is missing. */
+  providerId: string | null
+  to: string
+  content: string
+  service: Service
+  wireAt: number
+}
+
 export interface Try {
   n: number
   service: Service

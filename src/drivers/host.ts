@@ -1,6 +1,5 @@
 import type { LineState } from '../core/line.js'
-import type { Service } from '../core/message.js'
-import type { Receipt } from '../core/outcome.js'
+import type { OpenSend, Receipt } from '../core/outcome.js'
 import type { GroupNews, Inbound } from './driver.js'
 
 /** Everything a driver has of the program. */
@@ -83,15 +82,4 @@ export interface MediaBytes {
   body: AsyncIterable<Buffer>
   contentType: string
   fileName: string
-}
-
-/** A send whose end is not known. */
-export interface OpenSend {
-  ref: string
-  /** Null while the carrier's answer is missing. */
-  providerId: string | null
-  to: string
-  content: string
-  service: Service
-  wireAt: number
 }

@@ -4,7 +4,7 @@ export { LineFault, type LineFaultCode } from '../core/line-fault.js'
 export type { SendStyle, Service, Status } from '../core/message.js'
 export type { MessageExtra } from '../core/message-extra.js'
 export { NoAnswer } from '../core/no-answer.js'
-export type { Evidence, Receipt, SendResult } from '../core/outcome.js'
+export type { Evidence, OpenSend, Receipt, SendResult } from '../core/outcome.js'
 export type {
   AttemptRef,
   CallbackReply,
@@ -30,6 +30,5 @@ export type {
   HttpHeaders,
   LineHttp,
   MediaBytes,
-  OpenSend,
   ProbeHost,
 } from './host.js'

@@ -1,4 +1,5 @@
 import type { Service } from '../core/message.js'
+import type { OpenSend } from '../core/outcome.js'
 import type { Columns, Row, Sql, Writes } from './db.js'
 
 export type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
@@ -133,15 +134,6 @@ export async function listOpenAttempts(sql: Sql, lineId: string, beforeEpoch: nu
     [lineId, beforeEpoch],
   )
   return rows.map(toAttempt)
-}
-
-export interface OpenSend {
-  ref: string
-  providerId: string | null
-  to: string
-  content: string
-  service: Service
-  wireAt: number
 }
 
 const OPEN_SENDS = 1000

@@ -1,9 +1,9 @@
 import { vi } from 'vitest'
 import { type Clock, createClock } from '../../src/clock.js'
 import type { Line } from '../../src/core/line.js'
-import type { Receipt } from '../../src/core/outcome.js'
+import type { OpenSend, Receipt } from '../../src/core/outcome.js'
 import type { Connection, Inbound, Outbound } from '../../src/drivers/driver.js'
-import type { DriverHost, OpenSend } from '../../src/drivers/host.js'
+import type { DriverHost } from '../../src/drivers/host.js'
 import { smpp } from '../../src/drivers/smpp/smpp.js'
 
 export const OUR_NUMBER = '+12025550100'

@@ -1,4 +1,4 @@
-import type { Line } from '../../src/core/line.js'
+import { type Line, TEXT_ONLY } from '../../src/core/line.js'
 import type { SendResult } from '../../src/core/outcome.js'
 import type { CallbackRequest, Connection, Driver, Outbound } from '../../src/drivers/driver.js'
 import type { DriverHost } from '../../src/drivers/host.js'
@@ -15,20 +15,6 @@ export interface Puppet extends Driver {
   acts: Partial<Connection> & { connect?(): Promise<Connection> | Connection }
 }
 
-const NOTHING = {
-  media: true,
-  sendStyles: false,
-  replies: false,
-  groups: false,
-  carousel: false,
-  appCards: false,
-  location: false,
-  reactions: false,
-  typing: false,
-  readReceipts: false,
-  profile: false,
-}
-
 export function createPuppet(kind = 'puppet'): Puppet {
   const lines = new Map<string, { line: Line; host: DriverHost }>()
   const puppet: Puppet = {
@@ -36,7 +22,7 @@ export function createPuppet(kind = 'puppet'): Puppet {
     title: 'A puppet',
     config: { type: 'object', properties: { note: { type: 'string', maxLength: 20 } } },
     defaults: { pace: 0 },
-    capabilities: () => ({ services: ['SMS'], ...NOTHING }),
+    capabilities: () => ({ ...TEXT_ONLY, media: true }),
     connects: 0,
     closed: [],
     sent: [],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Capabilities, Line } from '../../core/line.js'
+import { type Line, TEXT_ONLY } from '../../core/line.js'
 import type { Connection, Driver, Outbound } from '../driver.js'
 import type { DriverHost } from '../host.js'
 import { keepBinds } from './binds.js'
@@ -14,27 +14,12 @@ import { type Bind, openSession } from './session.js'
 import { SmppSettings } from './settings.js'
 import { openSocket } from './socket.js'
 
-const CAPABILITIES: Capabilities = {
-  services: ['SMS'],
-  media: false,
-  sendStyles: false,
-  replies: false,
-  groups: false,
-  carousel: false,
-  appCards: false,
-  location: false,
-  reactions: false,
-  typing: false,
-  readReceipts: false,
-  profile: false,
-}
-
 /** SMS through any SMSC or aggregator that speaks SMPP 3.4. */
 export const smpp: Driver = {
   kind: 'smpp',
   title: 'SMS through an SMSC or aggregator (SMPP 3.4)',
   config: SmppSettings,
-  capabilities: () => CAPABILITIES,
+  capabilities: () => TEXT_ONLY,
   // The carrier's own rate governs. Only a receipt can tell what became of a send without an answer.
   defaults: { pace: 0, settleMs: 5 * 60_000 },
   // Most of it is waiting for a carrier that says "slower"; what is really on the wire has its own deadline.
