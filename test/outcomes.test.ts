@@ -210,7 +210,7 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
     const attempt = (await db.one('select * from attempts where provider_id is not null'))!
     const report = { providerId: attempt.provider_id, status: 'DELIVERED', at: clock.now() }
     await db.run(
-      `insert into parked_receipts (line_id, provider_id, status, report, received_at) values ($1, $2, 'DELIVERED', $3, 0)`,
+      `insert into parked_receipts (line_id, provider_id, receipt, status, report, received_at) values ($1, $2, $2, 'DELIVERED', $3, 0)`,
       [attempt.line_id!, attempt.provider_id!, JSON.stringify(report)],
     )
     ;(lines.get(attempt.line_id as string) as unknown as { sweep(): void }).sweep()

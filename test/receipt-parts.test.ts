@@ -33,9 +33,9 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
   }
 
   /** A message on the wire. */
-  async function onWire(): Promise<Sent> {
+  async function onWire(to = `+1202557${1000 + n}`): Promise<Sent> {
     const { ctx } = world.app
-    const to = `+1202557${1000 + n++}`
+    n++
     const { message_handle: handle } = await world.send({ number: to, content: `parts ${n}` })
     const rows = await listQueue(ctx.db, on.line.id, 0, 100_000)
     const found = await findMessagesById(
@@ -110,7 +110,7 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
     await answer(sent, ids)
     await report(ids[0]!)
     await ctx.db.run(
-      'insert into parked_receipts (line_id, provider_id, status, report, received_at) values ($1, $2, $3, $4, $5)',
+      'insert into parked_receipts (line_id, provider_id, receipt, status, report, received_at) values ($1, $2, $2, $3, $4, $5)',
       [
         on.line.id,
         ids[1]!,
@@ -146,6 +146,28 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
     await answer(other, ['16'])
     expect(await statusOf(other)).toBe('DELIVERED')
     expect(await statusOf(sixteen)).toBe('SENT')
+  })
+
+  it("ids that are each other's other spelling: early receipts each find their own message", async () => {
+    const { ctx } = world.app
+    // Read as decimal and written in hexadecimal, each is the one before it.
+    const sent = [await onWire(), await onWire(), await onWire()]
+    const ids = ['c8', '200', '512']
+    for (const [i, one] of sent.entries())
+      await report(ids[i]!, 'DELIVERED', { otherIds: ids.filter((id) => id !== ids[i]), to: one.to })
+    for (const [i, one] of sent.entries()) await answer(one, [ids[i]!])
+    for (const one of sent) expect(await statusOf(one)).toBe('DELIVERED')
+    expect(await ctx.db.all('select * from parked_receipts where line_id = $1', [on.line.id])).toEqual([])
+  })
+
+  it('a receipt that has found its message is not found again under another spelling', async () => {
+    const first = await onWire()
+    await report('700', 'DELIVERED', { otherIds: ['2bc'], to: first.to })
+    await answer(first, ['700'])
+    const second = await onWire(first.to)
+    await answer(second, ['2bc'])
+    expect(await statusOf(first)).toBe('DELIVERED')
+    expect(await statusOf(second)).toBe('SENT')
   })
 
   it('a carrier that counts from one again: a receipt is about the later message', async () => {

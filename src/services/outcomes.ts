@@ -13,7 +13,7 @@ import {
 import { findGroups } from '../storage/groups.js'
 import { lockLine } from '../storage/leases.js'
 import { findMessagesById, lockMessages } from '../storage/messages.js'
-import { takeParkedReceipts } from '../storage/receipts.js'
+import { forgetReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges } from './changes.js'
 import type { DispatchLine } from './dispatch-line.js'
 import { forDriver } from './groups.js'
@@ -114,7 +114,7 @@ export async function recordEvidence(
     const changes = [{ before, ...passedBetween(before, verdict.message, true) }]
     if (verdict.kind === 'accepted') {
       const parked = await takeParkedReceipts(sql, on.line.id, [verdict.providerId])
-      applyParked(on, parked, { attempt }, changes, now)
+      await forgetReceipts(sql, on.line.id, applyParked(on, parked, { attempt }, changes, now).used)
     }
     await saveChanges(sql, changes)
     return changes[0]!.after.nextActionAt

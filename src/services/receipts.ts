@@ -12,9 +12,10 @@ import { lockLine } from '../storage/leases.js'
 import { isCurrent, requireCurrent } from '../storage/lines.js'
 import { type Change, findMessagesById, lockMessages } from '../storage/messages.js'
 import {
+  forgetReceipts,
   listMatchedReceipts,
   type ParkedReceipt,
-  parkReceipt,
+  parkReceipts,
   takeParkedReceipts,
 } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
@@ -97,11 +98,11 @@ async function judge(
   }
   return {
     changes: [...changes.values()],
+    /** Those whose send is known. */
+    settled: receipts.filter((receipt) => !waiting.includes(receipt)),
     write: (writes: Writes, parking = true) =>
       Promise.all([
-        ...(parking ? waiting : []).flatMap((receipt) =>
-          parked(receipt).map((one) => parkReceipt(writes, on.line.id, one, now)),
-        ),
+        parkReceipts(writes, on.line.id, (parking ? waiting : []).flatMap(parked), now),
         saveAttemptParts(writes, parts.changed),
         endAttempts(writes, proven),
         saveChanges(writes, [...changes.values()]),
@@ -111,32 +112,37 @@ async function judge(
 
 /** Under each spelling that its send may turn out to have. */
 function parked(receipt: Receipt): ParkedReceipt[] {
-  const { status } = receipt
-  return idsOf(receipt).map((providerId) => ({ providerId, status, report: { ...receipt } }))
+  const { status, providerId: own, to = '' } = receipt
+  return idsOf(receipt).map((providerId) => ({
+    providerId,
+    receipt: `${own} ${to}`,
+    status,
+    report: { ...receipt },
+  }))
 }
 
 const UNANSWERED: ReadonlySet<string> = new Set(['unknown', 'given_up'])
 
 /** The change with one more step, and with what lies between. */
-function movedOn(change: Change, to: Message, attempt: Attempt): Change {
+export function movedOn(change: Change, to: Message, attempt: Attempt): Change {
   const { via, after } = passedBetween(change.after, to, !UNANSWERED.has(attempt.state))
   return { before: change.before, via: [...(change.via ?? []), change.after, ...via], after }
 }
 
-/** Receipts that came before the send they are about had its id: they apply now, on top of the send's result. */
+/**
+ * Receipts that came before the send they are about had its id: they apply now, on top of the send's result.
+ * Answers what became of its parts, and which receipts were its own.
+ */
 export function applyParked(
   on: Omit<ReceiptLine, 'recent'>,
   parked: readonly ParkedReceipt[],
   sent: { attempt: Attempt; partIds?: readonly string[] },
   changes: Change[],
   now: number,
-): AttemptPart[] {
+): { parts: AttemptPart[]; used: string[] } {
   const { attempt, partIds = [] } = sent
   const change = changes.find(({ after }) => after.id === attempt.messageId)
-  const reports = parked.map(({ providerId, report }) => ({
-    providerId,
-    report: report as unknown as Receipt,
-  }))
+  const reports = parked.map((one) => ({ ...one, report: one.report as unknown as Receipt }))
   const ours = reports.filter(({ report }) => change && mayConcern(report, change.after.contact))
   const parts = partIds.map((providerId, i): AttemptPart => {
     const fresh: AttemptPart = { ref: attempt.ref, n: i + 1, providerId, status: 'SENT', detail: null }
@@ -148,7 +154,7 @@ export function applyParked(
     const after = change && afterReceipt(change.after, attempt, receipt, on, now)
     if (change && after) Object.assign(change, movedOn(change, after, attempt))
   }
-  return parts
+  return { parts, used: ours.map(({ receipt }) => receipt) }
 }
 
 /**
@@ -160,9 +166,14 @@ export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): 
   await ctx.db.tx(async (sql) => {
     await lockLine(sql, on.line.id)
     const parked = await takeParkedReceipts(sql, on.line.id, await listMatchedReceipts(sql, on.line.id))
-    const receipts = parked.map(({ report }) => report as unknown as Receipt)
-    const verdict = await judge(sql, lockMessages, on, receipts, ctx.clock.now())
+    const keys = new Map(parked.map(({ receipt, report }) => [report as unknown as Receipt, receipt]))
+    const verdict = await judge(sql, lockMessages, on, [...keys.keys()], ctx.clock.now())
     await verdict.write(sql, false)
+    await forgetReceipts(
+      sql,
+      on.line.id,
+      verdict.settled.map((receipt) => keys.get(receipt)!),
+    )
   })
 }
 

@@ -8,7 +8,7 @@ import { lockLine } from '../storage/leases.js'
 import { countSends } from '../storage/line-days.js'
 import { isCurrent, requireCurrent } from '../storage/lines.js'
 import { type Change, lockMessages } from '../storage/messages.js'
-import { listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
+import { forgetReceipts, listParkedReceipts, takeParkedReceipts } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import type { Claimed } from './claim.js'
 import type { DispatchLine } from './dispatch-line.js'
@@ -115,8 +115,9 @@ async function recordAfterAll(
       const ids = idsIn(result)
       const own = parked.filter(({ providerId }) => ids.includes(providerId))
       const partIds = ids.length > 1 ? ids : []
-      const parts = applyParked(on, own, { attempt: claimed.attempt, partIds }, changes, now)
+      const { parts, used } = applyParked(on, own, { attempt: claimed.attempt, partIds }, changes, now)
       await insertAttemptParts(sql, on.line.id, parts)
+      await forgetReceipts(sql, on.line.id, used)
     }
     await saveChanges(sql, changes)
     if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(ended, now))

@@ -1,24 +1,50 @@
 import type { Status } from '../core/message.js'
-import type { Sql, Writes } from './db.js'
+import type { Columns, Sql, Writes } from './db.js'
 
-/** A carrier's word about a message we cannot match yet. */
+/** A carrier's word about a message we cannot match yet, under one spelling of its id. */
 export interface ParkedReceipt {
   providerId: string
+  /** The same for all spellings. */
+  receipt: string
   status: Status
   report: Record<string, unknown>
 }
 
-export async function parkReceipt(
+const COLUMNS = {
+  line_id: 'text',
+  provider_id: 'text',
+  receipt: 'text',
+  status: 'text',
+  report: 'text',
+  received_at: 'bigint',
+} as const satisfies Columns
+
+export async function parkReceipts(
   sql: Writes,
   lineId: string,
-  receipt: ParkedReceipt,
+  parked: readonly ParkedReceipt[],
   now: number,
 ): Promise<void> {
-  await sql.run(
-    `insert into parked_receipts (line_id, provider_id, status, report, received_at) values ($1, $2, $3, $4, $5)
-     on conflict do nothing`,
-    [lineId, receipt.providerId, receipt.status, JSON.stringify(receipt.report), now],
+  await sql.insertMany(
+    'parked_receipts',
+    COLUMNS,
+    parked.map((one) => [lineId, one.providerId, one.receipt, one.status, JSON.stringify(one.report), now]),
+    'on conflict do nothing',
   )
+}
+
+/** They have found their send: under their other spellings nobody is to find them. */
+export async function forgetReceipts(
+  sql: Writes,
+  lineId: string,
+  receipts: readonly string[],
+): Promise<void> {
+  if (receipts.length === 0) return
+  const list = sql.inList(2, receipts)
+  await sql.run(`delete from parked_receipts where line_id = $1 and receipt in ${list.sql}`, [
+    lineId,
+    list.param,
+  ])
 }
 
 export async function listParkedReceipts(
@@ -43,12 +69,14 @@ export async function takeParkedReceipts(
 ): Promise<ParkedReceipt[]> {
   if (providerIds.length === 0) return []
   const list = sql.inList(2, providerIds)
-  const rows = await sql.all<{ provider_id: string; status: Status; report: string }>(
-    `delete from parked_receipts where line_id = $1 and provider_id in ${list.sql} returning provider_id, status, report`,
+  const rows = await sql.all<{ provider_id: string; receipt: string; status: Status; report: string }>(
+    `delete from parked_receipts where line_id = $1 and provider_id in ${list.sql}
+     returning provider_id, receipt, status, report`,
     [lineId, list.param],
   )
   return rows.map((row) => ({
     providerId: row.provider_id,
+    receipt: row.receipt,
     status: row.status,
     report: JSON.parse(row.report),
   }))
