@@ -3,13 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Line } from '../src/core/line.js'
 import type { Message } from '../src/core/message.js'
 import type { Receipt, SendResult } from '../src/core/outcome.js'
+import { createTurns } from '../src/services/batch.js'
 import { claim } from '../src/services/claim.js'
 import { createRecentSends, type DispatchLine } from '../src/services/dispatch-line.js'
-import { recordReceipts } from '../src/services/receipts.js'
-import { recordResults } from '../src/services/results.js'
+import { createNews } from '../src/services/news.js'
 import { listQueue } from '../src/storage/message-queue.js'
 import { findMessagesById } from '../src/storage/messages.js'
 import { createWorld, ENGINES, LINE, type World } from './support/world.js'
+
+const TOGETHER = ['nothing', 'receipts', 'all'] as const
+type Together = (typeof TOGETHER)[number]
 
 /**
  * A carrier's news in every order and number, before and after its answer to the send: the message ends the same
@@ -40,7 +43,7 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
   const receipt = (status: Receipt['status']): Step => ({ kind: 'receipt', status })
 
   /** Plays the steps on a new message; answers how it ended and what the log says of it. */
-  async function play(steps: readonly Step[], together = false, byRef = false) {
+  async function play(steps: readonly Step[], together: Together = 'nothing', byRef = false) {
     const { ctx } = world.app
     const { message_handle: handle } = await world.send({
       number: `+1202556${String(1000 + (n % 9000))}`,
@@ -62,24 +65,24 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
       status,
       at: ctx.clock.now(),
     })
-    for (let i = 0; i < steps.length; i++) {
-      const step = steps[i]!
-      if (step.kind === 'answer') {
-        const result: SendResult =
-          step.result === 'unknown'
-            ? { outcome: 'unknown', code: 'x', detail: 'x' }
-            : { outcome: 'accepted', providerId, status: step.result }
-        await recordResults(ctx, on, [{ claimed: claimed!, result }])
-        continue
-      }
-      const batch = [report(step.status)]
-      // Receipts that come together are judged together.
-      while (together && steps[i + 1]?.kind === 'receipt') {
-        const next = steps[++i]!
-        if (next.kind === 'receipt') batch.push(report(next.status))
-      }
-      await recordReceipts(ctx, on, batch)
+    const news = createNews(ctx, on, createTurns())
+    const tell = (step: Step) => {
+      if (step.kind === 'receipt') return news.receipt(report(step.status))
+      const result: SendResult =
+        step.result === 'unknown'
+          ? { outcome: 'unknown', code: 'x', detail: 'x' }
+          : { outcome: 'accepted', providerId, status: step.result }
+      return news.ended({ claimed: claimed!, result })
     }
+    // What comes together is judged together.
+    if (together === 'all') await Promise.all(steps.map(tell))
+    else
+      for (let i = 0; i < steps.length; i++) {
+        const batch = [tell(steps[i]!)]
+        if (together === 'receipts' && steps[i]!.kind === 'receipt')
+          while (steps[i + 1]?.kind === 'receipt') batch.push(tell(steps[++i]!))
+        await Promise.all(batch)
+      }
     const log = (
       await ctx.db.all<{ data: string; at: number }>(
         'select data, at from events where subject = $1 order by seq',
@@ -94,7 +97,11 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
   /** All orders of the steps, with some of the receipts said again anywhere. */
   const orders = (steps: readonly Step[]) =>
     fc
-      .tuple(fc.array(fc.nat(steps.length - 1), { maxLength: 3 }), fc.infiniteStream(fc.nat()), fc.boolean())
+      .tuple(
+        fc.array(fc.nat(steps.length - 1), { maxLength: 3 }),
+        fc.infiniteStream(fc.nat()),
+        fc.constantFrom(...TOGETHER),
+      )
       .map(([again, dice, together]) => {
         const all = [...steps, ...again.map((i) => steps[i]!).filter((step) => step.kind === 'receipt')]
         for (let i = all.length - 1; i > 0; i--) {

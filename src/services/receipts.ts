@@ -123,8 +123,20 @@ function parked(receipt: Receipt): ParkedReceipt[] {
 
 const UNANSWERED: ReadonlySet<string> = new Set(['unknown', 'given_up'])
 
+/** The change of a send that was answered, with what a receipt adds to it. */
+export function withReceipt(
+  on: Pick<ReceiptLine, 'services'>,
+  change: Change,
+  attempt: Attempt,
+  receipt: Receipt,
+  now: number,
+): Change {
+  const after = afterReceipt(change.after, attempt, receipt, on, now)
+  return after ? movedOn(change, after, attempt) : change
+}
+
 /** The change with one more step, and with what lies between. */
-export function movedOn(change: Change, to: Message, attempt: Attempt): Change {
+function movedOn(change: Change, to: Message, attempt: Attempt): Change {
   const { via, after } = passedBetween(change.after, to, !UNANSWERED.has(attempt.state))
   return { before: change.before, via: [...(change.via ?? []), change.after, ...via], after }
 }
@@ -150,10 +162,8 @@ export function applyParked(
     return own.reduce((part, { report }) => partAfter(part, report), fresh)
   })
   const receipts = parts.length > 0 ? [wholeReceipt(parts, now)] : ours.map(({ report }) => report)
-  for (const receipt of receipts) {
-    const after = change && afterReceipt(change.after, attempt, receipt, on, now)
-    if (change && after) Object.assign(change, movedOn(change, after, attempt))
-  }
+  for (const receipt of receipts)
+    if (change) Object.assign(change, withReceipt(on, change, attempt, receipt, now))
   return { parts, used: ours.map(({ receipt }) => receipt) }
 }
 

@@ -1,4 +1,4 @@
-import { afterAcceptance, afterResult, by, type SendResult } from '../core/outcome.js'
+import { afterAcceptance, afterResult, by, type Receipt, type SendResult } from '../core/outcome.js'
 import { dayOf } from '../core/pacing.js'
 import type { Ctx } from '../ctx.js'
 import { type AttemptPart, insertAttemptParts } from '../storage/attempt-parts.js'
@@ -12,26 +12,34 @@ import { forgetReceipts, listParkedReceipts, takeParkedReceipts } from '../stora
 import { saveChanges, unlessChanged } from './changes.js'
 import type { Claimed } from './claim.js'
 import type { DispatchLine } from './dispatch-line.js'
-import { applyParked } from './receipts.js'
+import { applyParked, withReceipt } from './receipts.js'
 
 export interface Ended {
   claimed: Claimed
   result: SendResult
 }
 
+export interface Recorded {
+  /** When each message needs something done again, if ever. */
+  next: (number | null)[]
+  /** Receipts that are about something else. */
+  rest: Receipt[]
+}
+
 /**
- * Records what became of attempts. Answers when each message needs something done again, if ever. As a rule
- * nothing has happened to a message while it was on the wire: then the result is written without a question.
+ * Records what became of attempts, and with it the receipts that came with their answers. As a rule nothing has
+ * happened to a message while it was on the wire: then it is all written without a question.
  */
 export async function recordResults(
   ctx: Ctx,
   on: DispatchLine,
   ended: readonly Ended[],
-): Promise<(number | null)[]> {
+  receipts: readonly Receipt[] = [],
+): Promise<Recorded> {
   ctx.failpoint('dispatch.before_result')
-  const next = await unlessChanged(
-    () => recordExpected(ctx, on, ended),
-    () => recordAfterAll(ctx, on, ended),
+  const recorded = await unlessChanged(
+    () => recordExpected(ctx, on, ended, receipts),
+    () => recordAfterAll(ctx, on, ended, receipts),
   )
   for (const outcome of ['accepted', 'refused', 'never-left', 'unknown'] as const) {
     const n = ended.filter(({ result }) => result.outcome === outcome).length
@@ -39,21 +47,34 @@ export async function recordResults(
   }
   if (on.daily) on.daily.count(ctx.clock.now(), -unsent(ended, ctx.clock.now()))
   ctx.failpoint('dispatch.after_result')
-  return next
+  return recorded
 }
 
 async function recordExpected(
   ctx: Ctx,
   on: DispatchLine,
   ended: readonly Ended[],
-): Promise<(number | null)[]> {
+  receipts: readonly Receipt[],
+): Promise<Recorded> {
   const now = ctx.clock.now()
   const parked = await listParkedReceipts(ctx.db, on.line.id, acceptedIds(ended))
-  if (parked.length > 0) return recordAfterAll(ctx, on, ended)
-  const changes = ended.map(({ claimed, result }) => ({
-    before: claimed.message,
-    after: afterResult(claimed.message, claimed.attempt, result, on, now),
-  }))
+  if (parked.length > 0) return recordAfterAll(ctx, on, ended, receipts)
+  const changes = ended.map(
+    ({ claimed, result }): Change => ({
+      before: claimed.message,
+      after: afterResult(claimed.message, claimed.attempt, result, on, now),
+    }),
+  )
+  const taken = new Map<string, number>()
+  for (const [index, { result }] of ended.entries())
+    if (result.outcome === 'accepted' && idsIn(result).length === 1) taken.set(result.providerId, index)
+  const rest: Receipt[] = []
+  for (const receipt of receipts) {
+    const index = taken.get(receipt.providerId ?? '')
+    if (index === undefined) rest.push(receipt)
+    else changes[index] = withReceipt(on, changes[index]!, ended[index]!.claimed.attempt, receipt, now)
+  }
+  if (rest.length < receipts.length) ctx.failpoint('receipt.before_commit')
   await ctx.db.write((sql) =>
     Promise.all([
       endAttempts(sql, endings(ended, now)),
@@ -67,12 +88,13 @@ async function recordExpected(
       requireCurrent(sql, [on.line]),
     ]),
   )
-  for (const [index, { claimed, result }] of ended.entries()) {
-    if (result.outcome !== 'accepted' || idsIn(result).length > 1) continue
+  if (rest.length < receipts.length) ctx.failpoint('receipt.after_commit')
+  for (const [providerId, index] of taken) {
+    const { claimed } = ended[index]!
     const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
-    on.recent.add(result.providerId, { attempt: { ...claimed.attempt, state: 'accepted' }, message })
+    on.recent.add(providerId, { attempt: { ...claimed.attempt, state: 'accepted' }, message })
   }
-  return changes.map(({ after }) => after.nextActionAt)
+  return { next: changes.map(({ after }) => after.nextActionAt), rest }
 }
 
 /** Somebody judged an attempt meanwhile, or a receipt overtook its answer: look first, under lock. */
@@ -80,8 +102,9 @@ async function recordAfterAll(
   ctx: Ctx,
   on: DispatchLine,
   ended: readonly Ended[],
-): Promise<(number | null)[]> {
-  return ctx.db.tx(async (sql) => {
+  receipts: readonly Receipt[],
+): Promise<Recorded> {
+  const next = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     await lockLine(sql, on.line.id)
     // Of another world: nothing of it is left.
@@ -123,6 +146,7 @@ async function recordAfterAll(
     if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(ended, now))
     return current.map((message) => message().nextActionAt)
   })
+  return { next, rest: [...receipts] }
 }
 
 /** What did not go out, or goes out by another service, does not count for the day. */

@@ -1,21 +1,20 @@
 import type { Capabilities, Line } from '../core/line.js'
 import { LineFault } from '../core/line-fault.js'
 import type { Message } from '../core/message.js'
-import type { Receipt } from '../core/outcome.js'
 import { createPace, PACE_WINDOW_MS } from '../core/pacing.js'
 import { storable } from '../core/storable.js'
 import type { Ctx, DrivenLine } from '../ctx.js'
 import type { Driver } from '../drivers/driver.js'
 import { firstIdAt } from '../ids.js'
-import { createBatch, createTurns } from '../services/batch.js'
+import { createTurns } from '../services/batch.js'
 import { type Claimed, claim, LeaseLost } from '../services/claim.js'
 import { createRecentSends, type DispatchLine, dailyLimitOf } from '../services/dispatch-line.js'
 import { createInboundDoor } from '../services/inbound.js'
 import { perform } from '../services/line-actions.js'
 import { endIfBlocked } from '../services/line-blocks.js'
+import { createNews } from '../services/news.js'
 import { attemptRef, findUnresolved, recordEvidence, recoverOpenAttempts } from '../services/outcomes.js'
-import { recordRead, recordReceipts, rematchParked } from '../services/receipts.js'
-import { type Ended, recordResults } from '../services/results.js'
+import { recordRead, rematchParked } from '../services/receipts.js'
 import { type Attempt, listWireTimes } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
 import { listConversationQueue, listQueue } from '../storage/message-queue.js'
@@ -59,13 +58,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const pace = createPace(line.pace, recent)
   // What changes messages of this line happens one after the other: nothing passes something else unseen.
   const inTurn = createTurns()
-  const results = createBatch<Ended, number | null>((ended) => inTurn(() => recordResults(ctx, on, ended)))
-  const receipts = createBatch<Receipt, void>((items) =>
-    inTurn(async () => {
-      await recordReceipts(ctx, on, items)
-      return items.map(() => undefined)
-    }),
-  )
+  const news = createNews(ctx, on, inTurn)
   const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
   const inFlight = new Set<number>()
   const health = createStateKeeper(ctx, line, lease, wake)
@@ -80,7 +73,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const breaker = createLoopBreaker(ctx, line, queue, wake)
   const link = await connect(ctx, driver, on, {
     ...createInboundDoor(ctx, line, breaker.heard),
-    receipt: (receipt) => receipts.add(storable(receipt)),
+    receipt: (receipt) => news.receipt(storable(receipt)),
     read: (read) => inTurn(() => recordRead(ctx, on, storable(read))),
     state: health.report,
   }).catch(async (error) => {
@@ -203,7 +196,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     const result = await wire(ctx, connection, claimed.outbound, driver.sendTimeoutMs)
     ctx.failpoint('dispatch.after_wire')
     wireSeconds.observe((ctx.clock.now() - startedAt) / 1000)
-    await conclude(entry, () => results.add({ claimed, result }))
+    await conclude(entry, () => news.ended({ claimed, result }))
   }
 
   async function ask(entry: Entry, attempt: Attempt) {
