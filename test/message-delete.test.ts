@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createSink } from './support/sink.js'
 import {
   ADA,
   BOB,
@@ -139,6 +141,48 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
       'message.updated',
     ])
     expect(events.at(-1).data.status).toBe('DELIVERED')
+  })
+
+  it('its callback hears nothing more of it', async () => {
+    const sink = await createSink()
+    try {
+      const { message_handle } = await world.send({ number: DAN, status_callback: sink.url })
+      await world.advance(1000)
+      expect(sink.received.map(({ body }) => body.status)).toEqual(['QUEUED', 'SENT'])
+      await remove(message_handle)
+      await world.setPhone(DAN, { power: true })
+      await world.advance(1000)
+      await world.setPhone(DAN, { power: false })
+      expect(sink.received).toHaveLength(2)
+    } finally {
+      await sink.close()
+    }
+  })
+
+  it('what waits for a slow receiver is not posted any more', async () => {
+    const sink = await createSink()
+    const held: ServerResponse[] = []
+    sink.answer((_, reply) => void held.push(reply))
+    try {
+      const sent: Json[] = []
+      for (let n = 0; n < 12; n++)
+        sent.push(await world.send({ content: `slow ${n}`, status_callback: sink.url }))
+      await vi.waitUntil(() => held.length >= 4, { timeout: 10_000 })
+      const gone = sent.at(-1)!.message_handle
+      expect((await remove(gone)).status).toBe(200)
+      sink.answer(() => 200)
+      for (const reply of held) reply.writeHead(200).end()
+      await world.advance(1000)
+      const told = new Set(sink.received.map(({ body }) => body.message_handle))
+      expect([...told].sort()).toEqual(
+        sent
+          .slice(0, -1)
+          .map(({ message_handle }) => message_handle)
+          .sort(),
+      )
+    } finally {
+      await sink.close()
+    }
   })
 
   it('a repeat of its request is still told from a new one', async () => {

@@ -47,6 +47,9 @@ export function shardOf(accountId: string): number {
 /** Announced with the account's id when its events may be delivered from now on. */
 export const FEEDS_TOPIC = 'webhook-feeds'
 
+/** Announced with the account's id when something is no longer to be told of. */
+export const ERASED_TOPIC = 'webhook-erased'
+
 /** Announced with the account's id and the lane when something that had ended is to be posted again. */
 export const REPLAY_TOPIC = 'webhook-replay'
 

@@ -57,6 +57,14 @@ const READ_BYTES = 65_536
 const KEPT_BYTES = 8192
 const AGENT_LIFE_MS = 60_000
 const MAX_AGENTS = 1000
+const MAX_TARGETS = 1000
+
+/** A URL that was looked at. */
+interface Target {
+  fault: string | undefined
+  origin: string
+  path: string
+}
 
 export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): Door {
   const guards: Guards = { ...options, rules }
@@ -69,6 +77,20 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
     options.maxAgents ?? MAX_AGENTS,
   )
   let closed = false
+  const targets = new Map<string, Target>()
+
+  /** The text of a URL says the same each time. Where its name leads to is looked at for every connection. */
+  function targetOf(url: string): Target {
+    const known = targets.get(url)
+    if (known) return known
+    const fault = urlFault(url, rules)
+    if (fault) return { fault, origin: '', path: '' }
+    const { origin, pathname, search } = new URL(url)
+    const target = { fault, origin, path: pathname + search }
+    if (targets.size >= MAX_TARGETS) targets.delete(targets.keys().next().value!)
+    targets.set(url, target)
+    return target
+  }
 
   async function open(start: string, limits: Limits): Promise<Opened> {
     opening ??= import('./door-get.js').then((library) => library.createOpen(guards, () => closed))
@@ -88,9 +110,8 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
       makeAgent ??= (await import('./door-guard.js')).guardedAgent
       return new Promise((resolve, reject) => {
         if (closed) return reject(new PostFailed('stopping', 'the door is closed'))
-        const fault = urlFault(url, rules)
+        const { fault, origin, path } = targetOf(url)
         if (fault) return reject(new PostFailed('blocked', `the URL ${fault}`))
-        const { origin, pathname, search } = new URL(url)
         let abort: (() => void) | undefined
         let settled = false
         let answer: Pick<Posted, 'status' | 'headers'> | undefined
@@ -111,7 +132,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
         }, timeoutMs)
 
         agents.of(account).dispatch(
-          { origin, path: pathname + search, method: 'POST', headers, body },
+          { origin, path, method: 'POST', headers, body },
           {
             onRequestStart(controller) {
               // Connected at last, and nobody waits any more.

@@ -55,11 +55,26 @@ const ACCEPT_BATCHES = { sqlite: { size: 32, atOnce: 4 }, postgres: { size: 128,
 export interface Acceptance {
   /** Resolves when the message is stored for good. The caller has checked that the line may send it. */
   accept(message: NewMessage, request: RequestIdentity): Promise<Accepted>
+  /** One with a callback that was accepted here lately, as it was then. It may have been deleted since. */
+  recent(handle: string): NewMessage | undefined
 }
 
+/** With callbacks, to tell its receiver of them without reading them back. */
+const RECENT = 4000
+
 export function createAcceptance(ctx: Ctx): Acceptance {
-  const batch = createBatch<Pending, Accepted>((items) => accept(ctx, items), ACCEPT_BATCHES[ctx.db.engine])
+  const recent = new Map<string, NewMessage>()
+  const batch = createBatch<Pending, Accepted>(async (items) => {
+    const answers = await accept(ctx, items)
+    for (const { message } of answers) {
+      if (message.statusCallback === null) continue
+      recent.set(message.handle, message)
+      if (recent.size > RECENT) recent.delete(recent.keys().next().value!)
+    }
+    return answers
+  }, ACCEPT_BATCHES[ctx.db.engine])
   return {
+    recent: (handle) => recent.get(handle),
     accept(message, request) {
       message.run = request.run ?? null
       return isOverdue(ctx, message) ? answerOverdue(ctx, message, request) : batch.add({ message, request })

@@ -6,6 +6,7 @@ import type { Message } from '../core/message.js'
 import { callbackLane, type WebhookEndpoint, type WebhookType, webhookTypeOf } from '../core/webhook.js'
 import type { Ctx } from '../ctx.js'
 import { listEvents } from '../storage/events.js'
+import { listDeleted, type NewMessage } from '../storage/messages.js'
 import { insertDeliveries, type NewDelivery } from '../storage/webhook-deliveries.js'
 import { moveFeed, type WebhookFeed } from '../storage/webhook-feeds.js'
 import { findSubjects } from './event-subjects.js'
@@ -15,7 +16,7 @@ import { currentEndpointsOf } from './webhooks.js'
 export interface Told {
   event: Event
   account: Account
-  message?: Message
+  message?: Omit<Message, 'id'>
   group?: Group
 }
 
@@ -24,6 +25,12 @@ export type RenderWebhook = (told: Told) => { body: object; lineNumber: string |
 
 /** Events taken at once: enough to be cheap, few enough to be quick. */
 const EVENTS_AT_ONCE = 1000
+
+export interface Fanned {
+  feed: WebhookFeed
+  deliveries: NewDelivery[]
+  more: boolean
+}
 
 /**
  * Turns the next events of an account into deliveries. The deliveries and the mark how far it got are written
@@ -34,11 +41,11 @@ export async function fanOut(
   ctx: Ctx,
   feed: WebhookFeed,
   render: RenderWebhook,
-): Promise<{ feed: WebhookFeed; lanes: string[]; more: boolean } | undefined> {
+): Promise<Fanned | undefined> {
   const { accountId } = feed
   const events = await listEvents(ctx.db, accountId, feed.seq, EVENTS_AT_ONCE)
   const last = events.at(-1)
-  if (!last) return { feed, lanes: [], more: false }
+  if (!last) return { feed, deliveries: [], more: false }
   const account = await ctx.directory.account(accountId)
   const deliveries = account ? await deliveriesOf(ctx, account, events, render) : []
   ctx.failpoint('webhook.before_fanout')
@@ -51,7 +58,7 @@ export async function fanOut(
   if (!moved) return undefined
   return {
     feed: { accountId, seq: last.seq },
-    lanes: [...new Set(deliveries.map((one) => one.lane))],
+    deliveries,
     more: events.length === EVENTS_AT_ONCE,
   }
 }
@@ -73,8 +80,10 @@ async function deliveriesOf(
       const kind = webhookTypeOf(type)
       return kind === 'outbound' || (kind !== undefined && endpoints.has(kind))
     }),
+    await remembered(ctx, events),
   )
   const now = ctx.clock.now()
+  const lanes = new Map<string, string>()
   return told.flatMap((one): NewDelivery[] => {
     const { event, message } = one
     const type = webhookTypeOf(event.type)!
@@ -97,18 +106,40 @@ async function deliveriesOf(
       .filter(({ numbers }) => !numbers || (lineNumber !== null && numbers.includes(lineNumber)))
       .map(({ id, url }) => ({ ...delivery, lane: id, endpointId: id, type, url }))
     if (callback) {
-      const lane = callbackLane(account.id, callback)
+      const lane = lanes.get(callback) ?? callbackLane(account.id, callback)
+      lanes.set(callback, lane)
       made.push({ ...delivery, lane, endpointId: null, type: 'status_callback', url: callback })
     }
     return made
   })
 }
 
+/** Messages that this process accepted lately, and that have not been deleted since: they need not be read. */
+async function remembered(ctx: Ctx, events: readonly Event[]): Promise<Map<string, NewMessage>> {
+  const known = new Map<string, NewMessage>()
+  for (const { subject } of events) {
+    const message = ctx.acceptance.recent(subject)
+    if (message?.groupId === null) known.set(subject, message)
+  }
+  for (const handle of await listDeleted(ctx.db, [...known.keys()])) known.delete(handle)
+  return known
+}
+
 /** Events with what they are about, as the renderer wants them. */
-export async function withSubjects(ctx: Ctx, account: Account, events: readonly Event[]): Promise<Told[]> {
-  const { messages, groups } = await findSubjects(ctx.db, events)
+export async function withSubjects(
+  ctx: Ctx,
+  account: Account,
+  events: readonly Event[],
+  known: ReadonlyMap<string, NewMessage> = new Map(),
+): Promise<Told[]> {
+  const { messages, groups } = await findSubjects(
+    ctx.db,
+    events.filter(({ subject }) => !known.has(subject)),
+  )
   return events.map((event) => {
-    const message = isAboutMessage(event) ? messages.get(event.subject) : undefined
+    const message = isAboutMessage(event)
+      ? (messages.get(event.subject) ?? known.get(event.subject))
+      : undefined
     return { event, account, message, group: groups.get(message?.groupId ?? '') }
   })
 }

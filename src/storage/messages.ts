@@ -156,6 +156,17 @@ export async function findMessagesByHandle(
   return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
 }
 
+/** Which of these their account has deleted. */
+export async function listDeleted(sql: Sql, handles: readonly string[]): Promise<string[]> {
+  if (handles.length === 0) return []
+  const list = sql.inList(1, handles)
+  const rows = await sql.all<{ handle: string }>(
+    `select handle from messages where handle in ${list.sql} and deleted_at is not null`,
+    [list.param],
+  )
+  return rows.map((row) => row.handle)
+}
+
 export async function findMessagesById(sql: Sql, ids: readonly number[]): Promise<Map<number, Message>> {
   return byIds(sql, ids, '')
 }

@@ -88,12 +88,18 @@ export async function insertDeliveries(sql: Writes, deliveries: readonly NewDeli
 /** What a lane needs to know of a delivery to say when it is its turn. */
 export interface QueuedDelivery {
   id: number
+  eventSeq: number
   subject: string
   nextAt: number
 }
 
 function toQueued(row: Row): QueuedDelivery {
-  return { id: row.id as number, subject: row.subject as string, nextAt: row.next_at as number }
+  return {
+    id: row.id as number,
+    eventSeq: row.event_seq as number,
+    subject: row.subject as string,
+    nextAt: row.next_at as number,
+  }
 }
 
 /** What a lane has to post, in the order of the events: a window into the table. */
@@ -104,7 +110,7 @@ export async function listLaneQueue(
   limit: number,
 ): Promise<QueuedDelivery[]> {
   const rows = await sql.all(
-    'select id, subject, next_at from webhook_deliveries where lane = $1 and next_at is not null and id > $2 order by id limit $3',
+    'select id, event_seq, subject, next_at from webhook_deliveries where lane = $1 and next_at is not null and id > $2 order by id limit $3',
     [lane, afterId, limit],
   )
   return rows.map(toQueued)
@@ -118,7 +124,7 @@ export async function listSubjectQueue(
   limit: number,
 ): Promise<QueuedDelivery[]> {
   const rows = await sql.all(
-    `select id, subject, next_at from webhook_deliveries
+    `select id, event_seq, subject, next_at from webhook_deliveries
      where subject = $1 and lane = $2 and next_at is not null order by id limit $3`,
     [subject, lane, limit],
   )
@@ -140,7 +146,22 @@ export async function listBusyLanes(
   return rows.map((row) => ({ lane: row.lane, accountId: row.account_id }))
 }
 
+/** A new delivery as it is in the table, with the number it got there. */
+export function asStored(id: number, fresh: NewDelivery): Delivery {
+  return {
+    ...fresh,
+    id,
+    state: 'pending',
+    attempts: 0,
+    tries: 0,
+    httpStatus: null,
+    reason: null,
+    finishedAt: null,
+  }
+}
+
 export async function findDeliveries(sql: Sql, ids: readonly number[]): Promise<Map<number, Delivery>> {
+  if (ids.length === 0) return new Map()
   const list = sql.inIds(1, ids)
   const rows = await sql.all(`select * from webhook_deliveries where id in ${list.sql}`, [list.param])
   return new Map(rows.map((row) => [row.id as number, toDelivery(row)]))

@@ -1,3 +1,4 @@
+import { ERASED_TOPIC } from '../core/webhook.js'
 import type { Param, Row, Sql } from './db.js'
 import { type Delivery, type DeliveryAttempt, type DeliveryState, toDelivery } from './webhook-deliveries.js'
 
@@ -136,6 +137,7 @@ export async function eraseDeliveries(
   subject: string,
   now: number,
 ): Promise<void> {
+  sql.announce(ERASED_TOPIC, accountId)
   await sql.run(
     `update webhook_deliveries set body = '',
        state = case when next_at is null then state else 'canceled' end,

@@ -1,9 +1,9 @@
-import { FEEDS_TOPIC, REPLAY_TOPIC, shardOf, WEBHOOK_SHARDS } from '../core/webhook.js'
+import { ERASED_TOPIC, FEEDS_TOPIC, REPLAY_TOPIC, shardOf, WEBHOOK_SHARDS } from '../core/webhook.js'
 import type { Ctx } from '../ctx.js'
 import { createDeliverer } from '../services/webhook-delivery.js'
 import { fanOut, type RenderWebhook } from '../services/webhook-fanout.js'
 import { EVENTS_TOPIC } from '../storage/events.js'
-import { listBusyLanes } from '../storage/webhook-deliveries.js'
+import { listBusyLanes, type NewDelivery } from '../storage/webhook-deliveries.js'
 import {
   findFeed,
   holdShards,
@@ -126,7 +126,7 @@ export function createCourier(
         // Another process was here: what it left tells where to go on.
         state.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
         state.again ||= !step || step.more
-        for (const lane of step?.lanes ?? []) laneOf(lane, accountId).wake()
+        if (step) bring(accountId, step.deliveries)
       }
     } catch (error) {
       ctx.log.error(
@@ -137,6 +137,16 @@ export function createCourier(
     } finally {
       state.running = false
     }
+  }
+
+  function bring(accountId: string, deliveries: readonly NewDelivery[]) {
+    const fresh = new Map<string, NewDelivery[]>()
+    for (const one of deliveries) {
+      const known = fresh.get(one.lane)
+      if (known) known.push(one)
+      else fresh.set(one.lane, [one])
+    }
+    for (const [key, some] of fresh) laneOf(key, accountId).take(some)
   }
 
   function tendSafely(): Promise<void> {
@@ -152,6 +162,9 @@ export function createCourier(
       subscriptions.push(
         ctx.wakes.on(RESET_TOPIC, abandon),
         ctx.wakes.on(EVENTS_TOPIC, feedOn),
+        ctx.wakes.on(ERASED_TOPIC, (accountId) => {
+          for (const lane of lanes.values()) if (lane.accountId === accountId) lane.forget()
+        }),
         ctx.wakes.on(FEEDS_TOPIC, (accountId) => {
           // It had none when it was last asked for.
           if (accounts.get(accountId)?.feed === null) accounts.delete(accountId)

@@ -1,10 +1,12 @@
 import type { Ctx } from '../ctx.js'
 import type { Deliverer, Posted } from '../services/webhook-delivery.js'
 import {
+  asStored,
   type Delivery,
   findDeliveries,
   listLaneQueue,
   listSubjectQueue,
+  type NewDelivery,
   type QueuedDelivery,
 } from '../storage/webhook-deliveries.js'
 import { createLineQueue, type Entry } from './line-queue.js'
@@ -15,8 +17,10 @@ import { createLineQueue, type Entry } from './line-queue.js'
  */
 export interface Lane {
   accountId: string
-  /** There is something new in the table. */
-  wake(): void
+  /** These are new in the table. */
+  take(fresh: readonly NewDelivery[]): void
+  /** Some of what it was given is no longer so. */
+  forget(): void
   /** Something that was done is to be done again: the window is read from the start. */
   reread(): void
   isIdle(): boolean
@@ -42,6 +46,8 @@ const PAUSE = { each: 25, most: 250 }
 const MOST_LEFT = 256
 const READ_AT_ONCE = 500
 const WINDOW = 2000
+/** New deliveries that are kept at hand; what is beyond that is read back when its turn has come. */
+const MOST_FRESH = 1000
 
 export function createLane(
   ctx: Ctx,
@@ -52,6 +58,8 @@ export function createLane(
   onIdle: () => void,
 ): Lane {
   const queue = createLineQueue()
+  /** As they were written a moment ago, by their event. */
+  const fresh = new Map<string, NewDelivery>()
   let width = WIDTH.start
   /** On the wire. */
   let inFlight = 0
@@ -124,9 +132,9 @@ export function createLane(
   function add(rows: readonly QueuedDelivery[]) {
     const now = ctx.clock.now()
     queue.add(
-      rows.map(({ id, subject, nextAt }) => ({
+      rows.map(({ id, eventSeq, subject, nextAt }) => ({
         id,
-        handle: '',
+        handle: String(eventSeq),
         contact: subject,
         groupId: null,
         nextActionAt: nextAt,
@@ -136,12 +144,15 @@ export function createLane(
   }
 
   async function start(entries: readonly Entry[], troubled: boolean) {
-    let deliveries: Map<number, Delivery>
+    const deliveries = new Map<number, Delivery>()
+    for (const { id, handle } of entries) {
+      const delivery = fresh.get(handle)
+      // Once only: at the next try it is no longer new.
+      if (delivery && fresh.delete(handle)) deliveries.set(id, asStored(id, delivery))
+    }
     try {
-      deliveries = await findDeliveries(
-        ctx.db,
-        entries.map(({ id }) => id),
-      )
+      const others = entries.flatMap(({ id }) => (deliveries.has(id) ? [] : id))
+      for (const [id, delivery] of await findDeliveries(ctx.db, others)) deliveries.set(id, delivery)
     } catch (error) {
       queue.putBack(entries)
       for (const _ of entries) release(troubled)
@@ -213,10 +224,12 @@ export function createLane(
 
   return {
     accountId,
-    wake() {
+    take(some) {
+      for (const delivery of some) if (fresh.size < MOST_FRESH) fresh.set(String(delivery.eventSeq), delivery)
       unread = true
       wake()
     },
+    forget: () => fresh.clear(),
     reread() {
       void ctx.errand(() => read(0).then(wake, wake))
     },
