@@ -74,8 +74,8 @@ export interface DrivenLine {
   resolve(messageId: number): Promise<void>
   /** The message changed under the runner's feet: look at it again. */
   recheck(messageId: number): void
-  /** Messages that were just stored for it, so that it need not read them back. */
-  accepted(messages: readonly NewMessage[]): void
+  /** A message that is being stored for it, so that it need not read it back. */
+  expect(message: NewMessage): void
   /** Asks the carrier to do something at once. */
   act<M extends keyof LineActions>(method: M, ask: Asked<M>): Promise<Answered<M>>
   queued(): number

@@ -136,6 +136,7 @@ async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
     if (blocked(message)) block(message)
     else if (message.dueAt !== null) wait(message, message.dueAt)
     else hold(ctx, message)
+    ctx.lines.get(message.lineId)?.expect(message)
   }
   ctx.failpoint('accept.before_commit')
   let answers: Accepted[]
@@ -146,14 +147,7 @@ async function accept(ctx: Ctx, items: Pending[]): Promise<Accepted[]> {
     answers = await reread(ctx, items)
   }
   ctx.failpoint('accept.after_commit')
-  for (const lineId of new Set(answers.map(({ message }) => message.lineId))) {
-    ctx.lines
-      .get(lineId)
-      ?.accepted(
-        answers.flatMap(({ message, replayed }) => (!replayed && message.lineId === lineId ? message : [])),
-      )
-    ctx.wakes.wake(`line:${lineId}`)
-  }
+  for (const lineId of new Set(answers.map(({ message }) => message.lineId))) ctx.wakes.wake(`line:${lineId}`)
   if (answers.some(({ message }) => message.dueAt !== null)) ctx.wakes.wake(SCHEDULE_TOPIC)
   ctx.metrics.accepted.inc(answers.length)
   return answers

@@ -3,11 +3,11 @@ import type { NewMessage } from '../storage/messages.js'
 import type { Entry } from './line-queue.js'
 
 /**
- * Messages as they were accepted a moment ago by this very process: they need not be read back. Whoever uses one
- * that has changed since is stopped when its attempt is written.
+ * Messages as this very process is accepting them: when they appear in the table they need not be read back.
+ * Whoever uses one that has changed since is stopped when its attempt is written.
  */
 export interface FreshMessages {
-  add(messages: readonly NewMessage[]): void
+  add(message: NewMessage): void
   /** Each is handed out once. */
   take(entries: Iterable<Entry>): Map<number, Message>
 }
@@ -17,14 +17,10 @@ const KEPT = 2000
 export function createFreshMessages(): FreshMessages {
   const byHandle = new Map<string, NewMessage>()
   return {
-    add(messages) {
-      for (const message of messages)
-        if (message.nextActionAt !== null && message.dueAt === null) byHandle.set(message.handle, message)
-      if (byHandle.size > KEPT)
-        for (const handle of byHandle.keys()) {
-          byHandle.delete(handle)
-          if (byHandle.size <= KEPT) break
-        }
+    add(message) {
+      if (message.nextActionAt === null || message.dueAt !== null) return
+      byHandle.set(message.handle, message)
+      if (byHandle.size > KEPT) byHandle.delete(byHandle.keys().next().value!)
     },
     take(entries) {
       const taken = new Map<number, Message>()

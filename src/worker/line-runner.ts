@@ -266,7 +266,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     },
     queued: () => queue.size(),
     inFlight: () => inFlight.size,
-    accepted: fresh.add,
+    expect: fresh.add,
     recheck,
     resolve: resolveNow,
     act,

@@ -39,62 +39,61 @@ const MEMORY_MS = 24 * 3_600_000
 const ZONE_MS = 15 * 60_000
 const SKEW_MS = 2 * 60_000
 
-interface Entry extends Doubt {
-  short: number
+interface Entry {
+  doubt: Doubt
   isOpen: boolean
   early: { report: DeliveryReport; to: string }[]
-  delivered: Set<string>
+  /** Ids of the parts that arrived. */
+  delivered: string[]
 }
 
 export function createDoubts(now: () => number): Doubts {
-  const byNumber = new Map<string, Map<string, Entry>>()
+  const byNumber = new Map<string, Entry[]>()
   const all = new Map<string, Entry>()
 
   function remove(entry: Entry) {
-    all.delete(entry.ref)
-    const same = byNumber.get(entry.to)
-    same?.delete(entry.ref)
-    if (same?.size === 0) byNumber.delete(entry.to)
+    const { ref, to } = entry.doubt
+    all.delete(ref)
+    const same = byNumber.get(to)
+    if (!same) return
+    if (same.length === 1) byNumber.delete(to)
+    else same.splice(same.indexOf(entry), 1)
   }
 
   /** Oldest first, as they were added. */
   function forget() {
     for (const entry of all.values()) {
-      if (all.size <= MAX_DOUBTS && entry.wireAt > now() - MEMORY_MS) return
+      if (all.size <= MAX_DOUBTS && entry.doubt.wireAt > now() - MEMORY_MS) return
       remove(entry)
     }
   }
 
   function find(report: DeliveryReport, to: string): { entry: Entry; isCertain: boolean } | undefined {
-    const same = [...(byNumber.get(to)?.values() ?? [])]
+    const same = byNumber.get(to) ?? []
     if (report.ref !== undefined) {
-      const own = same.filter(({ short }) => short === report.ref)
+      const own = same.filter(({ doubt }) => shortRef(doubt.ref) === report.ref)
       return own.length === 1 ? { entry: own[0]!, isCertain: true } : undefined
     }
-    const fitting = same.filter((entry) => fits(entry, report))
+    const fitting = same.filter(({ doubt }) => fits(doubt, report))
     return fitting.length === 1 ? { entry: fitting[0]!, isCertain: false } : undefined
   }
 
   function prove(entry: Entry, report: DeliveryReport, isCertain: boolean): Proof | undefined {
     if (!report.status) return undefined
-    if (report.status === 'DELIVERED') entry.delivered.add(report.id)
+    const { doubt, delivered } = entry
+    if (report.status === 'DELIVERED' && !delivered.includes(report.id)) delivered.push(report.id)
     // One part that arrived proves that the message left, and no more.
-    const isPartial = report.status === 'DELIVERED' && entry.delivered.size < entry.parts
-    return { ref: entry.ref, status: isPartial ? 'SENT' : report.status, isCertain }
+    const isPartial = report.status === 'DELIVERED' && delivered.length < doubt.parts
+    return { ref: doubt.ref, status: isPartial ? 'SENT' : report.status, isCertain }
   }
 
   return {
     begin(doubt) {
-      const entry = {
-        ...doubt,
-        short: shortRef(doubt.ref),
-        isOpen: false,
-        early: [],
-        delivered: new Set<string>(),
-      }
+      const entry: Entry = { doubt, isOpen: false, early: [], delivered: [] }
       all.set(doubt.ref, entry)
-      const same = byNumber.get(doubt.to) ?? new Map<string, Entry>()
-      byNumber.set(doubt.to, same.set(doubt.ref, entry))
+      const same = byNumber.get(doubt.to)
+      if (same) same.push(entry)
+      else byNumber.set(doubt.to, [entry])
       forget()
     },
     settle(ref) {
