@@ -160,6 +160,24 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
     expect(await ctx.db.all('select * from parked_receipts where line_id = $1', [on.line.id])).toEqual([])
   })
 
+  it('the number tells a message from the one whose id is the other spelling', async () => {
+    const [first, second] = [await onWire(), await onWire()]
+    await answer(first, ['30'])
+    await answer(second, ['48'])
+    // The carrier answers in hexadecimal and reports in decimal.
+    await report('48', 'DELIVERED', { otherIds: ['30'], to: first.to })
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['DELIVERED', 'SENT'])
+    await report('72', 'DELIVERED', { otherIds: ['48'], to: second.to })
+    expect(await statusOf(second)).toBe('DELIVERED')
+  })
+
+  it('a carrier that writes something else for the number is believed by the very id', async () => {
+    const sent = await onWire()
+    await answer(sent, fresh(1))
+    await report(fresh(1)[0]!, 'DELIVERED', { to: LINE })
+    expect(await statusOf(sent)).toBe('DELIVERED')
+  })
+
   it('a receipt that has found its message is not found again under another spelling', async () => {
     const first = await onWire()
     await report('700', 'DELIVERED', { otherIds: ['2bc'], to: first.to })
@@ -174,7 +192,7 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
     const [first, second] = [await onWire(), await onWire()]
     await answer(first, ['1'])
     await answer(second, ['1'])
-    on.recent.take('1')
+    on.recent.take({ providerId: '1', status: 'DELIVERED', at: 0 })
     await report('1')
     expect([await statusOf(first), await statusOf(second)]).toEqual(['SENT', 'DELIVERED'])
   })

@@ -1,10 +1,12 @@
 import type { Line } from '../core/line.js'
 import type { Message, Service } from '../core/message.js'
+import type { Receipt } from '../core/outcome.js'
 import { createDailyLimit, type DailyLimit, dayOf } from '../core/pacing.js'
 import type { Ctx } from '../ctx.js'
 import type { Attempt } from '../storage/attempts.js'
 import type { Lease } from '../storage/leases.js'
 import { findSentOn } from '../storage/line-days.js'
+import { mayConcern } from './receipt-match.js'
 
 /** A line with what dispatch needs to know of it. */
 export interface DispatchLine extends ReceiptLine {
@@ -26,7 +28,8 @@ export interface ReceiptLine {
  */
 export interface RecentSends {
   add(providerId: string, send: RecentSend): void
-  take(providerId: string): RecentSend | undefined
+  /** The one that a receipt is about, by its very id and number. */
+  take(receipt: Receipt): RecentSend | undefined
 }
 
 export interface RecentSend {
@@ -50,8 +53,10 @@ export function createRecentSends(): RecentSends {
       if (sends.size >= RECENT_SENDS) sends.delete(sends.keys().next().value!)
       sends.set(providerId, send)
     },
-    take(providerId) {
+    take(receipt) {
+      const { providerId = '' } = receipt
       const send = sends.get(providerId)
+      if (!send || !mayConcern(receipt, send.message.contact)) return undefined
       sends.delete(providerId)
       return send
     },

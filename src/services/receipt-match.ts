@@ -15,50 +15,57 @@ export interface Match {
   partId?: string
 }
 
-/** Finds the sends that receipts are about, by the carrier's id, by another spelling of it, or by our ref. */
-export async function matchReceipts(
+/** A receipt with the sends it may be about, the likeliest first. */
+export interface Candidates {
+  receipt: Receipt
+  sends: Match[]
+}
+
+/** Finds what receipts may be about, by the carrier's id, by another spelling of it, or by our ref. */
+export async function findCandidates(
   sql: Sql,
   lineId: string,
   receipts: readonly Receipt[],
-  remembered: ReadonlyMap<string, Attempt>,
-): Promise<{ matched: Match[]; unmatched: Receipt[] }> {
-  const asked = receipts.filter(({ providerId }) => !providerId || !remembered.has(providerId))
-  const [found, byRef] = await Promise.all([
-    findAttemptsByProvider(sql, lineId, asked.flatMap(idsOf)),
+): Promise<Candidates[]> {
+  if (receipts.length === 0) return []
+  const ids = receipts.flatMap(idsOf)
+  const [whole, byRef, parts] = await Promise.all([
+    findAttemptsByProvider(sql, lineId, ids),
     findAttemptsByRef(
       sql,
-      asked.flatMap((receipt) => receipt.ref ?? []),
+      receipts.flatMap((receipt) => receipt.ref ?? []),
     ),
+    findPartRefs(sql, lineId, ids),
   ])
-  const byProvider = new Map([...found, ...remembered])
-  const matched: Match[] = []
-  const rest: Receipt[] = []
-  for (const receipt of receipts) {
-    const exact = receipt.providerId && byProvider.get(receipt.providerId)
-    if (exact) matched.push({ receipt, attempt: exact, isLoose: false })
-    else rest.push(receipt)
-  }
-  if (rest.length === 0) return { matched, unmatched: [] }
-  const refs = await findPartRefs(sql, lineId, rest.flatMap(idsOf))
-  const attempts = await findAttemptsByRef(sql, [...new Set(refs.values())])
-  const unmatched: Receipt[] = []
-  for (const receipt of rest) {
-    const match = idsOf(receipt)
-      .map((id): Match | undefined => {
-        const isLoose = id !== receipt.providerId
-        const part = attempts.get(refs.get(id) ?? '')
-        if (part) return { receipt, attempt: part, isLoose, partId: id }
-        const whole = byProvider.get(id)
-        return whole && { receipt, attempt: whole, isLoose }
-      })
-      .find((one) => one !== undefined)
+  const ofParts = await findAttemptsByRef(sql, [...new Set(parts.values())])
+  return receipts.map((receipt) => {
+    const sends = idsOf(receipt).flatMap((id): Match[] => {
+      const isLoose = id !== receipt.providerId
+      const part = ofParts.get(parts.get(id) ?? '')
+      const attempt = whole.get(id)
+      return [
+        ...(part ? [{ receipt, attempt: part, isLoose, partId: id }] : []),
+        ...(attempt ? [{ receipt, attempt, isLoose }] : []),
+      ]
+    })
     // A driver may give a ref for want of anything better: an id that is known says more.
     const own = receipt.ref ? byRef.get(receipt.ref) : undefined
-    if (match) matched.push(match)
-    else if (own?.lineId === lineId) matched.push({ receipt, attempt: own, isLoose: false })
-    else unmatched.push(receipt)
-  }
-  return { matched, unmatched }
+    if (own?.lineId === lineId) sends.push({ receipt, attempt: own, isLoose: false })
+    return { receipt, sends }
+  })
+}
+
+/**
+ * The send that a receipt is about. One of two ids may be the other's other spelling, and then the number tells
+ * them apart. Some carriers write something else in its place: the very id counts without it, when nothing better
+ * is known.
+ */
+export function chosen(
+  { receipt, sends }: Candidates,
+  contactOf: (messageId: number) => string,
+): Match | undefined {
+  const fits = ({ attempt }: Match) => mayConcern(receipt, contactOf(attempt.messageId))
+  return sends.find(fits) ?? sends.find(({ isLoose }) => !isLoose)
 }
 
 /** Every spelling of a receipt's id, the carrier's own first. */

@@ -19,8 +19,8 @@ import {
   takeParkedReceipts,
 } from '../storage/receipts.js'
 import { saveChanges, unlessChanged } from './changes.js'
-import type { ReceiptLine, RecentSend, RecentSends } from './dispatch-line.js'
-import { idsOf, matchReceipts, mayConcern, overParts } from './receipt-match.js'
+import type { ReceiptLine, RecentSends } from './dispatch-line.js'
+import { chosen, findCandidates, idsOf, type Match, mayConcern, overParts } from './receipt-match.js'
 
 /**
  * Carriers' status news, in whatever order and number they come. A message only moves forward, one event per
@@ -60,27 +60,30 @@ async function judge(
   now: number,
   recent?: RecentSends,
 ) {
-  const remembered = new Map<string, RecentSend>()
-  for (const { providerId } of receipts) {
-    const send = providerId && recent?.take(providerId)
-    if (send) remembered.set(providerId, send)
+  const matched: Match[] = []
+  const asked: Receipt[] = []
+  const messages = new Map<number, Message>()
+  for (const receipt of receipts) {
+    const send = recent?.take(receipt)
+    if (!send) asked.push(receipt)
+    else {
+      matched.push({ receipt, attempt: send.attempt, isLoose: false })
+      messages.set(send.message.id, send.message)
+    }
   }
-  const sends = new Map([...remembered].map(([id, { attempt }]) => [id, attempt]))
-  const { matched, unmatched } = await matchReceipts(sql, on.line.id, receipts, sends)
-  const known = new Map([...remembered.values()].map(({ message }) => [message.id, message]))
-  const wanted = new Set(matched.map(({ attempt }) => attempt.messageId).filter((id) => !known.has(id)))
-  const messages = new Map([...known, ...(await find(sql, [...wanted]))])
+  const candidates = await findCandidates(sql, on.line.id, asked)
+  const wanted = candidates.flatMap(({ sends }) => sends.map(({ attempt }) => attempt.messageId))
+  const unknown = [...new Set(wanted)].filter((id) => !messages.has(id))
+  for (const [id, message] of await find(sql, unknown)) messages.set(id, message)
+  const waiting: Receipt[] = []
+  for (const one of candidates) {
+    const match = chosen(one, (id) => messages.get(id)?.contact ?? '')
+    if (match) matched.push(match)
+    else waiting.push(one.receipt)
+  }
+  const parts = await overParts(sql, matched)
   const changes = new Map<number, Change>()
   const proven: Attempt[] = []
-  const strangers = matched.filter(({ isLoose, receipt, attempt }) => {
-    const { contact = '' } = messages.get(attempt.messageId) ?? {}
-    return isLoose && !mayConcern(receipt, contact)
-  })
-  const parts = await overParts(
-    sql,
-    matched.filter((match) => !strangers.includes(match)),
-  )
-  const waiting = [...unmatched, ...strangers.map(({ receipt }) => receipt)]
   for (const { attempt, receipt } of parts.matches) {
     const change = changes.get(attempt.messageId)
     const current = change?.after ?? messages.get(attempt.messageId)

@@ -12,6 +12,7 @@ import { forgetReceipts, listParkedReceipts, takeParkedReceipts } from '../stora
 import { saveChanges, unlessChanged } from './changes.js'
 import type { Claimed } from './claim.js'
 import type { DispatchLine } from './dispatch-line.js'
+import { mayConcern } from './receipt-match.js'
 import { applyParked, withReceipt } from './receipts.js'
 
 export interface Ended {
@@ -71,7 +72,7 @@ async function recordExpected(
   const rest: Receipt[] = []
   for (const receipt of receipts) {
     const index = taken.get(receipt.providerId ?? '')
-    if (index === undefined) rest.push(receipt)
+    if (index === undefined || !mayConcern(receipt, changes[index]!.before.contact)) rest.push(receipt)
     else changes[index] = withReceipt(on, changes[index]!, ended[index]!.claimed.attempt, receipt, now)
   }
   if (rest.length < receipts.length) ctx.failpoint('receipt.before_commit')

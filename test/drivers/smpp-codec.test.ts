@@ -381,6 +381,9 @@ describe('ids', () => {
     expect(possibleIds('0042', 'none')).toEqual(['0042'])
     expect(possibleIds('16', 'dec_to_hex')).not.toContain('22')
     expect(possibleIds('16', 'hex_to_dec')).toContain('22')
+    // Who names the form is believed first.
+    expect(possibleIds('16', 'dec_to_hex')[0]).toBe('10')
+    expect(possibleIds('16', 'any')[0]).toBe('16')
   })
 })
 

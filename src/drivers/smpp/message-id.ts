@@ -10,7 +10,9 @@ const HEX = /^[\da-f]{1,40}$/i
  */
 export function possibleIds(id: string, form: IdForm): string[] {
   if (form === 'none') return [id]
-  const keys = [id, ...converted(id, form)].map((one) => idKey(one, form))
+  // An operator who names the form knows; otherwise the carrier's own spelling is the likeliest.
+  const others = converted(id, form)
+  const keys = (form === 'any' ? [id, ...others] : [...others, id]).map((one) => idKey(one, form))
   return [...new Set([...keys, id, id.toLowerCase(), id.toUpperCase()])]
 }
 
