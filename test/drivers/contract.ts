@@ -148,12 +148,7 @@ export function driverContract(
     }
     const copies = async (to: string, content: string) =>
       (await carrier.taken(to)).filter((one) => one.content === content).length
-    const inbound = async (from: string): Promise<Json[]> => {
-      const query = `number=${encodeURIComponent(from)}&is_outbound=false&limit=100`
-      const { body } = await world.get(`/api/v2/messages?${query}`)
-      expect(body.data, JSON.stringify(body)).toBeTruthy()
-      return body.data.filter((message: Json) => message.to_number === NUMBER)
-    }
+    const inbound = (from: string) => world.arrived(NUMBER, from)
 
     it.each(traits.badConfigs)(
       'settings that cannot be are refused, and it says which: %j',

@@ -43,11 +43,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
   }
   const becomes = (handle: string, record: Json) =>
     eventually(async () => expect(await world.record(handle)).toMatchObject(record))
-  const inbox = async (from: string): Promise<string[]> => {
-    const query = `number=${encodeURIComponent(from)}&is_outbound=false&order_direction=asc`
-    const { data } = (await world.get(`/api/v2/messages?${query}`)).body
-    return data.map((message: Json) => message.content)
-  }
+  const inbox = async (from: string) => (await world.arrived(LINE, from)).map(({ content }) => content)
   const posts = (path: string, to: string) =>
     sink.received.filter((post) => post.path === path && post.body.number === to)
 

@@ -59,6 +59,11 @@ export interface World {
   status(handle: string, as?: Who): Promise<Json>
   /** The full record of a handle. */
   record(handle: string, as?: Who): Promise<Json>
+  /**
+   * Records of what a person sent to a line, oldest first. Not by the list, which may be asked only so often: this
+   * can be asked again and again.
+   */
+  arrived(line: string, from: string): Promise<Json[]>
   /** What a phone shows: texts that came in, oldest first. */
   inbox(phone: string, as?: Who): Promise<Json[]>
   /** Types on a phone. */
@@ -151,6 +156,13 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
     },
     status: async (handle, as) => (await world.get(`/api/status?handle=${handle}`, as)).body,
     record: async (handle, as) => (await world.get(`/api/v2/messages/${handle}`, as)).body.data,
+    async arrived(line, from) {
+      const rows = await app.ctx.db.all<{ handle: string }>(
+        'select handle from messages where line_number = $1 and contact = $2 and is_outbound = 0 order by id',
+        [line, from],
+      )
+      return Promise.all(rows.map(({ handle }) => world.record(handle)))
+    },
     async inbox(phone, as) {
       const reply = await world.get(`/sim/phones/${encodeURIComponent(phone)}/inbox?limit=1000`, as)
       return reply.body.data.filter((message: Json) => message.direction === 'in')
