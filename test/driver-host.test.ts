@@ -208,6 +208,17 @@ describe.each(ENGINES)('what a driver gets of the program on %s', (engine) => {
     // Its end becomes known.
     await host().receipt({ providerId: 'p-sent', status: 'DELIVERED', at: world.app.ctx.clock.now() })
     expect((await host().openSends()).map(({ content }) => content)).toEqual(['doubt'])
+    // However many came after it.
+    const { db } = world.app.ctx
+    const { message_id, line_id } = (await db.one("select * from attempts where state = 'unknown'"))!
+    await db.run(
+      `insert into attempts (ref, message_id, n, line_id, epoch, service, state, wire_at, lookups)
+       with recursive many(i) as (select 1 union all select i + 1 from many where i < 10500)
+       select 'ffffffff-' || i, $1, i + 100, $2, 1, 'SMS', 'refused', 0, 0 from many`,
+      [message_id!, line_id!],
+    )
+    expect((await host().openSends()).map(({ content }) => content)).toEqual(['doubt'])
+    await db.run('delete from attempts where n >= 100')
   })
 
   it('gives each line an address for callbacks, the same after a restart', async () => {

@@ -137,25 +137,41 @@ export async function listOpenAttempts(sql: Sql, lineId: string, beforeEpoch: nu
 }
 
 const OPEN_SENDS = 1000
+/** Attempts of all lines that are looked through for them: a start must not take longer the more there were. */
+const LOOKED_AT = 10_000
 
-/** Sends whose end is not known, newest first: in doubt, given up, or taken and not heard of since. */
+const OPEN_SEND = 'a.ref, a.provider_id, m.contact, m.content, a.service, a.wire_at'
+
+/**
+ * Sends whose end is not known, newest first: all that are in doubt, and of the latest those that were given up, or
+ * taken and not heard of since.
+ */
 export async function listOpenSends(sql: Sql, lineId: string, sinceRef: string): Promise<OpenSend[]> {
-  const rows = await sql.all(
-    `select a.ref, a.provider_id, m.contact, m.content, a.service, a.wire_at
-     from attempts a join messages m on m.id = a.message_id
-     where a.ref >= $1 and a.line_id = $2
-     and (a.state in ('on_wire', 'unknown') or (a.state = 'given_up' and m.status = 'ERROR') or (a.state = 'accepted' and m.status in ('ACCEPTED', 'SENT')))
-     order by a.ref desc limit $3`,
-    [sinceRef, lineId, OPEN_SENDS],
+  const inDoubt = await sql.all(
+    `select ${OPEN_SEND} from messages m join attempts a on a.message_id = m.id and a.n >= m.attempts
+     where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.ref >= $2
+     and a.state in ('on_wire', 'unknown') order by a.ref desc limit $3`,
+    [lineId, sinceRef, OPEN_SENDS],
   )
-  return rows.map((row) => ({
-    ref: row.ref as string,
-    providerId: row.provider_id as string | null,
-    to: row.contact as string,
-    content: row.content as string,
-    service: row.service as Service,
-    wireAt: row.wire_at as number,
-  }))
+  const latest = await sql.all(
+    `select ${OPEN_SEND} from (select * from attempts where ref >= $1 order by ref desc limit $4) a
+     join messages m on m.id = a.message_id
+     where a.line_id = $2
+     and ((a.state = 'given_up' and m.status = 'ERROR') or (a.state = 'accepted' and m.status in ('ACCEPTED', 'SENT')))
+     order by a.ref desc limit $3`,
+    [sinceRef, lineId, OPEN_SENDS, LOOKED_AT],
+  )
+  return [...inDoubt, ...latest]
+    .map((row) => ({
+      ref: row.ref as string,
+      providerId: row.provider_id as string | null,
+      to: row.contact as string,
+      content: row.content as string,
+      service: row.service as Service,
+      wireAt: row.wire_at as number,
+    }))
+    .sort((a, b) => (a.ref < b.ref ? 1 : -1))
+    .slice(0, OPEN_SENDS)
 }
 
 /** When the line last used its wire, so that a new driver keeps its pace. Refs are ordered by time. */

@@ -52,7 +52,7 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
     tail: string,
     { values, differing }: Alike,
   ): number {
-    const key = `insert ${table} ${tail} ${differing}`
+    const key = `insert ${table} ${shapeOf(columns)} ${tail} ${differing}`
     if (rows.length < TOGETHER || (prepared.size >= MANY_SHAPES && !prepared.has(key))) return 0
     const statement = prepare(key, () => insertText(table, columns, tail, differing))
     const common = values.filter((_, i) => !differing.includes(i))
@@ -67,7 +67,7 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
     one: (sql, params) => query(sql).get(...params),
     run: (sql, params = []) => Number(query(sql).run(...params).changes),
     insertMany(table, columns, rows, tail = '', alike) {
-      const statement = prepare(`insert ${table} ${Object.keys(columns)} ${tail}`, () =>
+      const statement = prepare(`insert ${table} ${shapeOf(columns)} ${tail}`, () =>
         insertText(table, columns, tail),
       )
       if (!alike) {
@@ -82,11 +82,21 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
       }
     },
     updateMany(table, keys, set, rows, guard = '') {
-      const key = `update ${table} ${Object.keys(keys)} ${Object.keys(set)} ${guard}`
+      const key = `update ${table} ${shapeOf(keys)} ${shapeOf(set)} ${guard}`
       const statement = prepare(key, () => updateText(table, keys, set, guard))
       return rows.map((row) => Number(statement.run(...row).changes) > 0)
     },
   }
+}
+
+/** What tells the columns of one statement from those of another. */
+function shapeOf(columns: Columns): string {
+  let shape = ''
+  for (const name in columns) {
+    const column = columns[name]!
+    shape += typeof column === 'string' ? `${name},` : `${name}=${column.as},`
+  }
+  return shape
 }
 
 /** A column's value in a statement: its parameter, or what is computed of the parameters. */
