@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Columns } from '../src/storage/db.js'
 import { createWorld, ENGINES, type Json, LINE, type World } from './support/world.js'
@@ -23,6 +24,69 @@ describe.each(ENGINES)('rows written together on %s', (engine) => {
     expect(kept).toHaveLength(2)
     expect(kept).toContainEqual({ reason: 'a reason', answer: null })
     expect(kept).toContainEqual({ reason: null, answer: 'an answer' })
+  })
+
+  it('any rows with any columns are read back as they were written, and as they were changed', async () => {
+    const { db } = world.app.ctx
+    const texts = ['reason', 'answer', 'answer_headers'] as const
+    const numbers = ['http_status', 'ms', 'at'] as const
+    const value = fc.constantFrom('', 'a', "it's", '"quoted" \\ and {braces}, commas', 'ünïcode 🎈', 'NULL')
+    const number = fc.constantFrom(0, 1, -7, 200, 2 ** 40)
+    let id = 1_000_000
+    const batch = fc
+      .record({
+        texts: fc.subarray([...texts]),
+        size: fc.integer({ min: 1, max: 40 }),
+        // Rows of a batch are mostly alike, or all different.
+        palette: fc.array(fc.record({ text: value, number }), { minLength: 1, maxLength: 4 }),
+        dice: fc.infiniteStream(fc.nat()),
+      })
+      .map(({ texts, size, palette, dice }) => {
+        const pick = () => palette[dice.next().value! % palette.length]!
+        const columns = ['delivery_id', 'n', 'request_headers', ...numbers, ...texts]
+        const rows = Array.from({ length: size }, () => [
+          id++,
+          1,
+          '{}',
+          ...numbers.map(() => pick().number),
+          ...texts.map(() => pick().text),
+        ])
+        return { columns, rows }
+      })
+    const typeOf = (name: string) =>
+      ['reason', 'answer', 'answer_headers', 'request_headers'].includes(name) ? 'text' : 'bigint'
+    const typed = (names: readonly string[]): Columns =>
+      Object.fromEntries(names.map((name) => [name, typeOf(name)]))
+    await fc.assert(
+      fc.asyncProperty(batch, async ({ columns, rows }) => {
+        const read = async () =>
+          (
+            await db.all<Json>(
+              `select ${columns} from webhook_attempts where delivery_id between $1 and $2 order by delivery_id`,
+              [rows[0]![0]!, rows.at(-1)![0]!],
+            )
+          ).map((row) => columns.map((name) => row[name]))
+        await db.insertMany('webhook_attempts', typed(columns), rows)
+        expect(await read()).toEqual(rows)
+        const changed = rows.map(([own, n, headers, ...rest]) => [own!, n!, headers!, ...rest.toReversed()])
+        const names = columns.slice(3)
+        // Only of their own kind: the numbers stand before the texts.
+        const sorted = changed.map((row) => [
+          ...row.slice(0, 3),
+          ...row.slice(3).filter((one) => typeof one === 'number'),
+          ...row.slice(3).filter((one) => typeof one === 'string'),
+        ])
+        const done = await db.updateMany(
+          'webhook_attempts',
+          { delivery_id: 'bigint' },
+          typed(names),
+          sorted.map((row) => [row[0]!, ...row.slice(3)]),
+        )
+        expect(done).toEqual(rows.map(() => true))
+        expect(await read()).toEqual(sorted)
+      }),
+      { numRuns: 60 },
+    )
   })
 
   it('messages that use different fields, many at once, keep them', async () => {
