@@ -92,6 +92,8 @@ async function recordExpected(
   if (rest.length < receipts.length) ctx.failpoint('receipt.after_commit')
   for (const [providerId, index] of taken) {
     const { claimed } = ended[index]!
+    // Its receipt has come with it.
+    if (changes[index]!.via) continue
     const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
     on.recent.add(providerId, { attempt: { ...claimed.attempt, state: 'accepted' }, message })
   }
