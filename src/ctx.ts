@@ -14,7 +14,7 @@ import type { WebhookBook } from './services/webhook-book.js'
 import type { WorldSettings } from './services/world.js'
 import type { Blobs } from './storage/blobs.js'
 import type { Db } from './storage/db.js'
-import type { NewMessage } from './storage/messages.js'
+import type { NewMessage } from './storage/message-rows.js'
 
 /** The long-lived things, built once in app.ts and handed to everything that has effects. */
 export interface Ctx {

@@ -4,7 +4,7 @@ import { consentWord, START_TEXT, STOP_TEXT } from '../core/opt-out.js'
 import type { Ctx } from '../ctx.js'
 import type { Sql } from '../storage/db.js'
 import { findGroups } from '../storage/groups.js'
-import type { NewMessage } from '../storage/messages.js'
+import type { NewMessage } from '../storage/message-rows.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../storage/opt-outs.js'
 import { newOutbound } from './outbound.js'
 

@@ -4,7 +4,7 @@ import type { Ctx } from '../ctx.js'
 import { findAccount } from '../storage/accounts.js'
 import { findContacts, insertContacts, lockContacts } from '../storage/contacts.js'
 import type { Sql } from '../storage/db.js'
-import type { NewMessage } from '../storage/messages.js'
+import type { NewMessage } from '../storage/message-rows.js'
 
 /**
  * Whoever writes to a line becomes a contact of its account, with nothing known but the number and the line.

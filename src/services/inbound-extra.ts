@@ -7,7 +7,8 @@ import type { Inbound } from '../drivers/driver.js'
 import { findAttemptsByProvider } from '../storage/attempts.js'
 import { nextRevision } from '../storage/card-sessions.js'
 import type { Sql } from '../storage/db.js'
-import { findInbound, findMessagesById, type NewMessage } from '../storage/messages.js'
+import type { NewMessage } from '../storage/message-rows.js'
+import { findInbound, findMessagesById } from '../storage/messages.js'
 
 /** Where an inbound message goes, and what came together with it. */
 export interface Arrival {

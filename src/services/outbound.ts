@@ -7,7 +7,8 @@ import { serviceChain } from '../core/service.js'
 import { originatorOf } from '../core/thread.js'
 import type { Ctx } from '../ctx.js'
 import { findSeat } from '../storage/accounts.js'
-import { findMessage, type NewMessage } from '../storage/messages.js'
+import type { NewMessage } from '../storage/message-rows.js'
+import { findMessage } from '../storage/messages.js'
 import type { UsableLine } from './directory.js'
 
 /** On whose behalf something is done, and, for a token made for some lines only, on which. */

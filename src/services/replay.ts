@@ -1,7 +1,8 @@
 import { AppError } from '../core/errors.js'
 import { isSameSend } from '../core/message.js'
 import type { Sql } from '../storage/db.js'
-import { findMessagesByHandle, listTwins, type NewMessage } from '../storage/messages.js'
+import type { NewMessage } from '../storage/message-rows.js'
+import { findMessagesByHandle, listTwins } from '../storage/messages.js'
 import { findReplay, type Replay } from '../storage/replays.js'
 
 /** What makes two requests the same request. */

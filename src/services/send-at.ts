@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.js'
 import { sendAtFault } from '../core/schedule.js'
 import type { Ctx } from '../ctx.js'
-import type { NewMessage } from '../storage/messages.js'
+import type { NewMessage } from '../storage/message-rows.js'
 import type { Accepted } from './messages.js'
 import { firstAnswers, mayRepeat, type RequestIdentity } from './replay.js'
 

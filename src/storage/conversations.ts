@@ -1,7 +1,7 @@
 import type { Message } from '../core/message.js'
 import type { Row, Sql } from './db.js'
+import { toMessage } from './message-rows.js'
 import type { Place, Turn } from './message-scan.js'
-import { toMessage } from './messages.js'
 
 /** The latest message of a conversation on one of these lines, failed ones aside: they started nothing. */
 export async function findLatestWith(

@@ -1,7 +1,7 @@
 import type { Message, MessageType, Service, Status } from '../core/message.js'
 import type { Param, Sql } from './db.js'
 import { type CountFilter, DAY, type DateField, HOUR, sumAll, sumBuckets } from './message-counts.js'
-import { toMessage } from './messages.js'
+import { toMessage } from './message-rows.js'
 
 /** One conjunction of conditions. A query by number may mean two of them: as contact, and as line. */
 export interface Branch {

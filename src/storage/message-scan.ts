@@ -1,6 +1,6 @@
 import type { Message, Service, Status } from '../core/message.js'
 import type { Param, Row, Sql } from './db.js'
-import { toMessage } from './messages.js'
+import { toMessage } from './message-rows.js'
 
 /** A place in the order of messages, newest first. */
 export interface Place {

@@ -1,6 +1,6 @@
 import type { Message } from '../core/message.js'
 import type { Param, Sql } from './db.js'
-import { toMessage } from './messages.js'
+import { toMessage } from './message-rows.js'
 
 /** Announced when a message is stored that waits for its time. */
 export const SCHEDULE_TOPIC = 'schedule'

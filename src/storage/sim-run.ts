@@ -1,6 +1,7 @@
 import type { Message } from '../core/message.js'
 import type { Sql } from './db.js'
-import { countMessages, toMessage } from './messages.js'
+import { toMessage } from './message-rows.js'
+import { countMessages } from './messages.js'
 import type { WorldScope } from './sim-world.js'
 
 /** Deletes the messages of a test run with all that became of them. Answers how many there were. */

@@ -1,5 +1,5 @@
 import type { Message } from '../core/message.js'
-import type { NewMessage } from '../storage/messages.js'
+import type { NewMessage } from '../storage/message-rows.js'
 import type { Entry } from './line-queue.js'
 
 /**

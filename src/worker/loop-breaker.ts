@@ -3,7 +3,7 @@ import { createLoopWatch } from '../core/loop.js'
 import { conversationOf } from '../core/message.js'
 import type { Ctx } from '../ctx.js'
 import { holdConversation } from '../services/holds.js'
-import type { NewMessage } from '../storage/messages.js'
+import type { NewMessage } from '../storage/message-rows.js'
 import type { createLineQueue, Entry } from './line-queue.js'
 
 /** Watches a line's conversations for loops, and keeps back what belongs to a held one. */
