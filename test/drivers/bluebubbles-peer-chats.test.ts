@@ -2,13 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { BlueBubbles } from '../peers/bluebubbles/bluebubbles.js'
 import { FIND_MY_BALLOON } from '../peers/bluebubbles/phone.js'
 import { ask, createMacs, eventually, form, manualClock } from '../support/bluebubbles.js'
-
-const ALICE = '+15550111111'
-const BOB = '+15550122222'
-const CAROL = '+15550133333'
-const PA = 'private-api'
-const chatOf = (address: string) => `iMessage;-;${address}`
-const at = (guid: string) => encodeURIComponent(guid)
+import { ALICE, at, BOB, CAROL, chatOf, PA } from '../support/bluebubbles-peer.js'
 
 const macs = createMacs()
 const { open } = macs

@@ -2,15 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { BlueBubbles, BlueBubblesOptions } from '../peers/bluebubbles/bluebubbles.js'
 import { WEBHOOK_EVENTS } from '../peers/bluebubbles/webhooks.js'
 import { ask, createMacs, type Event, eventually, manualClock } from '../support/bluebubbles.js'
+import { ALICE, at, BOB, CAROL, chatOf, keys, PA } from '../support/bluebubbles-peer.js'
 
-const ALICE = '+15550111111'
-const BOB = '+15550122222'
-const CAROL = '+15550133333'
-const PA = 'private-api'
-const chatOf = (address: string) => `iMessage;-;${address}`
-const at = (guid: string) => encodeURIComponent(guid)
 const types = (events: Event[]) => events.map(({ type }) => type)
-const keys = (value: object) => Object.keys(value).sort()
 
 const macs = createMacs()
 afterEach(macs.close)
