@@ -4,6 +4,7 @@ import { canceled } from '../core/schedule.js'
 import type { Ctx } from '../ctx.js'
 import { appendEvents } from '../storage/events.js'
 import { countMessages, findMessage, deleteMessage as hide, lockMessages } from '../storage/messages.js'
+import { lockFeed } from '../storage/webhook-feeds.js'
 import { eraseDeliveries } from '../storage/webhook-log.js'
 import { saveChanges } from './changes.js'
 import { type Actor, isWithin } from './outbound.js'
@@ -16,6 +17,7 @@ import { type Actor, isWithin } from './outbound.js'
 export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
+    await lockFeed(sql, actor.account.id)
     const found = await findMessage(sql, handle, actor.account.id)
     // Somebody may have deleted it, or changed what the totals count, before the lock was taken.
     const before = found && (await lockMessages(sql, [found.id])).get(found.id)

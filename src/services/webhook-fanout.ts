@@ -48,15 +48,19 @@ export async function fanOut(
   const last = events.at(-1)
   if (!last) return { feed, deliveries: [], more: false }
   const account = await ctx.directory.account(accountId)
-  const deliveries = account ? await deliveriesOf(ctx, account, events, render) : []
+  const made = account ? await deliveriesOf(ctx, account, events, render) : []
   ctx.failpoint('webhook.before_fanout')
-  const moved = await ctx.db.tx(async (sql) => {
-    if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return false
-    await insertDeliveries(sql, deliveries)
-    return true
+  const deliveries = await ctx.db.tx(async (sql) => {
+    if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return undefined
+    // Asked here, where nobody can delete one unseen: whoever does that waits for the feed.
+    const subjects = new Set(made.map(({ subject }) => subject))
+    const deleted = new Set(await listDeleted(sql, [...subjects]))
+    const wanted = made.filter(({ subject }) => !deleted.has(subject))
+    await insertDeliveries(sql, wanted)
+    return wanted
   })
   ctx.failpoint('webhook.after_fanout')
-  if (!moved) return undefined
+  if (!deliveries) return undefined
   return {
     feed: { accountId, seq: last.seq },
     deliveries,
@@ -81,7 +85,7 @@ async function deliveriesOf(
       const kind = webhookTypeOf(type)
       return kind === 'outbound' || (kind !== undefined && endpoints.has(kind))
     }),
-    await remembered(ctx, events),
+    remembered(ctx, events),
   )
   const now = ctx.clock.now()
   const lanes = new Map<string, string>()
@@ -115,14 +119,13 @@ async function deliveriesOf(
   })
 }
 
-/** Messages that this process accepted lately, and that have not been deleted since: they need not be read. */
-async function remembered(ctx: Ctx, events: readonly Event[]): Promise<Map<string, NewMessage>> {
+/** Messages that this process accepted lately: they need not be read. */
+function remembered(ctx: Ctx, events: readonly Event[]): Map<string, NewMessage> {
   const known = new Map<string, NewMessage>()
   for (const { subject } of events) {
     const message = ctx.acceptance.recent(subject)
     if (message?.groupId === null) known.set(subject, message)
   }
-  for (const handle of await listDeleted(ctx.db, [...known.keys()])) known.delete(handle)
   return known
 }
 

@@ -51,6 +51,12 @@ export async function moveFeed(sql: Sql, accountId: string, from: number, to: nu
   return moved > 0
 }
 
+/** Until this transaction ends, no event of the account becomes a delivery. */
+export async function lockFeed(sql: Sql, accountId: string): Promise<void> {
+  if (sql.engine === 'postgres')
+    await sql.one('select 1 from webhook_feeds where account_id = $1 for update', [accountId])
+}
+
 /** Keeps what this node holds and takes free parts up to its share. Answers all that it now holds. */
 export async function holdShards(db: Db, nodeId: string, share: number, leaseMs: number): Promise<number[]> {
   const now = nowOf(db)

@@ -12,6 +12,7 @@ import {
   type WebhookFeed,
 } from '../storage/webhook-feeds.js'
 import { RESET_TOPIC } from '../wakes.js'
+import { createFreshDeliveries } from './fresh-deliveries.js'
 import { createLane, createSlots, type Lane } from './webhook-lane.js'
 
 export interface Courier {
@@ -43,6 +44,7 @@ export function createCourier(
 ): Courier {
   const deliverer = createDeliverer(ctx)
   const slots = createSlots(POSTS_AT_ONCE)
+  const fresh = createFreshDeliveries()
   const accounts = new Map<string, Feeding>()
   const lanes = new Map<string, Lane>()
   const leaving = new Set<Lane>()
@@ -57,11 +59,11 @@ export function createCourier(
       ctx.db.engine === 'sqlite'
         ? ALL_SHARDS
         : await holdShards(ctx.db, nodeId, Math.ceil(WEBHOOK_SHARDS / liveNodes()), ctx.config.leaseMs)
-    const fresh = held.filter((shard) => !shards.has(shard))
+    const added = held.filter((shard) => !shards.has(shard))
     shards = new Set(held)
     for (const accountId of accounts.keys()) if (!isOurs(accountId)) accounts.delete(accountId)
     for (const [key, lane] of lanes) if (!isOurs(lane.accountId)) drop(key, lane)
-    if (fresh.length > 0) await look(fresh)
+    if (added.length > 0) await look(added)
   }
 
   /** Everything that is left to do, from the database. */
@@ -80,7 +82,7 @@ export function createCourier(
   function laneOf(key: string, accountId: string): Lane {
     const known = lanes.get(key)
     if (known) return known
-    const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, () => {
+    const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, fresh, () => {
       if (lanes.get(key) === lane && lane.isIdle()) lanes.delete(key)
     })
     lanes.set(key, lane)
@@ -95,6 +97,7 @@ export function createCourier(
 
   /** The account's world was begun anew: nothing of the old one is posted any more. */
   function abandon(accountId: string) {
+    fresh.forget(accountId)
     for (const [key, lane] of lanes) {
       if (lane.accountId !== accountId) continue
       lanes.delete(key)
@@ -122,11 +125,12 @@ export function createCourier(
       state.feed ??= (await findFeed(ctx.db, accountId)) ?? null
       while (state.again && state.feed && !stopped && isOurs(accountId)) {
         state.again = false
+        const since = fresh.mark()
         const step = await fanOut(ctx, state.feed, render)
         // Another process was here: what it left tells where to go on.
         state.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
         state.again ||= !step || step.more
-        if (step) bring(accountId, step.deliveries)
+        if (step) bring(accountId, step.deliveries, since)
       }
     } catch (error) {
       ctx.log.error(
@@ -139,14 +143,9 @@ export function createCourier(
     }
   }
 
-  function bring(accountId: string, deliveries: readonly NewDelivery[]) {
-    const fresh = new Map<string, NewDelivery[]>()
-    for (const one of deliveries) {
-      const known = fresh.get(one.lane)
-      if (known) known.push(one)
-      else fresh.set(one.lane, [one])
-    }
-    for (const [key, some] of fresh) laneOf(key, accountId).take(some)
+  function bring(accountId: string, deliveries: readonly NewDelivery[], since: number) {
+    fresh.add(deliveries, since)
+    for (const key of new Set(deliveries.map(({ lane }) => lane))) laneOf(key, accountId).wake()
   }
 
   function tendSafely(): Promise<void> {
@@ -162,9 +161,7 @@ export function createCourier(
       subscriptions.push(
         ctx.wakes.on(RESET_TOPIC, abandon),
         ctx.wakes.on(EVENTS_TOPIC, feedOn),
-        ctx.wakes.on(ERASED_TOPIC, (accountId) => {
-          for (const lane of lanes.values()) if (lane.accountId === accountId) lane.forget()
-        }),
+        ctx.wakes.on(ERASED_TOPIC, fresh.forget),
         ctx.wakes.on(FEEDS_TOPIC, (accountId) => {
           // It had none when it was last asked for.
           if (accounts.get(accountId)?.feed === null) accounts.delete(accountId)

@@ -6,9 +6,9 @@ import {
   findDeliveries,
   listLaneQueue,
   listSubjectQueue,
-  type NewDelivery,
   type QueuedDelivery,
 } from '../storage/webhook-deliveries.js'
+import type { FreshDeliveries } from './fresh-deliveries.js'
 import { createLineQueue, type Entry } from './line-queue.js'
 
 /**
@@ -17,10 +17,8 @@ import { createLineQueue, type Entry } from './line-queue.js'
  */
 export interface Lane {
   accountId: string
-  /** These are new in the table. */
-  take(fresh: readonly NewDelivery[]): void
-  /** Some of what it was given is no longer so. */
-  forget(): void
+  /** There is something new in the table. */
+  wake(): void
   /** Something that was done is to be done again: the window is read from the start. */
   reread(): void
   isIdle(): boolean
@@ -46,8 +44,6 @@ const PAUSE = { each: 25, most: 250 }
 const MOST_LEFT = 256
 const READ_AT_ONCE = 500
 const WINDOW = 2000
-/** New deliveries that are kept at hand; what is beyond that is read back when its turn has come. */
-const MOST_FRESH = 1000
 
 export function createLane(
   ctx: Ctx,
@@ -55,11 +51,10 @@ export function createLane(
   accountId: string,
   deliverer: Deliverer,
   slots: Slots,
+  fresh: Pick<FreshDeliveries, 'take'>,
   onIdle: () => void,
 ): Lane {
   const queue = createLineQueue()
-  /** As they were written a moment ago, by their event. */
-  const fresh = new Map<string, NewDelivery>()
   let width = WIDTH.start
   /** On the wire. */
   let inFlight = 0
@@ -146,9 +141,8 @@ export function createLane(
   async function start(entries: readonly Entry[], troubled: boolean) {
     const deliveries = new Map<number, Delivery>()
     for (const { id, handle } of entries) {
-      const delivery = fresh.get(handle)
-      // Once only: at the next try it is no longer new.
-      if (delivery && fresh.delete(handle)) deliveries.set(id, asStored(id, delivery))
+      const delivery = fresh.take(key, handle)
+      if (delivery) deliveries.set(id, asStored(id, delivery))
     }
     try {
       const others = entries.flatMap(({ id }) => (deliveries.has(id) ? [] : id))
@@ -224,12 +218,10 @@ export function createLane(
 
   return {
     accountId,
-    take(some) {
-      for (const delivery of some) if (fresh.size < MOST_FRESH) fresh.set(String(delivery.eventSeq), delivery)
+    wake() {
       unread = true
       wake()
     },
-    forget: () => fresh.clear(),
     reread() {
       void ctx.errand(() => read(0).then(wake, wake))
     },
