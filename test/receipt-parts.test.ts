@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Line } from '../src/core/line.js'
 import type { Receipt, SendResult } from '../src/core/outcome.js'
+import { createDailyLimit, dayOf } from '../src/core/pacing.js'
+import { createTurns } from '../src/services/batch.js'
 import { type Claimed, claim } from '../src/services/claim.js'
 import { createRecentSends, type DispatchLine } from '../src/services/dispatch-line.js'
+import { createNews } from '../src/services/news.js'
 import { recordReceipts, rematchParked } from '../src/services/receipts.js'
 import { recordResults } from '../src/services/results.js'
+import { findSentOn } from '../src/storage/line-days.js'
 import { listQueue } from '../src/storage/message-queue.js'
 import { findMessagesById } from '../src/storage/messages.js'
 import { createWorld, ENGINES, LINE, type World } from './support/world.js'
@@ -33,7 +37,7 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
   }
 
   /** A message on the wire. */
-  async function onWire(to = `+1202557${1000 + n}`): Promise<Sent> {
+  async function onWire(to = `+1202557${1000 + n}`, line = on): Promise<Sent> {
     const { ctx } = world.app
     n++
     const { message_handle: handle } = await world.send({ number: to, content: `parts ${n}` })
@@ -43,7 +47,7 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
       rows.map((row) => row.id),
     )
     const message = [...found.values()].find((one) => one.handle === handle)!
-    const [claimed] = await claim(ctx, on, [message], new Map())
+    const [claimed] = await claim(ctx, line, [message], new Map())
     return { claimed: claimed!, handle, to }
   }
 
@@ -169,6 +173,39 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
     expect([await statusOf(first), await statusOf(second)]).toEqual(['DELIVERED', 'SENT'])
     await report('72', 'DELIVERED', { otherIds: ['48'], to: second.to })
     expect(await statusOf(second)).toBe('DELIVERED')
+  })
+
+  it('also when the answers and the receipt come together', async () => {
+    const [first, second] = [await onWire(), await onWire()]
+    const news = createNews(world.app.ctx, on, createTurns())
+    const accepted = (sent: Sent, providerId: string) =>
+      news.ended({ claimed: sent.claimed, result: { outcome: 'accepted', providerId, status: 'SENT' } })
+    await Promise.all([
+      accepted(first, '50'),
+      accepted(second, '80'),
+      news.receipt({ providerId: '80', otherIds: ['50'], to: first.to, status: 'DELIVERED', at: 0 }),
+    ])
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['DELIVERED', 'SENT'])
+  })
+
+  it('a receipt that cannot be written fails alone, and what came with it is written once', async () => {
+    const { ctx } = world.app
+    const now = ctx.clock.now()
+    const limited = { ...on, daily: createDailyLimit(1000, now, 0) }
+    const [sent, stuck] = [await onWire(), await onWire(undefined, limited)]
+    const [id] = fresh(1)
+    await answer(sent, [id!])
+    const before = await findSentOn(ctx.db, on.line.id, dayOf(now))
+    const news = createNews(ctx, limited, createTurns())
+    const outcomes = await Promise.allSettled([
+      news.ended({ claimed: stuck.claimed, result: { outcome: 'never-left', code: 'x', detail: 'x' } }),
+      // No engine can hold this.
+      news.receipt({ providerId: `${id}-x`, status: 'SENT', at: now, code: 1n as unknown as string }),
+      news.receipt({ providerId: id!, status: 'DELIVERED', at: now }),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await statusOf(sent)).toBe('DELIVERED')
+    expect(await findSentOn(ctx.db, on.line.id, dayOf(now))).toBe(before - 1)
   })
 
   it('a carrier that writes something else for the number is believed by the very id', async () => {

@@ -85,7 +85,7 @@ export function createBatch<I, O>(
 }
 
 /** Trouble of the storage itself: doing the items one by one would only take longer to fail. */
-function concernsAll(error: unknown): boolean {
+export function concernsAll(error: unknown): boolean {
   return error instanceof CommitUnknown || (error instanceof AppError && error.code === 'unavailable')
 }
 

@@ -1,6 +1,6 @@
 import type { Receipt } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
-import { createBatch, type createTurns } from './batch.js'
+import { concernsAll, createBatch, type createTurns } from './batch.js'
 import type { DispatchLine } from './dispatch-line.js'
 import { recordReceipts } from './receipts.js'
 import { type Ended, recordResults } from './results.js'
@@ -13,26 +13,53 @@ export interface News {
 }
 
 type Item = { ended: Ended } | { receipt: Receipt }
+/** A receipt that could not be written fails alone: its carrier brings it again. */
+type Written = { next: number | null } | { fault: unknown }
 
 /**
  * Both are written together, the answers first: a receipt that came with its answer, or even before it, finds its
  * send without a look into the database, and the message changes once instead of twice.
  */
 export function createNews(ctx: Ctx, on: DispatchLine, inTurn: ReturnType<typeof createTurns>): News {
-  const batch = createBatch<Item, number | null>((items) => inTurn(() => record(items)))
+  const batch = createBatch<Item, Written>((items) => inTurn(() => record(items)))
 
-  async function record(items: readonly Item[]): Promise<(number | null)[]> {
+  async function record(items: readonly Item[]): Promise<Written[]> {
     const ended = items.flatMap((item) => ('ended' in item ? item.ended : []))
     const receipts = items.flatMap((item) => ('receipt' in item ? item.receipt : []))
     const { next, rest } =
       ended.length > 0 ? await recordResults(ctx, on, ended, receipts) : { next: [], rest: receipts }
-    if (rest.length > 0) await recordReceipts(ctx, on, rest)
+    // The answers are on disk: nothing that happens to receipts may have them written again.
+    const faults = await recordEach(rest)
     let i = 0
-    return items.map((item) => ('ended' in item ? next[i++]! : null))
+    return items.map((item) => {
+      if ('ended' in item) return { next: next[i++]! }
+      return faults.has(item.receipt) ? { fault: faults.get(item.receipt) } : { next: null }
+    })
+  }
+
+  /** Together if that can be, else one by one. */
+  async function recordEach(receipts: readonly Receipt[]): Promise<Map<Receipt, unknown>> {
+    const faults = new Map<Receipt, unknown>()
+    if (receipts.length === 0) return faults
+    try {
+      await recordReceipts(ctx, on, receipts)
+    } catch (error) {
+      if (receipts.length === 1 || concernsAll(error)) for (const one of receipts) faults.set(one, error)
+      else
+        for (const one of receipts)
+          for (const [failed, fault] of await recordEach([one])) faults.set(failed, fault)
+    }
+    return faults
+  }
+
+  async function add(item: Item): Promise<number | null> {
+    const written = await batch.add(item)
+    if ('fault' in written) throw written.fault
+    return written.next
   }
 
   return {
-    ended: (ended) => batch.add({ ended }),
-    receipt: async (receipt) => void (await batch.add({ receipt })),
+    ended: (ended) => add({ ended }),
+    receipt: async (receipt) => void (await add({ receipt })),
   }
 }

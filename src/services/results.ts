@@ -146,7 +146,9 @@ async function recordAfterAll(
       await forgetReceipts(sql, on.line.id, used)
     }
     await saveChanges(sql, changes)
-    if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(ended, now))
+    // What was written before was counted before.
+    const fresh = ended.filter((_, index) => written[index])
+    if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(fresh, now))
     return current.map((message) => message().nextActionAt)
   })
   return { next, rest: [...receipts] }

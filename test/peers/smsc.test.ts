@@ -73,7 +73,7 @@ describe('the SMSC of the tests', () => {
 
   const hasPerl = spawnSync('perl', ['-MNet::SMPP', '-e', '1']).status === 0
   it(`with Net::SMPP${hasPerl ? '' : ' (not installed here: apt-get install libnet-smpp-perl)'}`, async (test) => {
-    if (!hasPerl) return test.skip()
+    if (!hasPerl) return test.skip('Net::SMPP is not installed here')
     const script = `
       use Net::SMPP;
       my ($smpp, $bind) = Net::SMPP->new_transceiver('127.0.0.1', port => ${smsc.port},
@@ -98,7 +98,7 @@ describe('the SMSC of the tests', () => {
 
   const hasKannel = spawnSync('bearerbox', ['--version']).error === undefined
   it(`with kannel${hasKannel ? '' : ' (not installed here: apt-get install kannel)'}`, async (test) => {
-    if (!hasKannel) return test.skip()
+    if (!hasKannel) return test.skip('kannel is not installed here')
     const directory = mkdtempSync(join(tmpdir(), 'trunkline-kannel-'))
     const [admin, boxes, http] = [await freePort(), await freePort(), await freePort()]
     const config = `
