@@ -32,9 +32,10 @@ import { createFaultNetwork } from './services/sim-faults.js'
 import { openVault } from './services/vault.js'
 import { createWebhookBook } from './services/webhook-book.js'
 import { hasOwnAdminKey, seedDefaultWorld, type WorldSettings } from './services/world.js'
+import { settled } from './settled.js'
 import { createChunkBlobs } from './storage/blob-chunks.js'
 import { createFileBlobs } from './storage/blob-files.js'
-import type { Db } from './storage/db.js'
+import type { Activity, Db } from './storage/db.js'
 import { openStorage } from './storage/open.js'
 import { ACCESS_TOPIC, createWakes } from './wakes.js'
 import { createCourier } from './worker/courier.js'
@@ -98,7 +99,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   await checkVault(db, vault)
   const ids = createIds(options.random)
   const drivers = new Map<string, Driver>()
-  let errands = 0
+  const errands: Activity = { open: 0, begun: 0 }
   const ctx = {
     db,
     config,
@@ -119,8 +120,9 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     blobs: config.databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(config.data, 'media'), db),
     publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
     errand<T>(work: () => Promise<T>) {
-      errands++
-      return work().finally(() => errands--)
+      errands.open++
+      errands.begun++
+      return work().finally(() => errands.open--)
     },
     failpoint: createFailpoint(config.failpoint),
   } as unknown as Ctx
@@ -146,7 +148,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   ctx.holds = createHolds(ctx)
 
   if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
-  const settle = () => settled(() => db.pending() + errands)
+  const settle = () => settled(() => [db.activity(), errands])
   const advance = (ms: number) => clock.advance(ms, settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
   const server = await buildServer(ctx, {
@@ -197,14 +199,6 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
 async function closeServer(server: FastifyInstance, drainMs: number): Promise<void> {
   const late = setTimeout(() => server.server.closeAllConnections(), drainMs)
   await server.close().finally(() => clearTimeout(late))
-}
-
-/** Quiet for a few turns of the event loop: nothing under way, nothing that a turn would start. */
-async function settled(underWay: () => number): Promise<void> {
-  for (let quiet = 0; quiet < 6; ) {
-    await new Promise((resolve) => setImmediate(resolve))
-    quiet = underWay() === 0 ? quiet + 1 : 0
-  }
 }
 
 function listenUrl(server: FastifyInstance): string {

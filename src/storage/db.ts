@@ -65,9 +65,17 @@ export interface Db extends Sql {
   onNotify(handler: (payload: string) => void): void
   /** Hears what transactions of this process announced, after their commit. */
   onAnnounce(handler: (topic: string, detail: string) => void): void
-  /** Statements and transactions that have not finished; zero when nothing is going on. */
-  pending(): number
+  /** Statements and transactions: for whoever wants to know whether anything is going on. */
+  activity(): Activity
   close(): Promise<void>
+}
+
+/** Both numbers matter: what begins and ends between two looks was going on, too. */
+export interface Activity {
+  /** Not finished yet. */
+  open: number
+  /** Ever begun. */
+  begun: number
 }
 
 /** The connection died between COMMIT and its answer: the transaction may or may not be there. */

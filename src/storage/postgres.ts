@@ -34,7 +34,8 @@ export async function openPostgres(
   const guard = createTxGuard(options.guardTx ?? false)
   const failpoint = createFailpoint(options.failpoint ?? null)
   const durable = new WeakSet<pg.PoolClient>()
-  let pending = 0
+  let open = 0
+  let begun = 0
   let listener: pg.Client | undefined
   let closed = false
 
@@ -53,7 +54,8 @@ export async function openPostgres(
   }
 
   async function withClient<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    pending++
+    open++
+    begun++
     let client: pg.PoolClient | undefined
     try {
       client = await connect()
@@ -64,7 +66,7 @@ export async function openPostgres(
       client?.release(isConnectionLoss(error) || error instanceof CommitUnknown)
       throw translate(error)
     } finally {
-      pending--
+      open--
     }
   }
 
@@ -148,7 +150,7 @@ export async function openPostgres(
       }
       void listen()
     },
-    pending: () => pending,
+    activity: () => ({ open, begun }),
     async close() {
       closed = true
       await listener?.end().catch(() => {})

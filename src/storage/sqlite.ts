@@ -53,6 +53,7 @@ export async function openSqlite(
   let flushing = false
   let committing = 0
   let writing = 0
+  let begun = 0
 
   /** While one group is being flushed to disk, the next one is already written: the thread has them in order. */
   async function flush() {
@@ -99,6 +100,7 @@ export async function openSqlite(
       () =>
         new Promise<T>((resolve, reject) => {
           waiting.push({ run, resolve: resolve as (value: unknown) => void, reject })
+          begun++
           if (flushing) return
           flushing = true
           // After the current turn's sockets have been read: what arrived together is written together.
@@ -108,6 +110,7 @@ export async function openSqlite(
   }
 
   async function write(fn: (sql: Writes) => Promise<unknown>): Promise<void> {
+    begun++
     const steps: PlanStep[] = []
     const news = announcer.collect()
     const noted = statementsOf(
@@ -146,7 +149,7 @@ export async function openSqlite(
     notify: async () => {},
     onNotify: () => {},
     onAnnounce: announcer.onAnnounce,
-    pending: () => waiting.length + committing + writing + (flushing ? 1 : 0),
+    activity: () => ({ open: waiting.length + committing + writing + (flushing ? 1 : 0), begun }),
     async close() {
       while (flushing || committing + writing > 0) await new Promise((resolve) => setImmediate(resolve))
       reader.close()
