@@ -60,6 +60,7 @@ export interface OpenSend {
   content: string
   service: Service
   wireAt: number
+  isDelivered: boolean
 }
 
 export interface Try {

@@ -10,7 +10,7 @@ export interface DriverHost extends ProbeHost {
   thanked(message: Inbound): Promise<void>
   /** Status news, early, late, doubled or out of order: the host sorts it out. */
   receipt(receipt: Receipt): Promise<void>
-  /** The person has read our message. */
+  /** The person has read our message. Telling the same twice does no harm. */
   read(receipt: { providerId: string; at: number }): Promise<void>
   /** The person starts or stops typing. Telling the same twice does no harm. */
   typing(news: { from: string; isTyping: boolean }): Promise<void>
@@ -28,9 +28,9 @@ export interface DriverHost extends ProbeHost {
   media(url: string): Promise<MediaBytes>
   /**
    * Sends of the last day whose end is not known, newest first: in doubt, or taken by the carrier and not heard of
-   * since. For a driver that starts, to ask about them.
+   * since. For a driver that starts, to ask about them. With `unread`, also what was delivered and not read.
    */
-  openSends(): Promise<OpenSend[]>
+  openSends(options?: { unread?: boolean }): Promise<OpenSend[]>
   /** Which of these carrier's ids belong to sends of this line: they are no answer to another one. */
   knownSends(providerIds: readonly string[]): Promise<string[]>
   /** An address at which the carrier reaches this line's `callback`. Empty when nobody outside can reach us. */

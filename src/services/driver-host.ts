@@ -65,7 +65,8 @@ export function hostFor(
       save: (value) => saveCursor(ctx.db, lease, value),
     },
     media: (url) => openMedia(ctx, url),
-    openSends: () => listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS)),
+    openSends: ({ unread = false } = {}) =>
+      listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS), unread),
     knownSends: async (ids) => [...(await findAttemptsByProvider(ctx.db, line.id, ids)).keys()],
     callbackUrl() {
       const base = ctx.publicUrl()

@@ -4,7 +4,7 @@ import { afterReceipt, passedBetween, type Receipt } from '../core/outcome.js'
 import { partAfter, wholeReceipt } from '../core/part.js'
 import type { Ctx } from '../ctx.js'
 import { type AttemptPart, saveAttemptParts } from '../storage/attempt-parts.js'
-import { type Attempt, endAttempts, findAttemptsByProvider } from '../storage/attempts.js'
+import { type Attempt, endAttempts, findAttemptsByProvider, saveRead } from '../storage/attempts.js'
 import type { Sql, Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { requireMessages } from '../storage/fences.js'
@@ -190,7 +190,7 @@ export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): 
   })
 }
 
-/** A person read our message: an event, never a status. */
+/** A person read our message: an event, never a status, and one only. */
 export async function recordRead(
   ctx: Ctx,
   on: Omit<ReceiptLine, 'recent'>,
@@ -199,7 +199,7 @@ export async function recordRead(
   await ctx.db.tx(async (sql) => {
     const attempt = (await findAttemptsByProvider(sql, on.line.id, [read.providerId])).get(read.providerId)
     const message = attempt && (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)
-    if (!message) return
+    if (!message || !(await saveRead(sql, attempt.ref, read.at))) return
     // Reading proves arrival, even when the receipt for that got lost.
     if (mayAdvance(message, 'DELIVERED') && message.service !== 'SMS') {
       const after = afterReceipt(

@@ -97,6 +97,21 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect(copies('Twice')).toBe(2)
   })
 
+  it('a message delivered before a restart and read after it is known to be read, and told once', async () => {
+    const { handle } = await sendOne()
+    await kit.advance(10_000)
+    expect(await statusOf(handle)).toBe('DELIVERED')
+    await kit.world.restart()
+    await kit.settle()
+    kit.mac.phone(ANNA).read()
+    await kit.settle()
+    await kit.advance(HOUR)
+    await kit.world.restart()
+    await kit.advance(HOUR)
+    const reads = (await kit.world.events()).filter((one) => one.type === 'message.read')
+    expect(reads.filter((one) => one.subject === handle)).toHaveLength(1)
+  })
+
   it('a text that was sent before is no proof for one that never went out', async () => {
     await kit.send({ content: 'Again and again' })
     await kit.advance(10_000)

@@ -60,8 +60,16 @@ function connect(line: Line, host: DriverHost): Connection {
   }
 
   async function resume() {
-    for (const { providerId, wireAt, service } of await host.openSends())
-      if (providerId && !isRequest(providerId)) statuses.follow({ guid: providerId, since: wireAt, service })
+    for (const { providerId, wireAt, service, isDelivered } of await host.openSends({ unread: true }))
+      if (providerId && !isRequest(providerId))
+        statuses.follow({
+          guid: providerId,
+          since: wireAt,
+          service,
+          isSent: isDelivered,
+          isDelivered,
+          isServiceKnown: isDelivered,
+        })
   }
 
   void health.check()

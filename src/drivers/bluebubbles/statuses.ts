@@ -26,6 +26,7 @@ export interface Statuses {
     since: number
     service: Service
     isSent?: boolean
+    isDelivered?: boolean
     isServiceKnown?: boolean
   }): void
   /** A row that was read for another reason. */
@@ -138,15 +139,15 @@ export function createStatuses(
       one.isDelivered = true
     }
     if (row.readAt !== null) {
-      followed.delete(row.guid)
       await host.read({ providerId: row.guid, at: row.readAt })
+      followed.delete(row.guid)
     }
   }
 
   return {
-    follow({ guid, since, service, isSent = false, isServiceKnown = false }) {
+    follow({ guid, since, service, isSent = false, isDelivered = false, isServiceKnown = false }) {
       if (followed.has(guid)) return
-      const one = { guid, since, looks: 0, dueAt: 0, isSent, isDelivered: false, service, isServiceKnown }
+      const one = { guid, since, looks: 0, dueAt: 0, isSent, isDelivered, service, isServiceKnown }
       followed.set(guid, one)
       // After a restart the looks that were missed are one.
       one.dueAt = Math.max(clock.now(), since + LOOKS_MS[0]!)
