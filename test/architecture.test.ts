@@ -10,9 +10,18 @@ interface Source {
 }
 
 /** Root files that every floor above storage may use. */
-const SHARED = ['ctx', 'clock', 'ids', 'config', 'metrics', 'wakes', 'failpoint', 'log', 'version'].map(
-  (name) => `${name}.ts`,
-)
+const SHARED = [
+  'ctx',
+  'clock',
+  'ids',
+  'config',
+  'metrics',
+  'wakes',
+  'failpoint',
+  'log',
+  'settled',
+  'version',
+].map((name) => `${name}.ts`)
 const CONTRACT = ['drivers/driver.ts', 'drivers/host.ts']
 
 /** What each floor may import, besides itself: floors, or single files. */

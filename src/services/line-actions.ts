@@ -3,7 +3,13 @@ import type { Line } from '../core/line.js'
 import { LineFault, type LineFaultCode } from '../core/line-fault.js'
 import type { Ctx, DrivenLine } from '../ctx.js'
 import type { Connection, LineActions } from '../drivers/driver.js'
-import { findOutcome, insertAction, listWaitingActions, saveOutcome } from '../storage/line-actions.js'
+import {
+  findOutcome,
+  hasWaitingAction,
+  insertAction,
+  saveOutcome,
+  takeActions,
+} from '../storage/line-actions.js'
 
 export type Asked<M extends keyof LineActions> = Parameters<LineActions[M]>[0]
 export type Answered<M extends keyof LineActions> = Awaited<ReturnType<LineActions[M]>>
@@ -88,17 +94,23 @@ async function askElsewhere<M extends keyof LineActions>(
   }
 }
 
-/** Does what other processes have asked of this line. */
+/** Does what other processes have asked of this line: begun in their order, and none waits for another's end. */
 export async function performWaiting(ctx: Ctx, line: Line, act: DrivenLine['act']): Promise<void> {
-  for (const action of await listWaitingActions(ctx.db, line.id, Date.now())) {
-    const method = action.method as keyof LineActions
-    const outcome: Outcome = await act(method, action.argument as never).then(
-      (answer) => ({ answer: answer ?? null }),
-      (fault: LineFault) => ({ fault: fault.code, message: fault.message }),
-    )
-    await saveOutcome(ctx.db, action.id, outcome)
-    ctx.wakes.wake(`acted:${action.id}`)
-  }
+  const now = Date.now()
+  // Mostly there is none, and this is asked again and again.
+  if (!(await hasWaitingAction(ctx.db, line.id, now))) return
+  const actions = await ctx.db.tx((sql) => takeActions(sql, line.id, now))
+  await Promise.all(
+    actions.map(async (action) => {
+      const method = action.method as keyof LineActions
+      const outcome: Outcome = await act(method, action.argument as never).then(
+        (answer) => ({ answer: answer ?? null }),
+        (fault: LineFault) => ({ fault: fault.code, message: fault.message }),
+      )
+      await saveOutcome(ctx.db, action.id, outcome)
+      ctx.wakes.wake(`acted:${action.id}`)
+    }),
+  )
 }
 
 /** Asks a connection; whatever goes wrong is a LineFault. */

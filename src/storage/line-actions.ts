@@ -25,12 +25,21 @@ export async function insertAction(
   )
 }
 
-export async function listWaitingActions(sql: Sql, lineId: string, now: number): Promise<WaitingAction[]> {
-  const rows = await sql.all(
-    'select * from line_actions where line_id = $1 and outcome is null and expires_at > $2 order by id limit 100',
+export async function hasWaitingAction(sql: Sql, lineId: string, now: number): Promise<boolean> {
+  const row = await sql.one(
+    'select 1 as one from line_actions where line_id = $1 and taken_at is null and expires_at > $2 limit 1',
     [lineId, now],
   )
-  return rows.map(toAction)
+  return row !== undefined
+}
+
+/** Each is handed out once. Its taker may die with it: then nobody knows what became of it, and it is not repeated. */
+export async function takeActions(sql: Sql, lineId: string, now: number): Promise<WaitingAction[]> {
+  const rows = await sql.all(
+    'update line_actions set taken_at = $2 where line_id = $1 and taken_at is null and expires_at > $2 returning *',
+    [lineId, now],
+  )
+  return rows.map(toAction).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 export async function saveOutcome(sql: Sql, id: string, outcome: unknown): Promise<void> {
