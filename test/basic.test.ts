@@ -19,7 +19,7 @@ describe.each(ENGINES)('HTTP Basic on %s', (engine) => {
     server = Fastify()
     server.setErrorHandler(createErrorHandler(ctx.log))
     registerPolicies(server)
-    registerAuthentication(server, createAuthenticator(ctx, createLimiter(50, 60_000, Date.now)), false)
+    registerAuthentication(server, ctx, createAuthenticator(ctx, createLimiter(50, 60_000, Date.now)), false)
     server.get('/open-to-basic', { config: { access: 'account', basic: true } }, async (request) => ({
       key: request.principal?.key?.id,
     }))

@@ -10,6 +10,7 @@ import { hashSecret } from '../services/accounts.js'
 import { noteUse } from '../services/console-sessions.js'
 import { KEEP_ENTRIES, KEEP_MS } from '../services/directory.js'
 import type { Actor } from '../services/outbound.js'
+import { refusedUnderName } from './called-as.js'
 import { type Credentials, credentialsOf } from './credentials.js'
 import type { Limiter } from './limits.js'
 
@@ -94,6 +95,8 @@ export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator 
     async checkKey(request, id, secret) {
       const principal = await check(ctx, { kind: 'key', id, secret }, 'any')
       if (!principal) throw refusal(ctx, failures, request)
+      const refused = refusedHere(ctx, request, principal)
+      if (refused) throw refused
       return principal
     },
     async sessionBehind(cookie) {
@@ -174,6 +177,7 @@ function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError
  */
 export function registerAuthentication(
   app: FastifyInstance,
+  ctx: Ctx,
   authenticator: Authenticator,
   localAdmin: boolean,
 ): (request: FastifyRequest) => Promise<boolean> {
@@ -184,7 +188,7 @@ export function registerAuthentication(
     if (access === undefined || access === 'open') return done()
     const enter = (principal: Principal) => {
       request.principal = principal
-      done(refusalOf(principal, access, confined !== undefined))
+      done(refusedHere(ctx, request, principal) ?? refusalOf(principal, access, confined !== undefined))
     }
     if (localAdmin) return enter({ kind: 'admin', key: null, session: null })
     const recent = authenticator.recent(request, config)
@@ -205,6 +209,11 @@ export function registerAuthentication(
       throw error
     }
   }
+}
+
+/** Keys that everybody knows are not good enough everywhere. */
+function refusedHere(ctx: Ctx, request: FastifyRequest, { key }: Principal): AppError | undefined {
+  return key?.wellKnown ? refusedUnderName(request, ctx.config) : undefined
 }
 
 /** Why this caller may not come in here, if so. */

@@ -10,6 +10,7 @@ import { closeSession, openSession } from '../services/console-sessions.js'
 import { isDefaultWorld } from '../services/world.js'
 import { VERSION } from '../version.js'
 import type { Authenticator } from './auth.js'
+import { refusedUnderName } from './called-as.js'
 import { nullable } from './message-wire.js'
 import type { Routes } from './routes.js'
 import { clearCookie, isFromConsole, sessionOf, setCookie } from './session-cookie.js'
@@ -58,7 +59,7 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
-      return describe(ctx, await currentSession(authenticator, request))
+      return describe(ctx, request, await currentSession(authenticator, request))
     },
   )
 
@@ -90,7 +91,7 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
       const before = await currentSession(authenticator, request)
       const { session, text } = await openSession(ctx, key!, before)
       setCookie(request, reply, text)
-      return describe(ctx, session)
+      return describe(ctx, request, session)
     },
   )
 
@@ -134,7 +135,7 @@ async function currentSession(
   return shown && (await authenticator.sessionBehind(shown))
 }
 
-async function describe(ctx: Ctx, session: ConsoleSession | undefined) {
+async function describe(ctx: Ctx, request: FastifyRequest, session: ConsoleSession | undefined) {
   const ids = session ? [session.accountKeyId, session.adminKeyId] : []
   const found = await Promise.all(ids.flatMap((id) => (id === null ? [] : ctx.directory.key(id))))
   const keys = found.flatMap((one): Key[] => (one ? [one.key] : []))
@@ -146,7 +147,8 @@ async function describe(ctx: Ctx, session: ConsoleSession | undefined) {
     simulated: account !== undefined && (await isSimulated(ctx, account)),
     keys: keys.map(({ id, kind, label }) => ({ id, kind, label })),
     expires_at: session ? formatTime(session.expiresAt) : null,
-    development: isLoopback(ctx.config.host) && (await isDefaultWorld(ctx)),
+    development:
+      isLoopback(ctx.config.host) && !refusedUnderName(request, ctx.config) && (await isDefaultWorld(ctx)),
     version: VERSION,
   }
 }

@@ -120,7 +120,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
 
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
   const authenticator = createAuthenticator(ctx, failures)
-  const mayStay = registerAuthentication(app, authenticator, options.localAdmin)
+  const mayStay = registerAuthentication(app, ctx, authenticator, options.localAdmin)
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.verbatim) return done()
     try {
