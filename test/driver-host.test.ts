@@ -2,6 +2,8 @@ import type { RequestListener } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SendResult } from '../src/core/outcome.js'
+import type { Inbound } from '../src/drivers/driver.js'
+import { withMedia } from '../src/services/inbound-media.js'
 import { type FileServer, PNG, serve } from './support/files.js'
 import { createPuppet, type Puppet } from './support/puppet.js'
 import {
@@ -15,6 +17,7 @@ import {
   EVE,
   type Json,
   SHARED_LINE,
+  START,
   type World,
 } from './support/world.js'
 
@@ -177,6 +180,39 @@ describe.each(ENGINES)('what a driver gets of the program on %s', (engine) => {
       answer = (_request, reply) => reply.writeHead(404).end()
       await expect(host().media(`${files.url}/gone`)).rejects.toThrow()
     })
+  })
+
+  it('media that never opens or never ends holds up nobody for ever', async () => {
+    const { line } = puppet.on(LINE)
+    const take = withMedia(world.app.ctx, line, { openMs: 5, pieceMs: 5 })
+    async function* stuck() {
+      yield Buffer.from(PNG)
+      await new Promise(() => {})
+    }
+    const endless = { body: stuck(), contentType: 'image/png', fileName: 'x.png' }
+    const stored: unknown[] = []
+    const bring = (content: string, media?: Inbound['media']) => {
+      const message = {
+        providerId: content,
+        from: CLEO,
+        content,
+        service: 'iMessage',
+        sentAt: START,
+      } as const
+      return take({ ...message, ...(media ? { media } : {}) }, async ({ content, mediaUrl }) => {
+        stored.push([content, mediaUrl])
+      })
+    }
+    await Promise.all([
+      bring('never opens', () => new Promise(() => {})),
+      bring('never ends', async () => endless),
+      bring('waits for both'),
+    ])
+    expect(stored).toEqual([
+      ['never opens', ''],
+      ['never ends', ''],
+      ['waits for both', undefined],
+    ])
   })
 
   it('lists the sends of a day whose end is not known, newest first, of its own line', async () => {

@@ -1,5 +1,6 @@
 import { urlRules } from '../config.js'
 import { AppError } from '../core/errors.js'
+import { inTime, inTimeEach } from '../core/in-time.js'
 import type { Line } from '../core/line.js'
 import { urlFault } from '../core/url.js'
 import type { Ctx } from '../ctx.js'
@@ -9,6 +10,9 @@ import { createTurns } from './batch.js'
 import { keepMedia, rehost, takeMedia, urlOf } from './media.js'
 import { ownerOf } from './shared-lines.js'
 
+/** Longer than any driver of ours tries; the rest is for those that never give up. */
+const PATIENCE = { openMs: 20 * 60_000, pieceMs: 5 * 60_000 }
+
 /**
  * Takes over the media of inbound messages before they are stored, so that whoever hears of a message can read
  * its media. Meanwhile only later messages of the same person wait. A message whose media cannot be had is stored
@@ -17,6 +21,7 @@ import { ownerOf } from './shared-lines.js'
 export function withMedia(
   ctx: Ctx,
   line: Line,
+  patience = PATIENCE,
 ): (message: Inbound, store: (message: Inbound) => Promise<void>) => Promise<void> {
   const busy = new Map<string, { inTurn: ReturnType<typeof createTurns>; waiting: number }>()
 
@@ -29,7 +34,7 @@ export function withMedia(
     try {
       return {
         ...message,
-        mediaUrl: await (media ? keep(ctx, accountId, media) : rehost(ctx, accountId, url)),
+        mediaUrl: await (media ? keep(ctx, accountId, media, patience) : rehost(ctx, accountId, url)),
       }
     } catch (error) {
       // Our own trouble passes: the carrier still has the message and brings it again.
@@ -56,7 +61,15 @@ export function withMedia(
   }
 }
 
-async function keep(ctx: Ctx, accountId: string, media: NonNullable<Inbound['media']>): Promise<string> {
-  const draft = await takeMedia(ctx, accountId, 'inbound', await media())
+/** A driver that never comes to an end would hold up its person's messages for ever. */
+async function keep(
+  ctx: Ctx,
+  accountId: string,
+  media: NonNullable<Inbound['media']>,
+  { openMs, pieceMs }: typeof PATIENCE,
+): Promise<string> {
+  const opened = await inTime(media(), openMs, 'the media was not opened')
+  const body = inTimeEach(opened.body, pieceMs)
+  const draft = await takeMedia(ctx, accountId, 'inbound', { ...opened, body })
   return urlOf(ctx, await keepMedia(ctx, draft))
 }

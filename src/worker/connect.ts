@@ -1,3 +1,4 @@
+import { inTime } from '../core/in-time.js'
 import type { Ctx } from '../ctx.js'
 import type { Connection, Driver } from '../drivers/driver.js'
 import type { DriverHost } from '../drivers/host.js'
@@ -49,12 +50,4 @@ export async function connect(
     await client.close()
     throw error
   }
-}
-
-function inTime<T>(work: Promise<T>, ms: number, complaint: string): Promise<T> {
-  let timer: NodeJS.Timeout
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${complaint} in ${ms} ms`)), ms)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
