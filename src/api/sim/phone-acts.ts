@@ -2,15 +2,14 @@ import { Type } from 'typebox'
 import { networkOf } from '../../core/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../ctx.js'
-import { textFromPhone, wakePhoneLines } from '../../services/phones.js'
+import { textFromPhone } from '../../services/phones.js'
 import { deletePhone, deletePhoneTraces } from '../../storage/phone-removal.js'
 import { findPhone } from '../../storage/phones.js'
 import { findWorldLines } from '../../storage/sim-world.js'
 import { requirePhone } from '../fields.js'
-import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
 import { RunField, runOf } from '../run.js'
-import { Params, SentWire, simulatedAccount } from './shared.js'
+import { answerSent, Params, SentWire, simulatedAccount } from './shared.js'
 
 /** Opting out on a phone, and phones that go. */
 export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
@@ -44,18 +43,7 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
         replyTo: null,
         run: runOf(request),
       }
-      let line = ''
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const sent = await textFromPhone(ctx, sql, account, number, text)
-          line = sent.lineId
-          return { status: 201, body: { id: sent.providerId, service: sent.service } }
-        },
-        { after: () => wakePhoneLines(ctx, [line]) },
-      )
+      return answerSent(ctx, request, reply, (sql) => textFromPhone(ctx, sql, account, number, text))
     },
   )
   app.delete(

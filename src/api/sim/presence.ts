@@ -2,11 +2,10 @@ import { Type } from 'typebox'
 import { MAX_DATA_URL, UUID } from '../../core/app-card.js'
 import type { Ctx } from '../../ctx.js'
 import { cardFromPhone, reactOnPhone, typeOnPhone } from '../../services/phone-presence.js'
-import { wakePhoneLines } from '../../services/phones.js'
 import { requirePhone } from '../fields.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
-import { Params, SentWire, simulatedAccount } from './shared.js'
+import { answerSent, Params, SentWire, simulatedAccount } from './shared.js'
 
 /** What a person does on a virtual phone beside writing: tapbacks, typing, answering cards. */
 
@@ -56,19 +55,8 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
       const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', request.params.number)
       const { reaction, part_index: partIndex = 0 } = request.body
-      let line = ''
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const input = { id: request.params.id, reaction, partIndex }
-          const sent = await reactOnPhone(ctx, sql, account, number, input)
-          line = sent.lineId
-          return { status: 201, body: { id: sent.providerId, service: sent.service } }
-        },
-        { after: () => wakePhoneLines(ctx, [line]) },
-      )
+      const input = { id: request.params.id, reaction, partIndex }
+      return answerSent(ctx, request, reply, (sql) => reactOnPhone(ctx, sql, account, number, input))
     },
   )
 
@@ -125,18 +113,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
         teamId: body.teamId ?? null,
         sessionIdentifier: body.sessionIdentifier ?? null,
       }
-      let line = ''
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const sent = await cardFromPhone(ctx, sql, account, number, card)
-          line = sent.lineId
-          return { status: 201, body: { id: sent.providerId, service: sent.service } }
-        },
-        { after: () => wakePhoneLines(ctx, [line]) },
-      )
+      return answerSent(ctx, request, reply, (sql) => cardFromPhone(ctx, sql, account, number, card))
     },
   )
 }

@@ -1,9 +1,12 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type Account, networkOf } from '../../core/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../ctx.js'
+import { wakePhoneLines } from '../../services/phones.js'
+import type { Sql } from '../../storage/db.js'
 import { accountOf } from '../auth.js'
+import { answerOnce } from '../once.js'
 
 /** What the routes of the simulated world have in common. */
 
@@ -12,6 +15,27 @@ export const SentWire = Type.Object({
   id: Type.String({ description: "The network's id" }),
   service: Type.String({ description: 'Service used' }),
 })
+
+/** Something that a phone sends, once; then its line looks what there is for it. */
+export function answerSent(
+  ctx: Ctx,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  send: (sql: Sql) => Promise<{ lineId: string; providerId: string; service: string }>,
+) {
+  let line = ''
+  return answerOnce(
+    ctx,
+    request,
+    reply,
+    async (sql) => {
+      const { lineId, providerId, service } = await send(sql)
+      line = lineId
+      return { status: 201, body: { id: providerId, service } }
+    },
+    { after: () => wakePhoneLines(ctx, [line]) },
+  )
+}
 
 /** The caller's account, if its telephone network is a simulated one. */
 export async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promise<Account> {
