@@ -62,14 +62,11 @@ export async function holdShards(db: Db, nodeId: string, share: number, leaseMs:
   const now = nowOf(db)
   const skip = db.engine === 'postgres' ? 'for update skip locked' : ''
   return db.tx(async (sql) => {
-    const held = await sql.all<{ shard: number }>(
-      `update webhook_shards set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now} returning shard`,
-      [nodeId, leaseMs],
-    )
+    const held = await renewShards(sql, nodeId, leaseMs)
     const surplus = held.slice(share)
-    for (const { shard } of surplus)
+    for (const shard of surplus)
       await sql.run('update webhook_shards set expires_at = 0 where shard = $1', [shard])
-    const kept = held.slice(0, share).map((row) => row.shard)
+    const kept = held.slice(0, share)
     const free = await sql.all<{ shard: number }>(
       `select shard from webhook_shards where expires_at <= ${now} and shard < ${WEBHOOK_SHARDS}
        order by shard limit $1 ${skip}`,
@@ -85,6 +82,16 @@ export async function holdShards(db: Db, nodeId: string, share: number, leaseMs:
     }
     return kept
   })
+}
+
+/** Extends what this node holds and answers what that is. */
+export async function renewShards(sql: Sql, nodeId: string, leaseMs: number): Promise<number[]> {
+  const now = nowOf(sql)
+  const held = await sql.all<{ shard: number }>(
+    `update webhook_shards set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now} returning shard`,
+    [nodeId, leaseMs],
+  )
+  return held.map((row) => row.shard)
 }
 
 export async function releaseShards(db: Db, nodeId: string): Promise<void> {

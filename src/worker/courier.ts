@@ -9,6 +9,7 @@ import {
   holdShards,
   listFeedsBehind,
   releaseShards,
+  renewShards,
   type WebhookFeed,
 } from '../storage/webhook-feeds.js'
 import { RESET_TOPIC } from '../wakes.js'
@@ -188,7 +189,14 @@ export function createCourier(
       for (const [key, lane] of lanes) drop(key, lane)
       const deadline = Date.now() + drainMs
       const busy = () => [...leaving].some((lane) => lane.unfinished() > 0)
-      while (busy() && Date.now() < deadline) await new Promise((done) => setTimeout(done, 5))
+      let keptAt = Date.now()
+      while (busy() && Date.now() < deadline) {
+        await new Promise((done) => setTimeout(done, 5))
+        // Nobody else is to post what is being posted, as long as we wait for it.
+        if (ctx.db.engine === 'sqlite' || Date.now() - keptAt < ctx.config.leaseMs / 5) continue
+        keptAt = Date.now()
+        await ctx.db.tx((sql) => renewShards(sql, nodeId, ctx.config.leaseMs)).catch(() => {})
+      }
       if (ctx.db.engine === 'postgres') await releaseShards(ctx.db, nodeId)
     },
   }

@@ -69,6 +69,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
   let stopped = false
   let tending: Promise<void> | undefined
   let tendAgain = false
+  let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
 
   /** One look after everything: leases, connections, changed and removed lines. Never two at once. */
@@ -89,6 +90,17 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       tending = undefined
     })()
     return tending
+  }
+
+  /** A look may have to wait for sends to end, longer than a lease lasts: what we hold stays ours meanwhile. */
+  function renew(): Promise<void> {
+    renewing ??= beat(ctx.db, nodeId, startedAt)
+      .then(async () => void (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)))
+      .catch((error) => ctx.log.error({ err: error }, 'leases could not be renewed; trying again'))
+      .finally(() => {
+        renewing = undefined
+      })
+    return renewing
   }
 
   async function tendOnce() {
@@ -121,7 +133,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
     }
     const share = Math.ceil(lines.length / liveNodes)
     const surplus = [...runners.values()].slice(share)
-    for (const runner of surplus) await drop(runner, ctx.config.drainMs, runner.lease)
+    await Promise.all(surplus.map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
     ctx.metrics.linesDriven.set(runners.size)
     if (runners.size >= share || stopped) return
     const leases = await acquireLeases(
@@ -213,9 +225,9 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
   const unsubscribe = ctx.wakes.on('lines', () => void tend())
   return {
     async start() {
-      await tend()
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
-      every(ctx.config.leaseMs / BEATS, () => void tend())
+      every(ctx.config.leaseMs / BEATS, () => void (tending ? renew() : tend()))
+      await tend()
       if (ctx.clock.isFrozen) tidyDaily()
       else every(TIDY_MS, () => void tidySafely())
       // Several processes may commit ids out of order; one alone cannot.
@@ -232,9 +244,17 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       timers.forEach(clearInterval)
       cancelTidying()
       unsubscribe()
-      for (const alarm of alarms) await alarm.stop()
-      await tending
-      await Promise.all([...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
+      const keeping = setInterval(() => void renew(), ctx.config.leaseMs / BEATS)
+      try {
+        for (const alarm of alarms) await alarm.stop()
+        await tending
+        await Promise.all(
+          [...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)),
+        )
+      } finally {
+        clearInterval(keeping)
+        await renewing
+      }
       await forgetNode(ctx.db, nodeId)
     },
     get: (lineId) => runners.get(lineId),
