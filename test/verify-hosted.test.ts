@@ -16,7 +16,7 @@ describe.each(ENGINES)('hosted verification on %s', (engine) => {
 
   const ask = (hosted: Json) =>
     world.post(`${SERVICES}/${service.sid}/verifications`, { to: ADA, hosted }, 'live', {
-      host: 'api.example.com',
+      host: 'api.example.test',
     })
   const start = async (hosted: Json = {}) => (await ask({ parent_origin: ORIGIN, ...hosted })).body
   const tokenOf = ({ hosted }: Json) => hosted.url.split('#token=')[1]
@@ -31,8 +31,8 @@ describe.each(ENGINES)('hosted verification on %s', (engine) => {
     const { session_id } = started.hosted
     expect(started.hosted).toEqual({
       session_id: expect.stringMatching(/^VH[0-9a-f]{32}$/),
-      url: `http://api.example.com/verify/hosted/${session_id}#token=${tokenOf(started)}`,
-      component_script: 'http://api.example.com/verify/component.js',
+      url: `http://api.example.test/verify/hosted/${session_id}#token=${tokenOf(started)}`,
+      component_script: 'http://api.example.test/verify/component.js',
       expires_at: started.expires_at,
     })
     expect(tokenOf(started)).toMatch(/^[\w-]{43}$/)
