@@ -26,7 +26,7 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
       line: Line
       lease: DispatchLine['lease']
     }
-    on = { line, lease, services: ['SMS'], daily: null, recent: createRecentSends() }
+    on = { line, lease, services: ['SMS'], daily: null, unsent: new Map(), recent: createRecentSends() }
   })
   afterAll(() => world.close())
 

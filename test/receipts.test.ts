@@ -32,7 +32,14 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
       line: Line
       lease: DispatchLine['lease']
     }
-    on = { line, lease, services: ['iMessage', 'RCS', 'SMS'], daily: null, recent: createRecentSends() }
+    on = {
+      line,
+      lease,
+      services: ['iMessage', 'RCS', 'SMS'],
+      daily: null,
+      unsent: new Map(),
+      recent: createRecentSends(),
+    }
   })
   afterAll(() => world.close())
 

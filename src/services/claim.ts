@@ -5,8 +5,8 @@ import { dayOf } from '../core/pacing.js'
 import { serviceChain } from '../core/service.js'
 import type { Ctx } from '../ctx.js'
 import type { Outbound } from '../drivers/driver.js'
-import { type Attempt, insertAttempts, listAttempts } from '../storage/attempts.js'
-import { MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
+import { type Attempt, findNextAttempts, insertAttempts, listAttempts } from '../storage/attempts.js'
+import { CommitUnknown, MissingValue, type Sql, UniqueViolation } from '../storage/db.js'
 import { findGroups } from '../storage/groups.js'
 import { holdsLease } from '../storage/leases.js'
 import { countSends } from '../storage/line-days.js'
@@ -73,12 +73,11 @@ export async function claim(
       ]),
     )
     on.daily?.count(now, claimed.length)
+    for (const { message } of claimed) on.unsent.delete(message.id)
   } catch (error) {
-    if (error instanceof UniqueViolation) {
-      // The line's former driver started this very attempt while it lost the line: its outcome is the question.
-      await recoverOpenAttempts(ctx, on)
-      return []
-    }
+    if (error instanceof CommitUnknown)
+      for (const { message, attempt } of claimed) on.unsent.set(message.id, attempt.ref)
+    if (error instanceof UniqueViolation) return besides(ctx, on, claimed, reach, error)
     if (!(error instanceof MissingValue)) throw error
     if (!(await holdsLease(ctx.db, on.lease))) throw new LeaseLost()
     if (messages.length === 1) return []
@@ -87,6 +86,37 @@ export async function claim(
   }
   ctx.failpoint('dispatch.after_attempt')
   return claimed
+}
+
+/**
+ * Some of these attempts are there already. One of our own whose commit was not answered for has not left: it goes
+ * now. Any other was started by a former driver of the line, while it lost the line: its outcome is the question.
+ */
+async function besides(
+  ctx: Ctx,
+  on: DispatchLine,
+  wanted: readonly Claimed[],
+  reach: ReadonlyMap<string, readonly Service[]>,
+  fault: UniqueViolation,
+): Promise<Claimed[]> {
+  const messages = wanted.map(({ message }) => message)
+  const there = await findNextAttempts(ctx.db, messages)
+  const ours: Claimed[] = []
+  const questions: string[] = []
+  for (const { message, outbound } of wanted) {
+    const attempt = there.get(message.id)
+    if (!attempt) continue
+    if (attempt.state !== 'on_wire' || on.unsent.get(message.id) !== attempt.ref) questions.push(attempt.ref)
+    else ours.push({ message, attempt, outbound: { ...outbound, ...wiredAs(message, attempt) } })
+  }
+  const recovered = await recoverOpenAttempts(ctx, on, questions)
+  // Without any of these the next try would come to the same.
+  if (ours.length + recovered === 0) throw fault
+  on.daily?.count(ctx.clock.now(), ours.length)
+  const rest = messages.filter(({ id }) => !there.has(id))
+  const others = await claim(ctx, on, rest, reach)
+  for (const id of there.keys()) on.unsent.delete(id)
+  return [...ours, ...others]
 }
 
 /** The message's own service, unless the carrier knows it cannot reach the recipient and a lesser one can. */
@@ -110,13 +140,11 @@ async function outboundOf(
   group: Group | undefined,
 ): Promise<Outbound> {
   return {
-    ref: attempt.ref,
+    ...wiredAs(message, attempt),
     handle: message.handle,
     to: group ? '' : message.contact,
-    service: attempt.service,
     content: message.content,
     mediaUrl: message.mediaUrl,
-    sendStyle: attempt.service === 'iMessage' ? (message.sendStyle as SendStyle | '') : '',
     replyTo: message.replyTo
       ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex)
       : null,
@@ -124,6 +152,14 @@ async function outboundOf(
     extra: message.extra,
     run: message.run,
   }
+}
+
+/** What its attempt makes of a message. */
+function wiredAs(
+  { sendStyle }: Message,
+  { ref, service }: Attempt,
+): Pick<Outbound, 'ref' | 'service' | 'sendStyle'> {
+  return { ref, service, sendStyle: service === 'iMessage' ? (sendStyle as SendStyle | '') : '' }
 }
 
 async function replyTarget(sql: Sql, handle: string, partIndex: number | null) {

@@ -13,6 +13,11 @@ export interface DispatchLine extends ReceiptLine {
   lease: Lease
   /** Null: as many as the pace allows. */
   daily: DailyLimit | null
+  /**
+   * Attempts that may or may not have been written, by their message: the answer to their commit was lost. Of these
+   * it is certain that nothing has left.
+   */
+  unsent: Map<number, string>
 }
 
 /** What the receipts of a line need. */

@@ -20,13 +20,17 @@ import { forDriver } from './groups.js'
 import { applyParked } from './receipts.js'
 
 /**
- * Attempts that a former driver of this line left open, a crashed process among them: whether they went out is
- * unknown, and from now on they are questions to the carrier.
+ * Attempts that a former driver of this line left open, a crashed process among them, and those of `refs`: whether
+ * they went out is unknown, and from now on they are questions to the carrier. Answers how many.
  */
-export async function recoverOpenAttempts(ctx: Ctx, on: DispatchLine): Promise<void> {
+export async function recoverOpenAttempts(
+  ctx: Ctx,
+  on: DispatchLine,
+  refs: readonly string[] = [],
+): Promise<number> {
   const recovered = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
-    const left = await listOpenAttempts(sql, on.line.id, on.lease.epoch)
+    const left = await listOpenAttempts(sql, on.line.id, on.lease.epoch, refs)
     if (left.length === 0) return 0
     const messages = await lockMessages(
       sql,
@@ -63,6 +67,7 @@ export async function recoverOpenAttempts(ctx: Ctx, on: DispatchLine): Promise<v
       { line: on.line.id, messages: recovered },
       'sends were interrupted; asking the carrier about them',
     )
+  return recovered
 }
 
 /** The attempt whose outcome is the question about this message, if there is one. */

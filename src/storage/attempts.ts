@@ -98,6 +98,18 @@ export async function findAttempt(sql: Sql, messageId: number, n: number): Promi
   return row && toAttempt(row)
 }
 
+/** The attempts that these messages wait for, where there is one already. */
+export async function findNextAttempts(
+  sql: Sql,
+  messages: readonly { id: number; attempts: number }[],
+): Promise<Map<number, Attempt>> {
+  const next = new Map(messages.map(({ id, attempts }) => [id, attempts + 1]))
+  const list = sql.inIds(1, [...next.keys()])
+  const rows = await sql.all(`select * from attempts where message_id in ${list.sql}`, [list.param])
+  const found = rows.map(toAttempt).filter(({ messageId, n }) => next.get(messageId) === n)
+  return new Map(found.map((attempt) => [attempt.messageId, attempt]))
+}
+
 export async function listAttempts(sql: Sql, messageId: number): Promise<Attempt[]> {
   return (await sql.all('select * from attempts where message_id = $1 order by n', [messageId])).map(
     toAttempt,
@@ -126,12 +138,19 @@ export async function findAttemptsByRef(sql: Sql, refs: readonly string[]): Prom
   return new Map(rows.map((row) => [row.ref as string, toAttempt(row)]))
 }
 
-/** Attempts a former driver of the line left open: their outcome is unknown to us. */
-export async function listOpenAttempts(sql: Sql, lineId: string, beforeEpoch: number): Promise<Attempt[]> {
+/** Attempts a former driver of the line left open, and these: their outcome is unknown to us. */
+export async function listOpenAttempts(
+  sql: Sql,
+  lineId: string,
+  beforeEpoch: number,
+  refs: readonly string[],
+): Promise<Attempt[]> {
+  const list = sql.inList(3, refs)
   const rows = await sql.all(
     `select a.* from messages m join attempts a on a.message_id = m.id and a.n = m.attempts + 1
-     where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.state = 'on_wire' and a.epoch < $2`,
-    [lineId, beforeEpoch],
+     where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.state = 'on_wire'
+     and (a.epoch < $2 or a.ref in ${list.sql})`,
+    [lineId, beforeEpoch, list.param],
   )
   return rows.map(toAttempt)
 }

@@ -49,7 +49,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const capabilities = driver.capabilities(line.config)
   const daily = await dailyLimitOf(ctx, line)
   const { services } = capabilities
-  const on: DispatchLine = { line, services, lease, daily, recent: createRecentSends() }
+  const on: DispatchLine = { line, services, lease, daily, unsent: new Map(), recent: createRecentSends() }
   await recoverOpenAttempts(ctx, on)
 
   const queue = createLineQueue()
