@@ -141,11 +141,21 @@ export const RANK: Readonly<Record<Status, number>> = {
 
 export const OUTCOME_UNKNOWN = 'outcome_unknown'
 
+/**
+ * Verdicts of our own, on messages that were not known to be out: the carrier took one after all, and says so. A
+ * line may be blocked or removed in the very moment in which one of its messages is sent.
+ */
+const OWN_VERDICTS: ReadonlySet<string | undefined> = new Set([
+  OUTCOME_UNKNOWN,
+  'line_blocked',
+  'line_removed',
+])
+
 /** Whether a message in this state may move to that status. */
 export function mayAdvance(from: { status: Status; error: MessageError | null }, to: Status): boolean {
   // Inbound messages are born RECEIVED; nothing becomes one.
   if (to === 'RECEIVED') return false
-  if (from.status === 'ERROR') return from.error?.reason === OUTCOME_UNKNOWN && RANK[to] >= RANK.ACCEPTED
+  if (from.status === 'ERROR') return OWN_VERDICTS.has(from.error?.reason) && RANK[to] >= RANK.ACCEPTED
   if (from.status === 'DELIVERED') return false
   // The carrier's final word: only the device itself can add to it.
   if (from.status === 'SUCCESS') return to === 'DELIVERED'

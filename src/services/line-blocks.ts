@@ -4,6 +4,7 @@ import { blockedEvent } from '../core/line-state.js'
 import type { Message } from '../core/message.js'
 import { failed } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
+import { findNextAttempts } from '../storage/attempts.js'
 import { appendEvents } from '../storage/events.js'
 import { blockLine, findLine, listBlockedBacklog, unblockLine } from '../storage/lines.js'
 import { lockMessages } from '../storage/messages.js'
@@ -73,6 +74,8 @@ async function endAsBlocked(ctx: Ctx, ids: readonly number[]): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     const messages = await lockMessages(sql, ids)
+    // One that was put on the wire since is no longer waiting.
+    const attempts = await findNextAttempts(sql, [...messages.values()])
     const error = {
       code: MESSAGE_ERROR.failed,
       reason: 'line_blocked',
@@ -82,7 +85,9 @@ async function endAsBlocked(ctx: Ctx, ids: readonly number[]): Promise<void> {
     await saveChanges(
       sql,
       [...messages.values()]
-        .filter((message) => message.nextActionAt !== null && message.status !== 'PENDING')
+        .filter(({ id, nextActionAt, status }) => {
+          return nextActionAt !== null && status !== 'PENDING' && attempts.get(id)?.state !== 'on_wire'
+        })
         .map((before) => ({ before, after: failed(before, now, error) })),
     )
   })

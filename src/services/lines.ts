@@ -10,6 +10,7 @@ import { KEPT } from '../core/settings.js'
 import type { Ctx } from '../ctx.js'
 import { SHORT_ID } from '../ids.js'
 import { findAccount } from '../storage/accounts.js'
+import { findNextAttempts } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { dropCursor } from '../storage/line-cursors.js'
@@ -212,10 +213,17 @@ export async function failOrphans(ctx: Ctx): Promise<void> {
   for (;;) {
     const done = await ctx.db.tx(async (sql) => {
       const now = ctx.clock.now()
-      const orphans = await listOrphans(sql, now - 2 * ctx.config.wireTimeoutMs, AT_ONCE)
+      const wireSince = now - 2 * ctx.config.wireTimeoutMs
+      const orphans = await listOrphans(sql, wireSince, AT_ONCE)
       const messages = await lockMessages(sql, [...orphans.keys()])
+      // One may have been put on the wire before it was locked.
+      const attempts = await findNextAttempts(sql, [...messages.values()])
+      const isOnWire = (id: number) => {
+        const attempt = attempts.get(id)
+        return attempt?.state === 'on_wire' && attempt.wireAt >= wireSince
+      }
       const changes = [...messages.values()]
-        .filter((message) => message.nextActionAt !== null)
+        .filter((message) => message.nextActionAt !== null && !isOnWire(message.id))
         .map((before) => {
           const mayBeOut = before.status === 'PENDING' || orphans.get(before.id)
           const error = mayBeOut
