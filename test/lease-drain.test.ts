@@ -4,7 +4,7 @@ import { createPuppet, type Puppet } from './support/puppet.js'
 import { createWorld, ENGINES, type Json, type World } from './support/world.js'
 
 const NUMBER = '+12025550171'
-const LEASE_MS = 500
+const LEASE_MS = 1200
 
 /** A send that takes longer than a lease lasts, while its line is changed or its process stops. */
 describe.each(ENGINES)('waiting for a slow carrier on %s', (engine) => {
@@ -40,8 +40,8 @@ describe.each(ENGINES)('waiting for a slow carrier on %s', (engine) => {
 
   const leases = () => world.app.ctx.db.all<Json>('select * from line_leases order by line_id')
   const attempts = () => world.app.ctx.db.all<Json>('select state, epoch from attempts')
-  /** More than two leases of machine time: whatever was not renewed has run out. */
-  const longEnough = () => new Promise((done) => setTimeout(done, 2.5 * LEASE_MS))
+  /** Two leases of machine time: whatever was not renewed has run out. */
+  const longEnough = () => new Promise((done) => setTimeout(done, 2 * LEASE_MS))
 
   it('a change of the line costs the process none of its lines', async () => {
     const before = await leases()

@@ -9,7 +9,7 @@ describe('the reference page', () => {
   beforeAll(async () => {
     world = await createWorld('sqlite', { realTime: true, document: true })
     browser = await launchBrowser()
-  }, 60_000)
+  }, 100_000)
   afterAll(async () => {
     await browser?.close()
     await world?.close()
@@ -26,7 +26,7 @@ describe('the reference page', () => {
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
     page.on('pageerror', (error) => complaints.push(error.message))
     await page.goto(`${world.app.url()}/docs`)
-    await page.getByText('Send a message', { exact: true }).waitFor({ timeout: 15_000 })
+    await page.getByText('Send a message', { exact: true }).waitFor({ timeout: 40_000 })
     const operations = Object.values(world.app.server.swagger().paths!).flatMap((path) => Object.keys(path!))
     expect(await page.locator('.opblock').count()).toBe(operations.length)
 
@@ -36,8 +36,8 @@ describe('the reference page', () => {
     await live
       .locator('.live-responses-table tbody .response-col_status')
       .getByText('200')
-      .waitFor({ timeout: 15_000 })
+      .waitFor({ timeout: 40_000 })
     expect(elsewhere).toEqual([])
     expect(complaints).toEqual([])
-  }, 60_000)
+  }, 100_000)
 })

@@ -12,7 +12,7 @@ const POINTS = ['profile.before_change', 'profile.after_change', 'profile.after_
 describe.each(ENGINES)('kill -9 during a profile update on %s', (engine) => {
   it('an accepted update is carried out and told once, wherever the process died', async () => {
     const storage = await temporaryStorage(engine)
-    const env = { ...storage, TRUNKLINE_LEASE_MS: '700', LOG_LEVEL: 'silent' }
+    const env = { ...storage, TRUNKLINE_LEASE_MS: '2500', LOG_LEVEL: 'silent' }
     const requests: string[] = []
     for (const point of POINTS) {
       const server = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } })
