@@ -5,6 +5,7 @@ import { AppError } from '../core/errors.js'
 import { createFailpoint } from '../failpoint.js'
 import { createAnnouncer } from './announce.js'
 import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
+import { type Listening, listenOn } from './postgres-listen.js'
 import { arrayText, bulkInsert, named, transpose, unnest, value } from './postgres-statements.js'
 import { createTxGuard } from './tx-guard.js'
 
@@ -16,7 +17,7 @@ const CHANNEL = 'trunkline'
 /** PostgreSQL through a pool. Bulk operations are one statement each, however many rows they carry. */
 export async function openPostgres(
   url: string,
-  options: { guardTx?: boolean; poolSize?: number; failpoint?: string | null } = {},
+  options: { guardTx?: boolean; poolSize?: number; failpoint?: string | null; listenAgainMs?: number } = {},
 ): Promise<Db> {
   const pool = new pg.Pool({
     connectionString: url,
@@ -36,8 +37,7 @@ export async function openPostgres(
   const durable = new WeakSet<pg.PoolClient>()
   let open = 0
   let begun = 0
-  let listener: pg.Client | undefined
-  let closed = false
+  const listening: Listening[] = []
 
   async function connect(): Promise<pg.PoolClient> {
     const client = await pool.connect()
@@ -130,30 +130,11 @@ export async function openPostgres(
       withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
     onAnnounce: announcer.onAnnounce,
     onNotify(handler) {
-      const listen = async () => {
-        if (closed) return
-        const client = new pg.Client({ connectionString: url, application_name: 'trunkline-listen' })
-        client.on('notification', (message) => handler(message.payload ?? ''))
-        client.on('error', () => {})
-        client.on('end', () => {
-          if (listener === client) listener = undefined
-          if (!closed) setTimeout(listen, 1000).unref()
-        })
-        try {
-          await client.connect()
-          if (closed) return void client.end()
-          await client.query(`listen ${CHANNEL}`)
-          listener = client
-        } catch {
-          if (!closed) setTimeout(listen, 1000).unref()
-        }
-      }
-      void listen()
+      listening.push(listenOn(url, CHANNEL, options.listenAgainMs ?? 1000, handler))
     },
     activity: () => ({ open, begun }),
     async close() {
-      closed = true
-      await listener?.end().catch(() => {})
+      await Promise.all(listening.map((one) => one.close()))
       await pool.end()
       guard.end()
     },
