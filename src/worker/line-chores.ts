@@ -13,7 +13,8 @@ export interface Chores {
 }
 
 export function startChores(ctx: Ctx, line: Line, lease: Lease, act: DrivenLine['act']): Chores {
-  let profiles: Promise<void> | undefined
+  let profiles = Promise.resolve()
+  let working = false
   let again = false
   let stopping = false
   let cancelTimer = () => {}
@@ -26,9 +27,9 @@ export function startChores(ctx: Ctx, line: Line, lease: Lease, act: DrivenLine[
 
   function changeProfiles() {
     again = true
-    profiles ??= work().finally(() => {
-      profiles = undefined
-    })
+    if (working) return
+    working = true
+    profiles = work()
   }
 
   async function work() {
@@ -42,9 +43,11 @@ export function startChores(ctx: Ctx, line: Line, lease: Lease, act: DrivenLine[
       } catch (error) {
         ctx.log.error({ err: error, line: line.id }, 'changing the profile stumbled and goes on in a second')
         if (!stopping) cancelTimer = ctx.clock.after(1000, changeProfiles)
-        return
+        break
       }
     }
+    // In one go with the last look at `again`: whoever asks next finds nobody at work, and begins.
+    working = false
   }
 
   const subscriptions = [

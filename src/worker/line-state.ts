@@ -16,23 +16,31 @@ export function createStateKeeper(ctx: Ctx, line: Line, lease: Lease, cameBack: 
   let detail: string | null = null
   let unwritten = false
   let stopped = false
-  let writing: Promise<void> | undefined
+  let writing = false
+  let written = Promise.resolve()
+  let cancelTimer = () => {}
 
   function write() {
-    writing ??= (async () => {
-      try {
-        while (unwritten && !stopped) {
-          unwritten = false
-          await recordLineState(ctx, line, lease, state, detail)
-        }
-      } catch (error) {
-        unwritten = true
-        ctx.log.warn({ err: error, line: line.id }, "a line's state could not be written; trying again")
-        if (!stopped) ctx.clock.after(1000, write)
-      } finally {
-        writing = undefined
+    if (writing) return
+    writing = true
+    written = writeDown()
+  }
+
+  async function writeDown() {
+    cancelTimer()
+    try {
+      while (unwritten && !stopped) {
+        unwritten = false
+        await recordLineState(ctx, line, lease, state, detail)
       }
-    })()
+    } catch (error) {
+      unwritten = true
+      ctx.log.warn({ err: error, line: line.id }, "a line's state could not be written; trying again")
+      if (!stopped) cancelTimer = ctx.clock.after(1000, write)
+    } finally {
+      // Here, and not when the promise is settled: what is reported in between would find nobody who writes it.
+      writing = false
+    }
   }
 
   return {
@@ -47,7 +55,8 @@ export function createStateKeeper(ctx: Ctx, line: Line, lease: Lease, cameBack: 
     isOffline: () => state === 'OFFLINE',
     async stop() {
       stopped = true
-      await writing
+      cancelTimer()
+      await written
     },
   }
 }
