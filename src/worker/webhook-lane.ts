@@ -63,6 +63,10 @@ export function createLane(
   let failures = 0
   let pausedUntil = 0
   let unread = true
+  /** Also what is behind the cursor. */
+  let fromStart = false
+  /** Subjects the window had no place for all of; the rest is still to be read. */
+  const crowded = new Set<string>()
   let running = false
   let again = false
   let stopped = false
@@ -95,7 +99,11 @@ export function createLane(
 
   async function step() {
     cancelTimer()
-    if (unread && queue.size() < WINDOW) await read(queue.cursor())
+    if (fromStart || (unread && queue.size() < WINDOW)) await read()
+    for (const subject of crowded) {
+      add(await listSubjectQueue(ctx.db, key, subject, READ_AT_ONCE))
+      crowded.delete(subject)
+    }
     const now = ctx.clock.now()
     if (now < pausedUntil) {
       cancelTimer = ctx.clock.after(pausedUntil - now, wake)
@@ -117,11 +125,21 @@ export function createLane(
     }
   }
 
-  async function read(after: number) {
-    const rows = await listLaneQueue(ctx.db, key, after, READ_AT_ONCE)
-    add(rows)
-    unread = rows.length === READ_AT_ONCE
-    if (unread && queue.size() < WINDOW) again = true
+  async function read() {
+    const after = fromStart ? 0 : queue.cursor()
+    // Before reading: what comes meanwhile is read next.
+    unread = fromStart = false
+    try {
+      const rows = await listLaneQueue(ctx.db, key, after, READ_AT_ONCE)
+      add(rows)
+      if (rows.length < READ_AT_ONCE) return
+      unread = true
+      if (queue.size() < WINDOW) again = true
+    } catch (error) {
+      unread = true
+      fromStart ||= after === 0
+      throw error
+    }
   }
 
   function add(rows: readonly QueuedDelivery[]) {
@@ -193,14 +211,7 @@ export function createLane(
 
   function finish(entry: Entry, nextAt: number | null) {
     left--
-    if (queue.finish(entry, nextAt, ctx.clock.now())) {
-      void ctx.errand(() =>
-        listSubjectQueue(ctx.db, key, entry.conversation, READ_AT_ONCE).then((rows) => {
-          add(rows)
-          wake()
-        }, wake),
-      )
-    }
+    if (queue.finish(entry, nextAt, ctx.clock.now())) crowded.add(entry.conversation)
     wake()
   }
 
@@ -214,7 +225,8 @@ export function createLane(
     cancelTimer()
   }
 
-  const isIdle = () => !running && !again && !unread && left === 0 && queue.size() === 0
+  const isIdle = () =>
+    !(running || again || unread || fromStart) && crowded.size === 0 && left === 0 && queue.size() === 0
 
   return {
     accountId,
@@ -223,7 +235,8 @@ export function createLane(
       wake()
     },
     reread() {
-      void ctx.errand(() => read(0).then(wake, wake))
+      fromStart = true
+      wake()
     },
     isIdle,
     unfinished: () => left,
