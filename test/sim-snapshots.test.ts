@@ -187,6 +187,21 @@ describe.each(ENGINES)('saved worlds on %s', (engine) => {
     expect((await world.post('/sim/snapshots/twice/load', {})).status).toBe(404)
   })
 
+  it('many at once are saved one after the other, and hold up nobody', async () => {
+    const since = performance.now()
+    const replies = await Promise.all([
+      ...Array.from({ length: 15 }, (_, i) => world.post('/sim/snapshots', { name: `at-once-${i % 3}` })),
+      world.get('/sim/snapshots'),
+      world.get('/api/v2/messages?limit=10'),
+    ])
+    expect(replies.map(({ status }) => status)).toEqual([...Array(15).fill(201), 200, 200])
+    expect(performance.now() - since).toBeLessThan(5000)
+    const names = (await world.get('/sim/snapshots')).body.data.map(({ name }: Json) => name)
+    expect(names.filter((name: string) => name.startsWith('at-once')).sort()).toEqual(
+      [0, 1, 2].map((i) => `at-once-${i}`),
+    )
+  })
+
   it('refuses one of another version, and what is no name', async () => {
     await save('old')
     await world.app.ctx.db.run("update sim_snapshots set schema_name = '1 0001' where name = 'old'")

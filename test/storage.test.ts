@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Columns } from '../src/storage/db.js'
+import type { Columns, Sql } from '../src/storage/db.js'
+import { openPostgres } from '../src/storage/postgres.js'
 import { createWorld, ENGINES, type Json, LINE, type World } from './support/world.js'
 
 /** What is written many at a time ends in the columns it is meant for. */
@@ -133,4 +134,32 @@ describe.each(ENGINES)('rows written together on %s', (engine) => {
         extra: null,
       })
   })
+
+  it.runIf(engine === 'postgres')(
+    'what many do under a lock is done by one at a time, and is done',
+    async () => {
+      const { db } = world.app.ctx
+      const other = await openPostgres(world.config.databaseUrl!)
+      let inside = 0
+      let most = 0
+      const work = async (sql: Sql) => {
+        most = Math.max(most, ++inside)
+        await sql.one('select pg_sleep(0.002)')
+        inside--
+      }
+      const since = performance.now()
+      try {
+        await Promise.all(
+          Array.from({ length: 30 }, (_, i) => {
+            const one = i % 2 ? db : other
+            return one.lock('test', () => one.tx(work))
+          }),
+        )
+      } finally {
+        await other.close()
+      }
+      expect(most).toBe(1)
+      expect(performance.now() - since).toBeLessThan(5000)
+    },
+  )
 })

@@ -13,25 +13,17 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 
 const CHANNEL = 'trunkline'
+/** Fewer than there are other connections: those who work under one leave some to everybody else. */
+const LOCKS_AT_ONCE = 4
 
 /** PostgreSQL through a pool. Bulk operations are one statement each, however many rows they carry. */
 export async function openPostgres(
   url: string,
   options: { guardTx?: boolean; poolSize?: number; failpoint?: string | null; listenAgainMs?: number } = {},
 ): Promise<Db> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 5000,
-    application_name: 'trunkline',
-    pipeline: true,
-    // A transaction must be short: the event stream's one-minute overlap rests on it.
-    idle_in_transaction_session_timeout: 30_000,
-  })
-  // An idle connection that dies is replaced at its next use; without a handler it would end the process.
-  pool.on('error', () => {})
-  // One that dies in use fails its query; its own event has nothing to add.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  const pool = openPool(url, 'trunkline', options.poolSize ?? 10)
+  // Of their own: whoever holds a lock, or waits for one, would otherwise take the connection its work needs.
+  const locks = openPool(url, 'trunkline-lock', LOCKS_AT_ONCE)
   const guard = createTxGuard(options.guardTx ?? false)
   const failpoint = createFailpoint(options.failpoint ?? null)
   const durable = new WeakSet<pg.PoolClient>()
@@ -39,8 +31,8 @@ export async function openPostgres(
   let begun = 0
   const listening: Listening[] = []
 
-  async function connect(): Promise<pg.PoolClient> {
-    const client = await pool.connect()
+  async function connect(from: pg.Pool): Promise<pg.PoolClient> {
+    const client = await from.connect()
     if (!durable.has(client)) {
       try {
         await assertDurable(client)
@@ -53,12 +45,12 @@ export async function openPostgres(
     return client
   }
 
-  async function withClient<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async function withClient<T>(use: (client: pg.PoolClient) => Promise<T>, from = pool): Promise<T> {
     open++
     begun++
     let client: pg.PoolClient | undefined
     try {
-      client = await connect()
+      client = await connect(from)
       const result = await use(client)
       client.release()
       return result
@@ -113,7 +105,7 @@ export async function openPostgres(
         } finally {
           await client.query('select pg_advisory_unlock($1)', [key])
         }
-      }),
+      }, locks),
     script: (text, record) =>
       withClient(async (client) => {
         await client.query('begin')
@@ -135,11 +127,28 @@ export async function openPostgres(
     activity: () => ({ open, begun }),
     async close() {
       await Promise.all(listening.map((one) => one.close()))
-      await pool.end()
+      await Promise.all([pool.end(), locks.end()])
       guard.end()
     },
   }
   return db
+}
+
+function openPool(url: string, name: string, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: 5000,
+    application_name: name,
+    pipeline: true,
+    // A transaction must be short: the event stream's one-minute overlap rests on it.
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  // An idle connection that dies is replaced at its next use; without a handler it would end the process.
+  pool.on('error', () => {})
+  // One that dies in use fails its query; its own event has nothing to add.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
 }
 
 type Query = (query: pg.QueryConfig) => Promise<pg.QueryResult>
