@@ -5,6 +5,7 @@ import type { Ctx } from '../ctx.js'
 import { type ContactInput, ownerOf, putContacts, removeContacts } from '../services/contacts.js'
 import { once } from '../services/once.js'
 import { findContactStates, findContacts } from '../storage/contacts.js'
+import type { Sql } from '../storage/db.js'
 import { type Aliases, documentAliases, olderNames, withAliases } from './aliases.js'
 import { actorOf } from './auth.js'
 import {
@@ -84,14 +85,15 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
       })
       let bytes: Buffer = Buffer.alloc(0)
       // Many times longer than what it is made of: it is not stored, and a repeat reads the contacts again.
-      const { replayed } = await once(ctx, identityOf(request), async (sql) => {
+      const effect = async (sql: Sql) => {
         const { contacts, written } = await putContacts(ctx, sql, owner, inputs, true)
         const make = async () => {
           bytes = inParts(reply, contacts, (contact) => contactWire(contact, stateOf(contact.phone)))
         }
         await Promise.all([written, make()])
         return { status: 200, body: null }
-      })
+      }
+      const { replayed } = await once(ctx, identityOf(request), effect, 'anew')
       if (replayed) {
         const found = await findContacts(ctx.db, owner.account.id, 'phone', phones)
         reply.header('x-idempotent-replay', 'true')

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../ctx.js'
 import { setOptOut } from '../services/contacts.js'
 import { verifyContact } from '../services/verified-contacts.js'
+import type { Sql } from '../storage/db.js'
 import { documentAliases, withAliases } from './aliases.js'
 import { actorOf } from './auth.js'
 import { config, contactPhone, NUMBER_ALIASES, Status, tags } from './contact-wire.js'
@@ -64,10 +65,11 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
       const phone = contactPhone('number', request.body.number)
       const { opted_out = true } = request.body
       const actor = actorOf(request)
-      return answerOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         await setOptOut(ctx, sql, actor, phone, opted_out)
         return { status: 200, body: { status: 'OK', number: phone, opted_out } }
-      })
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
     },
   )
 }

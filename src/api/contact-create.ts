@@ -1,8 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import type { Contact } from '../core/contact.js'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
 import { ownerOf, putContacts } from '../services/contacts.js'
+import { findContacts } from '../storage/contacts.js'
+import type { Sql } from '../storage/db.js'
 import { documentAliases, withAliases } from './aliases.js'
 import { actorOf } from './auth.js'
 import {
@@ -44,17 +47,17 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
     const phone = contactPhone('number', body.number)
     const owner = await ownerOf(ctx, actorOf(request))
     const input = { at: '', phone, fields: fieldsOf(body) }
-    const contact = await answerOnce(ctx, request, reply, async (sql) => {
-      const { contacts, written } = await putContacts(
-        ctx,
-        sql,
-        owner,
-        [input],
-        body.update_if_exists ?? false,
-      )
+    const update = body.update_if_exists ?? false
+    const effect = async (sql: Sql) => {
+      const { contacts, written } = await putContacts(ctx, sql, owner, [input], update)
       await written
       return { status, body: contacts[0]! }
-    })
+    }
+    const isThere = async (sql: Sql, told: Contact) => {
+      const known = (await findContacts(sql, owner.account.id, 'phone', [phone])).get(phone)
+      return known?.id === told.id && known.updatedAt === told.updatedAt
+    }
+    const contact = await answerOnce(ctx, request, reply, effect, { retries: update ? 'anew' : isThere })
     return (await contactWires(ctx, owner.account.id, [contact]))[0]!
   }
 

@@ -94,7 +94,10 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
           const { id, card } = await requestProfileChange(ctx, sql, actor, from, change)
           return { status: 202, body: { status: 'OK', request_id: id, data: profileWire(profileOf(card)) } }
         }
-        return answerOnce(ctx, request, reply, effect, { after: () => wakeProfile(ctx, from) })
+        return answerOnce(ctx, request, reply, effect, {
+          after: () => wakeProfile(ctx, from),
+          retries: 'anew',
+        })
       },
     )
   }

@@ -5,6 +5,7 @@ import { type GroupChange, recordChange, renameGroup } from '../services/group-a
 import { requireGroup } from '../services/groups.js'
 import { isWithin } from '../services/outbound.js'
 import { findContacts } from '../storage/contacts.js'
+import type { Sql } from '../storage/db.js'
 import { findLatestMessage } from '../storage/groups.js'
 import { actorOf } from './auth.js'
 import { requirePhone } from './fields.js'
@@ -76,17 +77,18 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
       },
     },
     async (request, reply) => {
-      const earlier = await answeredBefore<never>(ctx, request, reply)
+      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
       if (earlier) return earlier
       const change = await renameGroup(ctx, actorOf(request), {
         groupId: request.params.group_id,
         name: groupName('group_name', request.body.group_name),
         fromNumber: actingNumber(request.body.from_number),
       })
-      return answerOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         const { name } = await recordChange(ctx, sql, change)
         return { status: 200, body: answer(change, { group_name: name ?? '' }) }
-      })
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
     },
   )
 }

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto'
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AppError } from '../core/errors.js'
 import type { Ctx } from '../ctx.js'
 import { recordChange, setGroupPhoto } from '../services/group-actions.js'
 import { copyPhoto, keepPhoto, MAX_PHOTO_BYTES } from '../services/group-photo.js'
+import type { Sql } from '../storage/db.js'
+import { findGroup } from '../storage/groups.js'
 import { actorOf } from './auth.js'
 import { aboutField, checkUrl } from './fields.js'
 import { ActingLine, actingNumber, answer, changed, Params } from './group-details.js'
@@ -13,6 +15,8 @@ import { GroupPhotoWire, photoWire } from './group-wire.js'
 import { nullable } from './message-wire.js'
 import { answeredBefore, answerOnce } from './once.js'
 import type { Routes } from './routes.js'
+
+const Changed = changed({ group_photo: GroupPhotoWire })
 
 /** Photos that came as a file, until their request is answered. */
 const files = new WeakMap<FastifyRequest, Buffer>()
@@ -44,13 +48,18 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
             ),
             from_number: ActingLine,
           }),
-          response: { 200: changed({ group_photo: GroupPhotoWire }) },
+          response: { 200: Changed },
         },
       },
       async (request, reply) => {
-        const earlier = await answeredBefore<never>(ctx, request, reply)
-        if (earlier) return earlier
         const actor = actorOf(request)
+        // Each copy of the same photo is another one, and its source may be gone.
+        const isShown = async (sql: Sql, { data }: Static<typeof Changed>) => {
+          const group = await findGroup(sql, request.params.group_id, actor.account.id)
+          return (group?.photo?.guid ?? null) === (data.group_photo?.photo_guid ?? null)
+        }
+        const earlier = await answeredBefore(ctx, request, reply, isShown)
+        if (earlier) return earlier
         const file = files.get(request)
         const url = (request.body.photo_url as string | null) || null
         checkUrl(ctx, 'photo_url', url ?? undefined)
@@ -62,10 +71,11 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
               : url && aboutField('photo_url', copyPhoto(ctx, actor.account, url)),
           fromNumber: actingNumber(request.body.from_number),
         })
-        return answerOnce(ctx, request, reply, async (sql) => {
+        const effect = async (sql: Sql) => {
           const { photo } = await recordChange(ctx, sql, change)
           return { status: 200, body: answer(change, { group_photo: photoWire(photo) }) }
-        })
+        }
+        return answerOnce(ctx, request, reply, effect, { retries: isShown })
       },
     )
   })

@@ -4,6 +4,7 @@ import type { SendStyle } from '../core/message.js'
 import type { Ctx } from '../ctx.js'
 import { changeMembership, recordChange } from '../services/group-actions.js'
 import { createGroup, sendGroupMessage } from '../services/groups.js'
+import type { Sql } from '../storage/db.js'
 import { documentAliases, withAliases } from './aliases.js'
 import { accountOf, actorOf } from './auth.js'
 import { checkUrl, requireHandle, requirePhone } from './fields.js'
@@ -137,14 +138,14 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const { body } = request
-      const earlier = await answeredBefore<never>(ctx, request, reply)
+      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
       if (earlier) return earlier
       const { group, from } = await createGroup(ctx, actorOf(request), {
         fromNumber: requirePhone('from_number', body.from_number),
         numbers: peopleOf(body.numbers),
         name: groupName('name', body.name),
       })
-      return answerOnce(ctx, request, reply, async () => ({
+      const made = async () => ({
         status: 200,
         body: {
           status: 'OK',
@@ -153,7 +154,8 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
           from_number: from.line.number,
           participants: participantsOf(group, from.line.number),
         },
-      }))
+      })
+      return answerOnce(ctx, request, reply, made, { retries: 'anew' })
     },
   )
 
@@ -203,7 +205,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const { body } = request
-      const earlier = await answeredBefore<never>(ctx, request, reply)
+      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
       if (earlier) return earlier
       const adds = body.modify_type === 'add_recipient'
       const handle = requireHandle('number', body.number)
@@ -213,7 +215,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
         handle,
         fromNumber: body.from_number ? requirePhone('from_number', body.from_number) : null,
       })
-      return answerOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         await recordChange(ctx, sql, change)
         return {
           status: 200,
@@ -227,7 +229,8 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
             error_message: null,
           },
         }
-      })
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
     },
   )
 }

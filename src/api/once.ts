@@ -17,7 +17,7 @@ export async function answerOnce<T>(
   options: {
     taken?: string
     after?: () => Promise<void> | void
-    retries?: Retries
+    retries?: Retries<T>
     /** The body has a secret in it. */
     isSecret?: boolean
   } = {},
@@ -40,8 +40,9 @@ export async function answeredBefore<T>(
   ctx: Ctx,
   request: FastifyRequest,
   reply: FastifyReply,
+  retries?: Retries<T>,
 ): Promise<T | undefined> {
-  const answer = await earlierAnswer<T>(ctx.db, identityOf(request), ctx.clock.now())
+  const answer = await earlierAnswer<T>(ctx.db, identityOf(request), ctx.clock.now(), retries)
   if (!answer) return undefined
   reply.header('x-idempotent-replay', 'true').code(answer.status)
   return answer.body
@@ -49,7 +50,8 @@ export async function answeredBefore<T>(
 
 /**
  * The same for what a line is asked to do at once, which no transaction can hold. Doing it twice does no harm,
- * so it is done first and remembered after; a repeat that comes later, when things may have moved on, does nothing.
+ * so it is done first and remembered after. A repeat under its key that comes later, when things may have moved
+ * on, does nothing.
  */
 export async function actOnce<T>(
   ctx: Ctx,
@@ -57,8 +59,9 @@ export async function actOnce<T>(
   reply: FastifyReply,
   act: () => Promise<Answer<T>>,
 ): Promise<T> {
-  const earlier = await answeredBefore<T>(ctx, request, reply)
+  const retries = 'anew'
+  const earlier = await answeredBefore<T>(ctx, request, reply, retries)
   if (earlier !== undefined) return earlier
   const answer = await act()
-  return answerOnce(ctx, request, reply, async () => answer)
+  return answerOnce(ctx, request, reply, async () => answer, { retries })
 }

@@ -118,6 +118,10 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
             stored: { status: 'OK', totp_secret: shown },
           }
         },
+        {
+          retries: async (sql, { totp_secret: { id } }) =>
+            (await findTotpSecret(sql, accountOf(request).id, id)) !== undefined,
+        },
       ),
   )
   app.get(

@@ -7,12 +7,14 @@ import type { Ctx } from '../ctx.js'
 import {
   cancel,
   hostedToken,
+  isPending,
   type NewVerification,
   readVerification,
   readVerifications,
   startVerification,
   verificationStarted,
 } from '../services/verify.js'
+import type { Sql } from '../storage/db.js'
 import { type Aliases, documentAliases, withAliases } from './aliases.js'
 import { accountOf } from './auth.js'
 import { baseUrl } from './base-url.js'
@@ -93,10 +95,11 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const { service_sid, sid } = request.params
-      return answerOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         const canceled = await cancel(ctx, sql, accountOf(request), service_sid, sid)
         return { status: 200, body: verificationWire(canceled, baseUrl(ctx, request)) }
-      })
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
     },
   )
   app.delete(
@@ -188,7 +191,10 @@ async function start(
       }
       return { status: 201, body: { ...wire, ...(session ? { hosted: session } : {}) } }
     },
-    { after: () => verificationStarted(ctx) },
+    {
+      after: () => verificationStarted(ctx),
+      retries: (sql, { sid }) => isPending(ctx, sql, account, serviceSid, sid),
+    },
   )
   // Only now, also for a repeat: the stored answer must not hold the token.
   if (answer.hosted) {

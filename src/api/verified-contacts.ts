@@ -7,6 +7,7 @@ import { SHARED, type VerifiedContact } from '../core/verified-contact.js'
 import type { Ctx } from '../ctx.js'
 import type { Actor } from '../services/outbound.js'
 import { registerContact, sharedLineOf } from '../services/verified-contacts.js'
+import type { Sql } from '../storage/db.js'
 import { findVerifiedContact, listVerifiedContacts } from '../storage/verified-contacts.js'
 import { documentAliases, withAliases } from './aliases.js'
 import { actorOf } from './auth.js'
@@ -93,7 +94,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
       const actor = actorOf(request)
       const number = localPhone('phone_number', request.body.phone_number)
       const line = await sharedLineOf(ctx, actor)
-      return answerOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         const contact = await registerContact(ctx, sql, actor, line, number)
         return {
           status: 200,
@@ -105,7 +106,8 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
             },
           },
         }
-      })
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
     },
   )
 
@@ -175,10 +177,11 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
       const actor = actorOf(request)
       const number = localPhone('recipient', request.body.recipient)
       const line = await sharedLineOf(ctx, actor)
-      return answerOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         const contact = await registerContact(ctx, sql, actor, line, number)
         return { status: 200, body: { status: 'OK', route: routeWire(contact) } }
-      })
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
     },
   )
 }

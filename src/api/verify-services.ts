@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { CODE_LENGTH, TTL_SECONDS } from '../core/verify.js'
 import type { Ctx } from '../ctx.js'
 import { createVerifyService, deleteVerifyService, noService } from '../services/verify.js'
@@ -29,16 +29,25 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
       },
     },
     async (request, reply) =>
-      answerOnce(ctx, request, reply, async (sql) => {
-        const { body } = request
-        const service = await createVerifyService(ctx, sql, accountOf(request), {
-          friendlyName: body.friendly_name.trim(),
-          codeLength: body.code_length ?? CODE_LENGTH.default,
-          ttlSeconds: body.ttl_seconds ?? TTL_SECONDS.default,
-          useCustomerLines: body.use_customer_lines ?? false,
-        })
-        return { status: 201, body: serviceWire(service, baseUrl(ctx, request)) }
-      }),
+      answerOnce<Static<typeof ServiceWire>>(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const { body } = request
+          const service = await createVerifyService(ctx, sql, accountOf(request), {
+            friendlyName: body.friendly_name.trim(),
+            codeLength: body.code_length ?? CODE_LENGTH.default,
+            ttlSeconds: body.ttl_seconds ?? TTL_SECONDS.default,
+            useCustomerLines: body.use_customer_lines ?? false,
+          })
+          return { status: 201, body: serviceWire(service, baseUrl(ctx, request)) }
+        },
+        {
+          retries: async (sql, { sid }) =>
+            (await findVerifyService(sql, accountOf(request).id, sid)) !== undefined,
+        },
+      ),
   )
   app.get(
     '/api/v2/verify/services',

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Ctx } from '../ctx.js'
 import { addWebhooks, readWebhooks, removeWebhooks, setWebhooks } from '../services/webhooks.js'
+import type { Sql } from '../storage/db.js'
 import { withAliases } from './aliases.js'
 import { actorOf } from './auth.js'
 import { answerOnce } from './once.js'
@@ -76,10 +77,11 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
         globalSecret: readSecret('globalSecret', body.globalSecret),
         legacySecret: readSecret('secret', body.secret),
       }
-      const told = await answerOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         await addWebhooks(ctx, sql, actor, added)
         return { status: 200, body: { status: 'OK', message: 'Webhooks added successfully' } }
-      })
+      }
+      const told = await answerOnce(ctx, request, reply, effect, { retries: 'anew' })
       // Read anew and never kept with the answer: there are secrets in it.
       return { ...told, webhooks: await read(request, reply) }
     },

@@ -138,6 +138,18 @@ export async function readVerification(
   return found
 }
 
+/** Whether its code can still be answered. */
+export async function isPending(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  serviceSid: string,
+  sid: string,
+): Promise<boolean> {
+  const found = await findVerification(sql, account.id, serviceSid, sid)
+  return found?.status === 'pending' && found.expiresAt > ctx.clock.now()
+}
+
 /** The verification of a widget's session, for whoever has its token. */
 export async function readHosted(
   ctx: Ctx,

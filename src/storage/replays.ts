@@ -64,6 +64,16 @@ export async function findReplay(
   return row && { requestHash: row.request_hash, status: row.status, body: row.body }
 }
 
+/** Makes room for a stored answer. Only the very one that was read goes: another may have taken its place since. */
+export async function dropReplay(sql: Sql, { accountId, path, key }: Replay, body: string): Promise<void> {
+  await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3 and body = $4', [
+    accountId,
+    path,
+    key,
+    body,
+  ])
+}
+
 export async function dropExpiredReplays(sql: Sql, now: number): Promise<number> {
   return sql.run('delete from replays where expires_at <= $1', [now])
 }

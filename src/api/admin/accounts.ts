@@ -4,6 +4,7 @@ import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { changeAccount, createAccount, deleteAccount } from '../../services/accounts.js'
 import { findAccount, listAccounts } from '../../storage/accounts.js'
+import type { Sql } from '../../storage/db.js'
 import { requireForwarding } from '../fields.js'
 import { nullable } from '../message-wire.js'
 import type { Routes } from '../routes.js'
@@ -82,9 +83,12 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const { body } = request
-      return createOnce(ctx, request, reply, async (sql) => {
+      const create = async (sql: Sql) => {
         const { live } = await createAccount(ctx, sql, { ...body, name: body.name ?? body.email })
         return { status: 201, body: accountWire(live) }
+      }
+      return createOnce(ctx, request, reply, create, {
+        retries: async (sql, { id }) => (await findAccount(sql, id)) !== undefined,
       })
     },
   )

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { releaseByOperator } from '../../services/holds.js'
-import { type Hold, listHolds } from '../../storage/holds.js'
+import { findHold, type Hold, listHolds } from '../../storage/holds.js'
 import { nullable } from '../message-wire.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
@@ -72,7 +72,10 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
           const { messages } = await releaseByOperator(ctx, sql, { lineId, conversation, drop })
           return { status: 200, body: { line_id: lineId, conversation, messages } }
         },
-        { after: () => ctx.wakes.wake(`line:${lineId}`) },
+        {
+          after: () => ctx.wakes.wake(`line:${lineId}`),
+          retries: async (sql) => (await findHold(sql, lineId, conversation)) === undefined,
+        },
       )
     },
   )

@@ -1,9 +1,10 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Key, KeyKind } from '../../core/account.js'
 import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { createKey, revoke } from '../../services/accounts.js'
 import { findAccount, findKey, listKeys } from '../../storage/accounts.js'
+import type { Sql } from '../../storage/db.js'
 import { nullable } from '../message-wire.js'
 import type { Routes } from '../routes.js'
 import {
@@ -85,13 +86,16 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const { body } = request
-      return createOnce(ctx, request, reply, async (sql) => {
+      const create = async (sql: Sql) => {
         const { key, secret } = await createKey(ctx, sql, {
           accountId: body.account_id ?? null,
           kind: (body.kind ?? 'live') as KeyKind,
           label: body.label ?? '',
         })
         return { status: 201, body: { ...keyWire(key), secret }, stored: keyWire(key) }
+      }
+      return createOnce<Static<typeof KeyWire>>(ctx, request, reply, create, {
+        retries: async (sql, { id }) => (await findKey(sql, id))?.revokedAt === null,
       })
     },
   )

@@ -150,7 +150,10 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
         })
         return { status: 201, body: await lineWire(sql, line) }
       }
-      return createOnce(ctx, request, reply, effect, { isSecret: true })
+      return createOnce(ctx, request, reply, effect, {
+        isSecret: true,
+        retries: async (sql, { id }) => (await findLine(sql, id)) !== undefined,
+      })
     },
   )
   app.get(
@@ -203,11 +206,13 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
         response: { 201: LineWire },
       },
     },
-    async (request, reply) =>
-      createOnce(ctx, request, reply, async (sql) => {
+    async (request, reply) => {
+      const share = async (sql: Sql) => {
         const line = await shareLine(ctx, sql, idOf(request), request.body.account_id)
         return { status: 201, body: await lineWire(sql, line) }
-      }),
+      }
+      return createOnce(ctx, request, reply, share, { retries: 'anew' })
+    },
   )
   app.delete(
     '/admin/lines/:id/members/:account_id',

@@ -35,7 +35,7 @@ export function registerAdminSeal(app: Routes, ctx: Ctx): void {
         request,
         reply,
         async (sql) => ({ status: 200, body: await resealBatch(ctx, sql, request.body.after ?? null) }),
-        { after: () => ctx.failpoint('seal.after_batch') },
+        { after: () => ctx.failpoint('seal.after_batch'), retries: 'anew' },
       ),
   )
 }

@@ -105,7 +105,10 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
         return { status: 201, body: seatWire(seat) }
       }
       const taken = `There is a seat for ${body.email}${body.subject ? ` or ${body.subject}` : ''} already`
-      return createOnce(ctx, request, reply, create, { taken })
+      return createOnce(ctx, request, reply, create, {
+        taken,
+        retries: async (sql, { id }) => (await findSeatById(sql, id)) !== undefined,
+      })
     },
   )
   app.get(

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../ctx.js'
 import { linesChanged } from '../../services/lines.js'
-import type { Answer } from '../../services/once.js'
+import type { Answer, Retries } from '../../services/once.js'
 import type { Sql } from '../../storage/db.js'
 import { answerOnce } from '../once.js'
 
@@ -38,7 +38,7 @@ export async function createOnce<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   effect: (sql: Sql) => Promise<Answer<T>>,
-  options: { taken?: string; isSecret?: boolean } = {},
+  options: { retries: Retries<T>; taken?: string; isSecret?: boolean },
 ): Promise<T> {
   const body = await answerOnce(ctx, request, reply, effect, options)
   linesChanged(ctx)

@@ -83,7 +83,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
           woken.push(...lines)
           return { status: 201, body: phoneWire(phone) }
         },
-        { after: () => wakePhoneLines(ctx, woken) },
+        { after: () => wakePhoneLines(ctx, woken), retries: 'anew' },
       )
     },
   )

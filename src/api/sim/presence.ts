@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { MAX_DATA_URL, UUID } from '../../core/app-card.js'
 import type { Ctx } from '../../ctx.js'
 import { cardFromPhone, reactOnPhone, typeOnPhone } from '../../services/phone-presence.js'
+import type { Sql } from '../../storage/db.js'
 import { requirePhone } from '../fields.js'
 import { answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
@@ -81,10 +82,11 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
       const number = requirePhone('number', request.params.number)
       const { typing } = request.body
       const to = requirePhone('to', request.body.to)
-      return answerOnce(ctx, request, reply, async (sql) => {
+      const effect = async (sql: Sql) => {
         await typeOnPhone(ctx, sql, account, number, { to, typing })
         return { status: 200, body: { typing } }
-      })
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
     },
   )
 

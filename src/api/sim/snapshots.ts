@@ -5,6 +5,7 @@ import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { loadSnapshot, requireSnapshot, saveSnapshot } from '../../services/sim-snapshots.js'
 import { despiteDeadlocks, enterNewWorld, fenceWorld } from '../../services/sim-world.js'
+import type { Sql } from '../../storage/db.js'
 import { deleteSnapshot, listSnapshots, type Snapshot } from '../../storage/sim-snapshots.js'
 import { optionalBody } from '../body.js'
 import { answeredBefore, answerOnce } from '../once.js'
@@ -39,11 +40,12 @@ export function registerSimSnapshots(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
-      const earlier = await answeredBefore<ReturnType<typeof wireOf>>(ctx, request, reply)
+      const earlier = await answeredBefore<ReturnType<typeof wireOf>>(ctx, request, reply, 'anew')
       if (earlier) return earlier
       // Saving it twice does no harm.
       const snapshot = await saveSnapshot(ctx, account, request.body.name)
-      return answerOnce(ctx, request, reply, async () => ({ status: 201, body: wireOf(snapshot) }))
+      const answer = { status: 201, body: wireOf(snapshot) }
+      return answerOnce(ctx, request, reply, async () => answer, { retries: 'anew' })
     },
   )
   app.get(
@@ -86,18 +88,17 @@ export function registerSimSnapshots(app: Routes, ctx: Ctx): void {
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const { name } = request.params
-      const earlier = await answeredBefore<ReturnType<typeof wireOf>>(ctx, request, reply)
+      const earlier = await answeredBefore<ReturnType<typeof wireOf>>(ctx, request, reply, 'anew')
       if (earlier) return earlier
       await requireSnapshot(ctx.db, account, name)
       const world = await fenceWorld(ctx, account)
       const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
+      const load = async (sql: Sql) => ({
+        status: 200,
+        body: wireOf(await loadSnapshot(ctx, sql, world, name, keep)),
+      })
       try {
-        return await despiteDeadlocks(() =>
-          answerOnce(ctx, request, reply, async (sql) => ({
-            status: 200,
-            body: wireOf(await loadSnapshot(ctx, sql, world, name, keep)),
-          })),
-        )
+        return await despiteDeadlocks(() => answerOnce(ctx, request, reply, load, { retries: 'anew' }))
       } finally {
         await enterNewWorld(ctx, [])
       }

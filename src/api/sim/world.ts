@@ -4,6 +4,7 @@ import { formatTime } from '../../core/time.js'
 import type { Ctx } from '../../ctx.js'
 import { beginRunReset, endRunReset } from '../../services/sim-runs.js'
 import { despiteDeadlocks, enterNewWorld, fenceWorld, resetWorld } from '../../services/sim-world.js'
+import type { Sql } from '../../storage/db.js'
 import { optionalBody } from '../body.js'
 import { answeredBefore, answerOnce } from '../once.js'
 import type { Routes } from '../routes.js'
@@ -52,27 +53,28 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
     },
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
-      const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, request, reply)
+      const retries = 'anew'
+      const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, request, reply, retries)
       if (earlier) return earlier
       const { run } = request.body
       const answer = () => ({ status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } })
       if (run !== undefined) {
         const scope = await beginRunReset(ctx, account, run)
-        return answerOnce(ctx, request, reply, async (sql) => {
+        const end = async (sql: Sql) => {
           await endRunReset(sql, scope, run)
           return answer()
-        })
+        }
+        return answerOnce(ctx, request, reply, end, { retries })
       }
       const world = await fenceWorld(ctx, account)
       let media: string[] = []
       const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
+      const reset = async (sql: Sql) => {
+        media = await resetWorld(ctx, sql, world, keep)
+        return answer()
+      }
       try {
-        return await despiteDeadlocks(() =>
-          answerOnce(ctx, request, reply, async (sql) => {
-            media = await resetWorld(ctx, sql, world, keep)
-            return answer()
-          }),
-        )
+        return await despiteDeadlocks(() => answerOnce(ctx, request, reply, reset, { retries }))
       } finally {
         await enterNewWorld(ctx, media)
       }
