@@ -108,4 +108,53 @@ describe.each(ENGINES)('odd requests on %s', (engine) => {
     })
     expect(empty.status).toBe(400)
   })
+
+  describe('a request that has no body may still say that it is JSON', () => {
+    const bare = (method: string, path: string, as: 'live' | 'admin' = 'live') =>
+      world.call(method, path, { as, headers: { 'content-type': 'application/json' } })
+
+    it('what is to be deleted is deleted', async () => {
+      const phone = '+13035590042'
+      const service = (await world.post('/api/v2/verify/services', { friendly_name: 'Acme' })).body
+      const secret = (await world.post('/api/v2/totp/secrets', { label: 'Acme' })).body.totp_secret
+      const token = (await world.post('/v3/auth/tokens', {})).body
+      const message = await world.send()
+      const scheduled = await world.send({ send_at: '2026-04-01T00:00:00Z' })
+      await world.post('/api/v2/contacts', { number: phone })
+      await world.advance(1000)
+      for (const path of [
+        `/api/lines/${LINE}/call-forwarding`,
+        `/api/v2/contacts/${phone}`,
+        `/api/message/${message.message_handle}`,
+        `/api/v2/totp/secrets/${secret.id}`,
+        `/v3/auth/tokens/${token.token_id}`,
+        `/v3/scheduled-messages/${scheduled.message_handle}`,
+        `/api/v2/verify/services/${service.sid}`,
+      ]) {
+        const { status } = await bare('DELETE', path)
+        expect([path, status]).toEqual([
+          path,
+          path.includes('/tokens/') || path.includes('/verify/') ? 204 : 200,
+        ])
+      }
+      expect((await world.get(`/api/v2/contacts/${phone}`)).status).toBe(404)
+    })
+
+    it('and a POST without one is carried out', async () => {
+      expect((await bare('POST', `/sim/phones/${ADA}/read`)).status).toBe(200)
+      expect((await bare('POST', '/v3/webhook-deliveries/1/replay')).status).toBe(404)
+    })
+
+    it('one that has a body still needs it', async () => {
+      for (const [method, path] of [
+        ['DELETE', '/api/v2/contacts'],
+        ['DELETE', '/api/account/webhooks'],
+        ['PUT', `/api/v2/contacts/${ADA}`],
+        ['POST', '/api/send-message'],
+      ] as const) {
+        const { status, body } = await bare(method, path)
+        expect([path, status, body.message]).toEqual([path, 400, 'The body is empty; send a JSON object'])
+      }
+    })
+  })
 })

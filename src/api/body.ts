@@ -34,7 +34,7 @@ export function optionalBody(request: FastifyRequest, _reply: FastifyReply, done
 }
 
 function parseJson(text: string, request: FastifyRequest): unknown {
-  if (text === '' && request.routeOptions.config.optionalBody) return undefined
+  if (text === '' && mayBeEmpty(request)) return undefined
   if (text === '') throw new AppError('invalid', 'The body is empty; send a JSON object')
   checkDepth(text)
   let value: unknown
@@ -48,6 +48,11 @@ function parseJson(text: string, request: FastifyRequest): unknown {
   }
   if (SUSPICIOUS.test(text)) checkValue(value, '')
   return value
+}
+
+/** Many clients say that every request is JSON, also those without a body. */
+function mayBeEmpty({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.optionalBody === true || routeOptions.schema?.body === undefined
 }
 
 function decode(request: FastifyRequest, body: Buffer): string {
