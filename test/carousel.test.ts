@@ -142,6 +142,7 @@ describe.each(ENGINES)('carousels on %s', (engine) => {
     ['false', false],
     ['a list', [1, [2, [3]]]],
     ['an empty object', {}],
+    ['of names that JavaScript has', { constructor: { prototype: 1 }, prototype: 'x', toString: null }],
   ])('metadata may be %s', async (_name, metadata) => {
     const { body } = await send({ metadata })
     expect(body.metadata).toEqual(metadata)

@@ -90,6 +90,19 @@ describe.each(ENGINES)('contacts on %s', (engine) => {
       expect(Object.keys((await get(number)).custom_variables)).toHaveLength(8)
     })
 
+    it('a label may be any word, also one that JavaScript has for itself', async () => {
+      const number = fresh()
+      const first = { constructor: 'Acme', prototype: 'P-1' }
+      await create({ number, custom_variables: first })
+      expect((await get(number)).custom_variables).toEqual(first)
+      await put(number, { custom_variables: { constructor: 'Bolt', toString: 'x' } })
+      const merged = { constructor: 'Bolt', prototype: 'P-1', toString: 'x' }
+      expect((await get(number)).custom_variables).toEqual(merged)
+      const row = { phone: fresh(), custom_variables: first }
+      const { body } = await world.post('/api/v2/contacts/bulk', { contacts: [row] })
+      expect(body.contacts[0].custom_variables).toEqual(first)
+    })
+
     it('deletes it; its id is never used again', async () => {
       const number = fresh()
       const { contact_id } = (await create({ number })).body.contact

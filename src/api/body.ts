@@ -87,14 +87,16 @@ function checkDepth(text: string): void {
 /** An escaped NUL or surrogate, or a key that could reach a prototype. Ordinary bodies have none of them. */
 const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]|__proto__|constructor|prototype|\\u00[567]/
 
+/** A caller's own data, further down, may have a "constructor": nothing is ever assigned through it. */
+const isRefused = (key: string, path: string) =>
+  key === '__proto__' || (path === '' && (key === 'constructor' || key === 'prototype'))
+
 function checkValue(value: unknown, path: string): void {
   if (typeof value === 'string') checkText(value, path || 'body')
   else if (typeof value === 'object' && value !== null) {
     for (const [key, item] of Object.entries(value)) {
       checkText(key, 'a field name')
-      if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
-        throw new AppError('invalid', `${key}: not a field this API has`)
-      }
+      if (isRefused(key, path)) throw new AppError('invalid', `${key}: not a field this API has`)
       checkValue(item, path ? `${path}.${key}` : key)
     }
   }
