@@ -135,6 +135,14 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
   it('an empty choice is no choice', async () => {
     const answer = await post({ ...good, media_url: '', send_style: '', status_callback: '', seat_id: '' })
     expect(answer).toMatchObject({ media_url: '', send_style: '', seat_id: null })
+    const older = await post({ ...good, mediaURL: '', sendStyle: '', statusCallback: '' })
+    expect(older).toMatchObject({ media_url: '', send_style: '', seat_id: null })
+    // Whichever comes first: what is empty does not stand in the way of what is not.
+    for (const both of [
+      { sendStyle: 'slam', send_style: '' },
+      { send_style: '', sendStyle: 'slam' },
+    ])
+      expect(await post({ ...good, ...both })).toMatchObject({ send_style: 'slam' })
   })
 
   it('minus zero is a part', async () => {

@@ -160,6 +160,20 @@ describe.each(ENGINES)('carousels on %s', (engine) => {
     }
   })
 
+  it('empty choices are no choices, under older names too', async () => {
+    for (const empty of [
+      { sendStyle: '', statusCallback: '' },
+      { send_style: '', status_callback: '', seat_id: '' },
+    ]) {
+      const { status, body } = await send(empty)
+      expect([status, body.send_style]).toEqual([202, ''])
+      const kept = await world.app.ctx.db.one('select status_callback from messages where handle = $1', [
+        body.message_handle,
+      ])
+      expect(kept).toEqual({ status_callback: null })
+    }
+  })
+
   it('never falls back to SMS: it fails with a reason', async () => {
     const { body } = await send({ number: BOB })
     await world.advance(1000)

@@ -19,10 +19,13 @@ export function withAliases(aliases: Aliases, objects: readonly string[] = []) {
     if (body.reply_to !== undefined) dropNulls(body.reply_to)
     for (const path of objects) dropNulls(path.split('.').reduce(inside, body))
     for (const key of Object.keys(body)) {
+      const name = current.get(key) ?? key
+      // An empty choice is no choice: forms and older clients send every field.
+      if (body[key] === '' && CHOICES.has(name)) delete body[key]
+    }
+    for (const key of Object.keys(body)) {
       const name = current.get(key)
       if (name !== undefined && body[name] === undefined) body[name] = body[key]
-      // An empty choice is no choice: forms and older clients send every field.
-      if (body[key] === '' && CHOICES.has(key)) delete body[key]
     }
     done()
   }

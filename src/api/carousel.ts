@@ -86,7 +86,7 @@ export function registerCarousel(app: Routes, ctx: Ctx): void {
           mediaUrls: body.media_urls,
           metadata: body.metadata,
           sendStyle: (body.send_style ?? '') as SendStyle | '',
-          statusCallback: body.status_callback ?? null,
+          statusCallback: body.status_callback || null,
           replyTo: replyToOf(body.reply_to),
           seatId: body.seat_id ?? null,
           sendAt: sendAtOf(ctx, body.send_at, identity),
