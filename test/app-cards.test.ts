@@ -102,6 +102,25 @@ describe.each(ENGINES)('App Cards on %s', (engine) => {
       expect(body).toMatchObject({ reply_to: { message_handle }, thread_originator: { message_handle } })
     })
 
+    it('reply_to inside it does, too, unless there is one beside it', async () => {
+      const { message_handle } = await world.send()
+      const other = (await world.send()).message_handle
+      await world.advance(1000)
+      const { body } = await send({ reply_to: { message_handle, part_index: null } })
+      expect(body).toMatchObject({ reply_to: { message_handle }, thread_originator: { message_handle } })
+      expect(body.app_card).not.toHaveProperty('reply_to')
+      await world.advance(1000)
+      const [first, answer] = [await shownOn(ADA, message_handle), await shownOn(ADA, body.message_handle)]
+      expect([typeof first.id, answer.reply_to]).toEqual(['string', first.id])
+      const both = await send({ reply_to: { message_handle: other } }, { reply_to: { message_handle } })
+      expect(both.body.reply_to).toEqual({ message_handle })
+      expect((await send({ reply_to: null })).body).not.toHaveProperty('thread_originator')
+      for (const wrong of [{}, { message_handle: 'nothing' }, 'x']) {
+        const refused = await send({ reply_to: wrong })
+        expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('reply_to')])
+      }
+    })
+
     it('fields nobody knows are dropped, and nulls are absent fields', async () => {
       const { status, body } = await send({
         appStoreId: null,

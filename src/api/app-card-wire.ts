@@ -31,6 +31,9 @@ const CARD_URL =
   'Delivered to the extension on tap: an https URL up to 2048 characters, or a data URL with inline state up to 16384'
 export const CardUrl = Type.String({ minLength: 1, description: CARD_URL })
 
+export const ABOUT_CARD =
+  'An App Card. Needs a V2 Mac line and a recipient on iMessage, and never goes by SMS'
+
 export const AppCardInput = Type.Object(
   {
     appName: name('Name of the app'),
@@ -54,7 +57,7 @@ export const AppCardInput = Type.Object(
       }),
     ),
   },
-  { description: 'An App Card. Needs a V2 Mac line and a recipient on iMessage, and never goes by SMS' },
+  { description: ABOUT_CARD },
 )
 
 /** Either variant: what we sent, or what a contact's extension sent. */

@@ -12,7 +12,7 @@ import { findGroups } from '../storage/groups.js'
 import { listMessages } from '../storage/message-list.js'
 import { findMessage } from '../storage/messages.js'
 import { documentAliases, withAliases } from './aliases.js'
-import { AppCardInput, cardOf } from './app-card-wire.js'
+import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
 import { accountOf, actorOf } from './auth.js'
 import { checkUrl, requirePhone } from './fields.js'
 import { identityOf } from './identity.js'
@@ -36,6 +36,12 @@ import { SendAtInput, sendAtOf } from './send-at.js'
 /** Characters a text may have, by the interface's "fewer than 18996". */
 const MAX_CONTENT = 18_995
 
+/** Where the answered message is named: beside the card, or in it. */
+const CardBody = Type.Object(
+  { ...AppCardInput.properties, reply_to: Type.Optional(ReplyToInput) },
+  { description: ABOUT_CARD },
+)
+
 export const SendBody = Type.Object({
   number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
   from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
@@ -51,7 +57,7 @@ export const SendBody = Type.Object({
     Type.String({ description: 'HTTPS URL that gets every status change of this message' }),
   ),
   reply_to: Type.Optional(ReplyToInput),
-  app_card: Type.Optional(AppCardInput),
+  app_card: Type.Optional(CardBody),
   seat_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
   ),
@@ -77,7 +83,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
         confined: 'to its lines',
         swaggerTransform: documentAliases(SEND_ALIASES),
       },
-      preValidation: withAliases(SEND_ALIASES, ['app_card', 'app_card.layout']),
+      preValidation: withAliases(SEND_ALIASES, ['app_card', 'app_card.layout', 'app_card.reply_to']),
       schema: {
         tags: ['Messages'],
         summary: 'Send a message',
@@ -108,7 +114,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
           mediaUrl: body.media_url ?? '',
           sendStyle: (body.send_style ?? '') as SendStyle | '',
           statusCallback: body.status_callback || null,
-          replyTo: replyToOf(body.reply_to),
+          replyTo: replyToOf(body.reply_to ?? body.app_card?.reply_to),
           seatId: body.seat_id ?? null,
           appCard: body.app_card ? cardOf(body.app_card) : null,
           sendAt: sendAtOf(ctx, body.send_at, identity),
