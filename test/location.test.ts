@@ -332,6 +332,25 @@ describe.each(ENGINES)('locations on %s', (engine) => {
       expect((await share(stranger(), { to: PLAIN_LINE, ...PARIS })).status).toBe(400)
     })
 
+    it('on the free plan only verified contacts are asked', async () => {
+      const account = (
+        await world.post('/admin/accounts', { email: 'free@example.com', plan: 'free' }, 'admin')
+      ).body
+      const key = (await world.post('/admin/keys', { account_id: account.id }, 'admin')).body
+      const from_number = '+12025550152'
+      await world.post('/admin/lines', { account_id: account.id, number: from_number }, 'admin')
+      await world.settle()
+      const number = stranger()
+      const { status, body } = await ask(number, { from_number }, key)
+      expect([status, body.message]).toEqual([403, expect.stringMatching(/not a verified contact/)])
+      expect((await world.get('/api/v2/messages', key)).body.pagination.total).toBe(0)
+      await world.post('/api/v2/contacts', { number }, key)
+      await world.post('/api/v2/contacts/verify', { number }, key)
+      await world.text(number, 'Yes', { to: from_number }, key)
+      await world.advance(1000)
+      expect((await ask(number, { from_number }, key)).status).toBe(202)
+    })
+
     it("another account's line is as unknown as none, in the words of a send", async () => {
       const words = async (line: string) => {
         const query = `from_number=${encodeURIComponent(line)}`

@@ -6,6 +6,7 @@ import type { UsableLine } from './directory.js'
 import { ask } from './line-actions.js'
 import type { Accepted } from './messages.js'
 import { type Actor, newOutbound, requireLine } from './outbound.js'
+import { checkRecipient } from './recipients.js'
 import type { RequestIdentity } from './replay.js'
 
 /** Where people who share their place with a line are. The line is asked each time. */
@@ -111,6 +112,7 @@ export async function requestLocation(
   const from = await requireLocationLine(ctx, actor, input.fromNumber)
   if (input.number === from.line.number)
     throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
+  await checkRecipient(ctx, actor.account, input.number)
   const message = newOutbound(ctx, actor.account, from, {
     contact: input.number,
     content: '',
