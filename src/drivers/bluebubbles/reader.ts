@@ -11,7 +11,7 @@ interface Cursor {
   row: number
   /** The id of the message in that row: another one means another database. */
   guid: string
-  /** Where reading begins: rows may show late. */
+  /** Where reading begins: rows may show late, and after a restart what was not stored is read again. */
   floor: number
   /** When it was read last, by our clock. */
   at: number
@@ -104,8 +104,8 @@ export function createReader(
     cursor ??= readCursor(await host.cursor.load()) ?? (await begin())
     if (isDoubtful && (await isOther(cursor))) await restart(cursor)
     else {
-      const from = Math.max(cursor.floor, cursor.row - MAX_OVERLAP_ROWS)
-      const read = await readAll({ where: [above(Math.min(from, cursor.row - OVERLAP_ROWS))] })
+      const from = Math.min(cursor.floor, cursor.row - OVERLAP_ROWS)
+      const read = await readAll({ where: [above(from)] })
       if (read.size === 0 && cursor.row > 0) await restartIfLower(cursor)
       else if (read.top) cursor = { ...cursor, ...laterOf(cursor, read.top) }
     }
@@ -173,17 +173,18 @@ export function createReader(
     return { size, ...(top ? { top } : {}) }
   }
 
-  /** What is not stored yet is read again after a restart. */
   async function save() {
     if (!cursor) return
     const now = host.clock.now()
+    const { row } = cursor
     cursor.at = now
-    tops.push({ at: now, row: cursor.row })
+    tops.push({ at: now, row })
     while (tops.length > 1 && tops[1]!.at <= now - OVERLAP_MS) tops.shift()
-    const open = intake.oldestOpen()
-    cursor.floor = Math.min(tops[0]!.row, cursor.row, open === undefined ? cursor.row : open - 1)
+    cursor.floor = Math.min(row, Math.max(tops[0]!.row, row - MAX_OVERLAP_ROWS))
+    // What is not stored yet is at hand as long as we run, and only then.
+    const floor = Math.min(cursor.floor, (intake.oldestOpen() ?? row + 1) - 1)
     // The time alone is worth a write only now and then.
-    const text = JSON.stringify({ ...cursor, at: Math.floor(now / 600_000) * 600_000 })
+    const text = JSON.stringify({ ...cursor, floor, at: Math.floor(now / 600_000) * 600_000 })
     if (text === saved) return
     await host.cursor.save(text)
     saved = text
