@@ -83,6 +83,17 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
+  it('what somebody typed on the Mac before is no proof either', async () => {
+    kit.mac.world.sendFromOtherDevice(ANNA, 'Thanks!')
+    await kit.advance(8 * MINUTE)
+    kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: false })
+    const sent = await kit.send({ content: 'Thanks!' })
+    await kit.advance(10_000)
+    expect([await statusOf(sent.message_handle), copies('Thanks!')]).toEqual(['PENDING', 1])
+    await kit.advance(4 * MINUTE)
+    expect([await statusOf(sent.message_handle), copies('Thanks!')]).toEqual(['DELIVERED', 2])
+  })
+
   it('two equal texts in doubt are each found once', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: true, times: 2 })
     const first = await kit.send({ content: 'Twice' })
@@ -123,6 +134,16 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(second.message_handle), copies('Again and again')]).toEqual(['PENDING', 1])
     await kit.advance(4 * MINUTE)
     expect([await statusOf(second.message_handle), copies('Again and again')]).toEqual(['DELIVERED', 2])
+  })
+
+  it('a database that was made anew since the send: the message is found all the same', async () => {
+    kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: true })
+    const { handle, text } = await sendOne()
+    kit.mac.rebuild()
+    await kit.advance(10_000)
+    expect(await statusOf(handle)).toBe('DELIVERED')
+    await kit.advance(10 * MINUTE)
+    expect(copies(text)).toBe(1)
   })
 
   it('a file in doubt is given twenty minutes', async () => {

@@ -48,7 +48,9 @@ function connect(line: Line, host: DriverHost): Connection {
   const health = watchHealth(mac, line, host, pollMs * POLLS_PER_CHECK, restarted)
   const knownSends = async (guids: readonly string[]) => new Set(await host.knownSends(guids))
   const { settleMs } = line
-  const finder = createFinder({ mac, chats, statuses, knownSends, isWell: health.check, settleMs })
+  const isWell = health.check
+  const { top } = reader
+  const finder = createFinder({ mac, chats, statuses, knownSends, isWell, top, settleMs })
   const send = createSender({ mac, host, chats, lanes, finder, statuses, number: line.number })
 
   /** The Mac is there, for the first time or again. */

@@ -2,7 +2,7 @@ import type { Evidence } from '../../core/outcome.js'
 import type { AttemptRef, Outbound } from '../driver.js'
 import type { Chats } from './chats.js'
 import type { Mac } from './mac.js'
-import { rowsInChat, sentOf } from './query.js'
+import { guidAt, type Place, rowsInChat, sentOf } from './query.js'
 import type { Row } from './rows.js'
 import type { Statuses } from './statuses.js'
 import { fileStem } from './upload.js'
@@ -16,6 +16,8 @@ const FILE_MS = 20 * 60_000
 export type Wanted = Pick<Outbound, 'to' | 'group' | 'content' | 'mediaUrl' | 'extra' | 'service'>
 
 export interface Finder {
+  /** A send begins: what the Mac has by now is none of it. */
+  begin(ref: string): void
   /** The message of ours in its chat that nobody has claimed yet, oldest first. */
   find(wanted: Wanted, since: number, ref: string): Promise<Row | undefined>
   /** This message is the one of this attempt. */
@@ -30,18 +32,33 @@ interface Deps {
   /** Which of these are sends of ours that have been answered for already. */
   knownSends(guids: readonly string[]): Promise<ReadonlySet<string>>
   isWell(): Promise<boolean>
+  /** The highest row that the Mac is known to have. */
+  top(): Place | undefined
   /** How long after a send a Mac without it may still get it. */
   settleMs: number
 }
 
-const MAX_BOUND = 10_000
+const MAX_KNOWN = 10_000
 
-export function createFinder({ mac, chats, statuses, knownSends, isWell, settleMs }: Deps): Finder {
+export function createFinder({ mac, chats, statuses, knownSends, isWell, top, settleMs }: Deps): Finder {
   const bound = new Map<string, string>()
+  const begun = new Map<string, Place>()
 
   function bind(guid: string, ref: string) {
-    if (bound.size >= MAX_BOUND) bound.delete(bound.keys().next().value!)
-    bound.set(guid, ref)
+    keep(bound, guid, ref)
+  }
+
+  function begin(ref: string) {
+    const place = top()
+    if (place) keep(begun, ref, { row: place.row, guid: place.guid })
+  }
+
+  /** Those that were not there before. Told by their rows: the clock of the Mac may be wrong by minutes. */
+  async function writtenSince(begin: Place | undefined, rows: Row[]): Promise<Row[]> {
+    if (!begin) return rows
+    const later = rows.filter(({ rowId }) => rowId === null || rowId > begin.row)
+    // The rows of another database say nothing.
+    return later.length === rows.length || (await guidAt(mac, begin.row)) === begin.guid ? later : rows
   }
 
   async function chatOf({ to, group, service }: Wanted): Promise<string | undefined> {
@@ -56,7 +73,10 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell, settleM
     const rows = await rowsInChat(mac, chat, since - SKEW_MS)
     const alike = rows.filter((row) => row.isFromMe && likeness(row, wanted) > 0)
     const taken = await knownSends(alike.map((row) => row.guid))
-    const free = alike.filter((row) => !taken.has(row.guid) && (bound.get(row.guid) ?? ref) === ref)
+    const free = await writtenSince(
+      begun.get(ref),
+      alike.filter((row) => !taken.has(row.guid) && (bound.get(row.guid) ?? ref) === ref),
+    )
     // A failed one may be that of an earlier attempt.
     const worth = (row: Row) => likeness(row, wanted) + (row.error === 0 ? WHOLE : 0)
     const best = Math.max(0, ...free.map(worth))
@@ -93,10 +113,16 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell, settleM
   }
 
   return {
+    begin,
     find,
     bind,
     lookup: (attempt) => lookup(attempt).catch(() => ({ found: undefined, againMs: 5000 })),
   }
+}
+
+function keep<T>(known: Map<string, T>, key: string, value: T) {
+  if (known.size >= MAX_KNOWN) known.delete(known.keys().next().value!)
+  known.set(key, value)
 }
 
 const WHOLE = 2

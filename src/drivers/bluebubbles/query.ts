@@ -83,6 +83,19 @@ export async function servicesOf(mac: Mac, guids: readonly string[]): Promise<Ma
   return services
 }
 
+/** A place in the Mac's database. With the id of the message in it, which is another one in another database. */
+export interface Place {
+  row: number
+  guid: string
+}
+
+/** The id of the message in a row; undefined when there is none. */
+export async function guidAt(mac: Mac, row: number): Promise<string | undefined> {
+  const where = [{ statement: 'message.ROWID = :r', args: { r: row } }]
+  const { rows } = await queryPage(mac, { where, limit: 1 })
+  return rows.find((one) => one.rowId === row)?.guid
+}
+
 /** One message with everything about it; undefined when the Mac has none by that id. */
 export async function rowOf(mac: Mac, guid: string): Promise<Row | undefined> {
   const said = await mac.call({

@@ -2,15 +2,12 @@ import type { DriverHost } from '../host.js'
 import type { Intake } from './intake.js'
 import { fieldsOf, textOf, wholeOf } from './json.js'
 import { type Mac, troubleOf } from './mac.js'
-import { type Page, queryPage, type Where } from './query.js'
+import { guidAt, type Page, type Place, queryPage, type Where } from './query.js'
 import type { Row } from './rows.js'
 import type { Statuses } from './statuses.js'
 
 /** How far the Mac's database has been read. */
-interface Cursor {
-  row: number
-  /** The id of the message in that row: another one means another database. */
-  guid: string
+interface Cursor extends Place {
   /** Where reading begins: rows may show late, and after a restart what was not stored is read again. */
   floor: number
   /** When it was read last, by our clock. */
@@ -24,6 +21,8 @@ export interface Reader {
   called(): void
   /** The server was away: its database may be another one now. */
   doubt(): void
+  /** The highest row that the Mac is known to have. */
+  top(): Place | undefined
   close(): void
 }
 
@@ -128,11 +127,8 @@ export function createReader(
 
   async function isOther({ row, guid }: Cursor): Promise<boolean> {
     if (row === 0 || guid === '') return false
-    const { rows } = await queryPage(mac, {
-      where: [{ statement: 'message.ROWID = :r', args: { r: row } }],
-      limit: 1,
-    })
-    return rows.some((one) => one.rowId === row && one.guid !== guid)
+    const now = await guidAt(mac, row)
+    return now !== undefined && now !== guid
   }
 
   /** Nothing at our row and above it: it was deleted, or the database was made anew. */
@@ -202,6 +198,7 @@ export function createReader(
       isDoubtful = true
       void run()
     },
+    top: () => cursor,
     close() {
       closed = true
       cancel()

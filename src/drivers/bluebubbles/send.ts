@@ -40,7 +40,7 @@ export const TEXT_TIMEOUT_MS = 200_000
 export const FILE_TIMEOUT_MS = 12 * 60_000
 
 export function createSender(deps: SendDeps): (message: Outbound) => Promise<SendResult> {
-  const { mac, host, chats, lanes, number } = deps
+  const { mac, host, chats, lanes, finder, number } = deps
 
   async function chatOf({ to, group, service }: Outbound): Promise<string | undefined> {
     if (!group) return chats.withPerson(to, service)
@@ -53,6 +53,7 @@ export function createSender(deps: SendDeps): (message: Outbound) => Promise<Sen
   async function send(message: Outbound): Promise<SendResult> {
     const since = mac.clock.now()
     if (message.extra?.requestsLocation) return requestLocation(mac, message)
+    finder.begin(message.ref)
     for (let isRetry = false; ; isRetry = true) {
       const chat = await chatOf(message)
       if (chat === undefined) return openChat(deps, message, since, (into) => write(deps, into, message))
