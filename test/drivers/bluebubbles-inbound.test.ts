@@ -72,6 +72,13 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     expect(await bytesAt((await last()).media_url)).toEqual(JPEG)
   })
 
+  it('a proxy that says no for a moment does not cost a file', async () => {
+    kit.mac.fault({ route: 'GET /api/v1/attachment/*', kind: '504', works: false, times: 2 })
+    kit.mac.phone(ANNA).text('Held up', { attachment: photo })
+    await kit.until(async () => (await last()).content === 'Held up')
+    expect(await bytesAt((await last()).media_url)).toEqual(JPEG)
+  })
+
   it('files that are linked late come along, or after', async () => {
     kit.mac.flags.lateAttachmentMs = 4000
     const before = (await kit.inbound()).length

@@ -84,7 +84,7 @@ export function createMac(settings: BlueBubblesSettings, host: ProbeHost): Mac {
       const error = fieldsOf(answer.error)
       return {
         status,
-        isEnvelope: typeof answer.status === 'number' && typeof answer.message === 'string',
+        isEnvelope: isEnvelope(answer),
         data: answer.data,
         metadata: fieldsOf(answer.metadata),
         fault: status < 400 ? '' : discreet(textOf(error.message) || textOf(answer.message)),
@@ -92,6 +92,11 @@ export function createMac(settings: BlueBubblesSettings, host: ProbeHost): Mac {
     },
     open: (call) => http.open(askOf(call)),
   }
+}
+
+/** Whether an answer has the form of those of BlueBubbles: anything on the way there may answer, too. */
+export function isEnvelope(answer: Fields): boolean {
+  return typeof answer.status === 'number' && typeof answer.message === 'string'
 }
 
 /** The data of an answer, when the server did what it was asked to. */
