@@ -29,9 +29,11 @@ export async function confirm(
   since: number,
 ): Promise<SendResult> {
   // Of two sends in a chat the server may name the wrong one.
-  const isIt = (row.text === '' && row.attachments.length === 0) || likeness(row, message) > 0
+  const isOther = statuses.isFollowed(row.guid) || (await finder.isOther(row.guid, message.ref))
+  const isBare = row.text === '' && row.attachments.length === 0
+  const isIt = !isOther && (isBare || likeness(row, message) > 0)
   const better = isIt ? undefined : await finder.find(message, since, message.ref).catch(() => undefined)
-  if (!isIt && !better && statuses.isFollowed(row.guid))
+  if (isOther && !better)
     return unknown('other_message', 'The server named another message than the one it was to send')
   const { guid } = better ?? row
   finder.bind(guid, message.ref)

@@ -20,6 +20,8 @@ export interface Finder {
   begin(ref: string): void
   /** The message of ours in its chat that nobody has claimed yet, oldest first. */
   find(wanted: Wanted, since: number, ref: string): Promise<Row | undefined>
+  /** Whether a message is known to be that of another attempt. */
+  isOther(guid: string, ref: string): Promise<boolean>
   /** This message is the one of this attempt. */
   bind(guid: string, ref: string): void
   lookup(attempt: AttemptRef): Promise<Evidence>
@@ -61,6 +63,11 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell, top, se
     return later.length === rows.length || (await guidAt(mac, begin.row)) === begin.guid ? later : rows
   }
 
+  async function ofOthers(guids: readonly string[], ref: string): Promise<ReadonlySet<string>> {
+    const answered = await knownSends(guids)
+    return new Set(guids.filter((guid) => answered.has(guid) || (bound.get(guid) ?? ref) !== ref))
+  }
+
   async function chatOf({ to, group, service }: Wanted): Promise<string | undefined> {
     if (group?.chatId) return chats.group(group.chatId)
     if (group) return (await chats.groupWith(group.members))?.guid
@@ -72,11 +79,12 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell, top, se
     if (chat === undefined) return undefined
     const rows = await rowsInChat(mac, chat, since - SKEW_MS)
     const alike = rows.filter((row) => row.isFromMe && likeness(row, wanted) > 0)
-    const taken = await knownSends(alike.map((row) => row.guid))
-    const free = await writtenSince(
-      begun.get(ref),
-      alike.filter((row) => !taken.has(row.guid) && (bound.get(row.guid) ?? ref) === ref),
+    const taken = await ofOthers(
+      alike.map((row) => row.guid),
+      ref,
     )
+    const notTaken = alike.filter((row) => !taken.has(row.guid))
+    const free = await writtenSince(begun.get(ref), notTaken)
     // A failed one may be that of an earlier attempt.
     const worth = (row: Row) => likeness(row, wanted) + (row.error === 0 ? WHOLE : 0)
     const best = Math.max(0, ...free.map(worth))
@@ -115,6 +123,7 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell, top, se
   return {
     begin,
     find,
+    isOther: async (guid, ref) => (await ofOthers([guid], ref)).has(guid),
     bind,
     lookup: (attempt) => lookup(attempt).catch(() => ({ found: undefined, againMs: 5000 })),
   }
