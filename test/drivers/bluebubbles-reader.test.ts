@@ -92,4 +92,21 @@ describe('how far a Mac has been read', () => {
     await kit.clock.pass(POLL_MS)
     expect(kit.saves.at(-1)).toMatchObject({ row: 20_000, floor: 18_000 })
   })
+
+  it('a line that is closed in the middle of reading has read nothing', async () => {
+    let goOn = () => {}
+    const room = () =>
+      new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+    const kit = readerOf({ row: 8000, guid: 'G8000', floor: 8000, at: START }, { room })
+    reader = kit.reader
+    kit.at.top = 9000
+    reader.wake()
+    await kit.clock.pass(10)
+    reader.close()
+    goOn()
+    await kit.clock.pass(10)
+    expect(kit.saves).toEqual([])
+  })
 })

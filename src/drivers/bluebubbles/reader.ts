@@ -35,6 +35,7 @@ const MAX_OVERLAP_ROWS = 2000
 const SKEW_MS = 3_600_000
 const UNANNOUNCED_MS = 60_000
 const MISSED_TIMES = 3
+const CLOSED = 'The line was closed'
 const WITH = ['chat', 'attachment', 'message.attributed-body']
 
 /**
@@ -155,14 +156,17 @@ export function createReader(
       size = 0
       for (let pages = 0; pages < MAX_PAGES; pages++) {
         last = await queryPage(mac, { ...ask, with: WITH, sort: 'ASC', limit: PAGE, offset: size })
+        if (closed) throw new Error(CLOSED)
         first ??= last
         size += last.size
         top = highest(top ? [top, ...last.rows] : last.rows)
         statuses.observe(last.rows)
         fresh += intake.take(last.rows)
         await intake.room()
+        // What was not read must not count as read.
+        if (closed) throw new Error(CLOSED)
         const isLast = last.total === undefined ? last.size < PAGE : size >= last.total
-        if (last.size === 0 || isLast || closed) break
+        if (last.size === 0 || isLast) break
       }
       if (first?.total === last?.total) break
     }
