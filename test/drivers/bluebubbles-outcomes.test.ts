@@ -146,6 +146,17 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect(copies(text)).toBe(1)
   })
 
+  it('a chat that has another name since the send: the message is found in it', async () => {
+    kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: true })
+    const sent = await kit.send({ number: BEN, content: 'Moved' })
+    const rename = (from: string, to: string) =>
+      kit.mac.world.db.run('update chat set guid = ? where guid = ?', `${to};-;${BEN}`, `${from};-;${BEN}`)
+    rename('iMessage', 'any')
+    await kit.advance(10_000)
+    expect([await statusOf(sent.message_handle), copies('Moved')]).toEqual(['DELIVERED', 1])
+    rename('any', 'iMessage')
+  })
+
   it('a file in doubt is given twenty minutes', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/attachment', kind: '504', works: false })
     const sent = await kit.send({ content: '', media_url: `${files.url}/slow.jpg` })

@@ -1,9 +1,9 @@
 import type { Evidence } from '../../core/outcome.js'
 import type { AttemptRef, Outbound } from '../driver.js'
 import type { Chats } from './chats.js'
-import type { Mac } from './mac.js'
+import { type Mac, MacFault } from './mac.js'
 import { guidAt, type Place, rowsInChat, sentOf } from './query.js'
-import type { Row } from './rows.js'
+import { identifierOf, type Row } from './rows.js'
 import type { Statuses } from './statuses.js'
 import { fileStem } from './upload.js'
 
@@ -74,10 +74,20 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell, top, se
     return (await chats.withPerson(to, service)) ?? chats.withPerson(to)
   }
 
-  async function find(wanted: Wanted, since: number, ref: string): Promise<Row | undefined> {
+  async function rowsFor(wanted: Wanted, after: number, isRetry = false): Promise<Row[]> {
     const chat = await chatOf(wanted)
-    if (chat === undefined) return undefined
-    const rows = await rowsInChat(mac, chat, since - SKEW_MS)
+    if (chat === undefined) return []
+    return rowsInChat(mac, chat, after).catch((error) => {
+      const isGone = error instanceof MacFault && error.said.status === 404 && error.said.isEnvelope
+      if (!isGone || isRetry) throw error
+      // It is known from earlier, and may have another name by now.
+      chats.forget(identifierOf(chat))
+      return rowsFor(wanted, after, true)
+    })
+  }
+
+  async function find(wanted: Wanted, since: number, ref: string): Promise<Row | undefined> {
+    const rows = await rowsFor(wanted, since - SKEW_MS)
     const alike = rows.filter((row) => row.isFromMe && likeness(row, wanted) > 0)
     const taken = await ofOthers(
       alike.map((row) => row.guid),
