@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Clock, createClock } from './clock.js'
 
 const START = 1_700_000_000_000
+const HOUR = 3_600_000
 const nothing = async () => {}
 
 describe('a frozen clock', () => {
@@ -108,7 +109,88 @@ describe('a frozen clock', () => {
 
 describe('a running clock', () => {
   let clock: Clock
-  afterEach(() => clock.stop())
+  afterEach(() => {
+    clock.stop()
+    vi.restoreAllMocks()
+  })
+
+  /** The wall clock and the steady one, moved by hand. */
+  function twoClocks() {
+    const at = { wall: START, steady: 500 }
+    vi.spyOn(Date, 'now').mockImplementation(() => Math.floor(at.wall))
+    vi.spyOn(performance, 'now').mockImplementation(() => at.steady)
+    const pass = (ms: number) => {
+      at.wall += ms
+      at.steady += ms
+    }
+    return { at, pass }
+  }
+
+  it('rings and goes on while the wall clock, set back by an hour, has not caught up', async () => {
+    clock = createClock()
+    clock.now()
+    const wall = Date.now
+    vi.spyOn(Date, 'now').mockImplementation(() => wall() - HOUR)
+    const before = clock.now()
+    const rung = await new Promise<number>((resolve) => clock.after(20, () => resolve(clock.now())))
+    expect(rung).toBeGreaterThanOrEqual(before + 20)
+  })
+
+  it('never turns back, and comes down to the wall clock by going slower', () => {
+    const { at, pass } = twoClocks()
+    clock = createClock()
+    pass(1000)
+    expect(clock.now()).toBe(START + 1000)
+    at.wall -= HOUR
+    expect(clock.now()).toBe(START + 1000)
+    let last = clock.now()
+    for (let minute = 0; minute < 9 * 60; minute++) {
+      pass(60_000)
+      const gone = clock.now() - last
+      expect(gone).toBeGreaterThanOrEqual(53_999)
+      expect(gone).toBeLessThanOrEqual(60_000)
+      last = clock.now()
+    }
+    expect(clock.now()).toBeGreaterThan(Date.now())
+    for (let minute = 0; minute < 2 * 60; minute++) {
+      pass(60_000)
+      clock.now()
+    }
+    expect(clock.now()).toBe(Date.now())
+  })
+
+  it('goes with a wall clock that is set ahead, or that went on while the machine slept', () => {
+    const { at, pass } = twoClocks()
+    clock = createClock()
+    clock.now()
+    at.wall += HOUR
+    expect(clock.now()).toBe(START + HOUR)
+    pass(10.5)
+    expect(clock.now()).toBe(START + HOUR + 10)
+  })
+
+  it('can be moved ahead while the wall clock is behind', async () => {
+    const { at, pass } = twoClocks()
+    clock = createClock()
+    clock.now()
+    at.wall -= HOUR
+    const fired: number[] = []
+    clock.after(HOUR, () => fired.push(clock.now()))
+    await clock.advance(2 * HOUR, nothing)
+    expect(fired).toEqual([START + HOUR])
+    expect(clock.now()).toBe(START + 2 * HOUR)
+    pass(1000)
+    expect(Math.abs(clock.now() - (START + 2 * HOUR + 900))).toBeLessThanOrEqual(1)
+  })
+
+  it('is never ahead of a wall clock that goes evenly', () => {
+    const { pass } = twoClocks()
+    clock = createClock()
+    for (let i = 0; i < 5000; i++) {
+      pass(0.37)
+      expect(clock.now()).toBe(Date.now())
+    }
+  })
 
   it('goes with the system and rings by itself', async () => {
     clock = createClock()

@@ -19,6 +19,9 @@ interface Timer {
   fn: () => void
 }
 
+/** By how much we go slower while ahead of the wall clock: an hour is made up for in ten. */
+const SLOWER = 0.1
+
 export function createClock(frozenAt?: number): Clock {
   const timers = new Set<Timer>()
   let offset = 0
@@ -27,12 +30,23 @@ export function createClock(frozenAt?: number): Clock {
   let alarm: NodeJS.Timeout | undefined
   let alarmAt = Number.POSITIVE_INFINITY
   let last = 0
+  /** What we are ahead of the machine's steady clock, and when that was last looked at. */
+  let lead = Number.NEGATIVE_INFINITY
+  let looked = 0
 
   const now = () => {
-    // A wall clock that is set back must not turn order around.
-    last = Math.max(last, frozen ?? Date.now() + offset)
+    if (frozen !== undefined) return frozen
+    const wall = Date.now() + offset
+    const steady = performance.now()
+    // A wall clock that is set back must neither turn order around nor stop us: we go on by the steady one, a
+    // little slower, until both agree again.
+    if (lead + steady < wall + 1) lead = Math.max(lead, wall - steady)
+    else lead -= (steady - looked) * SLOWER
+    looked = steady
+    last = Math.max(last, wall, Math.floor(lead + steady))
     return last
   }
+  now()
 
   function earliest(): Timer | undefined {
     let first: Timer | undefined
@@ -88,7 +102,11 @@ export function createClock(frozenAt?: number): Clock {
 
   function jump(to: number) {
     if (frozen !== undefined) frozen = Math.max(frozen, to)
-    else offset += Math.max(0, to - now())
+    else {
+      const ahead = Math.max(0, to - now())
+      offset += ahead
+      lead += ahead
+    }
     clearTimeout(alarm)
     alarmAt = Number.POSITIVE_INFINITY
     arm(earliest()?.at)
