@@ -67,7 +67,7 @@ const unknown: Message = failed({ ...pending, nextActionAt: null }, NOW - 1, {
   detail: null,
 })
 
-const attempt: Try = { n: 1, service: 'iMessage', wireAt: WIRE_AT, lookups: 0 }
+const attempt: Try = { n: 1, service: 'iMessage', wireAt: WIRE_AT, endedAt: null, lookups: 0 }
 const ALL: { services: readonly Service[] } = { services: ['iMessage', 'RCS', 'SMS'] }
 const line: Pick<Line, 'onUnknown' | 'settleMs'> & typeof ALL = { ...ALL, onUnknown: 'hold', settleMs: 5000 }
 
@@ -236,6 +236,27 @@ describe('afterEvidence', () => {
     const verdict = ask(evidence, now, { lookups })
     expect(verdict.kind).toBe('wait')
     expect(verdict.message).toEqual({ ...pending, nextActionAt })
+  })
+
+  it.each([no, cannotSay])('%j long after the claim, but soon after it became unknown: waits', (evidence) => {
+    const endedAt = WIRE_AT + 10 * line.settleMs
+    const last = endedAt + line.settleMs
+    expect(ask(evidence, last - 1, { endedAt })).toMatchObject({
+      kind: 'wait',
+      message: { nextActionAt: last },
+    })
+    expect(ask(evidence, last, { endedAt }).kind).not.toBe('wait')
+  })
+
+  it('a carrier that says "not yet" is asked for a day from when it became unknown', () => {
+    const endedAt = WIRE_AT + 3_600_000
+    const notYet: Evidence = { found: undefined, againMs: 60_000 }
+    const last = endedAt + 24 * 3_600_000
+    expect(ask(notYet, last - 1, { endedAt })).toMatchObject({
+      kind: 'wait',
+      message: { nextActionAt: last - 1 + 60_000 },
+    })
+    expect(ask(notYet, last, { endedAt }).kind).toBe('given-up')
   })
 
   it.each(['hold', 'resend'] as const)('absent after the settle time: it never left (%s)', (onUnknown) => {

@@ -67,7 +67,16 @@ export interface Try {
   n: number
   service: Service
   wireAt: number
+  endedAt: number | null
   lookups: number
+}
+
+/**
+ * Since when the outcome of an attempt is unknown. Files may have travelled for long before, or the carrier's
+ * "slower" held it back: until then nothing says that it did not leave just now.
+ */
+export function unknownSince({ wireAt, endedAt }: Pick<Try, 'wireAt' | 'endedAt'>): number {
+  return endedAt ?? wireAt
 }
 
 /** The message after an attempt ended with this result. */
@@ -160,9 +169,10 @@ export function afterEvidence(
       : afterAcceptance(message, attempt, status, line, now)
     return { kind: 'accepted', message: known, providerId }
   }
-  const settledAt = attempt.wireAt + line.settleMs
+  const since = unknownSince(attempt)
+  const settledAt = since + line.settleMs
   const isPatient = evidence.found === undefined && evidence.againMs !== undefined
-  if (isPatient && now < attempt.wireAt + PATIENCE_MS)
+  if (isPatient && now < since + PATIENCE_MS)
     return { kind: 'wait', message: { ...message, nextActionAt: now + Math.max(1000, evidence.againMs!) } }
   if (now < settledAt) {
     const nextActionAt =

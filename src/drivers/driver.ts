@@ -201,6 +201,8 @@ export interface AttemptRef {
   extra: MessageExtra | null
   service: Service
   wireAt: number
+  /** When we gave up waiting for an answer: until then it may have left. */
+  unknownSince: number
 }
 
 export interface Inbound {

@@ -1,5 +1,12 @@
 import type { Message } from '../core/message.js'
-import { afterEvidence, afterResult, type Evidence, passedBetween, type SendResult } from '../core/outcome.js'
+import {
+  afterEvidence,
+  afterResult,
+  type Evidence,
+  passedBetween,
+  type SendResult,
+  unknownSince,
+} from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import type { AttemptRef } from '../drivers/driver.js'
 import {
@@ -92,6 +99,7 @@ export async function attemptRef(ctx: Ctx, attempt: Attempt): Promise<AttemptRef
     extra: message?.extra ?? null,
     service: attempt.service,
     wireAt: attempt.wireAt,
+    unknownSince: unknownSince(attempt),
   }
 }
 

@@ -301,7 +301,11 @@ describe('a server that says anything at all', () => {
         }),
       )
       if (n % 3 === 0) {
-        const evidence = connection.lookup!({ ...message, wireAt: clock.now() - chance.below(3_600_000) })
+        const evidence = connection.lookup!({
+          ...message,
+          wireAt: clock.now() - chance.below(3_600_000),
+          unknownSince: clock.now() - chance.below(60_000),
+        })
         acting(
           evidence.then(
             ({ found }) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FileServer, JPEG, serve } from '../support/files.js'
-import { ANNA, BEN, createMacWorld, type MacWorld } from '../support/mac-world.js'
+import { ANNA, BEN, createMacWorld, MAC, type MacWorld } from '../support/mac-world.js'
 import { ENGINES } from '../support/world.js'
 
 const HOUR = 3_600_000
@@ -68,7 +68,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     const { handle, text } = await sendOne()
     await kit.advance(130_000)
     expect([await statusOf(handle), copies(text)]).toEqual(['PENDING', 0])
-    await kit.advance(2 * MINUTE)
+    await kit.advance(3 * MINUTE)
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
@@ -167,6 +167,31 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     await kit.advance(2 * MINUTE)
     await kit.until(async () => (await statusOf(sent.message_handle)) === 'DELIVERED')
     expect(arrived()).toBe(1)
+  })
+
+  it('twenty minutes from when it became doubtful, however long the files took to get there', async () => {
+    const heard = (path: string) => kit.mac.heard.filter((one) => one.path.endsWith(path)).length
+    const posted = heard('/message/multipart')
+    kit.mac.fault({ route: 'POST /api/v1/attachment/upload', kind: 'delay', ms: 11 * MINUTE, times: 2 })
+    kit.mac.phone(ANNA).next({ helperMs: 100_000 })
+    const sent = await kit.world.post('/api/send-carousel', {
+      from_number: MAC,
+      number: ANNA,
+      media_urls: [`${files.url}/one.jpg`, `${files.url}/two.jpg`],
+    })
+    for (const n of [1, 2]) {
+      await kit.until(() => heard('/attachment/upload') === n)
+      await kit.advance(11 * MINUTE)
+    }
+    await kit.until(() => heard('/message/multipart') === posted + 1)
+    kit.mac.cut()
+    await kit.until(async () => (await statusOf(sent.body.message_handle)) === 'PENDING')
+    await kit.advance(10_000)
+    expect(heard('/message/multipart')).toBe(posted + 1)
+    await kit.advance(3 * MINUTE)
+    expect(await statusOf(sent.body.message_handle)).toBe('DELIVERED')
+    expect(kit.mac.world.sent.filter((one) => one.attachments.length === 2)).toHaveLength(1)
+    expect(heard('/message/multipart')).toBe(posted + 1)
   })
 
   it('a file in doubt is found by its name', async () => {

@@ -187,6 +187,23 @@ describe('doubts', () => {
     expect(other.judge(report({ submittedAt: now - 3 * 86_400_000 }), TO)).toBeUndefined()
   })
 
+  it('when it left is when its parts were submitted, not when it began to wait for its turn', () => {
+    const doubts = createDoubts(() => now)
+    const begun = now
+    doubts.begin({ ref: 'a', to: TO, content: LONG, wireAt: begun, parts: 2 })
+    now += 290_000
+    doubts.leaves('a')
+    now += 200_000
+    doubts.leaves('a')
+    doubts.leave('a')
+    const at = (submittedAt: number) => doubts.judge(report({ submittedAt }), TO)?.ref
+    expect([at(begun), at(begun + 150_000)]).toEqual([undefined, undefined])
+    expect([at(begun + 290_000), at(begun + 400_000), at(begun + 490_000)]).toEqual(['a', 'a', 'a'])
+    // By the clock of another zone.
+    expect([at(begun + 290_000 - 7_200_000), at(begun + 490_000 + 3_600_000)]).toEqual(['a', 'a'])
+    expect(at(begun + 630_000)).toBeUndefined()
+  })
+
   it('what is still waiting for its answer makes it ambiguous, and is never proven early', () => {
     const doubts = open(['a', 'Hello'])
     doubts.begin({ ref: 'b', to: TO, content: 'Hello', wireAt: now, parts: 1 })

@@ -9,7 +9,7 @@ import { fileStem } from './upload.js'
 
 /** Between the clock of the Mac and ours. */
 const SKEW_MS = 10 * 60_000
-/** How long the server may take for a file before it is clear that it did not send it. For a text the line says so. */
+/** How long the server may still send a file after we lost it. For a text the line says so. */
 const FILE_MS = 20 * 60_000
 
 /** What a message is recognised by. */
@@ -36,7 +36,7 @@ interface Deps {
   isWell(): Promise<boolean>
   /** The highest row that the Mac is known to have. */
   top(): Place | undefined
-  /** How long after a send a Mac without it may still get it. */
+  /** How long after we lost a send a Mac without it may still send it. */
   settleMs: number
 }
 
@@ -107,7 +107,7 @@ export function createFinder({ mac, chats, statuses, knownSends, isWell, top, se
     // It leaves no trace of its own in the chat.
     if (attempt.extra?.requestsLocation) return { found: undefined }
     const now = mac.clock.now()
-    const age = now - attempt.wireAt
+    const age = now - attempt.unknownSince
     const patience = filesOf(attempt).length > 0 ? FILE_MS : settleMs
     const again: Evidence = {
       found: undefined,

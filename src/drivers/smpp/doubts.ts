@@ -24,6 +24,8 @@ export interface Proof {
 export interface Doubts {
   /** It goes out now: what is reported meanwhile may be about it. */
   begin(doubt: Doubt): void
+  /** A part of it is submitted now: it may have waited long for its turn. */
+  leaves(ref: string): void
   /** The carrier answered it: its reports have ids that the host knows. */
   settle(ref: string): void
   /** It ended without an answer. The reports that came meanwhile and may be about it. */
@@ -41,6 +43,8 @@ const SKEW_MS = 2 * 60_000
 
 interface Entry {
   doubt: Doubt
+  /** From when to when its parts were submitted. */
+  left?: { from: number; to: number }
   isOpen: boolean
   early: { report: DeliveryReport; to: string }[]
   /** Ids of the parts that arrived. */
@@ -74,7 +78,7 @@ export function createDoubts(now: () => number): Doubts {
       const own = same.filter(({ doubt }) => shortRef(doubt.ref) === report.ref)
       return own.length === 1 ? { entry: own[0]!, isCertain: true } : undefined
     }
-    const fitting = same.filter(({ doubt }) => fits(doubt, report))
+    const fitting = same.filter((entry) => fits(entry, report))
     return fitting.length === 1 ? { entry: fitting[0]!, isCertain: false } : undefined
   }
 
@@ -95,6 +99,10 @@ export function createDoubts(now: () => number): Doubts {
       if (same) same.push(entry)
       else byNumber.set(doubt.to, [entry])
       forget()
+    },
+    leaves(ref) {
+      const entry = all.get(ref)
+      if (entry) entry.left = { from: entry.left?.from ?? now(), to: now() }
     },
     settle(ref) {
       const entry = all.get(ref)
@@ -123,12 +131,14 @@ export function createDoubts(now: () => number): Doubts {
 }
 
 /** Whether a report without our number may be about this send: something in it must speak for that, nothing against. */
-function fits({ content, wireAt }: Doubt, { text, submittedAt }: DeliveryReport): boolean {
+function fits({ doubt, left }: Entry, { text, submittedAt }: DeliveryReport): boolean {
   const begins = text.trim()
   if (begins === '' && submittedAt === undefined) return false
-  if (begins !== '' && !content.trim().startsWith(begins)) return false
+  if (begins !== '' && !doubt.content.trim().startsWith(begins)) return false
   if (submittedAt === undefined) return true
-  const apart = Math.abs(submittedAt - wireAt)
-  const offZone = apart % ZONE_MS
-  return apart <= MEMORY_MS && Math.min(offZone, ZONE_MS - offZone) <= SKEW_MS
+  const { from, to } = left ?? { from: doubt.wireAt, to: doubt.wireAt }
+  const after = submittedAt - from
+  const offZone = ((after % ZONE_MS) + ZONE_MS) % ZONE_MS
+  const isThen = offZone <= to - from + SKEW_MS || offZone >= ZONE_MS - SKEW_MS
+  return Math.abs(after) <= MEMORY_MS && isThen
 }

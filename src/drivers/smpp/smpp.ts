@@ -76,7 +76,14 @@ export const smpp: Driver = {
       const { ref, to, content } = message
       const prepared = prepare(settings, line.number, message, nextRef(to))
       doubts.begin({ ref, to, content, wireAt: clock.now(), parts: prepared.length })
-      const result = await submit(wire, ref, prepared, settings.ids ?? 'any')
+      const leaving: Wire = {
+        ...wire,
+        request(pdu) {
+          doubts.leaves(ref)
+          return wire.request(pdu)
+        },
+      }
+      const result = await submit(leaving, ref, prepared, settings.ids ?? 'any')
       const isNamed = result.outcome !== 'accepted' || !result.providerId.startsWith(UNNAMED)
       if (result.outcome === 'unknown' || !isNamed) {
         for (const { report, to, proof } of doubts.leave(ref))
