@@ -6,11 +6,13 @@ import { createTurns } from '../src/services/batch.js'
 import { type Claimed, claim } from '../src/services/claim.js'
 import { createRecentSends, type DispatchLine } from '../src/services/dispatch-line.js'
 import { createNews } from '../src/services/news.js'
-import { recordReceipts, rematchParked } from '../src/services/receipts.js'
+import { recordRead, recordReceipts, rematchParked } from '../src/services/receipts.js'
 import { recordResults } from '../src/services/results.js'
+import { findAttempt } from '../src/storage/attempts.js'
 import { findSentOn } from '../src/storage/line-days.js'
 import { listQueue } from '../src/storage/message-queue.js'
 import { findMessagesById } from '../src/storage/messages.js'
+import { findSends, listOpenSends } from '../src/storage/sends.js'
 import { createWorld, ENGINES, LINE, type World } from './support/world.js'
 
 /** Carriers that take a message in parts, spell ids in two ways, or use them again. The test is the line's driver. */
@@ -80,6 +82,42 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
       }
       expect(await statusOf(sent)).toBe('DELIVERED')
     }
+  })
+
+  it('every id of a part names the message, and the first is its own', async () => {
+    const { ctx } = world.app
+    const sent = await onWire()
+    const ids = fresh(3)
+    await answer(sent, ids)
+    expect((await findAttempt(ctx.db, sent.claimed.message.id, 1))?.providerId).toBe(ids[0])
+    const named = await findSends(ctx.db, on.line.id, [...ids, 'nobody'])
+    expect([...named].map(([id, { ref }]) => [id, ref])).toEqual(
+      ids.map((id) => [id, sent.claimed.outbound.ref]),
+    )
+    const [open] = await listOpenSends(ctx.db, on.line.id, sent.claimed.outbound.ref, false)
+    expect(open).toMatchObject({ providerId: ids[0], partIds: ids })
+    const one = await onWire()
+    await answer(one, fresh(1))
+    const [plain] = await listOpenSends(ctx.db, on.line.id, one.claimed.outbound.ref, false)
+    expect(plain).not.toHaveProperty('partIds')
+  })
+
+  it('a person who reads one part reads the message, and only that part has surely arrived', async () => {
+    const { ctx } = world.app
+    const sent = await onWire()
+    const ids = fresh(2)
+    await answer(sent, ids)
+    await ctx.db.run("update messages set service = 'iMessage' where handle = $1", [sent.handle])
+    const statuses: string[] = []
+    for (const providerId of [ids[1]!, ids[1]!, ids[0]!]) {
+      await recordRead(ctx, on, { providerId, at: ctx.clock.now() })
+      statuses.push(await statusOf(sent))
+    }
+    expect(statuses).toEqual(['SENT', 'SENT', 'DELIVERED'])
+    const reads = (await world.events()).filter(
+      (event) => event.type === 'message.read' && event.subject === sent.handle,
+    )
+    expect(reads).toHaveLength(1)
   })
 
   it('one lost part fails the message, and says which', async () => {

@@ -56,6 +56,8 @@ export interface OpenSend {
   ref: string
   /** Null while the carrier's answer is missing. */
   providerId: string | null
+  /** When the carrier took it in parts: the ids of all of them. */
+  partIds?: readonly string[]
   to: string
   content: string
   service: Service

@@ -2,9 +2,9 @@ import { storable } from '../core/storable.js'
 import type { Ctx } from '../ctx.js'
 import type { DriverHost } from '../drivers/host.js'
 import { firstIdAt } from '../ids.js'
-import { findAttemptsByProvider, listOpenSends } from '../storage/attempts.js'
 import { appendEvents } from '../storage/events.js'
 import { findCursor, saveCursor } from '../storage/line-cursors.js'
+import { findSends, listOpenSends } from '../storage/sends.js'
 import type { DispatchLine } from './dispatch-line.js'
 import { recordGroupNews } from './group-state.js'
 import { blockedByCarrier } from './line-blocks.js'
@@ -67,7 +67,7 @@ export function hostFor(
     media: (url) => openMedia(ctx, url),
     openSends: ({ unread = false } = {}) =>
       listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS), unread),
-    knownSends: async (ids) => [...(await findAttemptsByProvider(ctx.db, line.id, ids)).keys()],
+    knownSends: async (ids) => [...(await findSends(ctx.db, line.id, ids)).keys()],
     callbackUrl() {
       const base = ctx.publicUrl()
       return base && `${base}/callbacks/${line.id}/${ctx.vault.sign(CALLBACK, line.id)}`

@@ -1,6 +1,7 @@
 import { isCopy } from '../core/echo.js'
 import type { Line } from '../core/line.js'
 import type { Inbound } from '../drivers/driver.js'
+import { findPartRefs } from '../storage/attempt-parts.js'
 import { findAttemptsByProvider, findAttemptsByRef } from '../storage/attempts.js'
 import type { Sql } from '../storage/db.js'
 import { findGroupByChat } from '../storage/groups.js'
@@ -22,8 +23,9 @@ const QUEUED_MS = 24 * 3_600_000
  */
 export async function createEchoLedger(sql: Sql, line: Line, items: readonly Inbound[], now: number) {
   const ids = items.flatMap((item) => (item.fromMe ? [] : (item.providerId ?? [])))
-  const [byId, byRef, ours] = await Promise.all([
+  const [byId, byPart, byRef, ours] = await Promise.all([
     findAttemptsByProvider(sql, line.id, ids),
+    findPartRefs(sql, line.id, ids),
     findAttemptsByRef(
       sql,
       items.flatMap((item) => item.ref ?? []),
@@ -45,7 +47,7 @@ export async function createEchoLedger(sql: Sql, line: Line, items: readonly Inb
 
   return async (item: Inbound, providerId: string): Promise<EchoProof | undefined> => {
     if (item.fromMe) return 'from_me'
-    if (item.providerId && byId.has(item.providerId)) return 'id'
+    if (item.providerId && (byId.has(item.providerId) || byPart.has(item.providerId))) return 'id'
     if (item.ref && byRef.get(item.ref)?.lineId === line.id) return 'ref'
     if (!(await mayBeCopy(item))) return undefined
     if (await isKnownEcho(sql, line.id, providerId)) return 'text'

@@ -4,11 +4,11 @@ import type { Line } from '../core/line.js'
 import type { MessageExtra } from '../core/message-extra.js'
 import { originatorOf } from '../core/thread.js'
 import type { Inbound } from '../drivers/driver.js'
-import { findAttemptsByProvider } from '../storage/attempts.js'
 import { nextRevision } from '../storage/card-sessions.js'
 import type { Sql } from '../storage/db.js'
 import type { NewMessage } from '../storage/message-rows.js'
 import { findInbound, findMessagesById } from '../storage/messages.js'
+import { findSends } from '../storage/sends.js'
 
 /** Where an inbound message goes, and what came together with it. */
 export interface Arrival {
@@ -35,7 +35,7 @@ export async function findTarget(
 }
 
 async function findOutbound(sql: Sql, line: Line, providerId: string): Promise<NewMessage | undefined> {
-  const attempt = (await findAttemptsByProvider(sql, line.id, [providerId])).get(providerId)
+  const attempt = (await findSends(sql, line.id, [providerId])).get(providerId)
   return attempt && (await findMessagesById(sql, [attempt.messageId])).get(attempt.messageId)
 }
 

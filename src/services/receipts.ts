@@ -4,7 +4,7 @@ import { afterReceipt, passedBetween, type Receipt } from '../core/outcome.js'
 import { partAfter, wholeReceipt } from '../core/part.js'
 import type { Ctx } from '../ctx.js'
 import { type AttemptPart, saveAttemptParts } from '../storage/attempt-parts.js'
-import { type Attempt, endAttempts, findAttemptsByProvider, saveRead } from '../storage/attempts.js'
+import { type Attempt, endAttempts, saveRead } from '../storage/attempts.js'
 import type { Sql, Writes } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import { requireMessages } from '../storage/fences.js'
@@ -18,6 +18,7 @@ import {
   parkReceipts,
   takeParkedReceipts,
 } from '../storage/receipts.js'
+import { findSends } from '../storage/sends.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import type { ReceiptLine, RecentSends } from './dispatch-line.js'
 import { chosen, findCandidates, idsOf, type Match, mayConcern, overParts } from './receipt-match.js'
@@ -197,20 +198,20 @@ export async function recordRead(
   read: { providerId: string; at: number },
 ): Promise<void> {
   await ctx.db.tx(async (sql) => {
-    const attempt = (await findAttemptsByProvider(sql, on.line.id, [read.providerId])).get(read.providerId)
+    const attempt = (await findSends(sql, on.line.id, [read.providerId])).get(read.providerId)
     const message = attempt && (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)
-    if (!message || !(await saveRead(sql, attempt.ref, read.at))) return
+    if (!message) return
     // Reading proves arrival, even when the receipt for that got lost.
     if (mayAdvance(message, 'DELIVERED') && message.service !== 'SMS') {
-      const after = afterReceipt(
-        message,
-        attempt,
-        { providerId: read.providerId, status: 'DELIVERED', at: read.at },
-        on,
-        ctx.clock.now(),
-      )
-      if (after) await saveChanges(sql, [movedOn({ before: message, after: message }, after, attempt)])
+      const { providerId, at } = read
+      const receipt: Receipt = { providerId, status: 'DELIVERED', at }
+      const parts = await overParts(sql, [{ receipt, attempt, isLoose: false, partId: providerId }])
+      const change = { before: message, after: message }
+      const moved = withReceipt(on, change, attempt, parts.matches[0]!.receipt, ctx.clock.now())
+      await saveAttemptParts(sql, parts.changed)
+      if (moved !== change) await saveChanges(sql, [moved])
     }
+    if (!(await saveRead(sql, attempt.ref, read.at))) return
     await appendEvents(sql, [
       { ...messageEvent('message.read', message), at: ctx.clock.now(), data: { readAt: read.at } },
     ])

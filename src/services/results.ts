@@ -193,7 +193,7 @@ function endings(ended: readonly Ended[], now: number): EndedAttempt[] {
     ref: claimed.attempt.ref,
     state: result.outcome === 'never-left' ? 'never_left' : result.outcome,
     endedAt: now,
-    providerId: result.outcome === 'accepted' ? idsIn(result).join(' ') : null,
+    providerId: idsIn(result)[0] ?? null,
     code: result.outcome === 'accepted' ? null : result.code,
     detail: result.outcome === 'accepted' ? null : result.detail,
   }))

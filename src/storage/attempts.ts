@@ -1,5 +1,4 @@
 import type { Service } from '../core/message.js'
-import type { OpenSend } from '../core/outcome.js'
 import type { Columns, Row, Sql, Writes } from './db.js'
 
 export type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
@@ -155,56 +154,9 @@ export async function listOpenAttempts(
   return rows.map(toAttempt)
 }
 
-const OPEN_SENDS = 1000
-/** Attempts of all lines that are looked through for them: a start must not take longer the more there were. */
-const LOOKED_AT = 10_000
-
-const OPEN_SEND = 'a.ref, a.provider_id, m.contact, m.content, m.status, a.service, a.wire_at'
-
 /** Tells whether that was news. */
 export async function saveRead(sql: Sql, ref: string, at: number): Promise<boolean> {
   return (await sql.run('update attempts set read_at = $2 where ref = $1 and read_at is null', [ref, at])) > 0
-}
-
-/**
- * Sends whose end is not known, newest first: all that are in doubt, and of the latest those that were given up, or
- * taken and not heard of since. With `unread`, also those that were delivered and nobody has read.
- */
-export async function listOpenSends(
-  sql: Sql,
-  lineId: string,
-  sinceRef: string,
-  unread: boolean,
-): Promise<OpenSend[]> {
-  const taken = unread
-    ? "m.status in ('ACCEPTED', 'SENT', 'DELIVERED') and a.read_at is null"
-    : "m.status in ('ACCEPTED', 'SENT')"
-  const inDoubt = await sql.all(
-    `select ${OPEN_SEND} from messages m join attempts a on a.message_id = m.id and a.n >= m.attempts
-     where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.ref >= $2
-     and a.state in ('on_wire', 'unknown') order by a.ref desc limit $3`,
-    [lineId, sinceRef, OPEN_SENDS],
-  )
-  const latest = await sql.all(
-    `select ${OPEN_SEND} from (select * from attempts where ref >= $1 order by ref desc limit $4) a
-     join messages m on m.id = a.message_id
-     where a.line_id = $2
-     and ((a.state = 'given_up' and m.status = 'ERROR') or (a.state = 'accepted' and ${taken}))
-     order by a.ref desc limit $3`,
-    [sinceRef, lineId, OPEN_SENDS, LOOKED_AT],
-  )
-  return [...inDoubt, ...latest]
-    .map((row) => ({
-      ref: row.ref as string,
-      providerId: row.provider_id as string | null,
-      to: row.contact as string,
-      content: row.content as string,
-      service: row.service as Service,
-      wireAt: row.wire_at as number,
-      isDelivered: row.status === 'DELIVERED',
-    }))
-    .sort((a, b) => (a.ref < b.ref ? 1 : -1))
-    .slice(0, OPEN_SENDS)
 }
 
 /** When the line last used its wire, so that a new driver keeps its pace. Refs are ordered by time. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FileServer, JPEG, serve } from '../support/files.js'
-import { ANNA, BEN, createMacWorld, MAC, type MacWorld } from '../support/mac-world.js'
+import { ANNA, BEN, CARA, createMacWorld, MAC, type MacWorld } from '../support/mac-world.js'
 import { ENGINES } from '../support/world.js'
 
 const HOUR = 3_600_000
@@ -199,6 +199,46 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     const sent = await kit.send({ content: '', media_url: `${files.url}/found.jpg` })
     await kit.until(async () => (await statusOf(sent.message_handle)) === 'DELIVERED')
     expect(kit.mac.world.sent.filter((one) => one.attachments[0]?.name === 'found.jpg')).toHaveLength(1)
+  })
+
+  it('a first text with a file goes by two ids, and each of them is the message', async () => {
+    const cara = kit.mac.phone(CARA)
+    const first = await kit.send({ number: CARA, content: 'Hi there', media_url: `${files.url}/hi.jpg` })
+    const handle: string = first.message_handle
+    await kit.until(async () => (await statusOf(handle)) === 'DELIVERED')
+    const guids = cara.inbox.map(({ guid }) => guid)
+    expect(guids).toHaveLength(2)
+
+    for (const [i, guid] of guids.entries()) cara.text(`Answer ${i}`, { replyTo: guid })
+    cara.tapback(guids[1]!, 'love')
+    await kit.advance(HOUR)
+    const answers = (await kit.inbound()).filter((one) => one.content.startsWith('Answer'))
+    expect(answers.map((one) => one.reply_to?.message_handle)).toEqual([handle, handle])
+    const ofIt = async (type: string) =>
+      (await kit.world.events()).filter((one) => one.type === type && one.subject === handle)
+    expect(await ofIt('message.reaction')).toHaveLength(1)
+
+    const quoting = await kit.send({
+      number: CARA,
+      content: 'Quoting',
+      reply_to: { message_handle: handle },
+    })
+    await kit.advance(10_000)
+    expect(await statusOf(quoting.message_handle)).toBe('DELIVERED')
+
+    await kit.world.restart()
+    await kit.settle()
+    cara.read()
+    await kit.advance(HOUR)
+    expect(await ofIt('message.read')).toHaveLength(1)
+
+    // What these ids name is no proof of another send.
+    kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: false })
+    const again = await kit.send({ number: CARA, content: 'Hi there' })
+    await kit.advance(10_000)
+    expect([await statusOf(again.message_handle), copies('Hi there')]).toEqual(['PENDING', 1])
+    await kit.advance(4 * MINUTE)
+    expect([await statusOf(again.message_handle), copies('Hi there')]).toEqual(['DELIVERED', 2])
   })
 
   it('a process that is stopped during a send finds out afterwards', async () => {

@@ -62,10 +62,12 @@ function connect(line: Line, host: DriverHost): Connection {
   }
 
   async function resume() {
-    for (const { providerId, wireAt, service, isDelivered } of await host.openSends({ unread: true }))
-      if (providerId && !isRequest(providerId))
+    for (const { providerId, partIds, wireAt, service, isDelivered } of await host.openSends({
+      unread: true,
+    }))
+      for (const guid of partIds ?? (providerId && !isRequest(providerId) ? [providerId] : []))
         statuses.follow({
-          guid: providerId,
+          guid,
           since: wireAt,
           service,
           isSent: isDelivered,
