@@ -1,5 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createWorld, ENGINES, type Json, LINE, type World } from './support/world.js'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type App, createApp } from '../src/app.js'
+import { createClock } from '../src/clock.js'
+import { holdConversation } from '../src/services/holds.js'
+import { findLine } from '../src/storage/lines.js'
+import { openPostgres } from '../src/storage/postgres.js'
+import { createWorld, credentials, ENGINES, type Json, LINE, START, type World } from './support/world.js'
 
 /** Two machines that answer each other. */
 describe.each(ENGINES)('the loop breaker on %s', (engine) => {
@@ -155,5 +160,45 @@ describe.each(ENGINES)('the loop breaker on %s', (engine) => {
     expect(await held()).toEqual([])
     await chat(number, 3)
     expect(await held()).toMatchObject([{ alternations: 20 }])
+  })
+})
+
+describe.skipIf(!ENGINES.includes('postgres'))('the loop breaker at two processes', () => {
+  it('what another process released goes out, also when the word of it was lost', async () => {
+    const world = await createWorld('postgres', { line: { config: { latency_ms: 0 } } })
+    let other: App | undefined
+    try {
+      const { ctx } = world.app
+      const { id: lineId } = await world.setLine(LINE, {})
+      const db = await openPostgres(world.config.databaseUrl!)
+      // It drives no line, and nobody hears what it has to tell.
+      other = await createApp(world.config, {
+        storage: Promise.resolve({ ...db, notify: async () => {} }),
+        clock: createClock(START),
+      })
+      const number = '+12025559001'
+      const line = (await findLine(ctx.db, lineId))!
+      await holdConversation(ctx, line, { accountId: line.accountId!, contact: number, groupId: null }, 6)
+      await world.send({ number, content: 'held' })
+      await world.advance(5000)
+      expect(await world.inbox(number)).toEqual([])
+      const reply = await other.server.inject({
+        method: 'POST',
+        url: '/admin/conversations/release',
+        headers: credentials('admin'),
+        payload: { line_id: lineId, conversation: number },
+      })
+      expect([reply.statusCode, reply.json().messages]).toEqual([200, 1])
+      await vi.waitUntil(async () => (await world.inbox(number)).length > 0, {
+        timeout: 10_000,
+        interval: 50,
+      })
+      await world.send({ number, content: 'and more' })
+      await world.advance(1000)
+      expect((await world.inbox(number)).map((one: Json) => one.content)).toEqual(['held', 'and more'])
+    } finally {
+      await other?.stop()
+      await world.close()
+    }
   })
 })

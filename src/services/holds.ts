@@ -11,6 +11,7 @@ import { findLineEver, requireCurrent } from '../storage/lines.js'
 import { listConversationQueue } from '../storage/message-queue.js'
 import type { NewMessage } from '../storage/message-rows.js'
 import { lockMessages } from '../storage/messages.js'
+import { createTurns } from './batch.js'
 import { saveChanges } from './changes.js'
 import { findBlocked } from './consent.js'
 import { optedOutError } from './messages.js'
@@ -22,35 +23,65 @@ export interface Holds {
   /** Called for each that is held no more. */
   onRelease(handler: ReleaseHandler): () => void
   load(): Promise<void>
-  note(hold: Pick<Hold, 'lineId' | 'conversation' | 'until'>): void
+  /** The same, when nobody waits for it: hints of other processes may get lost. */
+  look(): void
+  /** Held at once, while `write` writes it down. Until that has ended the table cannot know better. */
+  hold(hold: Held, write: () => Promise<void>): Promise<void>
 }
 
+type Held = Pick<Hold, 'lineId' | 'conversation' | 'until'>
 type ReleaseHandler = (lineId: string, conversation: string) => void
 
 export function createHolds(ctx: Pick<Ctx, 'db' | 'wakes' | 'log' | 'errand'>): Holds {
-  let held = new Map<string, Pick<Hold, 'lineId' | 'conversation' | 'until'>>()
+  let held = new Map<string, Held>()
+  const unwritten = new Map<string, Held>()
   const handlers = new Set<ReleaseHandler>()
-  const key = (lineId: string, conversation: string) => `${lineId} ${conversation}`
+  const key = ({ lineId, conversation }: Omit<Held, 'until'>) => `${lineId} ${conversation}`
+  const inTurn = createTurns()
+  let next: Promise<void> | undefined
 
-  async function load() {
-    const rows = await listHolds(ctx.db)
+  /** One after the other: of two at once, the one that knows less could end last. */
+  function load(): Promise<void> {
+    next ??= inTurn(() => {
+      next = undefined
+      return read()
+    })
+    return next
+  }
+
+  async function read() {
+    const rows: Held[] = await listHolds(ctx.db)
     const before = held
-    held = new Map(rows.map((hold) => [key(hold.lineId, hold.conversation), hold]))
+    // What is in the table counts: the messages that wait for it know its time.
+    held = new Map([...unwritten.values(), ...rows].map((hold) => [key(hold), hold]))
     for (const [name, { lineId, conversation }] of before)
       if (!held.has(name)) for (const handler of handlers) handler(lineId, conversation)
   }
-  ctx.wakes.on(HOLDS_TOPIC, () => {
+
+  function look() {
     ctx.errand(load).catch((error) => ctx.log.warn({ err: error }, 'held conversations could not be read'))
-  })
+  }
+  ctx.wakes.on(HOLDS_TOPIC, look)
   return {
     until: (lineId, conversation) =>
-      held.size === 0 ? undefined : held.get(key(lineId, conversation))?.until,
+      held.size === 0 ? undefined : held.get(key({ lineId, conversation }))?.until,
     onRelease(handler) {
       handlers.add(handler)
       return () => handlers.delete(handler)
     },
     load,
-    note: (hold) => void held.set(key(hold.lineId, hold.conversation), hold),
+    look,
+    async hold(hold, write) {
+      const name = key(hold)
+      if (!held.has(name)) held.set(name, hold)
+      unwritten.set(name, hold)
+      try {
+        await write()
+      } finally {
+        if (unwritten.get(name) === hold) unwritten.delete(name)
+        look()
+      }
+    },
   }
 }
 
@@ -71,18 +102,19 @@ export async function holdConversation(
     heldAt: now,
     until: now + ctx.config.loopHoldMs,
   }
-  // At once: the next message is already on its way.
-  ctx.holds.note(hold)
   try {
-    await ctx.db.tx(async (sql) => {
-      if (!(await insertHold(sql, hold))) return
-      await appendEvents(sql, [holdEvent('conversation.held', line, hold, now, { alternations })])
-      await requireCurrent(sql, [line])
-    })
+    // At once: the next message is already on its way.
+    await ctx.holds.hold(hold, () =>
+      ctx.db.tx(async (sql) => {
+        if (!(await insertHold(sql, hold))) return
+        await appendEvents(sql, [holdEvent('conversation.held', line, hold, now, { alternations })])
+        await requireCurrent(sql, [line])
+      }),
+    )
   } catch (error) {
-    if (!(error instanceof MissingValue)) throw error
     // The conversation was in a world that is no more.
-    return ctx.holds.load()
+    if (error instanceof MissingValue) return
+    throw error
   }
   ctx.log.warn({ line: line.id, alternations }, 'a conversation goes round in circles and is held')
 }

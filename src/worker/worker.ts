@@ -233,6 +233,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       // Several processes may commit ids out of order; one alone cannot.
       if (ctx.db.engine === 'postgres') {
         every(SWEEP_MS, () => {
+          ctx.holds.look()
           for (const runner of runners.values()) runner.sweep()
         })
       }
