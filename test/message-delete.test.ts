@@ -185,6 +185,32 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
     }
   })
 
+  it('what is being posted when it goes is not posted again, whatever the receiver says', async () => {
+    const sink = await createSink()
+    const held: ServerResponse[] = []
+    sink.answer((_, reply) => void held.push(reply))
+    try {
+      const { message_handle } = await world.send({ content: 'secret', status_callback: sink.url })
+      await vi.waitUntil(() => held.length === 1, { timeout: 10_000 })
+      expect((await remove(message_handle)).status).toBe(200)
+      sink.answer(() => 200)
+      held[0]!.writeHead(500).end()
+      await world.settle()
+      await world.advance(600_000)
+      expect(sink.received).toHaveLength(1)
+      const deliveries = await world.app.ctx.db.all(
+        'select state, reason, next_at, attempts, body from webhook_deliveries where subject = $1 order by id',
+        [message_handle],
+      )
+      const canceled = { state: 'canceled', reason: 'The message was deleted', next_at: null, body: '' }
+      // The post was made, and the log says so.
+      expect(deliveries[0]).toEqual({ ...canceled, attempts: 1 })
+      for (const other of deliveries.slice(1)) expect(other).toEqual({ ...canceled, attempts: 0 })
+    } finally {
+      await sink.close()
+    }
+  })
+
   it('a repeat of its request is still told from a new one', async () => {
     const key = { 'idempotency-key': `deleted-${engine}` }
     const first = await world.send({ content: 'once' }, 'live', key)

@@ -1,6 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createDeliverer } from '../src/services/webhook-delivery.js'
+import { insertDeliveries, toDelivery } from '../src/storage/webhook-deliveries.js'
+import { listDeliveryAttempts, reopenDeliveries } from '../src/storage/webhook-log.js'
 import { createSink, type Received, type Sink } from './support/sink.js'
 import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from './support/world.js'
 
@@ -381,6 +384,36 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     await world.advance(600_000)
     expect(sink.received).toHaveLength(2)
     expect(new Set(sink.received.map((post) => post.headers['webhook-id'])).size).toBe(1)
+  })
+
+  it('who lost a delivery to another process changes nothing about it any more', async () => {
+    const { ctx } = world.app
+    const now = ctx.clock.now()
+    const lane = `nobody ${sink.url}`
+    // Of an account without a feed: nobody else posts it.
+    const fresh = { accountId: 'nobody', lane, endpointId: null, type: 'callback', url: `${sink.url}/two` }
+    const event = { eventSeq: 1, eventType: 'message.updated', subject: 'two', body: '{}' }
+    await ctx.db.tx((sql) => insertDeliveries(sql, [{ ...fresh, ...event, nextAt: now, createdAt: now }]))
+    const row = async () => (await ctx.db.one('select * from webhook_deliveries where lane = $1', [lane]))!
+    const delivery = toDelivery(await row())
+    const record = async (status: number) => {
+      sink.answer(() => status)
+      const posted = await createDeliverer(ctx).post(delivery, () => true)
+      return () => posted!.record()
+    }
+    const [slow, quick, later] = [await record(500), await record(200), await record(200)]
+    await quick()
+    const delivered = await row()
+    expect(delivered).toMatchObject({ state: 'delivered', attempts: 1, next_at: null })
+    await slow()
+    expect(await row()).toEqual(delivered)
+    // A replay is not done by what was posted before.
+    await ctx.db.tx((sql) => reopenDeliveries(sql, 'nobody', [delivery.id], now))
+    const reopened = await row()
+    await later()
+    await slow()
+    expect(await row()).toEqual(reopened)
+    expect(await listDeliveryAttempts(ctx.db, delivery.id)).toMatchObject([{ n: 1, httpStatus: 200 }])
   })
 
   it('another account hears nothing', async () => {

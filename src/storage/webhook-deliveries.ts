@@ -1,4 +1,4 @@
-import type { Columns, Param, Row, Sql, Writes } from './db.js'
+import type { Columns, ColumnType, Param, Row, Sql, Writes } from './db.js'
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'canceled'
 
@@ -167,40 +167,69 @@ export async function findDeliveries(sql: Sql, ids: readonly number[]): Promise<
   return new Map(rows.map((row) => [row.id as number, toDelivery(row)]))
 }
 
-/** How a post ended, on the delivery and in the list of its attempts. */
+/** A value that is written where nobody wrote down another post since this one began. */
+const ifKnown = <T extends ColumnType>(type: T, name: string, more = '') => ({
+  type,
+  as: `case when webhook_deliveries.attempts = {attempts} - 1 ${more} then {${name}} else webhook_deliveries.${name} end`,
+})
+/** The same where it was not called off meanwhile, either. */
+const ifOpen = <T extends ColumnType>(type: T, name: string) =>
+  ifKnown(type, name, 'and webhook_deliveries.next_at is not null')
+
+const POSTED = {
+  attempts: ifKnown('bigint', 'attempts'),
+  http_status: ifKnown('bigint', 'http_status'),
+  state: ifOpen('text', 'state'),
+  tries: ifOpen('bigint', 'tries'),
+  next_at: ifOpen('bigint', 'next_at'),
+  reason: ifOpen('text', 'reason'),
+  finished_at: ifOpen('bigint', 'finished_at'),
+} as const satisfies Columns
+
+const CALLED_OFF = {
+  state: 'text',
+  next_at: 'bigint',
+  reason: 'text',
+  finished_at: 'bigint',
+} as const satisfies Columns
+
+/**
+ * How posts ended, on their deliveries and in the list of their attempts; without an attempt, one is called off.
+ * A post takes its time: whoever called the delivery off meanwhile, or has posted it as well, is not overruled.
+ */
 export async function saveOutcomes(
   sql: Writes,
   outcomes: readonly { delivery: Delivery; attempt: DeliveryAttempt | null }[],
 ): Promise<void> {
-  const attempts = outcomes.flatMap(({ attempt }) => attempt ?? [])
+  const posted = outcomes.filter(({ attempt }) => attempt !== null)
+  const calledOff = outcomes.filter(({ attempt }) => attempt === null)
   await Promise.all([
     sql.updateMany(
       'webhook_deliveries',
       { id: 'bigint' },
-      {
-        state: 'text',
-        attempts: 'bigint',
-        tries: 'bigint',
-        next_at: 'bigint',
-        http_status: 'bigint',
-        reason: 'text',
-        finished_at: 'bigint',
-      },
-      outcomes.map(({ delivery: one }) => [
+      POSTED,
+      posted.map(({ delivery: one }) => [
         one.id,
-        one.state,
         one.attempts,
+        one.httpStatus,
+        one.state,
         one.tries,
         one.nextAt,
-        one.httpStatus,
         one.reason,
         one.finishedAt,
       ]),
     ),
+    sql.updateMany(
+      'webhook_deliveries',
+      { id: 'bigint' },
+      CALLED_OFF,
+      calledOff.map(({ delivery: one }) => [one.id, one.state, one.nextAt, one.reason, one.finishedAt]),
+      'webhook_deliveries.next_at is not null',
+    ),
     sql.insertMany(
       'webhook_attempts',
       ATTEMPT_COLUMNS,
-      attempts.map(fromAttempt),
+      posted.map(({ attempt }) => fromAttempt(attempt!)),
       'on conflict (delivery_id, n) do nothing',
     ),
   ])
