@@ -110,6 +110,18 @@ describe.each(ENGINES)('conversations and search on %s', (engine) => {
       expect(names(await list('', confined))).toEqual([`${SECOND_LINE} ${ADA}`])
     })
 
+    it('a confined token reads the names of contacts it may see, and no others', async () => {
+      const told = async (as: typeof confined | 'live') =>
+        (await list('', as)).data.find((one: Json) => one.line === SECOND_LINE).name
+      expect((await world.get(`/api/v2/contacts/${ADA}`, confined)).status).toBe(404)
+      expect([await told(confined), await told('live')]).toEqual([null, 'Ada Lovelace'])
+      const change = (body: object) => world.call('PUT', `/api/v2/contacts/${ADA}`, { body })
+      await change({ sendblue_number: LINE, company_name: 'Engines Ltd' })
+      expect(await told(confined)).toBeNull()
+      await change({ sendblue_number: SECOND_LINE })
+      expect(await told(confined)).toBe('Ada Lovelace')
+    })
+
     it('another account has its own', async () => {
       expect(names(await list('', b.live))).toEqual([`${B_LINE} ${ADA}`])
       expect(names(await list('', b.test))).toEqual([])

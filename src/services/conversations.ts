@@ -9,7 +9,7 @@ import { findGroups } from '../storage/groups.js'
 import { listLineIds } from '../storage/lines.js'
 import { type Place, scanTurns, type Turn } from '../storage/message-scan.js'
 import { findMessagesById } from '../storage/messages.js'
-import type { Actor } from './outbound.js'
+import { type Actor, isWithin } from './outbound.js'
 
 /** All that was said between a line and a person or a group. */
 export interface Conversation {
@@ -66,7 +66,7 @@ export async function listConversations(
     isWhole = turns.length < AT_ONCE && (turns.length === 0 || below === turns.at(-1))
   }
   return {
-    conversations: await describe(ctx, accountId, latest),
+    conversations: await describe(ctx, actor, latest),
     next: isWhole || !below || !top ? undefined : { below: placeOf(below), top: placeOf(top) },
     lookedBackTo: below?.createdAt,
   }
@@ -79,7 +79,7 @@ export async function lineIdsOf(ctx: Ctx, actor: Actor): Promise<string[] | unde
   return (await Promise.all([...actor.numbers].map((number) => listLineIds(ctx.db, network, number)))).flat()
 }
 
-async function describe(ctx: Ctx, accountId: string, turns: readonly Turn[]): Promise<Conversation[]> {
+async function describe(ctx: Ctx, actor: Actor, turns: readonly Turn[]): Promise<Conversation[]> {
   if (turns.length === 0) return []
   const people = turns.filter((turn) => turn.groupId === null).map((turn) => turn.contact)
   const [messages, contacts, groups] = await Promise.all([
@@ -87,7 +87,7 @@ async function describe(ctx: Ctx, accountId: string, turns: readonly Turn[]): Pr
       ctx.db,
       turns.map((turn) => turn.id),
     ),
-    findContacts(ctx.db, accountId, 'phone', people),
+    findContacts(ctx.db, actor.account.id, 'phone', people),
     findGroups(
       ctx.db,
       turns.flatMap((turn) => turn.groupId ?? []),
@@ -96,9 +96,11 @@ async function describe(ctx: Ctx, accountId: string, turns: readonly Turn[]): Pr
   return turns.flatMap((turn) => {
     const last = messages.get(turn.id)
     if (!last) return []
+    const contact = turn.groupId === null ? contacts.get(turn.contact) : undefined
     return {
       last,
-      contact: turn.groupId === null ? contacts.get(turn.contact) : undefined,
+      // Who may see the conversation may not therefore see what another line knows of the person.
+      contact: isWithin(actor, contact?.lineNumber ?? '') ? contact : undefined,
       group: turn.groupId === null ? undefined : groups.get(turn.groupId),
       heldUntil: ctx.holds.until(turn.lineId, turn.groupId ?? turn.contact),
     }
