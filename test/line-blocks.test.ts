@@ -156,6 +156,47 @@ describe.each(ENGINES)('a line that is blocked, on %s', (engine) => {
     expect(received).toMatchObject({ content: 'hello there', status: 'RECEIVED' })
   })
 
+  const refusal = `from_number: the line ${LINE} is blocked and can send nothing. Use another line.`
+
+  it('a contact of it is verified from another line, and from none when all are blocked', async () => {
+    const number = '+13035557001'
+    const verify = () => world.post('/api/v2/contacts/verify', { number })
+    await world.post('/api/v2/contacts', { number, sendblue_number: LINE })
+    await setBlocked(true)
+    expect((await verify()).body).toEqual({ status: 'OK' })
+    await world.advance(1000)
+    const shown = (await world.inbox(number)).map((one: Json) => one.line)
+    expect(shown).toEqual([SHARED_LINE])
+    const shared = await lineOf(SHARED_LINE)
+    await setBlocked(true, shared.id)
+    const reply = await verify()
+    await setBlocked(false, shared.id)
+    expect([reply.status, reply.body.message]).toEqual([400, refusal])
+    await world.advance(1000)
+    expect(await world.inbox(number)).toHaveLength(1)
+  })
+
+  it('an App Card it has sent is not continued', async () => {
+    const app_card = {
+      appName: 'Chess',
+      extensionBundleId: 'com.example.chess.messages',
+      teamId: 'A1B2C3D4E5',
+      layout: {},
+      url: 'data:,1',
+    }
+    const { message_handle } = await world.send({ content: '', app_card })
+    await world.advance(1000)
+    const update = (as: Who = 'live') =>
+      world.post(`/api/messages/${message_handle}/update-app-card`, { url: 'data:,2' }, as)
+    await setBlocked(true)
+    const reply = await update()
+    expect([reply.status, reply.body.message]).toEqual([400, refusal])
+    const token = (await world.post('/v3/auth/tokens', { phone_number: SHARED_LINE })).body
+    expect((await update(token)).status, 'a token for another line').toBe(404)
+    await setBlocked(false)
+    expect((await update()).status).toBe(202)
+  })
+
   it('by its carrier, as its driver hears it', async () => {
     await world.setLine(LINE, { config: { fault: 'block' } })
     const refused = await world.send()

@@ -8,7 +8,7 @@ import { findMessage } from '../storage/messages.js'
 import type { UsableLine } from './directory.js'
 import { fetchImage } from './images.js'
 import type { Accepted } from './messages.js'
-import { type Actor, checkStyle, linesOf, newOutbound } from './outbound.js'
+import { type Actor, checkStyle, linesOf, newOutbound, requireLine } from './outbound.js'
 import { firstAnswers, mayRepeat, type RequestIdentity } from './replay.js'
 
 const PREVIEW = {
@@ -73,6 +73,7 @@ export async function updateAppCard(
   const from = target && (await lineOf(ctx, actor, target))
   if (!target || !card || !from)
     throw new AppError('not_found', 'There is no App Card with this handle that was sent from your lines')
+  await requireLine(ctx, actor, target.lineNumber)
   checkCardLine(account, from)
   checkStyle(from, update.sendStyle)
   const message = newOutbound(ctx, account, from, {

@@ -7,7 +7,7 @@ import { findOptOuts } from '../storage/opt-outs.js'
 import { askVerifiedContact } from '../storage/verified-contacts.js'
 import { findVisible } from './contacts.js'
 import type { UsableLine } from './directory.js'
-import { type Actor, linesOf, newOutbound } from './outbound.js'
+import { type Actor, linesOf, newOutbound, requireLine } from './outbound.js'
 import type { RequestIdentity } from './replay.js'
 import { askOnShared } from './shared-lines.js'
 
@@ -62,12 +62,18 @@ export async function verifyContact(
   await ctx.acceptance.accept(message, request)
 }
 
-/** The contact's own line while the account has it; else its first one, its own before a shared one. */
+/** The contact's own line while it can send; else the account's first that can, its own before a shared one. */
 async function lineFor(ctx: Ctx, actor: Actor, chosen: string | null): Promise<UsableLine> {
   const lines = await linesOf(ctx, actor)
   const all = [...lines.values()]
+  const free = all.filter(({ line }) => line.blockedAt === null)
   const from =
-    (chosen ? lines.get(chosen) : undefined) ?? all.find(({ line }) => line.kind === 'dedicated') ?? all[0]
+    free.find(({ line }) => line.number === chosen) ??
+    free.find(({ line }) => line.kind === 'dedicated') ??
+    free[0] ??
+    (chosen ? lines.get(chosen) : undefined) ??
+    all[0]
   if (!from) throw new AppError('invalid', 'This account has no line to send the verification message from')
-  return from
+  // Says so when every line is blocked.
+  return requireLine(ctx, actor, from.line.number)
 }
