@@ -197,6 +197,78 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
     expect(await world.inbox(one)).toHaveLength(2)
   })
 
+  it('an App Card is continued when it has gone out, not before', async () => {
+    const number = someone()
+    const app_card = {
+      appName: 'Chess',
+      extensionBundleId: 'com.example.chess.messages',
+      teamId: 'A1B2C3D4E5',
+      layout: {},
+      url: 'data:,1',
+    }
+    const { message_handle } = await plan(number, '', MINUTE, { app_card })
+    const update = () =>
+      world.post(`/api/messages/${message_handle}/update-app-card`, {
+        url: 'data:,2',
+        idempotency_key: 'move',
+      })
+    const early = await update()
+    expect([early.status, early.body.message]).toEqual([
+      422,
+      expect.stringMatching(/^message_handle: .*not been sent/),
+    ])
+    await world.advance(MINUTE)
+    expect((await update()).status, 'the refusal was not kept').toBe(202)
+    await world.advance(1000)
+    expect((await world.inbox(number)).map((one: Json) => one.app_card.url)).toEqual(['data:,1', 'data:,2'])
+  })
+
+  it('a reply to it goes out after it, or is refused', async () => {
+    const [number, other] = [someone(), someone()]
+    const question = await plan(number, 'question', 2 * MINUTE)
+    const toGroup = async (more: Json) =>
+      world.post('/api/send-group-message', { from_number: LINE, numbers: [number, other], ...more })
+    const all = (await toGroup({ content: 'all of you?', send_at: ahead(2 * MINUTE) })).body
+    const reply_to = { message_handle: question.message_handle }
+    const replies = (send_at?: string) => [
+      world.post('/api/send-message', { from_number: LINE, number, content: 'early', reply_to, send_at }),
+      world.post('/api/send-carousel', {
+        from_number: LINE,
+        number,
+        media_urls: ['https://example.com/1.png', 'https://example.com/2.png'],
+        reply_to,
+        send_at,
+      }),
+      toGroup({ content: 'early', reply_to: { message_handle: all.message_handle }, send_at }),
+    ]
+    for (const send_at of [undefined, ahead(MINUTE), ahead(2 * MINUTE - 1)]) {
+      for (const reply of await Promise.all(replies(send_at))) {
+        expect([reply.status, reply.body.message]).toEqual([
+          422,
+          expect.stringMatching(/^reply_to\.message_handle: .*not been sent/),
+        ])
+      }
+    }
+    await plan(number, 'same moment', 2 * MINUTE, { reply_to })
+    const later = await Promise.all(replies(ahead(3 * MINUTE)))
+    expect(later.map((reply) => reply.status)).toEqual([202, 202, 202])
+    await world.advance(3 * MINUTE)
+    const screen = await world.inbox(number)
+    const idOf = (content: string) => screen.find((one: Json) => one.content === content).id
+    const shape = screen.map((one: Json) => [one.content, one.reply_to])
+    expect(shape.filter(([content]) => content !== 'all of you?').sort()).toEqual(
+      [
+        ['', idOf('question')],
+        ['early', idOf('question')],
+        ['early', idOf('all of you?')],
+        ['question', null],
+        ['same moment', idOf('question')],
+      ].sort(),
+    )
+    const now = await world.send({ number, content: 'now', reply_to })
+    expect(now).toMatchObject({ status: 'QUEUED', reply_to })
+  })
+
   it('is listed soonest first, page by page, and by its status', async () => {
     const number = someone()
     for (const minutes of [3, 1, 2]) await plan(number, `in ${minutes}`, minutes * MINUTE)

@@ -2,6 +2,7 @@ import type { Account } from '../core/account.js'
 import { type CardChanges, cardFault, continuedCard, sentCard } from '../core/app-card.js'
 import { AppError } from '../core/errors.js'
 import type { Message, SendStyle } from '../core/message.js'
+import { formatTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
 import type { NewMessage } from '../storage/message-rows.js'
 import { findMessage } from '../storage/messages.js'
@@ -74,6 +75,13 @@ export async function updateAppCard(
   if (!target || !card || !from)
     throw new AppError('not_found', 'There is no App Card with this handle that was sent from your lines')
   await requireLine(ctx, actor, target.lineNumber)
+  // Going out later it would replace its own continuation.
+  if (target.dueAt !== null) {
+    throw new AppError(
+      'unprocessable',
+      `message_handle: the card has not been sent; it goes out at ${formatTime(target.dueAt)} and can be continued after that`,
+    )
+  }
   checkCardLine(account, from)
   checkStyle(from, update.sendStyle)
   const message = newOutbound(ctx, account, from, {

@@ -38,7 +38,7 @@ export async function sendCarousel(
   checkStyle(from, input.sendStyle)
   await checkRecipient(ctx, account, contact)
   const threadOriginator = replyTo
-    ? await checkReply(ctx, account, from, { groupId: null, contact }, replyTo)
+    ? await checkReply(ctx, account, from, { groupId: null, contact }, { replyTo, sendAt: input.sendAt })
     : undefined
   const seat = input.seatId ? await seatOf(ctx, account, input.seatId) : undefined
   const message = newOutbound(ctx, account, from, {

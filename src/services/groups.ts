@@ -40,7 +40,7 @@ export async function sendGroupMessage(
   const { replyTo } = input
   // No message is in a group that is not there yet.
   const threadOriginator = replyTo
-    ? await checkReply(ctx, account, from, { groupId: known?.id ?? '' }, replyTo)
+    ? await checkReply(ctx, account, from, { groupId: known?.id ?? '' }, { replyTo, sendAt: input.sendAt })
     : undefined
   const seat = input.seatId ? await seatOf(ctx, account, input.seatId) : undefined
   const group = known ?? (await makeOf(ctx, account, from, input.numbers, null))

@@ -102,7 +102,7 @@ export async function sendMessage(
   const { number: contact, replyTo } = input
   await checkRecipient(ctx, account, contact)
   const threadOriginator = replyTo
-    ? await checkReply(ctx, account, from, { groupId: null, contact }, replyTo)
+    ? await checkReply(ctx, account, from, { groupId: null, contact }, { replyTo, sendAt: input.sendAt })
     : undefined
   const seat = input.seatId ? await seatOf(ctx, account, input.seatId) : undefined
   const message = newOutbound(ctx, account, from, {

@@ -5,6 +5,7 @@ import type { MessageExtra } from '../core/message-extra.js'
 import { waitUntil } from '../core/schedule.js'
 import { serviceChain } from '../core/service.js'
 import { originatorOf } from '../core/thread.js'
+import { formatTime } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
 import { findSeat } from '../storage/accounts.js'
 import type { NewMessage } from '../storage/message-rows.js'
@@ -126,13 +127,16 @@ function extraOf({ extra, threadOriginator, sendAt }: Draft): MessageExtra | nul
   }
 }
 
-/** Checks that a reply answers a message of its own conversation, on its own line. Tells the thread it belongs to. */
+/**
+ * Checks that a reply answers a message of its own conversation, on its own line, that goes out before it does.
+ * Tells the thread it belongs to.
+ */
 export async function checkReply(
   ctx: Ctx,
   account: Account,
   from: UsableLine,
   conversation: Pick<Message, 'groupId'> & { contact?: string },
-  replyTo: ReplyTo,
+  { replyTo, sendAt }: { replyTo: ReplyTo; sendAt: number | undefined },
 ): Promise<ThreadOriginator> {
   if (!from.capabilities.replies)
     throw new AppError('invalid', 'reply_to: this line cannot send inline replies')
@@ -144,6 +148,12 @@ export async function checkReply(
     throw new AppError(
       'invalid',
       'reply_to.message_handle: no such message in this conversation on this line',
+    )
+  }
+  if (target.dueAt !== null && target.dueAt > (sendAt ?? 0)) {
+    throw new AppError(
+      'unprocessable',
+      `reply_to.message_handle: the message has not been sent; it goes out at ${formatTime(target.dueAt)}. Give the reply a send_at that is not before that, or send it then.`,
     )
   }
   return originatorOf(target, replyTo.partIndex)
