@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_WORLD } from '../src/services/world.js'
 import { contactsIn, fresh, NOBODY, pathOf } from './support/contacts.js'
 import {
   ADA,
@@ -19,7 +20,7 @@ describe.each(ENGINES)('contacts on %s', (engine) => {
   })
   afterAll(() => world.close())
 
-  const { create, get, put, count, list, labels } = contactsIn(() => world)
+  const { create, get, put, bulk, count, list, labels } = contactsIn(() => world)
 
   describe('get, put and delete', () => {
     it('finds it by + , %2B and a space', async () => {
@@ -79,6 +80,47 @@ describe.each(ENGINES)('contacts on %s', (engine) => {
         first_name: '',
         last_name: 'B',
       })
+    })
+
+    it('a contact of a line that was taken away can be written back as it was read', async () => {
+      const gone = '+12025550163'
+      const accounts = (await world.get('/admin/accounts', 'admin')).body.data
+      const { id: account_id } = accounts.find((one: Json) => one.email === DEFAULT_WORLD.email)
+      const line = (await world.post('/admin/lines', { account_id, number: gone }, 'admin')).body
+      await world.settle()
+      const [number, other] = [fresh(), fresh()]
+      await create({ number, sendblue_number: gone })
+      await create({ number: other })
+      await world.call('DELETE', `/admin/lines/${line.id}`, { as: 'admin' })
+      const asRead = { first_name: 'Again', sendblue_number: gone }
+      expect((await put(number, asRead)).body.contact).toMatchObject(asRead)
+      expect((await create({ number, ...asRead, update_if_exists: true })).body.contact).toMatchObject(asRead)
+      expect((await bulk([{ phone: number, ...asRead }])).body.contacts).toMatchObject([asRead])
+      const refusals = [
+        await put(other, asRead),
+        await create({ number: other, ...asRead, update_if_exists: true }),
+        await create({ number: fresh(), ...asRead }),
+        await bulk([
+          { phone: number, sendblue_number: LINE },
+          { phone: number, ...asRead },
+        ]),
+      ]
+      for (const { status, body } of refusals)
+        expect([status, body.message]).toEqual([
+          400,
+          expect.stringContaining('is not a line of this account'),
+        ])
+      await put(number, { sendblue_number: LINE })
+      expect((await put(number, asRead)).status, 'once left, it is no line to choose').toBe(400)
+    })
+
+    it('a confined token claims nobody for a line it is not for, not even for the line they wrote to', async () => {
+      const number = fresh()
+      await world.text(number, 'Hi', { to: LINE })
+      await world.settle()
+      const token = (await world.post('/v3/auth/tokens', { phone_number: SHARED_LINE })).body
+      const reply = await world.post('/api/v2/contacts', { number, sendblue_number: LINE }, token)
+      expect(reply.status).toBe(400)
     })
 
     it('keeps every variable that writers at the same time give', async () => {

@@ -64,7 +64,7 @@ export async function putContacts(
       throw new AppError('conflict', `${at ? `${at}phone: ` : ''}Contact already exists`)
     const before = made.get(phone) ?? known ?? newContact(ctx, owner, phone, now)
     const after = changedContact(before, fields, now)
-    checkLine(owner, fields, after, at)
+    checkLine(owner, fields, before, after, at)
     made.set(phone, after)
   }
   const contacts = [...made.values()]
@@ -112,9 +112,13 @@ function newContact(ctx: Ctx, { account, numbers, lines }: Owner, phone: string,
   }
 }
 
-/** A contact's line is one of the account's, and under a confined token one of the token's. */
-function checkLine(owner: Owner, { lineNumber }: ContactFields, after: Contact, at: string): void {
-  if (lineNumber && !owner.lines.has(lineNumber)) {
+/**
+ * A contact's line is one of the account's, and under a confined token one of the token's. One that was taken away
+ * since cannot be chosen, but what was read can be written back.
+ */
+function checkLine(owner: Owner, { lineNumber }: ContactFields, before: Contact, after: Contact, at: string) {
+  const isKept = lineNumber === before.lineNumber && isVisible(owner, before)
+  if (lineNumber && !owner.lines.has(lineNumber) && !isKept) {
     throw new AppError(
       'invalid',
       `${at}sendblue_number: ${lineNumber} is not a line of this account. GET /api/lines lists the lines.`,
@@ -153,7 +157,7 @@ export async function changeContact(
     await lockContacts(sql, accountId)
     const before = await findVisible(sql, actor, phone)
     const after = changedContact(before, fields, now)
-    checkLine(owner, fields, after, '')
+    checkLine(owner, fields, before, after, '')
     await saveContacts(sql, [{ before, after }])
     await saveLabels(sql, accountId, [{ fields }], now)
     if (optedOut !== undefined) await saveConsent(sql, accountId, phone, optedOut, now)
