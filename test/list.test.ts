@@ -107,6 +107,8 @@ describe.each(ENGINES)('the message list on %s', (engine) => {
     { number: ADA, sendblue_number: SHARED_LINE, message_type: 'message', order_by: 'sentAt' },
     { message_type: 'message' },
     { message_type: 'whatever' },
+    { created_at_gte: '0001-01-01T00:00:00Z' },
+    { sent_at_gte: '1969-12-31', updated_at_gte: '1900-02-28T00:00:00-08:00' },
   ])('matches a filter over everything: %j', async (query) => {
     expect(await check(query)).toBeGreaterThan(0)
   })
@@ -123,6 +125,7 @@ describe.each(ENGINES)('the message list on %s', (engine) => {
     { account_email: 'somebody@else.example' },
     { created_at_gte: '2026-03-05', created_at_lte: '2026-03-04' },
     { created_at_gte: '9999-12-31T23:59:59Z' },
+    { created_at_lte: '1969-12-31' },
   ])('is empty for %j', async (query) => {
     expect(await check(query)).toBe(0)
   })

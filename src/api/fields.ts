@@ -3,7 +3,7 @@ import { toForwardingNumber } from '../core/call-forwarding.js'
 import { AppError } from '../core/errors.js'
 import { parseMediaUrl } from '../core/media.js'
 import { toE164 } from '../core/phone.js'
-import { parseTime } from '../core/time.js'
+import { parseBound } from '../core/time.js'
 import { urlFault } from '../core/url.js'
 import type { Ctx } from '../ctx.js'
 
@@ -22,8 +22,9 @@ export function requireForwarding(field: string, text: string): string {
   return result.number
 }
 
+/** The bound of a range. */
 export function requireTime(field: string, text: string): number {
-  const time = parseTime(text)
+  const time = parseBound(text)
   if (time === undefined) {
     throw new AppError(
       'invalid',

@@ -3,7 +3,7 @@ import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
 import type { Message } from '../core/message.js'
 import { toE164 } from '../core/phone.js'
-import { formatTime, parseTime } from '../core/time.js'
+import { formatTime, parseBound } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
 import { findContacts } from '../storage/contacts.js'
 import { type Branch, listMessages } from '../storage/message-list.js'
@@ -119,7 +119,7 @@ async function conversationOf(ctx: Ctx, account: Account, cid: string): Promise<
 }
 
 function legacyTime(text: string): number {
-  const time = parseTime(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(text) ? `${text}Z` : text)
+  const time = parseBound(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(text) ? `${text}Z` : text)
   if (time === undefined)
     throw new AppError('invalid', 'from_date: must be like 2026-01-31 09:30:00 (UTC), or ISO 8601')
   return time

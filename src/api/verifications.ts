@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../core/errors.js'
 import { originFault } from '../core/origin.js'
-import { parseTime } from '../core/time.js'
+import { parseBound } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
 import {
   cancel,
@@ -218,7 +218,7 @@ function hostedOf(hosted: Static<typeof NewVerificationBody>['hosted']): NewVeri
 
 function since(text: string | undefined): { updatedFrom?: number } {
   if (text === undefined) return {}
-  const updatedFrom = parseTime(text)
+  const updatedFrom = parseBound(text)
   if (updatedFrom === undefined) {
     throw new AppError(
       'invalid',

@@ -1,7 +1,7 @@
 import { AppError } from './errors.js'
 import { SERVICES, type Service, type Status } from './message.js'
 import { toE164 } from './phone.js'
-import { parseTime } from './time.js'
+import { parseBound } from './time.js'
 
 /** What somebody looks for among messages: all of these must hold. */
 export interface Search {
@@ -174,7 +174,7 @@ function numberOf(name: string, value: string, at: number): string {
 
 function timeOf(name: string, value: string, at: number, now: number): number {
   const [, count, unit] = SPAN.exec(value.toLowerCase()) ?? []
-  const time = unit ? now - Number(count) * UNITS[unit as keyof typeof UNITS] : parseTime(value)
+  const time = unit ? now - Number(count) * UNITS[unit as keyof typeof UNITS] : parseBound(value)
   if (time === undefined)
     throw fault(at, `${name}: takes how long ago, like 10m, 2h or 7d, or a time like 2026-01-31T09:30:00Z`)
   return time

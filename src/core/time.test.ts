@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatTime, parseTime } from './time.js'
+import { formatTime, parseBound, parseTime } from './time.js'
 
 describe('parseTime', () => {
   it.each([
@@ -109,6 +109,26 @@ describe('parseTime', () => {
       { numRuns: 3000 },
     )
   })
+})
+
+describe('parseBound', () => {
+  it.each([
+    ['0001-01-01T00:00:00Z', 0],
+    ['0099-12-31', 0],
+    ['1969-12-31', 0],
+    ['1970-01-01T00:00:00+01:00', 0],
+    ['1969-12-31T23:30:00-01:00', 1_800_000],
+    ['2026-01-31T09:30:00Z', Date.parse('2026-01-31T09:30:00Z')],
+  ])('reads %s', (text, time) => {
+    expect(parseBound(text)).toBe(time)
+  })
+
+  it.each(['0000-01-01', '1900-02-29', '0001-13-01', '-001-01-01', '2026-01-31T09:30:00', 'now', ''])(
+    'refuses %j',
+    (text) => {
+      expect(parseBound(text)).toBeUndefined()
+    },
+  )
 })
 
 it('formats alike after another time in between', () => {

@@ -3,14 +3,28 @@ const ISO =
 
 /** Epoch milliseconds of an ISO 8601 date, or date and time with its zone; undefined for anything else. */
 export function parseTime(text: string): number | undefined {
+  return Number(text.slice(0, 4)) < 1970 ? undefined : read(text)
+}
+
+/**
+ * The same for the bound of a range. Nothing is older than 1970, so an earlier one is simply the beginning: some
+ * programs write the year 1 where they mean no bound at all.
+ */
+export function parseBound(text: string): number | undefined {
+  if (text.startsWith('0000')) return undefined
+  const time = read(text)
+  return time === undefined ? undefined : Math.max(time, 0)
+}
+
+function read(text: string): number | undefined {
   // A raw `+` of an offset arrives from a query string as a space.
   const match = ISO.exec(text.replace(/ (\d{2}:?\d{2})$/, '+$1'))
   if (!match) return undefined
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone = 'Z'] = match
-  const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  // Date.UTC rolls the 30th of February over into March; a date that does not come back is not a date.
-  if (Number(year) < 1970 || new Date(midnight).toISOString().slice(0, 10) !== `${year}-${month}-${day}`)
-    return undefined
+  // Date.UTC would take the year 1 for 1901.
+  const midnight = new Date(0).setUTCFullYear(Number(year), Number(month) - 1, Number(day))
+  // The 30th of February rolls over into March; a date that does not come back is not a date.
+  if (new Date(midnight).toISOString().slice(0, 10) !== `${year}-${month}-${day}`) return undefined
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
   let offset = 0
   if (!/z/i.test(zone)) {
