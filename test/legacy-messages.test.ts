@@ -12,6 +12,9 @@ import {
   type World,
 } from './support/world.js'
 
+/** Becomes a phone with iMessage by being written to. */
+const FAY = '+12025550106'
+
 describe.each(ENGINES)('GET /accounts/messages on %s', (engine) => {
   let world: World
   beforeAll(async () => {
@@ -139,5 +142,18 @@ describe.each(ENGINES)('GET /accounts/messages on %s', (engine) => {
     expect((await world.get(path(1))).status).toBe(429)
     await world.advance(10_000)
     expect((await world.get(path(1))).status).toBe(200)
+  })
+
+  it('names the people a message to a group went to, as the newer list does', async () => {
+    const body = { from_number: LINE, numbers: [ADA, FAY], content: 'to both' }
+    const { group_id } = (await world.post('/api/send-group-message', body)).body
+    await world.advance(1000)
+    await world.text(ADA, 'from one', { to: undefined, group_id })
+    await world.advance(1000)
+    const both = `${ADA},${FAY}`
+    expect((await list({ cid: group_id })).body.messages).toMatchObject([
+      { content: 'from one', group_id, number: ADA, from_number: ADA, to_number: LINE },
+      { content: 'to both', group_id, number: both, from_number: LINE, to_number: both },
+    ])
   })
 })

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
 import type { Account } from '../core/account.js'
 import { AppError } from '../core/errors.js'
+import { type Group, handlesOf } from '../core/group.js'
 import type { Message } from '../core/message.js'
 import { toE164 } from '../core/phone.js'
 import { formatTime, parseBound } from '../core/time.js'
 import type { Ctx } from '../ctx.js'
 import { findContacts } from '../storage/contacts.js'
+import { findGroups } from '../storage/groups.js'
 import { type Branch, listMessages } from '../storage/message-list.js'
 import { actorOf } from './auth.js'
 import { type Limiter, takeTurn } from './limits.js'
@@ -37,7 +39,7 @@ const LegacyMessage = Type.Object({
   uuid: Type.String({ description: 'Message handle' }),
   media_url: Type.String({ description: 'Attached media; empty when none' }),
   content: Type.String({ description: 'Message text' }),
-  number: Type.String({ description: 'The other side' }),
+  number: Type.String({ description: 'The other side; all recipients of a message to a group, with commas' }),
   is_outbound: Type.Boolean({ description: 'Direction' }),
   accountEmail: Type.String({ description: 'Account identifier' }),
   was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
@@ -55,8 +57,9 @@ const LegacyMessage = Type.Object({
   group_id: Type.String({ description: 'Group id; empty outside groups' }),
 })
 
-function legacyWire(message: Message, account: Account): Static<typeof LegacyMessage> {
-  const { lineNumber, contact, error } = message
+function legacyWire(message: Message, account: Account, group?: Group): Static<typeof LegacyMessage> {
+  const { lineNumber, error } = message
+  const contact = group && message.isOutbound ? handlesOf(group).join(',') : message.contact
   return {
     date: formatTime(message.createdAt),
     allowSMS: null,
@@ -108,7 +111,15 @@ export function registerLegacyMessages(app: Routes, ctx: Ctx, lists: Limiter, li
       const conversation = cid === undefined ? {} : await conversationOf(ctx, actor.account, cid)
       const found = branches.flatMap((branch) => merge(branch, conversation) ?? [])
       const { messages } = await listMessages(ctx.db, found, pageOf(query))
-      return { messages: messages.map((message) => legacyWire(message, actor.account)) }
+      const groups = await findGroups(
+        ctx.db,
+        messages.flatMap((message) => message.groupId ?? []),
+      )
+      return {
+        messages: messages.map((message) =>
+          legacyWire(message, actor.account, groups.get(message.groupId ?? '')),
+        ),
+      }
     },
   )
 }
