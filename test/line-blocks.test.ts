@@ -95,6 +95,41 @@ describe.each(ENGINES)('a line that is blocked, on %s', (engine) => {
     await setBlocked(false, shared.id)
   })
 
+  it('comes into its status when it is blocked and when it is no more, and both are told', async () => {
+    const told = async () =>
+      (await events())
+        .filter((event) => event.type === 'line.status.changed' && !seen.has(idOf(event)))
+        .map(({ account_id, subject, at, data }) => [
+          account_id,
+          subject,
+          data.status,
+          data.statusChangedAt,
+          at,
+        ])
+    await world.advance(1000)
+    const blockedAt = world.app.ctx.clock.now()
+    await Promise.all([setBlocked(true), setBlocked(true)])
+    await world.advance(1000)
+    // Whatever its driver says: it is OFFLINE until it may send again.
+    await world.setLine(LINE, { config: { state: 'DEGRADED' } })
+    await world.setLine(LINE, { config: {} })
+    expect(await state()).toMatchObject({
+      status: 'OFFLINE',
+      status_changed_at: new Date(blockedAt).toISOString(),
+    })
+    await world.advance(1000)
+    const freeAt = world.app.ctx.clock.now()
+    await Promise.all([setBlocked(false), setBlocked(false)])
+    const time = new Date(freeAt).toISOString()
+    expect(await state()).toMatchObject({ status: 'ONLINE', status_changed_at: time, blocked_at: null })
+    expect(await told()).toEqual([
+      [line.account_id, line.id, 'OFFLINE', blockedAt, blockedAt],
+      [line.account_id, line.id, 'ONLINE', freeAt, freeAt],
+    ])
+    await world.restart()
+    expect(await state()).toMatchObject({ status: 'ONLINE', status_changed_at: time })
+  })
+
   it('with a backlog: it ends as an error with the reason and events, and is not sent later', async () => {
     await world.setLine(LINE, { pace: 1 })
     const sent: Json[] = []

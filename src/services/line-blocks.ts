@@ -1,16 +1,25 @@
 import { AppError, MESSAGE_ERROR } from '../core/errors.js'
 import type { Line } from '../core/line.js'
-import { blockedEvent } from '../core/line-state.js'
+import { blockedEvent, type LineHealth, statusEvent } from '../core/line-state.js'
 import type { Message } from '../core/message.js'
 import { failed } from '../core/outcome.js'
 import type { Ctx } from '../ctx.js'
 import { findNextAttempts } from '../storage/attempts.js'
 import { appendEvents } from '../storage/events.js'
+import { findLineHealth, restartLineState } from '../storage/line-states.js'
 import { blockLine, findLine, listBlockedBacklog, unblockLine } from '../storage/lines.js'
 import { lockMessages } from '../storage/messages.js'
 import { saveChanges } from './changes.js'
 import { accountsOf } from './line-states.js'
 import { linesChanged } from './lines.js'
+
+/** How a blocked line is, whatever its driver says. */
+const BLOCKED = (at: number): LineHealth => ({
+  state: 'OFFLINE',
+  detail: null,
+  changedAt: at,
+  degradedSince: null,
+})
 
 /**
  * A line may send nothing from now on: its carrier or the operator has blocked it. What waits for it ends as an
@@ -26,7 +35,10 @@ export async function block(ctx: Ctx, id: string, inWorld?: number): Promise<voi
     const accounts = await accountsOf(sql, line)
     await appendEvents(
       sql,
-      accounts.map((accountId) => blockedEvent(accountId, line, now)),
+      accounts.flatMap((accountId) => [
+        blockedEvent(accountId, line, now),
+        statusEvent(accountId, line, BLOCKED(now)),
+      ]),
     )
   })
   linesChanged(ctx)
@@ -42,8 +54,21 @@ export function blockedByCarrier(ctx: Ctx, line: Line, detail: string): void {
   })
 }
 
+/** It comes into the state its driver is in. */
 export async function unblock(ctx: Ctx, id: string): Promise<void> {
-  await ctx.db.tx((sql) => unblockLine(sql, id))
+  await ctx.db.tx(async (sql) => {
+    if (!(await unblockLine(sql, id))) return
+    await restartLineState(sql, id, ctx.clock.now())
+    const line = await findLine(sql, id)
+    const health = await findLineHealth(sql, id)
+    // Without a driver nobody knows how it is.
+    if (!line || !health) return
+    const accounts = await accountsOf(sql, line)
+    await appendEvents(
+      sql,
+      accounts.map((accountId) => statusEvent(accountId, line, health)),
+    )
+  })
   linesChanged(ctx)
 }
 

@@ -5,7 +5,7 @@ import type { Sql } from '../storage/db.js'
 import { appendEvents } from '../storage/events.js'
 import type { Lease } from '../storage/leases.js'
 import { claimLineState, saveLineState } from '../storage/line-states.js'
-import { listLineMembers } from '../storage/lines.js'
+import { findLine, listLineMembers } from '../storage/lines.js'
 
 /** Writes down what a line's driver says of it. A change is an event of every account that uses the line. */
 export async function recordLineState(
@@ -22,6 +22,8 @@ export async function recordLineState(
     await saveLineState(sql, lease, health)
     // A new line is expected to come up: only that it does not is news.
     if ((before?.state ?? 'ONLINE') === state) return
+    // A blocked line is OFFLINE all the time; how it is then is told when it is free again.
+    if ((await findLine(sql, line.id))?.blockedAt) return
     const accounts = await accountsOf(sql, line)
     await appendEvents(
       sql,

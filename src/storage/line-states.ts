@@ -27,6 +27,11 @@ export async function saveLineState(sql: Sql, lease: Lease, health: LineHealth):
   )
 }
 
+/** The line shows its state from now on, whatever it had before. */
+export async function restartLineState(sql: Sql, lineId: string, now: number): Promise<void> {
+  await sql.run('update line_states set changed_at = $2 where line_id = $1', [lineId, now])
+}
+
 /** A line and how it is; no health: nobody drives it at the moment, so nobody knows. */
 export interface KnownLine {
   line: Line

@@ -164,8 +164,13 @@ export async function blockLine(sql: Sql, id: string, now: number): Promise<bool
   return changed > 0
 }
 
-export async function unblockLine(sql: Sql, id: string): Promise<void> {
-  await sql.run('update lines set blocked_at = null where id = $1', [id])
+/** Tells whether that was news. */
+export async function unblockLine(sql: Sql, id: string): Promise<boolean> {
+  const changed = await sql.run(
+    'update lines set blocked_at = null where id = $1 and blocked_at is not null',
+    [id],
+  )
+  return changed > 0
 }
 
 /** What waits on blocked lines and has certainly not left; where that is a question, the line still asks. */

@@ -32,7 +32,7 @@ const LineSettings = Type.Object({
   blocked: Type.Optional(
     Type.Boolean({
       description:
-        'true: the line may send nothing, what waits for it fails, and its accounts get line.blocked. false: it may send again.',
+        'true: the line may send nothing, what waits for it fails, and its accounts get line.blocked and line.status.changed. false: it may send again, and line.status.changed says so.',
     }),
   ),
   seat_id: Type.Optional(
