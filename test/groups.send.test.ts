@@ -9,7 +9,7 @@ describe.each(ENGINES)('groups on %s', (engine) => {
   })
   afterAll(() => world.close())
 
-  const { send, group, chat, eventsOf, ownerId, made } = groupsIn(() => world)
+  const { send, modify, group, chat, eventsOf, ownerId, made } = groupsIn(() => world)
 
   describe('sending', () => {
     it('reaches every phone, with the group on it, and is delivered when all have it', async () => {
@@ -220,6 +220,27 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       await world.advance(1000)
       expect(await world.inbox(a!)).toHaveLength(1)
       expect((await send({ numbers: [a, b], content: 'other' }, key)).status).toBe(422)
+    })
+
+    it('a repeat makes no second group, whoever is in the first by now', async () => {
+      const [a, b, c] = fresh(3) as [string, string, string]
+      const key = { 'idempotency-key': `grown-${engine}` }
+      const first = await send({ numbers: [a, b] }, key)
+      await world.advance(1000)
+      expect((await modify(first.body.group_id, 'add', c)).status).toBe(200)
+      const again = await send({ numbers: [a, b] }, key)
+      expect(again.headers['x-idempotent-replay']).toBe('true')
+      expect(again.body).toMatchObject({
+        message_handle: first.body.message_handle,
+        group_id: first.body.group_id,
+      })
+      const groups = () =>
+        world.app.ctx.db.all('select distinct group_id from group_members where handle = $1', [a])
+      expect(await groups()).toHaveLength(1)
+      expect((await send({ numbers: [a, b], content: 'other' }, key)).status).toBe(422)
+      expect(await groups()).toHaveLength(1)
+      expect((await send({ numbers: [a, b] })).body.group_id, 'meant anew').not.toBe(first.body.group_id)
+      expect(await groups()).toHaveLength(2)
     })
 
     it('is refused on a line without groups', async () => {

@@ -11,7 +11,7 @@ import { ask } from './line-actions.js'
 import type { Accepted, SendInput } from './messages.js'
 import { type Actor, checkReply, checkStyle, linesOf, newOutbound, requireLine, seatOf } from './outbound.js'
 import { checkRecipient } from './recipients.js'
-import type { RequestIdentity } from './replay.js'
+import { findKeyed, type RequestIdentity } from './replay.js'
 
 export interface GroupSendInput extends Omit<SendInput, 'number'> {
   /** The people, each once; empty when only the group is named. */
@@ -34,7 +34,7 @@ export async function sendGroupMessage(
   checkStyle(from, input.sendStyle)
   const known =
     input.groupId === null
-      ? await findMadeOf(ctx, account, from, input.numbers)
+      ? ((await findMadeOf(ctx, account, from, input.numbers)) ?? (await groupBefore(ctx, request)))
       : await requireGroupOn(ctx, account, from, input.groupId, input.numbers)
   for (const handle of known ? handlesOf(known) : input.numbers) await checkRecipient(ctx, account, handle)
   const { replyTo } = input
@@ -92,6 +92,12 @@ async function findMadeOf(
 ): Promise<Group | undefined> {
   checkNumbers(from, numbers)
   return findGroupByMembers(ctx.db, account.id, from.line.id, membersKey(numbers))
+}
+
+/** The group this request's first try wrote to. Other people may be in it by now: a repeat makes no second one. */
+async function groupBefore(ctx: Ctx, request: RequestIdentity): Promise<Group | undefined> {
+  const groupId = (await findKeyed(ctx.db, request, ctx.clock.now()))?.groupId
+  return groupId ? (await findGroups(ctx.db, [groupId])).get(groupId) : undefined
 }
 
 /** In a transaction of its own: a group that nothing follows to does no harm, the next message finds it. */

@@ -78,11 +78,21 @@ async function findEarlier(
     const twin = twins.find((one) => isSameSend(one, message))
     return twin && asAccepted(twin)
   }
+  const made = await findKeyed(sql, request, now)
+  return made && asAccepted(made)
+}
+
+/** The message that a request with this key made before. */
+export async function findKeyed(
+  sql: Sql,
+  request: RequestIdentity,
+  now: number,
+): Promise<NewMessage | undefined> {
+  if (request.key === undefined) return undefined
   const replay = await findReplay(sql, request.accountId, request.path, request.key, now)
   if (!replay) return undefined
   if (replay.requestHash !== request.hash) throw mismatch()
-  const made = (await findMessagesByHandle(sql, [replay.body])).get(replay.body)
-  return made && asAccepted(made)
+  return (await findMessagesByHandle(sql, [replay.body])).get(replay.body)
 }
 
 /** The message as it was when it was accepted, which is what the first answer showed. */
