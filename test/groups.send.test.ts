@@ -279,6 +279,10 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       expect(await contents(`${only(a)}&message_type=group`)).toEqual(['to both', 'from one'])
       expect(await contents(`${only(a)}&message_type=group&is_outbound=false`)).toEqual(['from one'])
       expect(await contents(`${only(a)}&to_${only(a)}&is_outbound=true`)).toEqual(['to both', 'to one'])
+      expect(await contents(`${only(a)}&to_${only(b)}`)).toEqual(['to both'])
+      expect(await contents(`${only(b)}&to_${only(a)}&from_${only(LINE)}`)).toEqual(['to both'])
+      expect(await contents(`${only(b)}&to_${only(c)}&order_by=sentAt`)).toEqual(['to others'])
+      expect(await contents(`${only(a)}&to_${only(c)}`)).toEqual([])
       expect(await contents(`${only(c)}&group_id=${group_id}`)).toEqual([])
       expect(await contents(`group_id=none`)).toEqual([])
       const page = (await world.get(`/api/v2/messages?${only(a)}&limit=1&offset=1`)).body

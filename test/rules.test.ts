@@ -46,8 +46,15 @@ describe.each(ENGINES)('the interface on %s', (engine) => {
     it('message_type accepts only message or group; it does not filter direction', async () => {
       const { data } = await list('message_type=message')
       expect(new Set(data.map((message: Json) => message.is_outbound))).toEqual(new Set([true, false]))
-      const all = await list('message_type=inbound')
-      expect(all.pagination.total).toBe((await list('')).pagination.total)
+      const total = async (query: string) => (await list(query)).pagination.total
+      const before = await total('message_type=message')
+      expect((await carousel({ media_urls: images(2) })).status).toBe(202)
+      expect(await total('message_type=message'), 'a carousel to one person is no group chat').toBe(
+        before + 1,
+      )
+      expect(await total('message_type=group')).toBe((await total('')) - before - 1)
+      for (const unknown of ['inbound', 'carousel', 'location', 'MESSAGE'])
+        expect(await total(`message_type=${unknown}`), unknown).toBe(await total(''))
     })
 
     it('Send requires from_number; without it the send fails', async () => {

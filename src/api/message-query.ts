@@ -1,14 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type Account, networkOf } from '../core/account.js'
 import { AppError } from '../core/errors.js'
-import {
-  MESSAGE_TYPES,
-  type MessageType,
-  SERVICES,
-  type Service,
-  STATUSES,
-  type Status,
-} from '../core/message.js'
+import { SERVICES, type Service, STATUSES, type Status } from '../core/message.js'
 import type { Ctx } from '../ctx.js'
 import { findAccountByEmail } from '../storage/accounts.js'
 import { listLineIds } from '../storage/lines.js'
@@ -37,7 +30,11 @@ export const ListQuery = Type.Object({
   sendblue_number: phone('Line'),
   group_id: Type.Optional(Type.String({ description: 'Group' })),
   is_outbound: Type.Optional(Type.Boolean({ description: 'Direction' })),
-  message_type: Type.Optional(Type.String({ description: 'message or group; other values are ignored' })),
+  message_type: Type.Optional(
+    Type.String({
+      description: 'message: between two, whatever it is; group: in a group chat. Other values are ignored',
+    }),
+  ),
   service: oneOf(SERVICES, 'Service'),
   status: oneOf(STATUSES, 'Status'),
   run: RunQuery,
@@ -80,8 +77,9 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
     const status = query.status as Status | undefined
     if (status) restrict((branch) => [merge(branch, { status })])
     if (query.service) restrict((branch) => [merge(branch, { service: query.service as Service })])
-    if (isType(query.message_type))
-      restrict((branch) => [merge(branch, { type: query.message_type as MessageType })])
+    // It tells chats apart: a carousel or a location between two people is in a chat of two.
+    if (query.message_type === 'message' || query.message_type === 'group')
+      restrict((branch) => [merge(branch, { inGroup: query.message_type === 'group' })])
     if (query.group_id) restrict((branch) => [merge(branch, { groupId: query.group_id! })])
     if (query.is_outbound !== undefined)
       restrict((branch) => [merge(branch, { isOutbound: query.is_outbound! })])
@@ -104,11 +102,12 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
       const ids = await lineIds(contact)
       // A number is the line's side of some messages, the contact's side of others, and both of a note to self.
       // What goes to a group goes to everyone in it.
-      const inGroup = outbound === true ? [] : [{ member: contact, notLineNumber: contact, isOutbound: true }]
+      const inGroup =
+        outbound === true ? [] : [{ members: [contact], notLineNumbers: [contact], isOutbound: true }]
       restrict((branch) => [
         ...(outbound === undefined
           ? [
-              merge(branch, { contact, notLineNumber: contact }),
+              merge(branch, { contact, notLineNumbers: [contact] }),
               ...ids.map((lineId) => merge(branch, { lineId })),
             ]
           : [
@@ -135,15 +134,15 @@ async function withinLines(ctx: Ctx, principal: Principal, network: string, all:
 
 /** Both conditions, or undefined when they exclude each other. */
 export function merge(branch: Branch, more: Partial<Branch>): Branch | undefined {
+  const merged: Record<string, unknown> = { ...branch }
   for (const [name, value] of Object.entries(more)) {
-    const held = branch[name as keyof Branch]
-    if (held !== undefined && held !== value) return undefined
+    const held = merged[name]
+    // One group can have several people in it, and a message can be of none of several lines.
+    if (Array.isArray(held)) merged[name] = [...new Set([...held, ...(value as readonly string[])])]
+    else if (held !== undefined && held !== value) return undefined
+    else merged[name] = value
   }
-  return { ...branch, ...more }
-}
-
-function isType(type: string | undefined): boolean {
-  return type !== undefined && (MESSAGE_TYPES as readonly string[]).includes(type)
+  return merged as unknown as Branch
 }
 
 interface Scope {

@@ -108,14 +108,15 @@ export async function saveTally(sql: Writes, tally: Tally): Promise<void> {
   )
 }
 
-/** Equalities the counters can answer. `null` account: all accounts (admin). */
+/** What the counters can answer. `null` account: all accounts (admin). */
 export interface CountFilter {
   accountId: string | null
   lineId?: string
   isOutbound?: boolean
   status?: string
   service?: string
-  type?: string
+  /** Said in a group, or between two. */
+  inGroup?: boolean
 }
 
 export async function sumAll(sql: Sql, filter: CountFilter): Promise<number> {
@@ -198,7 +199,7 @@ function conditions(filter: CountFilter): { where: string; params: Param[] } {
   add('is_outbound', filter.isOutbound === undefined ? undefined : filter.isOutbound ? 1 : 0)
   add('status', filter.status)
   add('service', filter.service)
-  add('type', filter.type)
+  if (filter.inGroup !== undefined) where.push(`type ${filter.inGroup ? '=' : '<>'} 'group'`)
   return { where: where.join(' and '), params }
 }
 

@@ -1,4 +1,4 @@
-import type { Message, MessageType, Service, Status } from '../core/message.js'
+import type { Message, Service, Status } from '../core/message.js'
 import type { Param, Sql } from './db.js'
 import { type CountFilter, DAY, type DateField, HOUR, sumAll, sumBuckets } from './message-counts.js'
 import { toMessage } from './message-rows.js'
@@ -8,16 +8,17 @@ export interface Branch {
   /** null: all accounts (admin). */
   accountId: string | null
   lineId?: string
-  /** Not from or to this line. */
-  notLineNumber?: string
+  /** Not from or to these lines. */
+  notLineNumbers?: readonly string[]
   isOutbound?: boolean
   contact?: string
   groupId?: string
-  /** Somebody in the group it is to. */
-  member?: string
+  /** All of them in the group it is to. */
+  members?: readonly string[]
   status?: Status
   service?: Service
-  type?: MessageType
+  /** Said in a group, or between two. */
+  inGroup?: boolean
   /** A test run. */
   run?: string
   dates: Partial<Record<DateField, Range>>
@@ -72,7 +73,7 @@ export async function listMessages(
 
 /** The ways to reach a branch's rows: what an index holds equal, and the date its entries are ordered by. */
 interface Path {
-  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'member' | 'status' | 'run')[]
+  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'members' | 'status' | 'run')[]
   /** Null when the entries come from several places of the index. */
   order: DateField | null
 }
@@ -86,10 +87,10 @@ const PATHS: readonly Path[] = [
 ]
 
 /** A person, a group or a test run leads to few rows: such a branch has one path, for its rows and for their number. */
-function directPath({ contact, groupId, member, run }: Branch): Path | undefined {
+function directPath({ contact, groupId, members, run }: Branch): Path | undefined {
   if (contact !== undefined) return { equal: ['contact'], order: 'created' }
   if (groupId !== undefined) return { equal: ['groupId'], order: 'created' }
-  if (member !== undefined) return { equal: ['member'], order: null }
+  if (members !== undefined) return { equal: ['members'], order: null }
   if (run !== undefined) return { equal: ['run'], order: 'created' }
   return undefined
 }
@@ -133,7 +134,7 @@ async function pick(
 
 /** Whether every entry the path walks is a match. */
 function covers(path: Path, branch: Branch): boolean {
-  const names = ['lineId', 'isOutbound', 'status', 'service', 'type'] as const
+  const names = ['lineId', 'isOutbound', 'status', 'service', 'inGroup'] as const
   return (
     names.every((name) => branch[name] === undefined || (path.equal as readonly string[]).includes(name)) &&
     Object.keys(branch.dates).every((field) => field === path.order)
@@ -201,15 +202,19 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
   add('account_id', '=', branch.accountId, true)
   add('contact', '=', branch.contact, owns('contact'))
   add('group_id', '=', branch.groupId, owns('groupId'))
-  if (branch.member !== undefined) {
-    params.push(branch.member)
+  if (branch.members !== undefined) {
+    const [first, ...others] = branch.members.map((handle) => `$${params.push(handle)}`)
+    const also = others.map(
+      (other) =>
+        ` and exists (select 1 from group_members y where y.group_id = x.group_id and y.handle = ${other})`,
+    )
     // The index has only what is in a group, and SQLite uses it only where that is said.
     where.push(
-      `group_id is not null and (account_id, group_id) in (select x.account_id, x.group_id from group_members x where x.handle = $${params.length})`,
+      `group_id is not null and (account_id, group_id) in (select x.account_id, x.group_id from group_members x where x.handle = ${first}${also.join('')})`,
     )
   }
   add('line_id', '=', branch.lineId, owns('lineId'))
-  add('line_number', '<>', branch.notLineNumber, true)
+  for (const number of branch.notLineNumbers ?? []) add('line_number', '<>', number, true)
   add(
     'is_outbound',
     '=',
@@ -220,7 +225,7 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
   add('run', '=', branch.run, owns('run'))
   add('status', '=', branch.status, owns('status'))
   add('service', '=', branch.service, true)
-  add('type', '=', branch.type, true)
+  if (branch.inGroup !== undefined) where.push(`type ${branch.inGroup ? '=' : '<>'} 'group'`)
   for (const field of ['created', 'updated', 'sent'] as const) {
     const own = !path || path.order === field
     add(`${field}_at`, '>=', branch.dates[field]?.from, own, true)
