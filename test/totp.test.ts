@@ -92,6 +92,8 @@ describe.each(ENGINES)('TOTP on %s', (engine) => {
       period: 60,
       secret: toBase32(Buffer.from(SEEDS.SHA256)),
     })
+    const whatever = { label: 5, issuer: 'a\nb', secret: 7, algorithm: 'MD5', digits: 7, period: -1 }
+    expect(await create({ uri, ...whatever })).toMatchObject({ label: 'me@example.com', digits: 8 })
   })
 
   it.each(['SHA1', 'SHA256', 'SHA512'] as const)('computes the current code with %s', async (algorithm) => {

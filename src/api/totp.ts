@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { MAX_NAME } from '../core/otpauth.js'
 import { formatTime } from '../core/time.js'
@@ -85,6 +86,13 @@ function secretWire(secret: TotpSecret): Static<typeof Secret> {
   }
 }
 
+/** A URI overrides all other fields, also those that would be refused. */
+function uriAlone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const body = request.body as Record<string, unknown> | null | undefined
+  if (body && body.uri !== undefined) request.body = { uri: body.uri }
+  done()
+}
+
 /** Secrets of one-time codes. A token that is confined to some lines has no business here. */
 export function registerTotp(app: Routes, ctx: Ctx): void {
   const config = { access: 'account' as const }
@@ -94,7 +102,7 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
     '/api/v2/totp/secrets',
     {
       config,
-      preValidation: withAliases({}),
+      preValidation: [withAliases({}), uriAlone],
       schema: {
         tags,
         summary: 'Store a TOTP secret',
