@@ -42,6 +42,12 @@ describe.each(ENGINES)('hosted verification on %s', (engine) => {
     expect(await dumpOf(world.app)).not.toContain(tokenOf(started))
   })
 
+  it('takes a null for an option that is left out', async () => {
+    const started = await start({ accent_color: null, brand_name: null, theme: null })
+    expect(started.hosted.session_id).toMatch(/^VH/)
+    expect((await ask({ parent_origin: null })).status).toBe(400)
+  })
+
   it('shows its state for the token and for nothing else', async () => {
     const started = await start({ accent_color: '#FFd400', brand_name: ' Brand ', theme: 'dark' })
     const other = await start()

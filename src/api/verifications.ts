@@ -48,7 +48,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     path,
     {
       config: { ...config, swaggerTransform: documentAliases(START_ALIASES) },
-      preValidation: withAliases(START_ALIASES),
+      preValidation: withAliases(START_ALIASES, ['hosted']),
       schema: {
         tags,
         summary: 'Start a verification',
