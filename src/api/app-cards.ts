@@ -47,7 +47,7 @@ export function registerAppCards(app: Routes, ctx: Ctx): void {
         tags: ['Messages'],
         summary: 'Continue an App Card',
         description:
-          'Sends the next state of a card as a message of its own: same session, line and reply thread. What is left out stays as on the card that the handle names; a layout is replaced as a whole.',
+          'Sends the next state of a card as a message of its own: same session, line and reply thread. What is left out stays as on the card that the handle names; a layout is replaced as a whole. A card that is scheduled can be continued once it has gone out; before that the answer is 422.',
         params: Type.Object({
           message_handle: Type.String({ description: 'The original card, or a continuation of it' }),
         }),

@@ -54,7 +54,8 @@ export const ReplyToInput = Type.Object(
   {
     message_handle: Type.String({
       minLength: 1,
-      description: 'A message of the same conversation on the same line',
+      description:
+        'A message of the same conversation on the same line. While it is scheduled, the reply needs a send_at that is not before its own.',
     }),
     part_index: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 10_000, description: 'Known part of a multipart target' }),
