@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createDoubts } from '../../src/drivers/smpp/doubts.js'
+import { encodePdu } from '../../src/drivers/smpp/pdu.js'
 import type { DeliveryReport } from '../../src/drivers/smpp/receipt-text.js'
 import { shortRef } from '../../src/drivers/smpp/short-ref.js'
 import { createSmsc, type Smsc } from '../peers/smsc.js'
@@ -82,6 +83,22 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     await smsc.bring(receiptText(taken(bob)[0]!, 'DELIVRD', { date }))
     await becomes(handles[1]!, { status: 'DELIVERED' })
     expect([taken(ada).length, taken(bob).length]).toEqual([1, 1])
+  })
+
+  it('so does an answer that comes too late, and its receipts are known by the id in it', async () => {
+    const to = person()
+    smsc.options.submit = () => 'silence'
+    const handle = await send(to, 'Hello')
+    await eventually(() => expect(taken(to)).toHaveLength(1))
+    await world.advance(30_000)
+    await becomes(handle, { status: 'PENDING' })
+    const { sequence } = taken(to)[0]!.pdu
+    smsc.raw(encodePdu({ command: 'submit_sm_resp', status: 0, sequence, messageId: 'LATE' }))
+    await becomes(handle, { status: 'SENT' })
+    await smsc.report('LATE', 2)
+    await becomes(handle, { status: 'DELIVERED' })
+    await world.advance(SETTLE_MS)
+    expect(taken(to)).toHaveLength(1)
   })
 
   it('without a receipt it is an error that says so, and never leaves again; late news still counts', async () => {

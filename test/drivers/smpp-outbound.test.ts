@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TAG } from '../../src/drivers/smpp/commands.js'
+import { encodePdu } from '../../src/drivers/smpp/pdu.js'
 import { shortRef } from '../../src/drivers/smpp/short-ref.js'
 import { meaningOf } from '../../src/drivers/smpp/status.js'
 import { type Act, createSmsc, type Smsc } from '../peers/smsc.js'
@@ -169,6 +170,57 @@ describe('sending over SMPP', () => {
     acts(act)
     expect(await settled(line.send('Hello'))).toEqual({ outcome: 'unknown', code: 'no_answer', detail })
     expect(submits()).toHaveLength(1)
+  })
+
+  describe('an answer that comes when its time is over', () => {
+    /** The carrier takes everything and is silent about the n-th part until it is asked to speak. */
+    const lose = async (content: string, n = 1) => {
+      const before = submits().length
+      smsc.options.submit = () => (submits().length === before + n ? 'silence' : { answer: 0 })
+      const result = await settled(line.send(content, { ref: 'r1' }))
+      expect(result).toMatchObject({ outcome: 'unknown', code: 'no_answer' })
+      expect(Object.keys(result)).toEqual(['outcome', 'code', 'detail'])
+      const { sequence } = submits().at(-1)!
+      return (status: number, messageId = '', command = 'submit_sm_resp' as const) =>
+        smsc.raw(encodePdu({ command, status, sequence, messageId }))
+    }
+    const told = () => line.receipts.map(({ at: _at, ...rest }) => rest)
+    const heardAll = () => smsc.bring({ command: 'enquire_link' })
+
+    it('is the proof that it was taken, with its id', async () => {
+      await start()
+      const answer = await lose('Hello')
+      answer(0, '00AB12')
+      await soon(() => expect(told()).toEqual([{ ref: 'r1', providerId: 'ab12', to: ADA, status: 'SENT' }]))
+      // Once: a second one is an answer to nothing.
+      answer(0, '00AB12')
+      await heardAll()
+      expect(line.receipts).toHaveLength(1)
+    })
+
+    it('is as good without an id', async () => {
+      await start()
+      const answer = await lose('Hello')
+      answer(0)
+      await soon(() => expect(told()).toEqual([{ ref: 'r1', to: ADA, status: 'SENT' }]))
+    })
+
+    it('proves nothing when it is a refusal', async () => {
+      await start()
+      for (const status of [0x0b, 0x58]) (await lose('Hello'))(status)
+      await heardAll()
+      expect(line.receipts).toEqual([])
+    })
+
+    it('of several parts, proves that all are out if it is about the last, and nothing before', async () => {
+      await start()
+      ;(await lose(LONG, 2))(0, 'SECOND')
+      await heardAll()
+      expect(line.receipts).toEqual([])
+      ;(await lose(LONG, 3))(0, 'THIRD')
+      await soon(() => expect(told()).toEqual([{ ref: 'r1', to: ADA, status: 'SENT' }]))
+      expect(smsc.submitted).toHaveLength(5)
+    })
   })
 
   it('an answer that says nothing is an open question; one without an id gets an id of ours', async () => {

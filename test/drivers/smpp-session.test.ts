@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Clock, createClock } from '../../src/clock.js'
-import type { Pdu } from '../../src/drivers/smpp/pdu.js'
+import { encodePdu, type Pdu } from '../../src/drivers/smpp/pdu.js'
 import { openSession, type Session, type SessionOptions } from '../../src/drivers/smpp/session.js'
 import { createSmsc, type Smsc } from '../peers/smsc.js'
 
@@ -122,7 +122,7 @@ describe('an SMPP session', () => {
     expect(new Set(replies.map((reply) => reply.answer?.messageId)).size).toBe(40)
   })
 
-  it('an answer that never comes is given up after its time; a late one hurts nobody', async () => {
+  it('an answer that never comes is given up after its time; one that comes late is handed over', async () => {
     smsc.options.submit = (_pdu, n) => (n === 0 ? 'silence' : { answer: 0 })
     const session = open()
     await session.bound
@@ -130,8 +130,14 @@ describe('an SMPP session', () => {
     await soon(() => expect(smsc.submitted).toHaveLength(1))
     expect((await session.request(HELLO)).answer).toBeDefined()
     await moved(30_000)
-    expect(await lost).toEqual({ answer: undefined, left: true, reason: 'no answer in 30000 ms' })
+    const reply = await lost
+    expect(reply).toMatchObject({ answer: undefined, left: true, reason: 'no answer in 30000 ms' })
     expect((await session.request(HELLO)).answer).toBeDefined()
+    const { sequence } = smsc.submitted[0]!.pdu
+    // The answer to another command says nothing about this one.
+    smsc.raw(encodePdu({ command: 'enquire_link_resp', status: 0, sequence }))
+    smsc.raw(encodePdu({ command: 'submit_sm_resp', status: 0, sequence, messageId: 'LATE' }))
+    expect(await (reply as { late: Promise<Pdu> }).late).toMatchObject({ messageId: 'LATE' })
   })
 
   it('asks a quiet peer, and leaves one that does not answer', async () => {

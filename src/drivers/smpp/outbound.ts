@@ -27,11 +27,15 @@ export interface Wire {
   /** Resolves early when the line is closed. */
   pause(ms: number): Promise<void>
   isClosing(): boolean
+  /** The carrier took a message after all, whose outcome we have called unknown. */
+  tookLate(message: Addressed, providerId: string | undefined): void
 }
+
+type Addressed = Pick<Outbound, 'ref' | 'to'>
 
 type NotAccepted = Exclude<SendResult, { outcome: 'accepted' }>
 /** What became of one part; an empty id is a carrier's that gives none. */
-type PartResult = { id: string } | NotAccepted
+type PartResult = { id: string } | (NotAccepted & { late?: Promise<Pdu> })
 
 /** The requests that a message needs. `partRef` is the number that the parts of a text share. */
 export function prepare(settings: SmppSettings, from: string, message: Outbound, partRef: number): Request[] {
@@ -58,7 +62,7 @@ function encoded(settings: SmppSettings, content: string) {
  */
 export async function submit(
   wire: Wire,
-  ref: string,
+  message: Addressed,
   requests: readonly Request[],
   ids: IdForm,
 ): Promise<SendResult> {
@@ -67,8 +71,15 @@ export async function submit(
   const taken: string[] = []
   for (const [i, pdu] of requests.entries()) {
     const result = await submitPart(wire, pdu, i > 0)
-    if (!('id' in result)) return i === 0 ? result : brokenOff(result, i, requests.length)
-    taken.push(result.id ? idKey(result.id, ids) : `${UNNAMED}${ref}-${i + 1}`)
+    if (!('id' in result)) {
+      const { late, ...ended } = result
+      const isLast = i + 1 === requests.length
+      // What comes after this part was not submitted, and a text without its end is not sent.
+      if (late && isLast)
+        void late.then((answer) => tellLate(wire, message, answer, i === 0 ? ids : undefined))
+      return i === 0 ? ended : brokenOff(ended, i, requests.length)
+    }
+    taken.push(result.id ? idKey(result.id, ids) : `${UNNAMED}${message.ref}-${i + 1}`)
   }
   const [providerId] = taken as [string]
   return {
@@ -77,6 +88,12 @@ export async function submit(
     status: 'SENT',
     ...(taken.length > 1 ? { partIds: taken } : {}),
   }
+}
+
+/** Of several parts each has an id, and none is the message's: then `ids` is undefined. */
+function tellLate(wire: Wire, { ref, to }: Addressed, answer: Pdu, ids: IdForm | undefined) {
+  if (answer.command !== 'submit_sm_resp' || answer.status !== 0) return
+  wire.tookLate({ ref, to }, ids && answer.messageId ? idKey(answer.messageId, ids) : undefined)
 }
 
 /** Ids of ours, where the carrier gave none. */
@@ -103,7 +120,7 @@ async function submitPart(wire: Wire, pdu: Request, isRest: boolean): Promise<Pa
         : { outcome: 'never-left', code: busy, detail: 'The carrier is too busy', retryAfterMs: BUSY_MS }
     const reply = await wire.request(pdu)
     if (!reply.answer) {
-      if (reply.left) return { outcome: 'unknown', code: 'no_answer', detail: reply.reason }
+      if (reply.left) return { outcome: 'unknown', code: 'no_answer', detail: reply.reason, late: reply.late }
       // The parts before it are out, so that this one is worth a wait.
       if (!isRest || wire.isClosing() || clock.now() >= start + REST_MS)
         return { outcome: 'never-left', code: 'not_connected', detail: reply.reason }

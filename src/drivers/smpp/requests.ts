@@ -3,8 +3,13 @@ import { encodePdu, type Pdu } from './pdu.js'
 
 export type Request = Omit<Pdu, 'status' | 'sequence'>
 
-/** An answer, or none; `left` says whether the request may have reached the carrier. */
-export type Reply = { answer: Pdu } | { answer: undefined; left: boolean; reason: string }
+/**
+ * An answer, or none; `left` says whether the request may have reached the carrier. `late` is the answer after all,
+ * should it come while the connection lasts.
+ */
+export type Reply =
+  | { answer: Pdu }
+  | { answer: undefined; left: boolean; reason: string; late?: Promise<Pdu> }
 
 /** The requests of one connection: their numbers, their deadlines, and no more of them at a time than agreed. */
 export interface Requests {
@@ -26,7 +31,15 @@ interface Pending {
   resolve(reply: Reply): void
 }
 
+/** A request that was given up, and may be answered all the same. */
+interface Overdue {
+  command: string
+  resolve(answer: Pdu): void
+}
+
 const MAX_SEQUENCE = 0x7fffffff
+/** So many of the latest; a carrier that answers nothing at all is not waited for. */
+const MAX_OVERDUE = 10_000
 
 export function createRequests(
   options: { window: number; responseMs: number; clock: DriverClock },
@@ -34,6 +47,7 @@ export function createRequests(
 ): Requests {
   const { clock } = options
   const pending = new Map<number, Pending>()
+  const overdue = new Map<number, Overdue>()
   const waiting: { pdu: Request; resolve(reply: Reply): void }[] = []
   let drained: (() => void) | undefined
   let ended: string | undefined
@@ -83,10 +97,18 @@ export function createRequests(
           answer: undefined,
           left: true,
           reason: `no answer in ${options.responseMs} ms`,
+          late: answerLater(own, request.command),
         })
       }
       sweep()
       fill()
+    })
+  }
+
+  function answerLater(own: number, command: string): Promise<Pdu> {
+    return new Promise((resolve) => {
+      overdue.set(own, { command, resolve })
+      if (overdue.size > MAX_OVERDUE) overdue.delete(overdue.keys().next().value!)
     })
   }
 
@@ -102,8 +124,15 @@ export function createRequests(
         : new Promise((resolve) => waiting.push({ pdu, resolve })),
     answered(pdu) {
       const request = pending.get(pdu.sequence)
-      // The answer to another command, or to one given up, says nothing about this one.
-      if (!request || (pdu.command !== 'generic_nack' && pdu.command !== `${request.command}_resp`)) return
+      const late = request ? undefined : overdue.get(pdu.sequence)
+      const command = (request ?? late)?.command
+      // The answer to another command says nothing about this one.
+      if (pdu.command !== 'generic_nack' && pdu.command !== `${command}_resp`) return
+      if (late) {
+        overdue.delete(pdu.sequence)
+        late.resolve(pdu)
+      }
+      if (!request) return
       settle(pdu.sequence, request, { answer: pdu })
       fill()
     },

@@ -69,6 +69,12 @@ export const smpp: Driver = {
       clock,
       pause: pauses.pause,
       isClosing: pauses.isOver,
+      tookLate({ ref, to }, providerId) {
+        // Its reports have an id that the host knows from now on.
+        if (providerId) doubts.settle(ref)
+        const id = providerId ? { providerId } : {}
+        host.receipt({ ref, ...id, to, status: 'SENT', at: clock.now() }).catch(() => {})
+      },
     }
     const nextRef = createPartRefs(Math.random)
 
@@ -83,7 +89,7 @@ export const smpp: Driver = {
           return wire.request(pdu)
         },
       }
-      const result = await submit(leaving, ref, prepared, settings.ids ?? 'any')
+      const result = await submit(leaving, message, prepared, settings.ids ?? 'any')
       const isNamed = result.outcome !== 'accepted' || !result.providerId.startsWith(UNNAMED)
       if (result.outcome === 'unknown' || !isNamed) {
         for (const { report, to, proof } of doubts.leave(ref))
