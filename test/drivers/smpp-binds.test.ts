@@ -148,6 +148,23 @@ describe('connections of a line', () => {
     expect(states).toEqual(['ONLINE', 'DEGRADED: no receiver', 'OFFLINE: no transmitter'])
   })
 
+  it('a message waits no longer than it wants to, even if there is always a connection being opened', async () => {
+    const { binds, clock, opened, moved } = fakeBinds(['transceiver', 'transceiver'])
+    const reply = binds.request(HELLO, { since: clock.now(), until: clock.now() + 60_000, isRest: false })
+    let isOver = false
+    void reply.then(() => {
+      isOver = true
+    })
+    for (const so of [false, false, true]) {
+      await moved(25_000)
+      // The other is still on its way.
+      opened.at(opened.length === 2 ? 0 : -1)!.end('nobody there')
+      await moved(0)
+      expect(isOver).toBe(so)
+    }
+    expect(await reply).toEqual({ answer: undefined, left: false, reason: 'nobody there' })
+  })
+
   it('the first message waits for the first connection', async () => {
     const { binds, opened, moved } = fakeBinds(['transceiver'])
     const reply = binds.request(HELLO)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../../src/clock.js'
 import { createGovernor, type Governor } from '../../src/drivers/smpp/governor.js'
+import { ANY_TURN } from '../../src/drivers/smpp/turn.js'
 
 const RTT_MS = 20
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -104,11 +105,25 @@ describe('the governor', () => {
     expect(took).toBeLessThan(60_000 + 20_000)
   })
 
+  it('what has begun goes first, in its order', async () => {
+    const clock = createClock(1_000_000)
+    const governor = createGovernor(clock, 1)
+    const went: string[] = []
+    const join = (name: string, isRest: boolean) =>
+      void governor.turn({ ...ANY_TURN, isRest }).then((mayGo) => mayGo && went.push(name))
+    await governor.turn()
+    join('first', false)
+    join('rest 1', true)
+    join('rest 2', true)
+    for (let i = 0; i < 3; i++) await clock.advance(1000, turn)
+    expect(went).toEqual(['rest 1', 'rest 2', 'first'])
+  })
+
   it('whoever waited long enough, or waits when the line is closed, is told', async () => {
     const clock = createClock(1_000_000)
     const governor = createGovernor(clock, 1)
     expect(await governor.turn()).toBe(true)
-    const late = governor.turn(clock.now() + 500)
+    const late = governor.turn({ ...ANY_TURN, until: clock.now() + 500 })
     const next = governor.turn()
     const waits = governor.turn()
     await clock.advance(500, turn)

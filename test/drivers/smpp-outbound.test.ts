@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TAG } from '../../src/drivers/smpp/commands.js'
 import { encodePdu } from '../../src/drivers/smpp/pdu.js'
 import { shortRef } from '../../src/drivers/smpp/short-ref.js'
+import { smpp } from '../../src/drivers/smpp/smpp.js'
 import { meaningOf } from '../../src/drivers/smpp/status.js'
 import { type Act, createSmsc, type Smsc } from '../peers/smsc.js'
 import { ADA, type StubLine, soon, stubLine } from './smpp-line.js'
@@ -28,12 +29,12 @@ describe('sending over SMPP', () => {
     let n = 0
     smsc.options.submit = () => list[n++] ?? { answer: 0 }
   }
-  const settled = async (sent: ReturnType<StubLine['send']>) => {
-    let result: Awaited<typeof sent> | undefined
-    void sent.then((it) => {
-      result = it
+  const settled = async <T>(sent: Promise<T>, stepMs = 1000) => {
+    let isDone = false
+    void sent.then(() => {
+      isDone = true
     })
-    for (let i = 0; i < 2000 && !result; i++) await line.moved(1000)
+    for (let i = 0; i < 2000 && !isDone; i++) await line.moved(stepMs)
     return sent
   }
 
@@ -135,6 +136,43 @@ describe('sending over SMPP', () => {
       retryAfterMs: 60_000,
     })
     expect(submits().length).toBeLessThan(200)
+  })
+
+  it('texts that have begun are finished before others begin, and those wait while the carrier takes any', async () => {
+    await start({ rate: 1 })
+    const spans = new Map<string, number[]>()
+    smsc.options.submit = ({ destination }) => {
+      spans.set(destination!, [...(spans.get(destination!) ?? []), line.clock.now()])
+      return { answer: 0 }
+    }
+    const sent = Array.from({ length: 40 }, (_, i) =>
+      line.send('x'.repeat(153 * 8), { to: `+1202555${1000 + i}` }),
+    )
+    expect((await settled(Promise.all(sent))).map(({ outcome }) => outcome)).toEqual(
+      Array(40).fill('accepted'),
+    )
+    for (const at of spans.values()) {
+      expect(at).toHaveLength(8)
+      expect(at.at(-1)! - at[0]!).toBeLessThan(60_000)
+    }
+  })
+
+  it('a text whose parts hardly get through is broken off before Trunkline gives up its send', async () => {
+    await start()
+    const begun = line.clock.now()
+    let took = 0
+    smsc.options.submit = () => {
+      const now = line.clock.now()
+      if (now - took < 240_000) return { answer: 0x58 }
+      took = now
+      return { answer: 0 }
+    }
+    expect(await settled(line.send('x'.repeat(153 * 40)), 60_000)).toEqual({
+      outcome: 'refused',
+      code: 'ESME_RTHROTTLED',
+      detail: expect.stringMatching(/^The carrier is too busy; 2\d of 40 parts are out$/),
+    })
+    expect(line.clock.now() - begun).toBeLessThan(smpp.sendTimeoutMs! - 300_000)
   })
 
   it.each([

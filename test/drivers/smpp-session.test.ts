@@ -122,6 +122,38 @@ describe('an SMPP session', () => {
     expect(new Set(replies.map((reply) => reply.answer?.messageId)).size).toBe(40)
   })
 
+  it('the rest of a text goes before what has not begun, and nothing waits longer than it wants to', async () => {
+    let answer = () => {}
+    smsc.options.submit = (pdu) => {
+      answer = () =>
+        smsc.raw(encodePdu({ command: 'submit_sm_resp', status: 0, sequence: pdu.sequence, messageId: 'X' }))
+      return 'silence'
+    }
+    const session = open({ window: 1, responseMs: 300_000 })
+    await session.bound
+    const ask = (destination: string, isRest: boolean, ms: number) =>
+      session.request({ ...HELLO, destination }, { since: clock.now(), until: clock.now() + ms, isRest })
+    const sent = [
+      ask('1', false, 600_000),
+      ask('2', false, 600_000),
+      ask('3', false, 60_000),
+      ask('4', true, 600_000),
+      ask('5', true, 600_000),
+    ]
+    expect(session.load()).toBe(5)
+    const heard = () => smsc.submitted.map(({ pdu }) => pdu.destination).join()
+    await soon(() => expect(heard()).toBe('1'))
+    await moved(70_000)
+    expect(await sent[2]).toMatchObject({ answer: undefined, left: false })
+    for (const so of ['1,4', '1,4,5', '1,4,5,2']) {
+      answer()
+      await soon(() => expect(heard()).toBe(so))
+    }
+    answer()
+    expect((await Promise.all(sent)).filter((reply) => reply.answer)).toHaveLength(4)
+    expect(session.load()).toBe(0)
+  })
+
   it('an answer that never comes is given up after its time; one that comes late is handed over', async () => {
     smsc.options.submit = (_pdu, n) => (n === 0 ? 'silence' : { answer: 0 })
     const session = open()

@@ -3,6 +3,7 @@ import type { DriverClock } from '../host.js'
 import type { Reply, Request } from './requests.js'
 import type { Bind, Session } from './session.js'
 import { meaningOf } from './status.js'
+import { ANY_TURN, type Turn } from './turn.js'
 
 export interface BindsOptions {
   /** One entry for each connection to be kept. */
@@ -17,7 +18,7 @@ export interface BindsOptions {
 /** The connections of a line, each of them opened again when it is lost. */
 export interface Binds {
   /** Over the connection with the least to do. What did not leave with one that broke goes over another. */
-  request(pdu: Request): Promise<Reply>
+  request(pdu: Request, turn?: Turn): Promise<Reply>
   stop(): Promise<void>
 }
 
@@ -112,16 +113,16 @@ export function keepBinds(options: BindsOptions): Binds {
   for (const place of places) connect(place)
 
   return {
-    async request(pdu) {
+    async request(pdu, turn = ANY_TURN) {
       for (;;) {
         const place = leastLoaded()
         if (place) {
           const session = place.session!
-          const reply = await session.request(pdu)
+          const reply = await session.request(pdu, turn)
           if (reply.answer || reply.left || place.session === session || stopping) return reply
           continue
         }
-        if (stopping || !senders.some(({ session }) => session))
+        if (stopping || clock.now() >= turn.until || !senders.some(({ session }) => session))
           return { answer: undefined, left: false, reason: trouble }
         await new Promise<void>((resolve) => waiting.push(resolve))
       }

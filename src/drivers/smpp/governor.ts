@@ -1,12 +1,13 @@
 import type { DriverClock } from '../host.js'
+import { ANY_TURN, createTurnQueue, type Turn } from './turn.js'
 
 /**
  * How fast a carrier lets us submit. It tells us by refusing: what it took between one refusal and the next is its
  * measure. We stay a little below that, and feel our way up again, faster the longer it does not refuse.
  */
 export interface Governor {
-  /** Resolves when one more may be submitted; false when that is not before the time given, or never. */
-  turn(until?: number): Promise<boolean>
+  /** Resolves when one more may be submitted; false when it waits in vain. */
+  turn(turn?: Turn): Promise<boolean>
   /** The carrier took one. */
   took(): void
   /** The carrier said "slower". */
@@ -15,6 +16,8 @@ export interface Governor {
   stop(): void
 }
 
+/** How long one waits for a carrier that takes nothing at all. */
+const PATIENCE_MS = 5 * 60_000
 const TICK_MS = 10
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
@@ -29,7 +32,7 @@ const MEASURE_MS = 30_000
 const FREE = 20_000
 
 interface Waiting {
-  until: number
+  turn: Turn
   resolve(mayGo: boolean): void
 }
 
@@ -47,9 +50,12 @@ export function createGovernor(clock: DriverClock, perSecond: number): Governor 
   let pausedUntil = 0
   let refusedAt = Number.NEGATIVE_INFINITY
   let taken = 0
+  let hasTaken = false
+  /** When it was last seen to take something. */
+  let takingAt = Number.NEGATIVE_INFINITY
   let ticking = false
   let stopped = false
-  let queue: Waiting[] = []
+  const queue = createTurnQueue<Waiting>()
 
   function fill() {
     const now = clock.now()
@@ -76,20 +82,19 @@ export function createGovernor(clock: DriverClock, perSecond: number): Governor 
   function release() {
     fill()
     const now = clock.now()
-    if (queue.some(({ until }) => until <= now)) {
-      const late = queue.filter(({ until }) => until <= now)
-      queue = queue.filter(({ until }) => until > now)
-      for (const { resolve } of late) resolve(false)
-    }
+    if (hasTaken) takingAt = now
+    hasTaken = false
+    const isVain = ({ since, until }: Turn) => until <= now || now - Math.max(since, takingAt) >= PATIENCE_MS
+    for (const { resolve } of queue.takeOut(isVain)) resolve(false)
     if (now < pausedUntil) return
-    while (queue.length > 0 && (rate === Number.POSITIVE_INFINITY || tokens >= 1)) {
+    while (queue.size() > 0 && (rate === Number.POSITIVE_INFINITY || tokens >= 1)) {
       tokens--
-      queue.shift()!.resolve(true)
+      queue.next()!.resolve(true)
     }
   }
 
   function tick() {
-    if (ticking || queue.length === 0) return
+    if (ticking || queue.size() === 0) return
     ticking = true
     const wait = Math.max(TICK_MS, pausedUntil - clock.now())
     clock.after(wait, () => {
@@ -115,18 +120,20 @@ export function createGovernor(clock: DriverClock, perSecond: number): Governor 
   }
 
   return {
-    turn(until = Number.POSITIVE_INFINITY) {
-      if (stopped) return Promise.resolve(false)
-      if (rate === Number.POSITIVE_INFINITY && queue.length === 0 && clock.now() >= pausedUntil)
+    turn(turn = ANY_TURN) {
+      const now = clock.now()
+      if (stopped || now >= turn.until) return Promise.resolve(false)
+      if (rate === Number.POSITIVE_INFINITY && queue.size() === 0 && now >= pausedUntil)
         return Promise.resolve(true)
       return new Promise((resolve) => {
-        queue.push({ until, resolve })
+        queue.add({ turn, resolve })
         release()
         tick()
       })
     },
     took() {
       taken++
+      hasTaken = true
     },
     refused() {
       const now = clock.now()
@@ -145,7 +152,7 @@ export function createGovernor(clock: DriverClock, perSecond: number): Governor 
     },
     stop() {
       stopped = true
-      for (const { resolve } of queue.splice(0)) resolve(false)
+      for (const { resolve } of queue.takeOut(() => true)) resolve(false)
     },
   }
 }

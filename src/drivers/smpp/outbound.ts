@@ -11,9 +11,13 @@ import type { SmppSettings } from './settings.js'
 import { shortRef } from './short-ref.js'
 import { meaningOf } from './status.js'
 import { encodeText } from './text.js'
+import type { Turn } from './turn.js'
 
-/** How long a message may wait here for a carrier that says "slower"; after that it waits in the queue. */
-const PATIENCE_MS = 5 * 60_000
+/**
+ * No part of a message is submitted later than that. It is less than the host waits for the whole, by more than the
+ * longest wait for an answer: whatever leaves, we say what became of it.
+ */
+const SEND_MS = 100 * 60_000
 const BUSY_MS = 60_000
 /** How long the rest of a text waits for a connection, when its beginning is out. */
 const REST_MS = 15_000
@@ -21,7 +25,7 @@ const AGAIN_MS = 1000
 const WITH_RECEIPT = 1
 
 export interface Wire {
-  request(pdu: Request): Promise<Reply>
+  request(pdu: Request, turn: Turn): Promise<Reply>
   governor: Governor
   clock: DriverClock
   /** Resolves early when the line is closed. */
@@ -69,8 +73,11 @@ export async function submit(
   if (requests.length > MAX_PARTS)
     return { outcome: 'refused', code: 'too_long', detail: `The text needs ${requests.length} parts` }
   const taken: string[] = []
+  let turn: Turn | undefined
   for (const [i, pdu] of requests.entries()) {
-    const result = await submitPart(wire, pdu, i > 0)
+    const since = wire.clock.now()
+    turn = { since, until: turn?.until ?? since + SEND_MS, isRest: i > 0 }
+    const result = await submitPart(wire, pdu, turn)
     if (!('id' in result)) {
       const { late, ...ended } = result
       const isLast = i + 1 === requests.length
@@ -107,22 +114,21 @@ function brokenOff(result: NotAccepted, done: number, of: number): SendResult {
     : { outcome: 'refused', code: result.code, detail }
 }
 
-async function submitPart(wire: Wire, pdu: Request, isRest: boolean): Promise<PartResult> {
+async function submitPart(wire: Wire, pdu: Request, turn: Turn): Promise<PartResult> {
   const { clock, governor } = wire
-  const start = clock.now()
   let failures = 0
   let busy = 'busy'
   for (;;) {
-    const isPatient = await governor.turn(start + PATIENCE_MS)
-    if (!isPatient)
+    if (!(await governor.turn(turn)))
       return wire.isClosing()
         ? { outcome: 'never-left', code: 'closing', detail: 'The line is being closed' }
-        : { outcome: 'never-left', code: busy, detail: 'The carrier is too busy', retryAfterMs: BUSY_MS }
-    const reply = await wire.request(pdu)
+        : tooBusy(busy)
+    const reply = await wire.request(pdu, turn)
     if (!reply.answer) {
       if (reply.left) return { outcome: 'unknown', code: 'no_answer', detail: reply.reason, late: reply.late }
+      if (clock.now() >= turn.until) return tooBusy(busy)
       // The parts before it are out, so that this one is worth a wait.
-      if (!isRest || wire.isClosing() || clock.now() >= start + REST_MS)
+      if (!turn.isRest || wire.isClosing() || clock.now() >= turn.since + REST_MS)
         return { outcome: 'never-left', code: 'not_connected', detail: reply.reason }
       await wire.pause(AGAIN_MS)
       continue
@@ -150,6 +156,10 @@ async function submitPart(wire: Wire, pdu: Request, isRest: boolean): Promise<Pa
         return { outcome: 'refused', code: name, detail: 'The carrier refused the message' }
     }
   }
+}
+
+function tooBusy(code: string): NotAccepted {
+  return { outcome: 'never-left', code, detail: 'The carrier is too busy', retryAfterMs: BUSY_MS }
 }
 
 function accepted(answer: Pdu, governor: Governor): PartResult {

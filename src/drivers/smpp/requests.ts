@@ -1,5 +1,6 @@
 import type { DriverClock } from '../host.js'
 import { encodePdu, type Pdu } from './pdu.js'
+import { createTurnQueue, type Turn } from './turn.js'
 
 export type Request = Omit<Pdu, 'status' | 'sequence'>
 
@@ -16,7 +17,7 @@ export interface Requests {
   /** At once. */
   send(pdu: Request): Promise<Reply>
   /** When the window has room for it. */
-  inTurn(pdu: Request): Promise<Reply>
+  inTurn(pdu: Request, turn: Turn): Promise<Reply>
   answered(pdu: Pdu): void
   load(): number
   /** Waits for what is on the wire; what waits for its turn is told that it never left. */
@@ -31,6 +32,12 @@ interface Pending {
   resolve(reply: Reply): void
 }
 
+interface Waiting {
+  pdu: Request
+  turn: Turn
+  resolve(reply: Reply): void
+}
+
 /** A request that was given up, and may be answered all the same. */
 interface Overdue {
   command: string
@@ -40,6 +47,8 @@ interface Overdue {
 const MAX_SEQUENCE = 0x7fffffff
 /** So many of the latest; a carrier that answers nothing at all is not waited for. */
 const MAX_OVERDUE = 10_000
+/** How often those who wait for room are asked whether they still want it. */
+const LOOK_MS = 10_000
 
 export function createRequests(
   options: { window: number; responseMs: number; clock: DriverClock },
@@ -48,11 +57,13 @@ export function createRequests(
   const { clock } = options
   const pending = new Map<number, Pending>()
   const overdue = new Map<number, Overdue>()
-  const waiting: { pdu: Request; resolve(reply: Reply): void }[] = []
+  const waiting = createTurnQueue<Waiting>()
   let drained: (() => void) | undefined
   let ended: string | undefined
   let sequence = 0
   let cancelSweep = () => {}
+  let isLooking = false
+  let cancelLook = () => {}
 
   function send(pdu: Request): Promise<Reply> {
     sequence = sequence === MAX_SEQUENCE ? 1 : sequence + 1
@@ -79,10 +90,21 @@ export function createRequests(
 
   /** As much as the window has room for. */
   function fill() {
-    while (waiting.length > 0 && pending.size < options.window) {
-      const { pdu, resolve } = waiting.shift()!
+    while (waiting.size() > 0 && pending.size < options.window) {
+      const { pdu, resolve } = waiting.next()!
       void send(pdu).then(resolve)
     }
+  }
+
+  function look() {
+    if (isLooking || waiting.size() === 0) return
+    isLooking = true
+    cancelLook = clock.after(LOOK_MS, () => {
+      isLooking = false
+      const now = clock.now()
+      refuseWaiting('the carrier answered too slowly', ({ until }) => until <= now)
+      look()
+    })
   }
 
   /** Requests have their deadlines in the order in which they were sent. */
@@ -112,16 +134,19 @@ export function createRequests(
     })
   }
 
-  function refuseWaiting(reason: string) {
-    for (const { resolve } of waiting.splice(0)) resolve({ answer: undefined, left: false, reason })
+  function refuseWaiting(reason: string, isOver: (turn: Turn) => boolean = () => true) {
+    for (const { resolve } of waiting.takeOut(isOver)) resolve({ answer: undefined, left: false, reason })
   }
 
   return {
     send,
-    inTurn: (pdu) =>
-      pending.size < options.window && waiting.length === 0
+    inTurn: (pdu, turn) =>
+      pending.size < options.window && waiting.size() === 0
         ? send(pdu)
-        : new Promise((resolve) => waiting.push({ pdu, resolve })),
+        : new Promise((resolve) => {
+            waiting.add({ pdu, turn, resolve })
+            look()
+          }),
     answered(pdu) {
       const request = pending.get(pdu.sequence)
       const late = request ? undefined : overdue.get(pdu.sequence)
@@ -136,7 +161,7 @@ export function createRequests(
       settle(pdu.sequence, request, { answer: pdu })
       fill()
     },
-    load: () => pending.size + waiting.length,
+    load: () => pending.size + waiting.size(),
     async drain(reason) {
       refuseWaiting(reason)
       if (pending.size > 0)
@@ -147,6 +172,7 @@ export function createRequests(
     end(reason) {
       ended = reason
       cancelSweep()
+      cancelLook()
       for (const [own, request] of pending) settle(own, request, { answer: undefined, left: true, reason })
       refuseWaiting(reason)
     },

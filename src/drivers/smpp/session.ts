@@ -5,13 +5,14 @@ import { decodePdu, encodePdu, type Pdu } from './pdu.js'
 import { createRequests, type Reply, type Request } from './requests.js'
 import { meaningOf } from './status.js'
 import { refusalOf, type Trouble, troubleOf } from './trouble.js'
+import { ANY_TURN, type Turn } from './turn.js'
 
 /** One connection to the carrier, bound for one purpose. It lives once: after its end there is a new one. */
 export interface Session {
   /** Resolves when the carrier has let us in. */
   bound: Promise<void>
   /** Sends a request and waits for its answer. */
-  request(pdu: Request): Promise<Reply>
+  request(pdu: Request, turn?: Turn): Promise<Reply>
   /** Requests that wait for their answers, or for room to be sent. */
   load(): number
   /** Takes nothing more, waits for what is under way, says goodbye and closes. */
@@ -231,13 +232,13 @@ export function openSession(options: SessionOptions): Session {
 
   return {
     bound,
-    request(pdu) {
+    request(pdu, turn = ANY_TURN) {
       if (stopping || ended !== undefined || !isBound) {
         const reason =
           ended ?? (stopping ? 'the connection is being closed' : 'the connection is not bound yet')
         return Promise.resolve({ answer: undefined, left: false, reason })
       }
-      return requests.inTurn(pdu)
+      return requests.inTurn(pdu, turn)
     },
     load: requests.load,
     async stop() {

@@ -22,8 +22,8 @@ export const smpp: Driver = {
   capabilities: () => TEXT_ONLY,
   // The carrier's own rate governs. Only a receipt can tell what became of a send without an answer.
   defaults: { pace: 0, settleMs: 5 * 60_000 },
-  // Most of it is waiting for a carrier that says "slower"; what is really on the wire has its own deadline.
-  sendTimeoutMs: 30 * 60_000,
+  // Most of it is waiting for others that go first to a slow carrier; the driver itself ends it in time.
+  sendTimeoutMs: 2 * 3_600_000,
   probe: ({ config }, { clock }) => probeSmsc(config as SmppSettings, clock),
   async connect(line: Line, host: DriverHost): Promise<Connection> {
     const settings = line.config as SmppSettings
@@ -84,9 +84,9 @@ export const smpp: Driver = {
       doubts.begin({ ref, to, content, wireAt: clock.now(), parts: prepared.length })
       const leaving: Wire = {
         ...wire,
-        request(pdu) {
+        request(pdu, turn) {
           doubts.leaves(ref)
-          return wire.request(pdu)
+          return wire.request(pdu, turn)
         },
       }
       const result = await submit(leaving, message, prepared, settings.ids ?? 'any')
