@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/drivers/smpp/text.js'
+import { CommitUnknown } from '../../src/storage/db.js'
 import { createSmsc, type Smsc } from '../peers/smsc.js'
 import { createSink, type Sink } from '../support/sink.js'
 import { addSmppLine, eventually, receiptText, textFrom, untilState } from '../support/smpp.js'
@@ -150,6 +151,30 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     expect(await inbox(other)).toEqual(['only once'])
     await smsc.bring(textFrom(other, 'only once'))
     expect(await inbox(other)).toEqual(['only once', 'only once'])
+  })
+
+  it('one that was stored although the database gave no answer is one, also over the same connection', async () => {
+    const from = person()
+    const { db } = world.app.ctx
+    const { tx } = db
+    let lost = 0
+    db.tx = async (work) => {
+      const result = await tx(work)
+      if (lost === 0 && (await inbox(from)).length > 0) {
+        lost++
+        throw new CommitUnknown(new Error('connection reset'))
+      }
+      return result
+    }
+    try {
+      expect(await smsc.bring(textFrom(from, 'yes'))).toMatchObject({ status: 0x14 })
+      expect(await smsc.bring(textFrom(from, 'yes'))).toMatchObject({ status: 0 })
+      expect(await inbox(from)).toEqual(['yes'])
+      await smsc.bring(textFrom(from, 'yes'))
+      expect(await inbox(from)).toEqual(['yes', 'yes'])
+    } finally {
+      db.tx = tx
+    }
   })
 
   it('STOP ends it and is answered; nothing more leaves until START', async () => {

@@ -146,20 +146,17 @@ describe('hostile PDUs', () => {
     const roll = dice(6)
     const heard: { message?: Inbound; receipt?: Receipt }[] = []
     const clock = createClock(1_000_000)
-    const receive = createReceiver(
-      {
-        host: {
-          receive: async (message) => void heard.push({ message }),
-          receipt: async (receipt) => void heard.push({ receipt }),
-          thanked: async () => {},
-          clock,
-          log: { info() {}, warn() {} },
-        },
-        settings: {},
-        doubts: createDoubts(clock.now),
+    const receive = createReceiver({
+      host: {
+        receive: async (message) => void heard.push({ message }),
+        receipt: async (receipt) => void heard.push({ receipt }),
+        thanked: async () => {},
+        clock,
+        log: { info() {}, warn() {} },
       },
-      'session',
-    )
+      settings: {},
+      doubts: createDoubts(clock.now),
+    })
     let frame = createFramer()
     let messages = 0
     let receipts = 0

@@ -91,6 +91,24 @@ describe('what an SMSC brings', () => {
     expect(two).toBe(three)
   })
 
+  it('what was refused comes again by another name, and only that: it may have been stored all the same', async () => {
+    const names: (string | undefined)[] = []
+    let failures = 2
+    line.onReceive(async ({ content, session }) => {
+      names.push(session)
+      if (content === 'yes' && failures-- > 0) throw new Error('no answer from the database')
+    })
+    // Two of them, both refused, and then brought again.
+    for (const status of [0x14, 0x14, 0, 0]) expect(await text('yes')).toMatchObject({ status })
+    await text('no')
+    await text('yes', { source: '12025550102' })
+    const [first, second, third, fourth, other, somebody] = names
+    expect(new Set([first, second, third]).size).toBe(3)
+    // By one name: they are two, and each finds what was stored of another.
+    expect(fourth).toBe(third)
+    expect([other, somebody]).toEqual([first, first])
+  })
+
   it.each([
     ['12025550101', 1, '+12025550101'],
     ['12025550101', 0, '+12025550101'],

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Inbound } from '../driver.js'
 import type { DriverHost } from '../host.js'
 import type { Doubts } from './doubts.js'
@@ -10,6 +11,8 @@ import type { SmppSettings } from './settings.js'
 import { decodeText } from './text.js'
 
 const INTERNATIONAL = 1
+/** The latest that were refused; the carrier brings them again soon. */
+const MAX_REFUSED = 10_000
 
 export interface ReceiverOptions {
   host: Pick<DriverHost, 'receive' | 'thanked' | 'receipt' | 'clock' | 'log'>
@@ -22,8 +25,9 @@ export interface ReceiverOptions {
  * Turns what the carrier brings over one connection into messages and receipts. It is told only when they are
  * stored.
  */
-export function createReceiver(options: ReceiverOptions, session: string): (pdu: Pdu) => Promise<Taken> {
+export function createReceiver(options: ReceiverOptions): (pdu: Pdu) => Promise<Taken> {
   const { host, settings } = options
+  const sessions = createSessionNames()
   return async (pdu) => {
     const { octets, part } = arrivedIn(pdu)
     const dataCoding = pdu.dataCoding ?? 0
@@ -40,16 +44,44 @@ export function createReceiver(options: ReceiverOptions, session: string): (pdu:
       await tell(options, report, from)
       return { status: 0 }
     }
+    const content = decodeText(octets, dataCoding, settings.alphabet ?? 'gsm7')
     const message: Inbound = {
-      session,
+      session: sessions.nameFor(from, content),
       from,
       service: 'SMS',
-      content: decodeText(octets, dataCoding, settings.alphabet ?? 'gsm7'),
+      content,
       sentAt: host.clock.now(),
       ...(part ? { part } : {}),
     }
-    await host.receive(message)
+    try {
+      await host.receive(message)
+    } catch (error) {
+      sessions.refused(from, content)
+      throw error
+    }
     return { status: 0, told: () => void host.thanked(message).catch(() => {}) }
+  }
+}
+
+/**
+ * Only another connection can bring a message again, so each has a name of its own. What we refused comes again over
+ * the same one, and may have been stored all the same: its like goes by another name from then on, and the others,
+ * whose thanks may be under way, by the old one.
+ */
+function createSessionNames() {
+  const own = randomUUID()
+  const others = new Map<string, string>()
+  // Nothing is wrong with two that share a name without need.
+  const keyOf = (from: string, content: string) => `${from} ${content.slice(0, 200)}`
+  return {
+    nameFor: (from: string, content: string) =>
+      others.size === 0 ? own : (others.get(keyOf(from, content)) ?? own),
+    refused(from: string, content: string) {
+      const key = keyOf(from, content)
+      others.delete(key)
+      others.set(key, randomUUID())
+      if (others.size > MAX_REFUSED) others.delete(others.keys().next().value!)
+    },
   }
 }
 

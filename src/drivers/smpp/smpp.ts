@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type Line, TEXT_ONLY } from '../../core/line.js'
 import type { Connection, Driver, Outbound } from '../driver.js'
 import type { DriverHost } from '../host.js'
@@ -54,8 +53,7 @@ export const smpp: Driver = {
           responseMs: settings.response_ms ?? 30_000,
           enquireMs: settings.enquire_ms ?? 30_000,
           clock,
-          // Each connection by a name of its own: only another one can bring a message again.
-          deliver: createReceiver(receiving, randomUUID()),
+          deliver: createReceiver(receiving),
           closed,
         }),
       clock,
