@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createDoubts } from '../../src/drivers/smpp/doubts.js'
-import { encodePdu } from '../../src/drivers/smpp/pdu.js'
+import { encodePdu, type Pdu } from '../../src/drivers/smpp/pdu.js'
 import type { DeliveryReport } from '../../src/drivers/smpp/receipt-text.js'
 import { shortRef } from '../../src/drivers/smpp/short-ref.js'
 import { createSmsc, type Smsc } from '../peers/smsc.js'
@@ -11,6 +11,7 @@ const HOLDS = '+12025550171'
 const RESENDS = '+12025550172'
 const LONG = 'The quick brown fox jumps over the lazy dog. '.repeat(9).slice(0, 400)
 const SETTLE_MS = 5 * 60_000
+const THROTTLED = 0x58
 
 /** The carrier takes a message and is gone before it says so. */
 describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
@@ -130,6 +131,35 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     await other.bring(receiptText(other.submitted[1]!, 'DELIVRD'))
     await becomes(handle, { status: 'DELIVERED' })
     expect(other.submitted).toHaveLength(2)
+  })
+
+  it('one that the carrier held back has its time from then on, and its receipt is known', async () => {
+    const [to, another] = [person(), person()]
+    const refused: Pdu[] = []
+    smsc.options.submit = (pdu) => {
+      refused.push(pdu)
+      return { answer: THROTTLED }
+    }
+    const handle = await send(to, 'Slowly')
+    for (let waited = 0; waited < SETTLE_MS - 20_000; waited += 10_000) {
+      const before = refused.length
+      await world.advance(waited === 0 ? 0 : 10_000)
+      await eventually(() => expect(refused.length).toBeGreaterThan(waited === 0 ? 0 : before))
+      // What the carrier says after a refusal is answered: so the refusal has been read.
+      const pdu = { ...refused[0]!, destination: another.slice(1) }
+      await smsc.bring(receiptText({ messageId: 'NOBODY', pdu }, 'DELIVRD'))
+    }
+    smsc.options.submit = () => 'drop'
+    await world.advance(10_000)
+    await eventually(() => expect(taken(to)).toHaveLength(1))
+    smsc.options.submit = undefined
+    await becomes(handle, { status: 'PENDING' })
+    await online(HOLDS)
+    await world.advance(60_000)
+    expect(await world.record(handle)).toMatchObject({ status: 'PENDING' })
+    const date = new Date(world.app.ctx.clock.now() - 62_000).toISOString().slice(2, 16).replace(/\D/g, '')
+    await smsc.bring(receiptText(taken(to)[0]!, 'DELIVRD', { date }))
+    await becomes(handle, { status: 'DELIVERED' })
   })
 
   it('of several parts one that arrived proves that it left, all of them that it arrived', async () => {
