@@ -75,7 +75,7 @@ const LISTS: List[] = [
   {
     at: 'POST /api/send-message body app_card',
     fields: words('appName extensionBundleId layout url appStoreId fallbackText interactive'),
-    besides: words('teamId sessionIdentifier'),
+    besides: words('teamId sessionIdentifier reply_to'),
   },
   { at: 'POST /api/send-message body app_card layout', fields: LAYOUT },
   { at: 'GET /api/status query', fields: ['handle'] },
