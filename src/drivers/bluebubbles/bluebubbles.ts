@@ -13,7 +13,7 @@ import { locationActions } from './locations.js'
 import { createFinder } from './lookup.js'
 import { createMac, troubleOf } from './mac.js'
 import { createReader } from './reader.js'
-import { createSender, FILE_TIMEOUT_MS, isRequest } from './send.js'
+import { createSender, isRequest, SEND_TIMEOUT_MS } from './send.js'
 import { BlueBubblesSettings, capabilitiesOf } from './settings.js'
 import { createStatuses } from './statuses.js'
 import { registerWebhook } from './webhooks.js'
@@ -29,7 +29,7 @@ export const blueBubbles: Driver = {
   config: BlueBubblesSettings,
   capabilities: (config) => capabilitiesOf(config as BlueBubblesSettings),
   defaults: { pace: 5, settleMs: 180_000 },
-  sendTimeoutMs: 3 * FILE_TIMEOUT_MS,
+  sendTimeoutMs: SEND_TIMEOUT_MS,
   connect: async (line, host) => connect(line, host),
   probe,
 }

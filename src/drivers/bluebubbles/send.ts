@@ -37,7 +37,11 @@ export interface SendDeps {
 /** The server waits two minutes for the helper and one for the row. */
 export const TEXT_TIMEOUT_MS = 200_000
 /** It gives up on a file after five minutes, and the file has to get there before. */
-export const FILE_TIMEOUT_MS = 12 * 60_000
+const FILE_TIMEOUT_MS = 12 * 60_000
+/** A send may take so long. */
+export const SEND_TIMEOUT_MS = 3 * FILE_TIMEOUT_MS
+/** Of that, files may take so much: a message that leaves when nobody waits for it any more could go out twice. */
+const FILES_MS = SEND_TIMEOUT_MS - 6 * 60_000
 
 export function createSender(deps: SendDeps): (message: Outbound) => Promise<SendResult> {
   const { mac, host, chats, lanes, finder, number } = deps
@@ -50,29 +54,32 @@ export function createSender(deps: SendDeps): (message: Outbound) => Promise<Sen
     return made?.guid
   }
 
-  async function send(message: Outbound): Promise<SendResult> {
+  async function send(message: Outbound, filesUntil: number): Promise<SendResult> {
     const since = mac.clock.now()
+    const into = (chat: string) => write(deps, chat, message, filesUntil)
     if (message.extra?.requestsLocation) return requestLocation(mac, message)
     finder.begin(message.ref)
     for (let isRetry = false; ; isRetry = true) {
       const chat = await chatOf(message)
-      if (chat === undefined) return openChat(deps, message, since, (into) => write(deps, into, message))
-      const taken = await write(deps, chat, message)
+      if (chat === undefined) return openChat(deps, message, since, into)
+      const taken = await into(chat)
       if ('row' in taken) return confirm(deps, message, chat, taken.row, since)
       if (!taken.isChatGone || isRetry) return taken.failed
       chats.forget(identifierOf(chat))
     }
   }
 
-  return (message) =>
-    lanes.inTurn(message.group?.id ?? message.to, async () => {
+  return (message) => {
+    const filesUntil = mac.clock.now() + FILES_MS
+    return lanes.inTurn(message.group?.id ?? message.to, async () => {
       await lanes.place()
-      return send(message).catch(notBegun)
+      return send(message, filesUntil).catch(notBegun)
     })
+  }
 }
 
 /** Puts a message into a chat that is there. Only the last call of each way sends anything. */
-async function write(deps: SendDeps, chat: string, message: Outbound): Promise<Taken> {
+async function write(deps: SendDeps, chat: string, message: Outbound, filesUntil: number): Promise<Taken> {
   const { mac } = deps
   const files = filesOf(message)
   const card = sentCard(message.extra)
@@ -108,7 +115,11 @@ async function write(deps: SendDeps, chat: string, message: Outbound): Promise<T
   if (files.length === 1 && message.content === '')
     return sendFile(deps, files[0]!, { ...common, ...answered })
   const parts: object[] = []
-  for (const url of files) parts.push({ partIndex: parts.length, ...(await upload(deps, url)) })
+  for (const url of files) {
+    parts.push({ partIndex: parts.length, ...(await upload(deps, url)) })
+    if (mac.clock.now() >= filesUntil)
+      return { failed: neverLeft('too_slow', 'The files did not get to the Mac in time') }
+  }
   if (message.content !== '') parts.push({ partIndex: parts.length, text: message.content })
   return sending(mac, { path: '/message/multipart', json: { ...common, ...answered, parts } })
 }
