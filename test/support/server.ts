@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
 import { makeDirectory } from './directory.js'
+import { atEndOfFile } from './leftovers.js'
 import { createDatabase, type Engine } from './world.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -35,24 +35,11 @@ export interface SpawnOptions {
 }
 
 const children = new Set<ChildProcess>()
-const cleanups: (() => unknown)[] = []
-
-function killAll() {
-  for (const child of children) child.kill('SIGKILL')
-}
-// A test file that ends in any way takes its servers with it.
-process.once('exit', killAll)
-afterAll(async () => {
-  const running = [...children]
-  killAll()
-  await Promise.all(running.map(ended))
-  for (const clean of cleanups.splice(0)) await clean()
-})
 
 /** A directory that goes when the test file ends. */
 export function temporaryDirectory(): string {
   const directory = makeDirectory('trunkline-server-')
-  cleanups.push(() => rmSync(directory, { recursive: true, force: true }))
+  atEndOfFile(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 
@@ -60,7 +47,7 @@ export function temporaryDirectory(): string {
 export async function temporaryStorage(engine: Engine): Promise<Record<string, string>> {
   if (engine === 'sqlite') return { TRUNKLINE_DATA: join(temporaryDirectory(), 'data') }
   const database = await createDatabase()
-  cleanups.push(() => database.drop())
+  atEndOfFile(() => database.drop())
   return { DATABASE_URL: database.url }
 }
 
@@ -170,6 +157,11 @@ function start(args: string[], env: Record<string, string>, input?: string): Chi
   })
   child.stdin?.end(input)
   children.add(child)
+  // A test file that ends in any way takes its servers with it.
+  atEndOfFile(() => {
+    child.kill('SIGKILL')
+    return ended(child)
+  })
   child.once('close', () => children.delete(child))
   return child
 }
