@@ -41,7 +41,10 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     where.locator('.bubble', { has: page.getByText(text, { exact: true }) })
   const type = async (where: Locator, text: string) => {
     await where.getByRole('textbox').fill(text)
+    // Only what the server has is moved along by its clock.
+    const answered = page.waitForResponse(/\/(?:messages|send-message|send-group-message)$/)
     await where.getByRole('button', { name: 'Send', exact: true }).click()
+    await answered
   }
   /** The line under the last message that somebody wrote. */
   const state = (where: Locator) => where.locator('.state').last()
@@ -213,7 +216,9 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await phone('Ada').getByText('Switched off').waitFor()
     await world.send({ content: 'Are you there?' })
     await world.advance(10_000)
+    const switched = page.waitForResponse((response) => response.request().method() === 'PATCH')
     await phone('Ada').getByRole('button', { name: 'Switch on' }).click()
+    await switched
     await world.advance(1000)
     await bubble(phone('Ada'), 'Are you there?').waitFor()
   })
