@@ -43,6 +43,11 @@ describe.each(ENGINES)('calls and kill -9 on %s', (engine) => {
     const expected: [string, string][] = []
     for (const [point, deed, found, outcome] of DEATHS) {
       const dying = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } })
+      // It takes the lines when the lease of the one before has run out.
+      await eventually(
+        async () => (await fetch(`${dying.url}/metrics`)).text(),
+        (text) => /^trunkline_lines_driven [1-9]/m.test(text),
+      )
       const { id } = await call(dying, 'POST', `/sim/phones/${ADA}/calls`, { to: LINE })
       const end = (server: SpawnedServer) =>
         deed === 'nobody answers'

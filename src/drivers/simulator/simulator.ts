@@ -79,7 +79,7 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
   let cancelTimer = () => {}
   let session = network.session()
   let state: LineState | undefined
-  const book = createFaultBook(network, line, () => void follow())
+  const book = createFaultBook(network, line, () => void follow().catch(stumbled))
   const sender = createSender(network, line, host, config, book)
   /** Messages without an id, from being stored until the carrier knows it. */
   const thanks = new Map<number, Inbound[]>()
