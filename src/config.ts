@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { parseUrl } from './core/parse-url.js'
-import { parseSealKeys, type SealKey } from './core/seal.js'
+import { parseUrl } from './base/parse-url.js'
+import { parseSealKeys, type SealKey } from './core/accounts/seal.js'
 import type { UrlRules } from './core/url.js'
 
 /** Environment and flags, validated into one frozen object. Nothing else reads the environment. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
+import { VERSION } from '../base/version.js'
 import { ConfigError } from '../config.js'
-import { VERSION } from '../version.js'
 import { ApiError } from './client.js'
 import { type Args, type Command, StillWaiting, UsageError, whole } from './command.js'
 import { COMMANDS } from './commands.js'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { loadConfig } from '../config.js'
-import { DEFAULT_WORLD } from '../services/world.js'
+import { DEFAULT_WORLD } from '../services/accounts/default-world.js'
 import type { Args } from './command.js'
 import { harmless } from './output.js'
 

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { parseUrl } from './parse-url.js'
+import { parseUrl } from '../base/parse-url.js'
 
 const MAX_LENGTH = 2048
 const ROUTED_IPV6 = ipaddr.parseCIDR('2000::/3')

@@ -1,6 +1,6 @@
-import type { LineState } from '../core/line.js'
-import type { OpenSend, Receipt } from '../core/outcome.js'
-import type { GroupNews, Inbound } from './driver.js'
+import type { LineState } from '../core/lines/line.js'
+import type { OpenSend, Receipt } from '../core/messages/outcome.js'
+import type { GroupNews, Inbound } from './contract.js'
 
 /** Everything a driver has of the program. */
 export interface DriverHost extends ProbeHost {

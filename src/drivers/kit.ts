@@ -1,10 +1,11 @@
 /** What the author of a driver needs, as `trunkline/driver`: types, and the two errors that have a meaning. */
-export type { Capabilities, Line, LineState } from '../core/line.js'
-export { LineFault, type LineFaultCode } from '../core/line-fault.js'
-export type { SendStyle, Service, Status } from '../core/message.js'
-export type { MessageExtra } from '../core/message-extra.js'
-export { NoAnswer } from '../core/no-answer.js'
-export type { Evidence, OpenSend, Receipt, SendResult } from '../core/outcome.js'
+
+export { LineFault, type LineFaultCode } from '../core/lines/fault.js'
+export type { Capabilities, Line, LineState } from '../core/lines/line.js'
+export { NoAnswer } from '../core/lines/no-answer.js'
+export type { MessageExtra } from '../core/messages/extra.js'
+export type { SendStyle, Service, Status } from '../core/messages/message.js'
+export type { Evidence, OpenSend, Receipt, SendResult } from '../core/messages/outcome.js'
 export type {
   AttemptRef,
   CallbackReply,
@@ -21,7 +22,7 @@ export type {
   Outbound,
   Profile,
   ProfileChange,
-} from './driver.js'
+} from './contract.js'
 export type {
   DriverClock,
   DriverHost,

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.js'
-import { CommitUnknown } from '../storage/db.js'
+import { CommitUnknown } from '../storage/engine/db.js'
 
 /**
  * Things that arrive together are done together: one transaction and one flush to disk for all of them. When a

@@ -1,8 +1,8 @@
 import { AppError } from '../core/errors.js'
-import type { Ctx } from '../ctx.js'
-import type { Sql } from '../storage/db.js'
-import { UniqueViolation } from '../storage/db.js'
-import { dropReplay, findReplay, insertReplays, saveReplay } from '../storage/replays.js'
+import { dropReplay, findReplay, insertReplays, saveReplay } from '../storage/accounts/replays.js'
+import type { Sql } from '../storage/engine/db.js'
+import { UniqueViolation } from '../storage/engine/db.js'
+import type { Ctx } from './ctx.js'
 import { KEY_LIFETIME_MS, RETRY_WINDOW_MS, type RequestIdentity } from './replay.js'
 
 export interface Answer<T = unknown> {

@@ -1,4 +1,4 @@
-import { extractCode, extractLink } from '../core/extract.js'
+import { extractCode, extractLink } from '../core/sim/extract.js'
 import { milliseconds } from './duration.js'
 import type { Ask, Json } from './request.js'
 

@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { WEBHOOK_TYPES, type WebhookType } from '../core/webhook.js'
-import { signature } from '../core/webhook-signature.js'
+import { signature } from '../core/webhooks/signature.js'
+import { WEBHOOK_TYPES, type WebhookType } from '../core/webhooks/webhook.js'
 import { milliseconds } from './duration.js'
 import type { Ask, Json } from './request.js'
 

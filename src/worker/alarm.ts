@@ -1,4 +1,4 @@
-import type { Ctx } from '../ctx.js'
+import type { Ctx } from '../services/ctx.js'
 
 export interface Alarm {
   start(): Promise<void>

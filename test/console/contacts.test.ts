@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../support/browser.js'
-import { openConsole } from '../support/console.js'
+import { launchBrowser } from '../support/web/browser.js'
+import { openConsole } from '../support/web/console.js'
 import { ADA, BOB, createWorld, type World } from '../support/world.js'
 
 const SOON = { timeout: 10_000 }

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../support/browser.js'
-import { openConsole } from '../support/console.js'
-import { createSink, type Sink } from '../support/sink.js'
+import { launchBrowser } from '../support/web/browser.js'
+import { openConsole } from '../support/web/console.js'
+import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, EVE, LINE, type World } from '../support/world.js'
 
 const SOON = { timeout: 10_000 }

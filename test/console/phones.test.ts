@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../support/browser.js'
-import { accessibilityFaults, type ConsoleTab, openConsole } from '../support/console.js'
+import { launchBrowser } from '../support/web/browser.js'
+import { accessibilityFaults, type ConsoleTab, openConsole } from '../support/web/console.js'
 import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from '../support/world.js'
 
 const BLUE = /rgb\(10, 124, 255\)/

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchBrowser } from '../support/browser.js'
-import { accessibilityFaults, openConsole } from '../support/console.js'
+import { launchBrowser } from '../support/web/browser.js'
+import { accessibilityFaults, openConsole } from '../support/web/console.js'
 import { createWorld, ENGINES, type World } from '../support/world.js'
 
 describe.each(ENGINES)('signing in to the console on %s', (engine) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Status } from '../../src/core/message.js'
+import type { Status } from '../../src/core/messages/message.js'
 import { createWorld, ENGINES, type Json, type World } from '../support/world.js'
 
 /** What a carrier does with sends from now on. */

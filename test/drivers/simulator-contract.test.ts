@@ -1,4 +1,4 @@
-import { DEFAULT_WORLD } from '../../src/services/world.js'
+import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
 import type { World } from '../support/world.js'
 import { driverContract } from './contract.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.js'
-import { openPostgres } from '../../src/storage/postgres.js'
-import { openSqlite } from '../../src/storage/sqlite.js'
+import { openPostgres } from '../../src/storage/engine/postgres.js'
+import { openSqlite } from '../../src/storage/engine/sqlite.js'
 import { eventually, type SpawnedServer, spawnServer, temporaryStorage } from '../support/server.js'
 import { ADA, BOB, credentials, ENGINES, type Engine, type Json, LINE } from '../support/world.js'
 

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/config.js'
-import { openPostgres } from '../../src/storage/postgres.js'
-import { openSqlite } from '../../src/storage/sqlite.js'
+import { openPostgres } from '../../src/storage/engine/postgres.js'
+import { openSqlite } from '../../src/storage/engine/sqlite.js'
 import { credentials, type Engine, type Json, LINE } from '../support/world.js'
 
 /**

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { eventually, spawnServer, temporaryStorage } from '../support/server.js'
-import { follow } from '../support/sse.js'
+import { follow } from '../support/web/sse.js'
 import { ADA, credentials, type Json, LINE } from '../support/world.js'
 import { get, post } from './ledger.js'
 

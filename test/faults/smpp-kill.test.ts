@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { TAG } from '../../src/drivers/smpp/commands.js'
+import { TAG } from '../../src/drivers/smpp/codec/commands.js'
 import { createSmsc, type Smsc, type Submitted } from '../peers/smsc.js'
 import { ENGINES } from '../support/world.js'
 import { type Carrier, killEverywhere } from './carrier-kill.js'

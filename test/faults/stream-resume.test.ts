@@ -1,9 +1,9 @@
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.js'
-import type { NewEvent } from '../../src/core/event.js'
-import { appendEvents, findLastSeq } from '../../src/storage/events.js'
-import { follow } from '../support/sse.js'
+import type { NewEvent } from '../../src/core/events/event.js'
+import { appendEvents, findLastSeq } from '../../src/storage/events/events.js'
+import { follow } from '../support/web/sse.js'
 import { createWorld, credentials, ENGINES, type Json, type World } from '../support/world.js'
 
 const EVENTS = 5000

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config.js'
-import { openPostgres } from '../../src/storage/postgres.js'
-import { openSqlite } from '../../src/storage/sqlite.js'
-import type { Received } from '../support/sink.js'
+import { openPostgres } from '../../src/storage/engine/postgres.js'
+import { openSqlite } from '../../src/storage/engine/sqlite.js'
+import type { Received } from '../support/web/sink.js'
 import type { Engine } from '../support/world.js'
 
 /** The ids of all events that an outbound webhook was to hear of, from the log itself. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { eventually, type SpawnedServer, spawnServer, temporaryStorage } from '../support/server.js'
-import { createSink } from '../support/sink.js'
+import { createSink } from '../support/web/sink.js'
 import { credentials, ENGINES } from '../support/world.js'
 import { get, newLedger, send, tuneLine } from './ledger.js'
 import { listEmitted, outOfOrder } from './webhook-ledger.js'

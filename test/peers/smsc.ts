@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createSecureServer } from 'node:tls'
-import { TAG } from '../../src/drivers/smpp/commands.js'
-import { createFramer } from '../../src/drivers/smpp/framer.js'
-import { decodePdu, encodePdu, type Pdu } from '../../src/drivers/smpp/pdu.js'
+import { TAG } from '../../src/drivers/smpp/codec/commands.js'
+import { createFramer } from '../../src/drivers/smpp/codec/framer.js'
+import { decodePdu, encodePdu, type Pdu } from '../../src/drivers/smpp/codec/pdu.js'
 
 /** What the carrier does with a submit_sm. */
 export type Act =

@@ -29,8 +29,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** A database with the schema in it: copying it takes a fraction of what making the schema takes. */
 async function makeTemplate(url: string): Promise<void> {
   const database = await createDatabaseNamed(url, TEMPLATE, 'template1')
-  const { openPostgres } = await import('../../src/storage/postgres.js')
-  const { migrate } = await import('../../src/storage/migrate.js')
+  const { openPostgres } = await import('../../src/storage/engine/postgres.js')
+  const { migrate } = await import('../../src/storage/engine/migrate.js')
   const db = await openPostgres(database)
   await migrate(db, Date.now())
   await db.close()

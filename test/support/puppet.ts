@@ -1,6 +1,6 @@
-import { type Line, TEXT_ONLY } from '../../src/core/line.js'
-import type { SendResult } from '../../src/core/outcome.js'
-import type { CallbackRequest, Connection, Driver, Outbound } from '../../src/drivers/driver.js'
+import { type Line, TEXT_ONLY } from '../../src/core/lines/line.js'
+import type { SendResult } from '../../src/core/messages/outcome.js'
+import type { CallbackRequest, Connection, Driver, Outbound } from '../../src/drivers/contract.js'
 import type { DriverHost } from '../../src/drivers/host.js'
 
 /** A carrier that does what a test says, and shows what a driver sees. */

@@ -1,6 +1,6 @@
 import SendblueAPI from 'sendblue'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { STREAM_TYPES } from '../../src/core/event-stream.js'
+import { STREAM_TYPES } from '../../src/core/events/stream.js'
 import { ADA, createWorld, ENGINES, type Json, LINE, type World } from '../support/world.js'
 
 describe.each(ENGINES)('the event stream with the published SDK on %s', (engine) => {

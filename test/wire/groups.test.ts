@@ -1,7 +1,7 @@
 import SendblueAPI from 'sendblue'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PNG, serve } from '../support/files.js'
-import { startProxy } from '../support/proxy.js'
+import { startProxy } from '../support/web/proxy.js'
 import { ADA, createWorld, ENGINES, LINE, type World } from '../support/world.js'
 
 const LIVE = { apiKey: 'dev-live-key', apiSecret: 'dev-live-secret' }

@@ -1,6 +1,6 @@
 import SendblueAPI from 'sendblue'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type BadNetwork, type Fault, startProxy } from '../support/proxy.js'
+import { type BadNetwork, type Fault, startProxy } from '../support/web/proxy.js'
 import { ADA, BOB, createWorld, ENGINES, EVE, LINE, SHARED_LINE, type World } from '../support/world.js'
 
 const LIVE = { apiKey: 'dev-live-key', apiSecret: 'dev-live-secret' }

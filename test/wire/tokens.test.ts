@@ -1,6 +1,6 @@
 import SendblueAPI from 'sendblue'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startProxy } from '../support/proxy.js'
+import { startProxy } from '../support/web/proxy.js'
 import { ADA, createWorld, ENGINES, LINE, SHARED_LINE, type World } from '../support/world.js'
 
 const LIVE = { apiKey: 'dev-live-key', apiSecret: 'dev-live-secret' }

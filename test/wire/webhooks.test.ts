@@ -1,6 +1,6 @@
 import SendblueAPI from 'sendblue'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endpointsOf } from '../../src/services/webhooks.js'
+import { endpointsOf } from '../../src/services/webhooks/webhooks.js'
 import { createWorld, ENGINES, LINE, SHARED_LINE, type World } from '../support/world.js'
 
 const LIVE = { apiKey: 'dev-live-key', apiSecret: 'dev-live-secret' }

@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
-import { formatTime } from '../../core/time.js'
-import type { Ctx } from '../../ctx.js'
-import { findAccount } from '../../storage/accounts.js'
+import { formatTime } from '../../base/time.js'
+import type { Ctx } from '../../services/ctx.js'
+import { findAccount } from '../../storage/accounts/accounts.js'
 import {
   deleteBlockedCaller,
   insertBlockedCaller,
   listBlockedCallers,
-} from '../../storage/call-forwarding.js'
-import { requirePhone } from '../fields.js'
-import type { Routes } from '../routes.js'
+} from '../../storage/calls/forwarding.js'
+import { requirePhone } from '../http/fields.js'
+import type { Routes } from '../http/routes.js'
 import { config, IdParams, idOf, listOf, required, tags } from './shared.js'
 
 const Params = Type.Object({

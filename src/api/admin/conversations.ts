@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { formatTime } from '../../core/time.js'
-import type { Ctx } from '../../ctx.js'
-import { releaseByOperator } from '../../services/holds.js'
-import { findHold, type Hold, listHolds } from '../../storage/holds.js'
-import { nullable } from '../message-wire.js'
-import { answerOnce } from '../once.js'
-import type { Routes } from '../routes.js'
+import { formatTime } from '../../base/time.js'
+import type { Ctx } from '../../services/ctx.js'
+import { releaseByOperator } from '../../services/messages/holds.js'
+import { findHold, type Hold, listHolds } from '../../storage/messages/holds.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
 import { config, listOf, tags } from './shared.js'
 
 const HoldWire = Type.Object({

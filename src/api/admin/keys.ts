@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
-import type { Key, KeyKind } from '../../core/account.js'
-import { formatTime } from '../../core/time.js'
-import type { Ctx } from '../../ctx.js'
-import { createKey, revoke } from '../../services/accounts.js'
-import { findAccount, findKey, listKeys } from '../../storage/accounts.js'
-import type { Sql } from '../../storage/db.js'
-import { nullable } from '../message-wire.js'
-import type { Routes } from '../routes.js'
+import { formatTime } from '../../base/time.js'
+import type { Key, KeyKind } from '../../core/accounts/account.js'
+import { createKey, revoke } from '../../services/accounts/accounts.js'
+import type { Ctx } from '../../services/ctx.js'
+import { findAccount, findKey, listKeys } from '../../storage/accounts/accounts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
 import {
   AccountFilter,
   accountFilter,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { type Line, type LineSettings, MAX_DAILY_LIMIT, MAX_PACE } from '../../core/line.js'
-import { nullable } from '../message-wire.js'
+import { type Line, type LineSettings, MAX_DAILY_LIMIT, MAX_PACE } from '../../core/lines/line.js'
+import { nullable } from '../messages/wire.js'
 
 /** What an operator sets of a line, on the wire. */
 

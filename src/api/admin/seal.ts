@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import type { Ctx } from '../../ctx.js'
-import { resealBatch } from '../../services/seal.js'
-import { nullable } from '../message-wire.js'
-import { answerOnce } from '../once.js'
-import type { Routes } from '../routes.js'
+import { resealBatch } from '../../services/accounts/seal.js'
+import type { Ctx } from '../../services/ctx.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
 import { config, tags } from './shared.js'
 
 export function registerAdminSeal(app: Routes, ctx: Ctx): void {

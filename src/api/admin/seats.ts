@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
-import type { Seat } from '../../core/account.js'
-import { formatTime } from '../../core/time.js'
-import type { Ctx } from '../../ctx.js'
-import { changeSeat, createSeat, deleteSeat } from '../../services/accounts.js'
-import { findSeatById, listSeats } from '../../storage/accounts.js'
-import type { Sql } from '../../storage/db.js'
-import { requireForwarding } from '../fields.js'
-import { nullable } from '../message-wire.js'
-import type { Routes } from '../routes.js'
+import { formatTime } from '../../base/time.js'
+import type { Seat } from '../../core/accounts/account.js'
+import { changeSeat, createSeat, deleteSeat } from '../../services/accounts/accounts.js'
+import type { Ctx } from '../../services/ctx.js'
+import { findSeatById, listSeats } from '../../storage/accounts/accounts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { requireForwarding } from '../http/fields.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
 import {
   AccountFilter,
   accountFilter,

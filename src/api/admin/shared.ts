@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
-import type { Ctx } from '../../ctx.js'
-import { linesChanged } from '../../services/lines.js'
+import type { Ctx } from '../../services/ctx.js'
+import { linesChanged } from '../../services/lines/lines.js'
 import type { Answer, Retries } from '../../services/once.js'
-import type { Sql } from '../../storage/db.js'
-import { answerOnce } from '../once.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { answerOnce } from '../http/once.js'
 
 /** What the routes for operators have in common. The command line and the console use these routes. */
 export const config = { access: 'admin' as const }

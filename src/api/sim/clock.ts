@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
 import { AppError } from '../../core/errors.js'
-import { formatTime } from '../../core/time.js'
-import type { Ctx } from '../../ctx.js'
-import { listLines } from '../../storage/lines.js'
-import { answerOnce } from '../once.js'
-import type { Routes } from '../routes.js'
+import type { Ctx } from '../../services/ctx.js'
+import { listLines } from '../../storage/lines/lines.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
 
 const Clock = Type.Object({ now: Type.String({ description: 'Time of the simulated world' }) })
 

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { networkOf } from '../../core/account.js'
+import { formatTime } from '../../base/time.js'
+import { networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
-import type { LocationType, PhonePlace, SharedPlace } from '../../core/phone-location.js'
-import { formatTime } from '../../core/time.js'
-import type { Ctx } from '../../ctx.js'
+import type { LocationType, PhonePlace, SharedPlace } from '../../core/sim/location.js'
+import type { Ctx } from '../../services/ctx.js'
 import {
   acceptRequest,
   movePhone,
@@ -14,13 +14,13 @@ import {
   simulatedLines,
   stopSharing,
   wakePlaces,
-} from '../../services/phone-location.js'
-import { wakePhoneLines } from '../../services/phones.js'
-import { requirePhone } from '../fields.js'
-import { LocationTypeWire } from '../location-wire.js'
-import { nullable } from '../message-wire.js'
-import { answerOnce } from '../once.js'
-import type { Routes } from '../routes.js'
+} from '../../services/sim/location.js'
+import { wakePhoneLines } from '../../services/sim/phones.js'
+import { requirePhone } from '../http/fields.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { LocationTypeWire } from '../location/wire.js'
+import { nullable } from '../messages/wire.js'
 import { simulatedAccount } from './shared.js'
 
 /** What phones do with their place: share it with a line, move, stop, and answer requests. */

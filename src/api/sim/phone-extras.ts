@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { cardSession } from '../../core/app-card.js'
-import type { PhoneMessage } from '../../core/phone-world.js'
-import { formatTime } from '../../core/time.js'
-import type { Ctx } from '../../ctx.js'
-import { findEarlierCard, listHandlesByProvider, listReactions } from '../../storage/phone-presence.js'
-import { AppCardWire, appCardWire } from '../app-card-wire.js'
-import { nullable } from '../message-wire.js'
+import { formatTime } from '../../base/time.js'
+import { cardSession } from '../../core/messages/app-card.js'
+import type { PhoneMessage } from '../../core/sim/phone.js'
+import type { Ctx } from '../../services/ctx.js'
+import { findEarlierCard, listHandlesByProvider, listReactions } from '../../storage/sim/presence.js'
+import { AppCardWire, appCardWire } from '../messages/app-card-wire.js'
+import { nullable } from '../messages/wire.js'
 
 /** What a phone shows of a message beside its text: images, cards, tapbacks. */
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
-import type { Ctx } from '../../ctx.js'
-import { type MediaDraft, takeMedia } from '../../services/media.js'
-import { aboutField } from '../fields.js'
+import type { Ctx } from '../../services/ctx.js'
+import { type MediaDraft, takeMedia } from '../../services/media/media.js'
+import { aboutField } from '../http/fields.js'
 
 /** A file that a person picks on the phone. */
 export const PhoneMedia = Type.Object(

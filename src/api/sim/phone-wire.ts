@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
-import type { Phone, PhoneGroup, PhoneMessage } from '../../core/phone-world.js'
-import { formatTime } from '../../core/time.js'
-import { LocationWire, nullable } from '../message-wire.js'
-import { RunField } from '../run.js'
+import { formatTime } from '../../base/time.js'
+import type { Phone, PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
+import { LocationWire, nullable } from '../messages/wire.js'
 import { screenFields } from './phone-extras.js'
+import { RunField } from './run.js'
 
 /** Virtual phones as they look on the wire. */
 

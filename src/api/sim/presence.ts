@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { MAX_DATA_URL, UUID } from '../../core/app-card.js'
-import type { Ctx } from '../../ctx.js'
-import { cardFromPhone, reactOnPhone, typeOnPhone } from '../../services/phone-presence.js'
-import type { Sql } from '../../storage/db.js'
-import { requirePhone } from '../fields.js'
-import { answerOnce } from '../once.js'
-import type { Routes } from '../routes.js'
+import { MAX_DATA_URL, UUID } from '../../core/messages/app-card.js'
+import type { Ctx } from '../../services/ctx.js'
+import { cardFromPhone, reactOnPhone, typeOnPhone } from '../../services/sim/presence.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { requirePhone } from '../http/fields.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
 import { answerSent, Params, SentWire, simulatedAccount } from './shared.js'
 
 /** What a person does on a virtual phone beside writing: tapbacks, typing, answering cards. */

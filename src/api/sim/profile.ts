@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { profileOf } from '../../core/profile.js'
-import { formatTime } from '../../core/time.js'
-import type { Ctx } from '../../ctx.js'
-import { cardsOnPhone } from '../../services/phone-profile.js'
-import { requirePhone } from '../fields.js'
-import { nullable } from '../message-wire.js'
-import type { Routes } from '../routes.js'
+import { formatTime } from '../../base/time.js'
+import { profileOf } from '../../core/lines/profile.js'
+import type { Ctx } from '../../services/ctx.js'
+import { cardsOnPhone } from '../../services/sim/profile.js'
+import { requirePhone } from '../http/fields.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
 import { simulatedAccount } from './shared.js'
 
 /** The names and photos that phones were given by lines. */

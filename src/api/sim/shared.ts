@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type Account, networkOf } from '../../core/account.js'
+import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
-import type { Ctx } from '../../ctx.js'
-import { wakePhoneLines } from '../../services/phones.js'
-import type { Sql } from '../../storage/db.js'
-import { accountOf } from '../auth.js'
-import { answerOnce } from '../once.js'
+import type { Ctx } from '../../services/ctx.js'
+import { wakePhoneLines } from '../../services/sim/phones.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { accountOf } from '../http/auth.js'
+import { answerOnce } from '../http/once.js'
 
 /** What the routes of the simulated world have in common. */
 

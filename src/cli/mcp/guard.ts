@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { toE164 } from '../../core/phone.js'
+import { toE164 } from '../../core/phone-number.js'
 import { UsageError } from '../command.js'
 import { Refusal } from './refusal.js'
 

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { loadSqlite } from '../../storage/sqlite-statements.js'
+import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
 import { Refusal } from './refusal.js'
 
 /** A send that is about to happen. */

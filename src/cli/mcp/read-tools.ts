@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ApiError } from '../client.js'
-import { followFeed } from '../feed.js'
+import { followFeed } from '../webhooks/feed.js'
 import { type Desk, listMessages, type MessageWire, type ToolContext } from './desk.js'
 import { phoneOf } from './guard.js'
 import { Refusal } from './refusal.js'

@@ -8,7 +8,7 @@ import {
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { VERSION } from '../../version.js'
+import { VERSION } from '../../base/version.js'
 import { CONTACT_TOOLS } from './contact-tools.js'
 import type { Desk, ToolContext } from './desk.js'
 import { readConversation, waitForReply } from './read-tools.js'

@@ -1,9 +1,9 @@
 import { AppError } from '../../core/errors.js'
-import { NoAnswer } from '../../core/no-answer.js'
-import type { SendResult } from '../../core/outcome.js'
+import { NoAnswer } from '../../core/lines/no-answer.js'
+import type { SendResult } from '../../core/messages/outcome.js'
 import { fieldsOf } from './json.js'
 import { MacFault, type Said } from './mac.js'
-import { type Row, readRow } from './rows.js'
+import { type Row, readRow } from './reading/rows.js'
 
 export type Failed = Exclude<SendResult, { outcome: 'accepted' }>
 

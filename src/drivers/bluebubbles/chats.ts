@@ -1,8 +1,8 @@
-import type { Service } from '../../core/message.js'
-import type { GroupNews } from '../driver.js'
+import type { Service } from '../../core/messages/message.js'
+import type { GroupNews } from '../contract.js'
 import { fieldsOf, listOf } from './json.js'
 import { dataOf, inPath, type Mac, MacFault } from './mac.js'
-import { addressOf, type ChatRef, identifierOf, readChat, serviceOfChat } from './rows.js'
+import { addressOf, type ChatRef, identifierOf, readChat, serviceOfChat } from './reading/rows.js'
 
 /** A chat with who is in it. */
 export interface Chat extends ChatRef {

@@ -1,9 +1,9 @@
-import type { LineState } from '../../core/line.js'
-import { NoAnswer } from '../../core/no-answer.js'
-import type { Finding } from '../driver.js'
+import type { LineState } from '../../core/lines/line.js'
+import { NoAnswer } from '../../core/lines/no-answer.js'
+import type { Finding } from '../contract.js'
 import { type Fields, fieldsOf, flagOf, listOf, textOf } from './json.js'
 import type { Mac, Said } from './mac.js'
-import { addressOf } from './rows.js'
+import { addressOf } from './reading/rows.js'
 
 /** One thing about a Mac, and what the line is because of it. */
 export interface Observation extends Finding {

@@ -1,12 +1,12 @@
-import { LineFault } from '../../core/line-fault.js'
-import type { Group, LineActions } from '../driver.js'
+import { LineFault } from '../../core/lines/fault.js'
+import type { Group, LineActions } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { withFaults } from './actions.js'
 import type { Chat, Chats } from './chats.js'
 import type { Lanes } from './lanes.js'
 import { type Call, dataOf, inPath, type Mac } from './mac.js'
-import { readChat } from './rows.js'
-import { fileName, formOf } from './upload.js'
+import { readChat } from './reading/rows.js'
+import { fileName, formOf } from './sending/upload.js'
 
 interface Deps {
   mac: Mac

@@ -1,4 +1,4 @@
-import type { Line, LineState } from '../../core/line.js'
+import type { Line, LineState } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 import { examine, type Observation, worstOf } from './examine.js'
 import { type Mac, troubleOf } from './mac.js'

@@ -1,8 +1,8 @@
-import type { LineActions, LocationShare } from '../driver.js'
+import type { LineActions, LocationShare } from '../contract.js'
 import { faultOf } from './actions.js'
 import { type Fields, fieldsOf, listOf, momentOf, textOf } from './json.js'
 import { type Mac, MacFault } from './mac.js'
-import { addressOf } from './rows.js'
+import { addressOf } from './reading/rows.js'
 
 const FIND_MY_MS = 60_000
 const TYPES = ['legacy', 'live', 'shallow'] as const

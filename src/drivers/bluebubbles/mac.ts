@@ -1,4 +1,4 @@
-import { NoAnswer } from '../../core/no-answer.js'
+import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { DriverClock, LineHttp, ProbeHost } from '../host.js'
 import { type Fields, fieldsOf, parsed, textOf } from './json.js'
 import { type Abilities, abilitiesOf, type BlueBubblesSettings } from './settings.js'

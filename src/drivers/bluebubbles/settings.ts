@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Capabilities } from '../../core/line.js'
+import type { Capabilities } from '../../core/lines/line.js'
 
 /** Settings of a line on a Mac that runs BlueBubbles Server, or a server that speaks its API. */
 export const BlueBubblesSettings = Type.Object({

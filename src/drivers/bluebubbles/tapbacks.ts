@@ -1,5 +1,5 @@
-import { parseReaction, REACTIONS, type Reaction, tapbackText } from '../../core/reaction.js'
-import type { Row } from './rows.js'
+import { parseReaction, REACTIONS, type Reaction, tapbackText } from '../../core/messages/reaction.js'
+import type { Row } from './reading/rows.js'
 
 const FIRST = 2000
 const FIRST_REMOVED = 3000

@@ -1,4 +1,4 @@
-import type { Line } from '../../core/line.js'
+import type { Line } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 
 /** The network's voice side. */

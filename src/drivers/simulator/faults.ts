@@ -1,5 +1,5 @@
-import type { Line } from '../../core/line.js'
-import { type Fact, type FaultSpec, faultSettings, faultSpec, type SimFault } from '../../core/sim-fault.js'
+import type { Line } from '../../core/lines/line.js'
+import { type Fact, type FaultSpec, faultSettings, faultSpec, type SimFault } from '../../core/sim/fault.js'
 import type { SimulatorConfig } from './settings.js'
 
 export interface FaultNetwork {

@@ -1,9 +1,9 @@
-import { MIN_BEFORE_REMOVAL } from '../../core/group.js'
-import type { Line } from '../../core/line.js'
-import { LineFault } from '../../core/line-fault.js'
-import type { SendResult } from '../../core/outcome.js'
-import type { Phone, PhoneGroup } from '../../core/phone-world.js'
-import type { Group, GroupNews, LineActions, Outbound } from '../driver.js'
+import { MIN_BEFORE_REMOVAL } from '../../core/groups/group.js'
+import { LineFault } from '../../core/lines/fault.js'
+import type { Line } from '../../core/lines/line.js'
+import type { SendResult } from '../../core/messages/outcome.js'
+import type { Phone, PhoneGroup } from '../../core/sim/phone.js'
+import type { Group, GroupNews, LineActions, Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
 
 /** The network's group chats, as a line sees them. */

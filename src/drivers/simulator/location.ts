@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Line } from '../../core/line.js'
-import { LineFault } from '../../core/line-fault.js'
-import type { LineActions, LocationShare } from '../driver.js'
+import { LineFault } from '../../core/lines/fault.js'
+import type { Line } from '../../core/lines/line.js'
+import type { LineActions, LocationShare } from '../contract.js'
 import type { DriverHost } from '../host.js'
 
 /** The simulated line's view of the places that phones share with it. */

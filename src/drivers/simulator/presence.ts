@@ -1,7 +1,7 @@
-import type { Line } from '../../core/line.js'
-import { LineFault } from '../../core/line-fault.js'
-import { type Phone, type PhoneMessage, servicesOf } from '../../core/phone-world.js'
-import type { LineActions } from '../driver.js'
+import { LineFault } from '../../core/lines/fault.js'
+import type { Line } from '../../core/lines/line.js'
+import { type Phone, type PhoneMessage, servicesOf } from '../../core/sim/phone.js'
+import type { LineActions } from '../contract.js'
 
 /** What the telephone network keeps beside messages: tapbacks, typing, and what lines have read. */
 export interface PresenceNetwork {

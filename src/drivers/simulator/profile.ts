@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { Line } from '../../core/line.js'
-import { LineFault } from '../../core/line-fault.js'
-import type { LineActions, Profile, ProfileChange } from '../driver.js'
+import { LineFault } from '../../core/lines/fault.js'
+import type { Line } from '../../core/lines/line.js'
+import type { LineActions, Profile, ProfileChange } from '../contract.js'
 
 /** The simulated line's name and photo, which live in the network like everything of a carrier. */
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Line } from '../../core/line.js'
+import type { Line } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 import { createSimulator, type Network } from './simulator.js'
 

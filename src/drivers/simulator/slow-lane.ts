@@ -1,4 +1,4 @@
-import type { PhoneMessage } from '../../core/phone-world.js'
+import type { PhoneMessage } from '../../core/sim/phone.js'
 
 /**
  * A line needs a while to store a message with media. It and what the same phone sends after it go by themselves,

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import type { Line } from '../../core/line.js'
-import type { SendResult } from '../../core/outcome.js'
-import type { PhoneGroup, PhoneMessage } from '../../core/phone-world.js'
-import type { Inbound } from '../driver.js'
+import type { Line } from '../../core/lines/line.js'
+import type { SendResult } from '../../core/messages/outcome.js'
+import type { PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
+import type { Inbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { newsOf } from './groups.js'
 

@@ -1,8 +1,8 @@
-import type { LineState } from '../../core/line.js'
+import type { LineState } from '../../core/lines/line.js'
 import type { DriverClock } from '../host.js'
+import { meaningOf } from './codec/status.js'
 import type { Reply, Request } from './requests.js'
 import type { Bind, Session } from './session.js'
-import { meaningOf } from './status.js'
 import { ANY_TURN, type Turn } from './turn.js'
 
 export interface BindsOptions {

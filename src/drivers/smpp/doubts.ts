@@ -1,5 +1,5 @@
-import type { DeliveryReport } from './receipt-text.js'
-import { shortRef } from './short-ref.js'
+import type { DeliveryReport } from './codec/receipt-text.js'
+import { shortRef } from './codec/short-ref.js'
 
 /** A send whose id at the carrier we do not know (yet). */
 export interface Doubt {

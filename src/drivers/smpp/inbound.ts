@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { Inbound } from '../driver.js'
+import type { Inbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
+import { possibleIds } from './codec/message-id.js'
+import { arrivedIn } from './codec/parts.js'
+import type { Pdu } from './codec/pdu.js'
+import { type DeliveryReport, isMessage, type ReceiptReader, reportIn } from './codec/receipt-text.js'
+import { decodeText } from './codec/text.js'
 import type { Doubts } from './doubts.js'
-import { possibleIds } from './message-id.js'
-import { arrivedIn } from './parts.js'
-import type { Pdu } from './pdu.js'
-import { type DeliveryReport, isMessage, type ReceiptReader, reportIn } from './receipt-text.js'
 import type { Taken } from './session.js'
 import type { SmppSettings } from './settings.js'
-import { decodeText } from './text.js'
 
 const INTERNATIONAL = 1
 /** The latest that were refused; the carrier brings them again soon. */

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { Finding } from '../driver.js'
+import type { Finding } from '../contract.js'
 import type { DriverClock } from '../host.js'
 import { type NoConnection, openSession } from './session.js'
 import type { SmppSettings } from './settings.js'

@@ -1,5 +1,5 @@
 import type { DriverClock } from '../host.js'
-import { encodePdu, type Pdu } from './pdu.js'
+import { encodePdu, type Pdu } from './codec/pdu.js'
 import { createTurnQueue, type Turn } from './turn.js'
 
 export type Request = Omit<Pdu, 'status' | 'sequence'>

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { DriverClock } from '../host.js'
-import { createFramer } from './framer.js'
-import { decodePdu, encodePdu, type Pdu } from './pdu.js'
+import { createFramer } from './codec/framer.js'
+import { decodePdu, encodePdu, type Pdu } from './codec/pdu.js'
+import { meaningOf } from './codec/status.js'
 import { createRequests, type Reply, type Request } from './requests.js'
-import { meaningOf } from './status.js'
 import { refusalOf, type Trouble, troubleOf } from './trouble.js'
 import { ANY_TURN, type Turn } from './turn.js'
 

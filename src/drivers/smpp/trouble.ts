@@ -1,4 +1,4 @@
-import { meaningOf } from './status.js'
+import { meaningOf } from './codec/status.js'
 
 /** Why there is no connection, in words, and what to do about it. */
 export interface Trouble {

@@ -1,11 +1,11 @@
-import { hangUp, ring } from './calls.js'
 import { type ChatRow, type File, type MessageRow, newGuid, type Service } from './chat-db.js'
-import { openChat } from './chats.js'
-import type { Place } from './extras.js'
-import { addMember, removeMember, renameGroup, setGroupIcon } from './groups.js'
 import { addFile, linkMessage, tapbackText } from './messages-app.js'
 import type { Person, Plan } from './people.js'
 import { reactionNumber } from './projections.js'
+import { hangUp, ring } from './routes/calls.js'
+import { openChat } from './routes/chats.js'
+import type { Place } from './routes/extras.js'
+import { addMember, removeMember, renameGroup, setGroupIcon } from './routes/groups.js'
 import { type Mac, now } from './state.js'
 
 /** On the Mac's disk, unless it says otherwise. */

@@ -1,12 +1,12 @@
 import type { Body } from './body.js'
-import type { Scheduled } from './calls.js'
 import type { ChatDb } from './chat-db.js'
 import type { PeerClock } from './clock.js'
 import type { Reply } from './envelope.js'
 import type { Events } from './events.js'
-import type { Place } from './extras.js'
 import type { People } from './people.js'
 import type { Flags, Profile, Waits } from './profiles.js'
+import type { Scheduled } from './routes/calls.js'
+import type { Place } from './routes/extras.js'
 
 /** Everything that the parts of the Mac share. */
 export interface Mac {

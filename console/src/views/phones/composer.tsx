@@ -2,7 +2,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '../../ui/button'
 import { Icon } from '../../ui/icon'
 import { notify } from '../../ui/toast'
-import { EFFECTS, effectName } from './effects'
+import { EFFECTS, effectName } from './bubble/effects'
 import type { Bubble } from './model'
 import type { Service } from './types'
 

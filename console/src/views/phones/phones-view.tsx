@@ -1,6 +1,6 @@
 import './phones.css'
-import './bubbles.css'
-import './effects.css'
+import './bubble/bubbles.css'
+import './bubble/effects.css'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useLiveEvents } from '../../api/live'
 import { useQueryWord } from '../../router'

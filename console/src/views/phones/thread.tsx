@@ -1,8 +1,8 @@
 import { Fragment, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { worldNow } from '../../api/clock'
 import { clockTime } from '../../ui/time'
-import { Bubble, type BubbleActions } from './bubble'
-import { ScreenEffect } from './effects'
+import { Bubble, type BubbleActions } from './bubble/bubble'
+import { ScreenEffect } from './bubble/effects'
 import type { Bubble as Model, Notice } from './model'
 
 const GAP_MS = 15 * 60_000

@@ -1,0 +1,167 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import { VERSION } from '../../base/version.js'
+import { isLoopback } from '../../config.js'
+import type { Account, Key } from '../../core/accounts/account.js'
+import type { ConsoleSession } from '../../core/accounts/console-session.js'
+import { AppError } from '../../core/errors.js'
+import { closeSession, openSession } from '../../services/accounts/console-sessions.js'
+import { isDefaultWorld } from '../../services/accounts/default-world.js'
+import type { Ctx } from '../../services/ctx.js'
+import type { Authenticator } from '../http/auth.js'
+import { refusedUnderName } from '../http/called-as.js'
+import type { Routes } from '../http/routes.js'
+import { clearCookie, isFromConsole, sessionOf, setCookie } from '../http/session-cookie.js'
+import { nullable } from '../messages/wire.js'
+
+/** Signing in to the console with a key. */
+
+const HeldKey = Type.Object({
+  id: Type.String({ description: 'The key' }),
+  kind: Type.String({ description: 'live, test or admin' }),
+  label: Type.String({ description: 'What it is for' }),
+})
+
+const SessionWire = Type.Object({
+  signed_in: Type.Boolean({ description: 'Whether the cookie stands for a key that still works' }),
+  account: Type.Unsafe<{ id: string; email: string; name: string } | null>({
+    type: ['object', 'null'],
+    description: 'The account of the key; null without one',
+    properties: {
+      id: { type: 'string', description: 'Id' },
+      email: { type: 'string', description: 'Account identifier' },
+      name: { type: 'string', description: 'Name' },
+    },
+  }),
+  world: nullable('string', 'live or test; null without an account'),
+  simulated: Type.Boolean({ description: 'Whether the account has virtual phones' }),
+  keys: Type.Array(HeldKey, { description: 'The keys it holds: one of an account, one of an administrator' }),
+  expires_at: nullable('string', 'When it ends at the latest'),
+  development: Type.Boolean({ description: 'Whether the fixed development keys are good here' }),
+  version: Type.String({ description: 'Of the program' }),
+})
+
+export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Authenticator): void {
+  const config = { access: 'open' as const }
+  const tags = ['Console']
+
+  app.get(
+    '/console/session',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Who is signed in to the console',
+        description: 'The cookie counts only together with the header x-trunkline-console: 1.',
+        response: { 200: SessionWire },
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return describe(ctx, request, await currentSession(authenticator, request))
+    },
+  )
+
+  app.post(
+    '/console/session',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Sign in to the console',
+        description:
+          'Sets a cookie for twelve hours. A session holds a key of an account and an admin key: signing in with the other kind adds it. Needs the header x-trunkline-console: 1.',
+        body: Type.Object({
+          key_id: Type.String({
+            minLength: 1,
+            maxLength: 512,
+            description: 'Id of a live, test or admin key',
+          }),
+          secret: Type.String({ minLength: 1, maxLength: 512, description: 'Its secret' }),
+        }),
+        response: { 200: SessionWire },
+      },
+    },
+    async (request, reply) => {
+      requireConsole(request)
+      reply.header('cache-control', 'no-store')
+      const { key_id: id, secret } = request.body
+      const { key } = await authenticator.checkKey(request, id, secret)
+      const before = await currentSession(authenticator, request)
+      const { session, text } = await openSession(ctx, key!, before)
+      setCookie(request, reply, text)
+      return describe(ctx, request, session)
+    },
+  )
+
+  app.delete(
+    '/console/session',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Sign out of the console',
+        description:
+          'Ends the session and the streams it has open. Without one, nothing happens. Needs the header x-trunkline-console: 1.',
+        response: { 204: Type.Null({ description: 'Signed out' }) },
+      },
+    },
+    async (request, reply: FastifyReply) => {
+      requireConsole(request)
+      const session = await currentSession(authenticator, request)
+      if (session) await closeSession(ctx, session.id)
+      clearCookie(request, reply)
+      return reply.code(204).send()
+    },
+  )
+}
+
+/** Other sites' pages cannot send it, so they can sign nobody in or out. */
+function requireConsole(request: FastifyRequest): void {
+  if (!isFromConsole(request))
+    throw new AppError(
+      'forbidden',
+      'Only pages of the console do this: the header x-trunkline-console: 1 is missing, or the request comes from another origin',
+    )
+}
+
+/** The session of the cookie, if it still stands for a key. */
+async function currentSession(
+  authenticator: Authenticator,
+  request: FastifyRequest,
+): Promise<ConsoleSession | undefined> {
+  const shown = sessionOf(request)
+  return shown && (await authenticator.sessionBehind(shown))
+}
+
+async function describe(ctx: Ctx, request: FastifyRequest, session: ConsoleSession | undefined) {
+  const ids = session ? [session.accountKeyId, session.adminKeyId] : []
+  const found = await Promise.all(ids.flatMap((id) => (id === null ? [] : ctx.directory.key(id))))
+  const keys = found.flatMap((one): Key[] => (one ? [one.key] : []))
+  const account = await accountOf(ctx, keys)
+  return {
+    signed_in: session !== undefined,
+    account: account ? { id: account.id, email: account.email, name: account.name } : null,
+    world: account?.world ?? null,
+    simulated: account !== undefined && (await isSimulated(ctx, account)),
+    keys: keys.map(({ id, kind, label }) => ({ id, kind, label })),
+    expires_at: session ? formatTime(session.expiresAt) : null,
+    development:
+      isLoopback(ctx.config.host) && !refusedUnderName(request, ctx.config) && (await isDefaultWorld(ctx)),
+    version: VERSION,
+  }
+}
+
+/** The same rule as at the phones themselves. */
+async function isSimulated(ctx: Ctx, account: Account): Promise<boolean> {
+  if (account.world === 'test') return true
+  return [...(await ctx.directory.linesOf(account.id)).values()].some(
+    ({ line }) => line.driver === 'simulator',
+  )
+}
+
+async function accountOf(ctx: Ctx, keys: readonly Key[]): Promise<Account | undefined> {
+  const id = keys.find((key) => key.accountId !== null)?.accountId
+  return id ? ctx.directory.account(id) : undefined
+}

@@ -1,0 +1,100 @@
+import { type Static, Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import type { Account, Seat } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import type { Ctx } from '../../services/ctx.js'
+import { countSeats, findSeat, listSeatsOf } from '../../storage/accounts/accounts.js'
+import { accountOf } from '../http/auth.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
+
+/** Seats as their account sees them; operators make them under /admin/seats. */
+
+const SeatWire = Type.Object({
+  seat_id: Type.String({ description: 'Goes into seat_id of sends' }),
+  email: Type.String({ description: "The user's e-mail address" }),
+  first_name: nullable('string', 'First name'),
+  last_name: nullable('string', 'Last name'),
+  forwarding_number: nullable('string', 'Rings on calls to lines that are assigned to this seat'),
+  account: Type.String({ description: 'Name of the account' }),
+  created_at: Type.String({ description: 'When it was made' }),
+})
+
+const email = Type.Optional(Type.String({ description: 'Only of this e-mail address' }))
+const MAX_LIMIT = 1000
+const MAX_OFFSET = 2 ** 31
+
+function seatWire(seat: Seat, account: Account): Static<typeof SeatWire> {
+  return {
+    seat_id: seat.id,
+    email: seat.email,
+    first_name: seat.firstName,
+    last_name: seat.lastName,
+    forwarding_number: seat.forwardingNumber,
+    account: account.name,
+    created_at: formatTime(seat.createdAt),
+  }
+}
+
+export function registerSeats(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['Seats']
+
+  app.get(
+    '/api/v2/seats',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List seats',
+        description: 'Oldest first.',
+        querystring: Type.Object({
+          email,
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
+          ),
+          offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip' })),
+        }),
+        response: { 200: Type.Array(SeatWire) },
+      },
+    },
+    async (request) => {
+      const account = accountOf(request)
+      const { limit = 100, offset = 0 } = request.query
+      const page = { limit: Math.min(limit, MAX_LIMIT), offset: Math.min(offset, MAX_OFFSET) }
+      const seats = await listSeatsOf(ctx.db, account.id, request.query.email, page)
+      return seats.map((seat) => seatWire(seat, account))
+    },
+  )
+  app.get(
+    '/api/v2/seats/count',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Count seats',
+        querystring: Type.Object({ email }),
+        response: { 200: Type.Object({ count: Type.Integer({ description: 'Seats' }) }) },
+      },
+    },
+    async (request) => ({ count: await countSeats(ctx.db, accountOf(request).id, request.query.email) }),
+  )
+  app.get(
+    '/api/v2/seats/:seat_id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Retrieve a seat',
+        params: Type.Object({ seat_id: Type.String({ description: 'Its id or its outside subject' }) }),
+        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), seat: SeatWire }) },
+      },
+    },
+    async (request) => {
+      const account = accountOf(request)
+      const seat = await findSeat(ctx.db, account.id, request.params.seat_id)
+      if (!seat) throw new AppError('not_found', 'There is no such seat')
+      return { status: 'OK', seat: seatWire(seat, account) }
+    },
+  )
+}

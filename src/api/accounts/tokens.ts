@@ -1,0 +1,120 @@
+import { Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import { TOKEN_LIFE, type Token } from '../../core/accounts/token.js'
+import { AppError } from '../../core/errors.js'
+import { mintToken, revokeToken } from '../../services/accounts/tokens.js'
+import type { Ctx } from '../../services/ctx.js'
+import { withAliases } from '../http/aliases.js'
+import { accountOf, actorOf } from '../http/auth.js'
+import { optionalBody } from '../http/body.js'
+import { requirePhone } from '../http/fields.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+
+const MAX_NUMBERS = 100
+
+const NewToken = Type.Object({
+  expires_in_seconds: Type.Optional(
+    Type.Integer({
+      minimum: TOKEN_LIFE.min,
+      maximum: TOKEN_LIFE.max,
+      default: TOKEN_LIFE.default,
+      description: 'Lifetime in seconds',
+    }),
+  ),
+  phone_number: Type.Optional(
+    Type.String({ description: 'A line of the account, E.164; the token is confined to it' }),
+  ),
+  phone_numbers: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: MAX_NUMBERS,
+      description: 'The same for several lines; not together with phone_number, and not empty',
+    }),
+  ),
+})
+
+const TokenWire = Type.Object({
+  token: Type.Optional(
+    Type.String({
+      description:
+        'The bearer token, shown only here: a request that is repeated under its Idempotency-Key gets the rest without it',
+    }),
+  ),
+  token_id: Type.String({ description: 'Id, used for revocation' }),
+  token_type: Type.String({ description: 'Always Bearer' }),
+  expires_at: Type.String({ description: 'When it stops working, ISO 8601' }),
+  phone_numbers: Type.Array(Type.String(), {
+    description: 'Lines it is confined to; empty when it is good for the whole account',
+  }),
+})
+
+function tokenWire(token: Token) {
+  return {
+    token_id: token.id,
+    token_type: 'Bearer',
+    expires_at: formatTime(token.expiresAt),
+    phone_numbers: [...(token.numbers ?? [])],
+  }
+}
+
+/** Short-lived stand-ins for a live key, for programs that should not hold the key itself. */
+export function registerTokens(app: Routes, ctx: Ctx): void {
+  const tags = ['Temporary tokens']
+
+  app.post(
+    '/v3/auth/tokens',
+    {
+      config: { access: 'live key', optionalBody: true },
+      preValidation: [optionalBody, withAliases({})],
+      schema: {
+        tags,
+        summary: 'Create a temporary token',
+        description:
+          'Needs a live key. The token goes into Authorization: Bearer and stops working when it expires, when it is ' +
+          'revoked, and when the key that made it is revoked. With a phone selector it sees and sends only on those ' +
+          'lines; without one it can do what the account can, except make and revoke tokens.',
+        body: NewToken,
+        response: { 201: TokenWire },
+      },
+    },
+    async (request, reply) => {
+      const { expires_in_seconds: life, phone_number: one, phone_numbers: several } = request.body
+      if (one !== undefined && several !== undefined)
+        throw new AppError('invalid', 'phone_numbers: give either phone_number or phone_numbers, not both')
+      const { account, key } = actorOf(request)
+      const input = {
+        keyId: key.id,
+        lifeSeconds: life ?? TOKEN_LIFE.default,
+        numbers:
+          one !== undefined
+            ? [requirePhone('phone_number', one)]
+            : (several?.map((number) => requirePhone('phone_numbers', number)) ?? null),
+      }
+      const mint = async (sql: Parameters<typeof mintToken>[1]) => {
+        const { token, text } = await mintToken(ctx, sql, account, input)
+        return { status: 201, body: { token: text, ...tokenWire(token) }, stored: tokenWire(token) }
+      }
+      return answerOnce(ctx, request, reply, mint, { retries: 'anew' })
+    },
+  )
+
+  app.delete(
+    '/v3/auth/tokens/:token_id',
+    {
+      config: { access: 'live key' },
+      schema: {
+        tags,
+        summary: 'Revoke a temporary token',
+        description:
+          'Any live key of the account may do it. Also answers 204 when the token was revoked or has expired before.',
+        params: Type.Object({ token_id: Type.String({ description: 'Id of the token' }) }),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await revokeToken(ctx, accountOf(request), request.params.token_id)
+      return reply.code(204).send(null)
+    },
+  )
+}

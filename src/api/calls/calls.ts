@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import type { Call } from '../../core/calls/call.js'
+import type { Ctx } from '../../services/ctx.js'
+import { listCalls } from '../../storage/calls/calls.js'
+import { accountOf } from '../http/auth.js'
+import { idCursor, NextCursor, pageQuery } from '../http/cursor.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
+
+const CallWire = Type.Object({
+  call_id: Type.String({ description: 'Id; the call_id of its event' }),
+  direction: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['inbound', 'outbound'],
+    description: 'inbound: somebody called a line. outbound: a user of the account called somebody.',
+  }),
+  line: Type.String({ description: 'The line, E.164' }),
+  from_number: Type.String({ description: 'Who called; of an outbound call, the line' }),
+  to_number: Type.String({ description: 'Who was called; of an inbound call, the line' }),
+  forwarded_to: nullable('string', 'The phone an inbound call rings'),
+  state: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['ringing', 'answered', 'ended'],
+    description: 'How far it is',
+  }),
+  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
+  voicemail: Type.Boolean({ description: 'Whether a machine answered' }),
+  sent_by: nullable('string', 'Who placed an outbound call: the seat, or the account'),
+  duration_seconds: nullable('integer', 'From the answer to the end; null when it was not answered'),
+  created_at: Type.String({ description: 'When it began, ISO 8601' }),
+  answered_at: nullable('string', 'When it was answered'),
+  ended_at: nullable('string', 'When it was over'),
+})
+
+export function registerCalls(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/v3/calls',
+    {
+      config: { access: 'account' },
+      schema: {
+        tags: ['Calls'],
+        summary: 'List calls',
+        description: 'Newest first: calls that reached the account and calls its users placed.',
+        querystring: Type.Object(pageQuery(1000, 100)),
+        response: { 200: Type.Object({ data: Type.Array(CallWire), next_cursor: NextCursor }) },
+      },
+    },
+    async (request) => {
+      const limit = Math.min(request.query.limit ?? 100, 1000)
+      const calls = await listCalls(ctx.db, accountOf(request).id, idCursor(request.query.cursor), limit)
+      return { data: calls.map(callWire), next_cursor: calls.length < limit ? null : calls.at(-1)!.id }
+    },
+  )
+}
+
+function callWire(call: Call) {
+  const time = (at: number | null) => (at === null ? null : formatTime(at))
+  const isInbound = call.direction === 'inbound'
+  const { answeredAt, endedAt } = call
+  return {
+    call_id: call.id,
+    direction: call.direction,
+    line: call.lineNumber,
+    from_number: call.caller,
+    to_number: isInbound ? call.lineNumber : call.forwardedTo!,
+    forwarded_to: isInbound ? call.forwardedTo : null,
+    state: call.state,
+    outcome: call.outcome,
+    voicemail: call.voicemail,
+    sent_by: call.sentBy,
+    duration_seconds:
+      answeredAt === null || endedAt === null ? null : Math.floor((endedAt - answeredAt) / 1000),
+    created_at: formatTime(call.createdAt),
+    answered_at: time(answeredAt),
+    ended_at: time(endedAt),
+  }
+}

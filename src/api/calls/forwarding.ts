@@ -1,0 +1,104 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import type { Line } from '../../core/lines/line.js'
+import { forwardingOf, setForwarding } from '../../services/calls/forwarding.js'
+import type { Ctx } from '../../services/ctx.js'
+import { keepWithin, linesOf } from '../../services/messages/outbound.js'
+import { findLineByNumber } from '../../storage/lines/lines.js'
+import { withAliases } from '../http/aliases.js'
+import { requireForwarding, requirePhone } from '../http/fields.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
+
+const Params = Type.Object({ sendblue_number: Type.String({ description: 'The line, E.164' }) })
+const Forwarding = Type.Object({
+  forwarding_number: nullable('string', 'Where calls to this line go, E.164; null when not set'),
+  sendblue_number: Type.String({ description: 'The line, E.164' }),
+})
+const NewForwarding = Type.Object({
+  forwarding_number: Type.String({
+    description:
+      'Where calls to this line are to go: E.164 or a US number as people write it. Not an emergency number and not a line of the account.',
+  }),
+})
+
+const PRIORITY =
+  'A call to a line rings the number of the seat the line is assigned to, else the number of the line, else the default number of the account. A line is assigned to a seat by an operator (PATCH /admin/lines/{id}, seat_id). When none of the three is set, or the account has blocked the caller, the call is turned away. For dedicated lines.'
+
+export function registerCallForwarding(app: Routes, ctx: Ctx): void {
+  const config = { access: 'any', confined: 'to its lines' } as const
+  const tags = ['Lines']
+  const path = '/api/lines/:sendblue_number/call-forwarding'
+  const response = { 200: Forwarding }
+
+  app.get(
+    path,
+    {
+      config,
+      schema: { tags, summary: 'Where calls to a line go', description: PRIORITY, params: Params, response },
+    },
+    async (request) => {
+      const line = await dedicatedLine(ctx, request)
+      return { forwarding_number: await forwardingOf(ctx.db, line), sendblue_number: line.number }
+    },
+  )
+  app.put(
+    path,
+    {
+      config,
+      preValidation: withAliases({ forwarding_number: ['forwardingNumber'] }),
+      schema: {
+        tags,
+        summary: 'Forward calls to a line',
+        description: PRIORITY,
+        params: Params,
+        body: NewForwarding,
+        response,
+      },
+    },
+    async (request) => {
+      const line = await dedicatedLine(ctx, request)
+      const number = requireForwarding('forwarding_number', request.body.forwarding_number)
+      await setForwarding(ctx, line, number)
+      return { forwarding_number: number, sendblue_number: line.number }
+    },
+  )
+  app.delete(
+    path,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Forward calls to a line no more',
+        description:
+          'They go to the default number of the account then, if it has one. Doing it twice is fine.',
+        params: Params,
+        response,
+      },
+    },
+    async (request) => {
+      const line = await dedicatedLine(ctx, request)
+      await setForwarding(ctx, line, null)
+      return { forwarding_number: null, sendblue_number: line.number }
+    },
+  )
+}
+
+/** The line in the path. One of another account is as unknown as none at all. */
+async function dedicatedLine(ctx: Ctx, request: FastifyRequest): Promise<Line> {
+  const number = requirePhone(
+    'sendblue_number',
+    (request.params as { sendblue_number: string }).sendblue_number,
+  )
+  const principal = request.principal!
+  if (principal.kind === 'account') keepWithin(principal, number)
+  const line =
+    principal.kind === 'admin'
+      ? await findLineByNumber(ctx.db, 'live', number)
+      : (await linesOf(ctx, principal)).get(number)?.line
+  if (!line) throw new AppError('not_found', `There is no line ${number}. GET /api/lines lists the lines.`)
+  if (line.kind === 'shared')
+    throw new AppError('invalid', 'This is a shared line; calls can be forwarded on dedicated lines only')
+  return line
+}

@@ -1,0 +1,168 @@
+import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Contact } from '../../core/contacts/contact.js'
+import { type ContactInput, ownerOf, putContacts, removeContacts } from '../../services/contacts/contacts.js'
+import type { Ctx } from '../../services/ctx.js'
+import { once } from '../../services/once.js'
+import { findContactStates, findContacts } from '../../storage/contacts/contacts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { type Aliases, documentAliases, olderNames, withAliases } from '../http/aliases.js'
+import { actorOf } from '../http/auth.js'
+import { identityOf } from '../http/identity.js'
+import type { Routes } from '../http/routes.js'
+import {
+  CONTACT_ALIASES,
+  ContactWire,
+  config,
+  contactFields,
+  contactPhone,
+  contactWire,
+  fieldsOf,
+  tags,
+} from './wire.js'
+
+const BODY_LIMIT = 8 << 20
+const MAX_ROWS = 10_000
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
+
+const Row = Type.Object({
+  phone: Type.String({ description: 'Phone number, E.164', examples: ['+12025550101'] }),
+  ...contactFields,
+})
+const ROW_ALIASES = { phone: ['number', 'phone_number', 'phoneNumber'], ...CONTACT_ALIASES } as const
+const DELETE_ALIASES = { contact_ids: ['contactIds'] } as const
+
+const ContactList: Record<string, unknown> = { ...Type.Array(ContactWire) }
+const PART = 100
+
+/**
+ * The answer's bytes, made a hundred contacts at a time. A text of megabytes is put together from a million small
+ * ones that would all have to live until it is done: moving them about cost more than everything else.
+ */
+function inParts(
+  reply: FastifyReply,
+  contacts: readonly Contact[],
+  wire: (contact: Contact) => Static<typeof ContactWire>,
+): Buffer {
+  const serialize = reply.compileSerializationSchema(ContactList) as (list: unknown) => string
+  const parts = [Buffer.from('{"status":"OK","contacts":[')]
+  for (let from = 0; from < contacts.length; from += PART) {
+    const list = serialize(contacts.slice(from, from + PART).map(wire))
+    parts.push(Buffer.from(`${from === 0 ? '' : ','}${list.slice(1, -1)}`))
+  }
+  return Buffer.concat([...parts, Buffer.from(']}')])
+}
+
+export function registerContactBulk(app: Routes, ctx: Ctx): void {
+  app.post(
+    '/api/v2/contacts/bulk',
+    {
+      config: { ...config, swaggerTransform: documentRows },
+      bodyLimit: BODY_LIMIT,
+      preValidation: withRowAliases,
+      schema: {
+        tags,
+        summary: 'Create many contacts',
+        description:
+          'All or none: the first bad row is named and nothing is stored. A number that is a contact already is changed, as by update_if_exists. Rows take effect in their order, so of two with the same number the later one wins, field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
+        body: Type.Object({ contacts: Type.Array(Row, { maxItems: MAX_ROWS }) }),
+        response: {
+          200: Type.Object({ status: Type.String({ description: 'OK' }), contacts: Type.Array(ContactWire) }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const inputs = request.body.contacts.map((row, i): ContactInput => {
+        const at = `contacts.${i}.`
+        return { at, phone: contactPhone(`${at}phone`, row.phone), fields: fieldsOf(row, at) }
+      })
+      const owner = await ownerOf(ctx, actorOf(request))
+      const phones = [...new Set(inputs.map((input) => input.phone))]
+      const stateOf = await findContactStates(ctx.db, owner.account.id, phones)
+      const answer = (contacts: readonly Contact[]) => ({
+        status: 'OK',
+        contacts: contacts.map((contact) => contactWire(contact, stateOf(contact.phone))),
+      })
+      let bytes: Buffer = Buffer.alloc(0)
+      // Many times longer than what it is made of: it is not stored, and a repeat reads the contacts again.
+      const effect = async (sql: Sql) => {
+        const { contacts, written } = await putContacts(ctx, sql, owner, inputs, true)
+        const make = async () => {
+          bytes = inParts(reply, contacts, (contact) => contactWire(contact, stateOf(contact.phone)))
+        }
+        await Promise.all([written, make()])
+        return { status: 200, body: null }
+      }
+      const { replayed } = await once(ctx, identityOf(request), effect, 'anew')
+      if (replayed) {
+        const found = await findContacts(ctx.db, owner.account.id, 'phone', phones)
+        reply.header('x-idempotent-replay', 'true')
+        return answer(phones.flatMap((phone) => found.get(phone) ?? []))
+      }
+      // Bytes are sent as they are; a text would be serialised once more.
+      reply.type('application/json; charset=utf-8')
+      return bytes as unknown as ReturnType<typeof answer>
+    },
+  )
+
+  app.delete(
+    '/api/v2/contacts',
+    {
+      config: { ...config, swaggerTransform: documentAliases(DELETE_ALIASES) },
+      preValidation: withAliases(DELETE_ALIASES),
+      schema: {
+        tags,
+        summary: 'Delete many contacts',
+        description: 'What is no contact of the account counts as nothing.',
+        body: Type.Object({
+          contact_ids: Type.Array(Type.String({ maxLength: 64 }), {
+            maxItems: MAX_ROWS,
+            description: 'Phone numbers in E.164, or values of contact_id',
+          }),
+        }),
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            amount: Type.Integer({ description: 'Contacts deleted' }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const phones: string[] = []
+      const ids: string[] = []
+      for (const [i, value] of request.body.contact_ids.entries()) {
+        if (UUID.test(value)) ids.push(value.toLowerCase())
+        else phones.push(contactPhone(`contact_ids.${i}`, value))
+      }
+      return { status: 'OK', amount: await removeContacts(ctx, actorOf(request), { phones, ids }) }
+    },
+  )
+}
+
+function documentRows({ schema, url }: { schema: FastifySchema; url: string }) {
+  const body = schema.body as { properties: { contacts: object } }
+  const contacts = { ...body.properties.contacts, items: olderNames(Row, ROW_ALIASES) }
+  return { url, schema: { ...schema, body: { ...body, properties: { contacts } } } }
+}
+
+/** Rows may use the older names, too. */
+function withRowAliases(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const rows = (request.body as { contacts?: unknown } | null)?.contacts
+  if (Array.isArray(rows)) for (const row of rows) rename(row)
+  done()
+}
+
+const CURRENT = new Map(
+  Object.entries(ROW_ALIASES as Aliases).flatMap(([name, older]) => older.map((alias) => [alias, name])),
+)
+
+function rename(row: unknown): void {
+  if (typeof row !== 'object' || row === null) return
+  const fields = row as Record<string, unknown>
+  for (const key in fields) {
+    const name = CURRENT.get(key)
+    if (name !== undefined && (fields[name] ?? null) === null) fields[name] = fields[key]
+  }
+  for (const key in fields) if (fields[key] === null) delete fields[key]
+}

@@ -1,0 +1,75 @@
+import { Type } from 'typebox'
+import { setOptOut } from '../../services/contacts/contacts.js'
+import type { Ctx } from '../../services/ctx.js'
+import { verifyContact } from '../../services/verify/verified-contacts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { actorOf } from '../http/auth.js'
+import { identityOf } from '../http/identity.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { config, contactPhone, NUMBER_ALIASES, Status, tags } from './wire.js'
+
+const number = Type.String({ description: 'Phone number, E.164', examples: ['+12025550101'] })
+const OPT_OUT_ALIASES = { ...NUMBER_ALIASES, opted_out: ['optedOut', 'opt_out', 'optOut'] } as const
+
+/** What a contact has agreed to. */
+export function registerContactConsent(app: Routes, ctx: Ctx): void {
+  app.post(
+    '/api/v2/contacts/verify',
+    {
+      config: { ...config, swaggerTransform: documentAliases(NUMBER_ALIASES) },
+      preValidation: withAliases(NUMBER_ALIASES),
+      schema: {
+        tags,
+        summary: 'Send a verification message to a contact',
+        description:
+          "From the contact's line, else from the account's first one. The contact is verified when it writes to that line; on the free plan nothing else verifies it.",
+        body: Type.Object({ number }),
+        response: { 200: Status },
+      },
+    },
+    async (request) => {
+      const phone = contactPhone('number', request.body.number)
+      await verifyContact(ctx, actorOf(request), phone, identityOf(request))
+      return { status: 'OK' }
+    },
+  )
+
+  app.post(
+    '/api/v2/contacts/opt-out',
+    {
+      config: { ...config, swaggerTransform: documentAliases(OPT_OUT_ALIASES) },
+      preValidation: withAliases(OPT_OUT_ALIASES),
+      schema: {
+        tags,
+        summary: 'Opt a number out, or in again',
+        description:
+          'Messages to a number that has opted out are not sent. The same record that the words STOP and START write; the number need not be a contact.',
+        body: Type.Object({
+          number,
+          opted_out: Type.Optional(
+            Type.Boolean({ default: true, description: 'false opts the number in again' }),
+          ),
+        }),
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            number: Type.String({ description: 'The number, E.164' }),
+            opted_out: Type.Boolean({ description: 'Whether it is opted out now' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const phone = contactPhone('number', request.body.number)
+      const { opted_out = true } = request.body
+      const actor = actorOf(request)
+      const effect = async (sql: Sql) => {
+        await setOptOut(ctx, sql, actor, phone, opted_out)
+        return { status: 200, body: { status: 'OK', number: phone, opted_out } }
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+    },
+  )
+}

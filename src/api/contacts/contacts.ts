@@ -1,0 +1,181 @@
+import { Type } from 'typebox'
+import { firstIdAt } from '../../base/ids.js'
+import type { ContactOrder } from '../../core/contacts/contact.js'
+import {
+  changeContact,
+  findVisible,
+  noContact,
+  removeContacts,
+  scopeFor,
+} from '../../services/contacts/contacts.js'
+import type { Ctx } from '../../services/ctx.js'
+import { countAllContacts } from '../../storage/contacts/contacts.js'
+import { listContacts } from '../../storage/contacts/list.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { actorOf } from '../http/auth.js'
+import { requireTime } from '../http/fields.js'
+import type { Routes } from '../http/routes.js'
+import {
+  CONTACT_ALIASES,
+  ContactWire,
+  config,
+  contactFields,
+  contactPhone,
+  contactWires,
+  fieldsOf,
+  OneContact,
+  Status,
+  tags,
+} from './wire.js'
+
+const MAX_LIMIT = 1000
+const MAX_OFFSET = 10_000
+
+const ORDERS: Record<string, ContactOrder> = {
+  created_at: 'created',
+  createdAt: 'created',
+  first_name: 'firstName',
+  firstName: 'firstName',
+  last_name: 'lastName',
+  lastName: 'lastName',
+  phone: 'phone',
+}
+
+const ListQuery = Type.Object({
+  cid: Type.Optional(Type.String({ description: 'Only the contact with this contact_id' })),
+  phone_number: Type.Optional(Type.String({ description: 'Only the contact with this number, E.164' })),
+  created_at_gte: Type.Optional(Type.String({ description: 'Made at or after, ISO 8601' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip; a larger one counts as 10000' }),
+  ),
+  order_by: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: Object.keys(ORDERS),
+      description: 'Order; default created_at. Names sort by their characters, capitals first',
+    }),
+  ),
+  order_direction: Type.Optional(
+    Type.Unsafe<string>({ type: 'string', enum: ['asc', 'desc'], description: 'Direction; default desc' }),
+  ),
+})
+
+const PhoneParams = Type.Object({ phone_number: Type.String({ description: 'Phone number, E.164' }) })
+const UPDATE_ALIASES = { ...CONTACT_ALIASES, opt_out: ['optOut'] } as const
+
+export function registerContacts(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/api/v2/contacts',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List contacts',
+        description: 'The contacts themselves, without an envelope.',
+        querystring: ListQuery,
+        response: { 200: Type.Array(ContactWire) },
+      },
+    },
+    async (request) => {
+      const { query } = request
+      const actor = actorOf(request)
+      const contacts = await listContacts(
+        ctx.db,
+        {
+          ...scopeFor(actor),
+          ...(query.cid === undefined ? {} : { id: query.cid.toLowerCase() }),
+          ...(query.phone_number === undefined
+            ? {}
+            : { phone: contactPhone('phone_number', query.phone_number) }),
+          ...(query.created_at_gte === undefined ? {} : { created: createdFrom(query.created_at_gte) }),
+        },
+        {
+          order: ORDERS[query.order_by ?? 'created_at']!,
+          descending: query.order_direction !== 'asc',
+          limit: Math.min(query.limit ?? 100, MAX_LIMIT),
+          offset: Math.min(query.offset ?? 0, MAX_OFFSET),
+        },
+      )
+      return contactWires(ctx, actor.account.id, contacts)
+    },
+  )
+
+  app.get(
+    '/api/v2/contacts/count',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Count contacts',
+        response: { 200: Type.Object({ count: Type.Integer({ description: 'Number of contacts' }) }) },
+      },
+    },
+    async (request) => ({ count: await countAllContacts(ctx.db, scopeFor(actorOf(request))) }),
+  )
+
+  app.get(
+    '/api/v2/contacts/:phone_number',
+    {
+      config,
+      schema: { tags, summary: 'Retrieve a contact', params: PhoneParams, response: { 200: OneContact } },
+    },
+    async (request) => {
+      const phone = contactPhone('phone_number', request.params.phone_number)
+      const contact = await findVisible(ctx.db, actorOf(request), phone)
+      const [wire] = await contactWires(ctx, contact.accountId, [contact])
+      return { status: 'OK', contact: wire! }
+    },
+  )
+
+  app.put(
+    '/api/v2/contacts/:phone_number',
+    {
+      config: { ...config, swaggerTransform: documentAliases(UPDATE_ALIASES) },
+      preValidation: withAliases(UPDATE_ALIASES),
+      schema: {
+        tags,
+        summary: 'Update a contact',
+        description: 'Given fields replace the old ones; custom variables are merged with the ones before.',
+        params: PhoneParams,
+        body: Type.Object({
+          ...contactFields,
+          opt_out: Type.Optional(
+            Type.Boolean({
+              description: 'Opt it out, or in again; the same record that the words STOP and START write',
+            }),
+          ),
+        }),
+        response: { 200: OneContact },
+      },
+    },
+    async (request) => {
+      const { body } = request
+      const phone = contactPhone('phone_number', request.params.phone_number)
+      const contact = await changeContact(ctx, actorOf(request), phone, fieldsOf(body), body.opt_out)
+      const [wire] = await contactWires(ctx, contact.accountId, [contact])
+      return { status: 'OK', contact: wire! }
+    },
+  )
+
+  app.delete(
+    '/api/v2/contacts/:phone_number',
+    {
+      config,
+      schema: { tags, summary: 'Delete a contact', params: PhoneParams, response: { 200: Status } },
+    },
+    async (request) => {
+      const phone = contactPhone('phone_number', request.params.phone_number)
+      const amount = await removeContacts(ctx, actorOf(request), { phones: [phone], ids: [] })
+      if (amount === 0) throw noContact(phone)
+      return { status: 'OK' }
+    },
+  )
+}
+
+function createdFrom(text: string): { from: number; firstId: string } {
+  const from = requireTime('created_at_gte', text)
+  return { from, firstId: firstIdAt(from) }
+}

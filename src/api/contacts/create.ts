@@ -1,0 +1,112 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Contact } from '../../core/contacts/contact.js'
+import { AppError } from '../../core/errors.js'
+import { ownerOf, putContacts } from '../../services/contacts/contacts.js'
+import type { Ctx } from '../../services/ctx.js'
+import { findContacts } from '../../storage/contacts/contacts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { actorOf } from '../http/auth.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import {
+  CONTACT_ALIASES,
+  ContactWire,
+  config,
+  contactFields,
+  contactPhone,
+  contactWires,
+  fieldsOf,
+  NUMBER_ALIASES,
+  OneContact,
+  tags,
+} from './wire.js'
+
+const NewContact = Type.Object({
+  number: Type.String({ description: 'Phone number, E.164', examples: ['+12025550101'] }),
+  ...contactFields,
+  update_if_exists: Type.Optional(
+    Type.Boolean({ description: 'Change the contact if there is one with this number already' }),
+  ),
+})
+
+const ALIASES = { ...NUMBER_ALIASES, ...CONTACT_ALIASES, update_if_exists: ['updateIfExists'] } as const
+
+/** One contact, under its present path and its first one. */
+export function registerContactCreate(app: Routes, ctx: Ctx): void {
+  const route = {
+    config: { ...config, swaggerTransform: documentAliases(ALIASES) },
+    preValidation: [withAliases(ALIASES), requireNumber],
+  }
+  const description =
+    'A number that is a contact already is refused with 409, or changed with update_if_exists: given fields replace the old ones, custom variables are merged.'
+
+  async function create(request: FastifyRequest, reply: FastifyReply, status: number): Promise<ContactWire> {
+    const body = request.body as Static<typeof NewContact>
+    const phone = contactPhone('number', body.number)
+    const owner = await ownerOf(ctx, actorOf(request))
+    const input = { at: '', phone, fields: fieldsOf(body) }
+    const update = body.update_if_exists ?? false
+    const effect = async (sql: Sql) => {
+      const { contacts, written } = await putContacts(ctx, sql, owner, [input], update)
+      await written
+      return { status, body: contacts[0]! }
+    }
+    const isThere = async (sql: Sql, told: Contact) => {
+      const known = (await findContacts(sql, owner.account.id, 'phone', [phone])).get(phone)
+      return known?.id === told.id && known.updatedAt === told.updatedAt
+    }
+    const contact = await answerOnce(ctx, request, reply, effect, { retries: update ? 'anew' : isThere })
+    return (await contactWires(ctx, owner.account.id, [contact]))[0]!
+  }
+
+  app.post(
+    '/api/v2/contacts',
+    {
+      ...route,
+      schema: {
+        tags,
+        summary: 'Create a contact',
+        description,
+        body: NewContact,
+        response: { 200: OneContact },
+      },
+    },
+    async (request, reply) => ({ status: 'OK', contact: await create(request, reply, 200) }),
+  )
+  app.post(
+    '/api/contacts',
+    {
+      ...route,
+      schema: {
+        tags,
+        summary: 'Create a contact (first version)',
+        description: `${description} POST /api/v2/contacts does the same.`,
+        deprecated: true,
+        body: NewContact,
+        response: {
+          201: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            contact: Type.Object({
+              ...ContactWire.properties,
+              id: Type.String({ description: 'contact_id as older clients read it' }),
+              number: Type.String({ description: 'phone as older clients read it' }),
+            }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const contact = await create(request, reply, 201)
+      return { status: 'OK', contact: { ...contact, id: contact.contact_id, number: contact.phone } }
+    },
+  )
+}
+
+/** In the words that clients of this interface look for; the schema's own check comes after. */
+function requireNumber(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  const number = (request.body as { number?: unknown } | null)?.number
+  const missing = number === undefined || number === ''
+  done(missing ? new AppError('invalid', 'Missing fields: number is required') : undefined)
+}

@@ -1,0 +1,182 @@
+import { type Static, Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import type { Contact, ContactFields, ContactState } from '../../core/contacts/contact.js'
+import { AppError } from '../../core/errors.js'
+import { toE164 } from '../../core/phone-number.js'
+import type { Ctx } from '../../services/ctx.js'
+import { findContactStates } from '../../storage/contacts/contacts.js'
+import { requirePhone } from '../http/fields.js'
+
+const MAX_NAME = 200
+const MAX_TAGS = 100
+const MAX_VARIABLES = 100
+
+const text = (description: string) => Type.Optional(Type.String({ maxLength: MAX_NAME, description }))
+
+const Variables = (description: string) =>
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    maxProperties: MAX_VARIABLES,
+    propertyNames: { minLength: 1, maxLength: 100 },
+    additionalProperties: { type: 'string', maxLength: 5000 },
+    description,
+  })
+
+/** What callers may say about a contact. An empty text clears the field. */
+export const contactFields = {
+  first_name: text('First name'),
+  last_name: text('Last name'),
+  company_name: text("Company name; a new contact gets the account's own without it"),
+  assigned_to_email: Type.Optional(
+    Type.String({
+      maxLength: 254,
+      pattern: '^([^\\s@]+@[^\\s@]+)?$',
+      description: 'E-mail of the assigned user; any e-mail, whether it has a seat or not',
+    }),
+  ),
+  sendblue_number: Type.Optional(
+    Type.String({ description: 'The line that writes to it, E.164; one of the account' }),
+  ),
+  tags: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME }), {
+      maxItems: MAX_TAGS,
+      description: 'Tags; they replace the ones before',
+    }),
+  ),
+  custom_variables: Type.Optional(
+    Variables('Values by human-readable label; merged with the ones before, new labels are made on the fly'),
+  ),
+}
+
+/** Older names of the same fields. */
+export const CONTACT_ALIASES = {
+  first_name: ['firstName'],
+  last_name: ['lastName'],
+  company_name: ['companyName'],
+  assigned_to_email: ['assignedToEmail'],
+  sendblue_number: ['sendblueNumber'],
+  custom_variables: ['customVariables'],
+} as const
+
+export const NUMBER_ALIASES = { number: ['phone_number', 'phoneNumber', 'phone'] } as const
+
+/** Not a union: those are told apart by a validator for each value, which made lists of contacts a third slower. */
+const stringOrNull = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+
+const wired = {
+  contact_id: Type.String({ description: 'Its id, the same for as long as it exists' }),
+  phone: Type.String({ description: 'Phone number, E.164' }),
+  first_name: Type.String({ description: 'First name' }),
+  last_name: Type.String({ description: 'Last name' }),
+  company_name: Type.String({ description: 'Company name' }),
+  assigned_to_email: stringOrNull('E-mail of the assigned user'),
+  sendblue_number: stringOrNull('The line that writes to it'),
+  custom_variables: Variables('Values by label'),
+  tags: Type.Array(Type.String(), { description: 'Tags' }),
+  verified: Type.Boolean({ description: 'Whether it has answered on a line that asked it to' }),
+  opt_out: Type.Boolean({ description: 'Whether it has opted out of messages from this account' }),
+  created_at: Type.String({ description: 'When it was made' }),
+  updated_at: Type.String({ description: 'When it last changed' }),
+}
+
+const copies = {
+  firstName: Type.String({ description: 'first_name as older clients read it' }),
+  lastName: Type.String({ description: 'last_name as older clients read it' }),
+  companyName: Type.String({ description: 'company_name as older clients read it' }),
+  assignedToEmail: stringOrNull('assigned_to_email as older clients read it'),
+  sendblueNumber: stringOrNull('sendblue_number as older clients read it'),
+  customVariables: Variables('custom_variables as older clients read it'),
+  optOut: Type.Boolean({ description: 'opt_out as older clients read it' }),
+  createdAt: Type.String({ description: 'created_at as older clients read it' }),
+  updatedAt: Type.String({ description: 'updated_at as older clients read it' }),
+}
+
+export const ContactWire = Type.Object({ ...wired, ...copies })
+export type ContactWire = Static<typeof ContactWire>
+
+export const OneContact = Type.Object({ status: Type.String({ description: 'OK' }), contact: ContactWire })
+export const Status = Type.Object({ status: Type.String({ description: 'OK' }) })
+
+/** Every route about contacts lets confined tokens in: they see the contacts of their lines. */
+export const config = { access: 'account', confined: 'to its lines' } as const
+export const tags = ['Contacts']
+
+export function contactWire(contact: Contact, state: ContactState): ContactWire {
+  const createdAt = formatTime(contact.createdAt)
+  const updatedAt = formatTime(contact.updatedAt)
+  return {
+    contact_id: contact.id,
+    phone: contact.phone,
+    first_name: contact.firstName,
+    last_name: contact.lastName,
+    company_name: contact.companyName,
+    assigned_to_email: contact.assignedToEmail,
+    sendblue_number: contact.lineNumber,
+    custom_variables: contact.variables,
+    tags: contact.tags as string[],
+    verified: state.verified,
+    opt_out: state.optedOut,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    firstName: contact.firstName,
+    lastName: contact.lastName,
+    companyName: contact.companyName,
+    assignedToEmail: contact.assignedToEmail,
+    sendblueNumber: contact.lineNumber,
+    customVariables: contact.variables,
+    optOut: state.optedOut,
+    createdAt,
+    updatedAt,
+  }
+}
+
+/** Contacts of one account with what is known about their numbers. */
+export async function contactWires(
+  ctx: Ctx,
+  accountId: string,
+  contacts: readonly Contact[],
+): Promise<ContactWire[]> {
+  if (contacts.length === 0) return []
+  const stateOf = await findContactStates(
+    ctx.db,
+    accountId,
+    contacts.map((contact) => contact.phone),
+  )
+  return contacts.map((contact) => contactWire(contact, stateOf(contact.phone)))
+}
+
+interface FieldsBody {
+  first_name?: string
+  last_name?: string
+  company_name?: string
+  assigned_to_email?: string
+  sendblue_number?: string
+  tags?: string[]
+  custom_variables?: Record<string, string>
+}
+
+/** The fields that were given, and no others. */
+export function fieldsOf(body: FieldsBody, at = ''): ContactFields {
+  const fields: ContactFields = {}
+  if (body.first_name !== undefined) fields.firstName = body.first_name
+  if (body.last_name !== undefined) fields.lastName = body.last_name
+  if (body.company_name !== undefined) fields.companyName = body.company_name
+  if (body.assigned_to_email !== undefined) fields.assignedToEmail = body.assigned_to_email || null
+  if (body.sendblue_number !== undefined) {
+    fields.lineNumber = body.sendblue_number
+      ? requirePhone(`${at}sendblue_number`, body.sendblue_number)
+      : null
+  }
+  if (body.tags !== undefined) fields.tags = body.tags
+  if (body.custom_variables !== undefined) fields.variables = body.custom_variables
+  return fields
+}
+
+/** The words that clients of this interface look for. */
+export function contactPhone(field: string, given: string): string {
+  const phone = toE164(given)
+  if (!phone)
+    throw new AppError('invalid', `${field}: Invalid phone number; it must be in E.164, like +12025550101`)
+  return phone
+}

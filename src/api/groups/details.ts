@@ -1,0 +1,102 @@
+import { type TSchema, Type } from 'typebox'
+import { handlesOf } from '../../core/groups/group.js'
+import type { Ctx } from '../../services/ctx.js'
+import { type GroupChange, recordChange, renameGroup } from '../../services/groups/actions.js'
+import { requireGroup } from '../../services/groups/groups.js'
+import { isWithin } from '../../services/messages/outbound.js'
+import { findContacts } from '../../storage/contacts/contacts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { findLatestMessage } from '../../storage/groups/groups.js'
+import { actorOf } from '../http/auth.js'
+import { requirePhone } from '../http/fields.js'
+import { answeredBefore, answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { GroupName, GroupWire, groupName, groupWire } from './wire.js'
+
+export const Params = Type.Object({ group_id: Type.String({ description: 'The group' }) })
+
+export const ActingLine = Type.Optional(
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'The line that has to do it, E.164; without, the line of the group',
+  }),
+)
+
+export const changed = <T extends Record<string, TSchema>>(data: T) =>
+  Type.Object({
+    status: Type.String({ description: 'OK' }),
+    data: Type.Object({
+      group_id: Type.String({ description: 'The group' }),
+      ...data,
+      from_number: Type.String({ description: 'The line that did it' }),
+    }),
+  })
+
+/** A group's own page: who is in it and its name. */
+export function registerGroupDetails(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account', confined: 'to its lines' } as const
+  const tags = ['Groups']
+
+  app.get(
+    '/api/v2/groups/:group_id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Retrieve a group',
+        params: Params,
+        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), data: GroupWire }) },
+      },
+    },
+    async (request) => {
+      const actor = actorOf(request)
+      const group = await requireGroup(ctx, actor, request.params.group_id)
+      const [latest, contacts] = await Promise.all([
+        findLatestMessage(ctx.db, group),
+        findContacts(ctx.db, group.accountId, 'phone', handlesOf(group)),
+      ])
+      const seen = [...contacts].filter(([, { lineNumber }]) => isWithin(actor, lineNumber ?? ''))
+      return { status: 'OK', data: groupWire(group, latest, new Map(seen)) }
+    },
+  )
+
+  app.post(
+    '/api/v2/groups/:group_id/name',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Rename a group',
+        description: 'Answers when the phones of the group show the name. Sending the same again is safe.',
+        params: Params,
+        body: Type.Object({
+          group_name: Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] }),
+          from_number: ActingLine,
+        }),
+        response: { 200: changed({ group_name: Type.String({ description: 'Empty when it was cleared' }) }) },
+      },
+    },
+    async (request, reply) => {
+      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
+      if (earlier) return earlier
+      const change = await renameGroup(ctx, actorOf(request), {
+        groupId: request.params.group_id,
+        name: groupName('group_name', request.body.group_name),
+        fromNumber: actingNumber(request.body.from_number),
+      })
+      const effect = async (sql: Sql) => {
+        const { name } = await recordChange(ctx, sql, change)
+        return { status: 200, body: answer(change, { group_name: name ?? '' }) }
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+    },
+  )
+}
+
+export function actingNumber(fromNumber: string | null | undefined): string | null {
+  return fromNumber ? requirePhone('from_number', fromNumber) : null
+}
+
+export function answer<T extends object>({ group, from }: GroupChange, data: T) {
+  return { status: 'OK', data: { group_id: group.id, ...data, from_number: from.line.number } }
+}

@@ -1,0 +1,241 @@
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import type { SendStyle } from '../../core/messages/message.js'
+import type { Ctx } from '../../services/ctx.js'
+import { changeMembership, recordChange } from '../../services/groups/actions.js'
+import { createGroup, sendGroupMessage } from '../../services/groups/groups.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { accountOf, actorOf } from '../http/auth.js'
+import { checkUrl, requireHandle, requirePhone } from '../http/fields.js'
+import { identityOf } from '../http/identity.js'
+import { answeredBefore, answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { SEND_ALIASES, SendBody } from '../messages/messages.js'
+import { sendAtOf } from '../messages/send-at.js'
+import { GroupMessageResponse, toGroupResponse } from '../messages/wire.js'
+import { GroupName, groupName, participantsOf } from './wire.js'
+
+const Numbers = Type.Array(Type.String(), {
+  description:
+    'The people, E.164: 2 to 25 of them beside the line. One who is named twice counts once; the order does not matter, the same people are the same group.',
+  examples: [['+12025550101', '+12025550106']],
+})
+
+const { from_number, content, media_url, send_style, status_callback, reply_to, seat_id, send_at } =
+  SendBody.properties
+
+const GroupSendBody = Type.Object({
+  from_number,
+  numbers: Type.Optional(Numbers),
+  group_id: Type.Optional(
+    Type.String({
+      description:
+        'An existing group on that line, instead of numbers. Numbers beside it must be its people.',
+    }),
+  ),
+  content,
+  media_url,
+  send_style,
+  status_callback,
+  reply_to,
+  seat_id,
+  send_at,
+})
+
+const GROUP_SEND_ALIASES = {
+  from_number: SEND_ALIASES.from_number,
+  group_id: ['groupId'],
+  media_url: SEND_ALIASES.media_url,
+  send_style: SEND_ALIASES.send_style,
+  status_callback: SEND_ALIASES.status_callback,
+} as const
+
+const ACTOR_ALIASES = { from_number: SEND_ALIASES.from_number, group_id: ['groupId'] } as const
+
+export function registerGroups(app: Routes, ctx: Ctx): void {
+  const tags = ['Groups']
+
+  app.post(
+    '/api/send-group-message',
+    {
+      config: {
+        access: 'account',
+        confined: 'to its lines',
+        swaggerTransform: documentAliases(GROUP_SEND_ALIASES),
+      },
+      preValidation: withAliases(GROUP_SEND_ALIASES),
+      schema: {
+        tags,
+        summary: 'Send a message to a group',
+        description:
+          'The first message to a set of people makes their group. Groups are iMessage only: when somebody in it has none, the message ends as ERROR. When somebody in it has opted out it is sent to nobody.',
+        body: GroupSendBody,
+        response: { 202: GroupMessageResponse },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      if (!body.content && !body.media_url)
+        throw new AppError('invalid', 'missing required parameter: content (or media_url)')
+      const groupId = body.group_id || null
+      const numbers = peopleOf(body.numbers)
+      if (groupId === null && body.numbers === undefined)
+        throw new AppError('invalid', 'missing required parameter: numbers (or group_id)')
+      checkUrl(ctx, 'media_url', body.media_url)
+      checkUrl(ctx, 'status_callback', body.status_callback)
+      const identity = identityOf(request)
+      const { message, replayed, group } = await sendGroupMessage(
+        ctx,
+        actorOf(request),
+        {
+          fromNumber: requirePhone('from_number', body.from_number),
+          numbers,
+          groupId,
+          content: body.content ?? '',
+          mediaUrl: body.media_url ?? '',
+          sendStyle: (body.send_style ?? '') as SendStyle | '',
+          statusCallback: body.status_callback || null,
+          replyTo: body.reply_to
+            ? { handle: body.reply_to.message_handle, partIndex: body.reply_to.part_index ?? null }
+            : null,
+          seatId: body.seat_id ?? null,
+          sendAt: sendAtOf(ctx, body.send_at, identity),
+        },
+        identity,
+      )
+      if (replayed) reply.header('x-idempotent-replay', 'true')
+      reply.code(202)
+      return toGroupResponse(message, accountOf(request), group) as Static<typeof GroupMessageResponse>
+    },
+  )
+
+  app.post(
+    '/api/create-group',
+    {
+      config: {
+        access: 'account',
+        confined: 'to its lines',
+        swaggerTransform: documentAliases({ from_number: SEND_ALIASES.from_number }),
+      },
+      preValidation: withAliases({ from_number: SEND_ALIASES.from_number }),
+      schema: {
+        tags,
+        summary: 'Make a group',
+        description:
+          'Makes the group on its phones before anything is said in it. When these people are a group on this line already, answers that one as it is.',
+        body: Type.Object({ from_number, numbers: Numbers, name: Type.Optional(GroupName) }),
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            group_id: Type.String({ description: 'The group' }),
+            group_name: Type.String({ description: 'Its name; empty when it has none' }),
+            from_number: Type.String({ description: 'The line it is on' }),
+            participants: Type.Array(Type.String(), { description: 'Everyone in it, the line among them' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
+      if (earlier) return earlier
+      const { group, from } = await createGroup(ctx, actorOf(request), {
+        fromNumber: requirePhone('from_number', body.from_number),
+        numbers: peopleOf(body.numbers),
+        name: groupName('name', body.name),
+      })
+      const made = async () => ({
+        status: 200,
+        body: {
+          status: 'OK',
+          group_id: group.id,
+          group_name: group.name ?? '',
+          from_number: from.line.number,
+          participants: participantsOf(group, from.line.number),
+        },
+      })
+      return answerOnce(ctx, request, reply, made, { retries: 'anew' })
+    },
+  )
+
+  app.post(
+    '/api/modify-group',
+    {
+      config: {
+        access: 'account',
+        confined: 'to its lines',
+        swaggerTransform: documentAliases(ACTOR_ALIASES),
+      },
+      preValidation: withAliases(ACTOR_ALIASES),
+      schema: {
+        tags,
+        summary: 'Take a person into a group, or out of it',
+        description:
+          'Answers when the phones of the group have the change. Adding who is in it already, or removing who is not, is OK and changes nothing. Errors carry a code in error: group_not_found, group_too_small, group_full, account_line, line_not_registered, ambiguous_sending_line, unsupported_line.',
+        body: Type.Object({
+          group_id: Type.String({ minLength: 1, description: 'The group' }),
+          modify_type: Type.Unsafe<'add_recipient' | 'remove_recipient'>({
+            type: 'string',
+            enum: ['add_recipient', 'remove_recipient'],
+            description: 'Removing needs a group of at least 4, the line among them',
+          }),
+          number: Type.String({
+            description: 'The person, E.164 or an e-mail address of iMessage; not a line of this account',
+          }),
+          from_number: Type.Optional(
+            Type.String({
+              description:
+                'The line to act from, E.164. It must be the line of the group; needed on the free plan, and when several lines of the account are in the group.',
+            }),
+          ),
+        }),
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            message: Type.String({ description: 'What happened' }),
+            group_id: Type.String({ description: 'The group' }),
+            modify_type: Type.String({ description: 'What was asked' }),
+            number: Type.String({ description: 'The person' }),
+            error: Type.Null({ description: 'Always null here; a code in the body of an error' }),
+            error_message: Type.Null({ description: 'Always null here; a text in the body of an error' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
+      if (earlier) return earlier
+      const adds = body.modify_type === 'add_recipient'
+      const handle = requireHandle('number', body.number)
+      const change = await changeMembership(ctx, actorOf(request), {
+        groupId: body.group_id,
+        change: adds ? 'add' : 'remove',
+        handle,
+        fromNumber: body.from_number ? requirePhone('from_number', body.from_number) : null,
+      })
+      const effect = async (sql: Sql) => {
+        await recordChange(ctx, sql, change)
+        return {
+          status: 200,
+          body: {
+            status: 'OK',
+            message: adds ? `${handle} is in the group` : `${handle} is not in the group`,
+            group_id: change.group.id,
+            modify_type: body.modify_type,
+            number: handle,
+            error: null,
+            error_message: null,
+          },
+        }
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+    },
+  )
+}
+
+/** Each person once, whatever way and however often they are written. */
+function peopleOf(numbers: readonly string[] = []): string[] {
+  return [...new Set(numbers.map((number, index) => requirePhone(`numbers.${index}`, number)))]
+}

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto'
+import multipart from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import type { Ctx } from '../../services/ctx.js'
+import { recordChange, setGroupPhoto } from '../../services/groups/actions.js'
+import { copyPhoto, keepPhoto, MAX_PHOTO_BYTES } from '../../services/groups/photo.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { findGroup } from '../../storage/groups/groups.js'
+import { actorOf } from '../http/auth.js'
+import { aboutField, checkUrl } from '../http/fields.js'
+import { answeredBefore, answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
+import { ActingLine, actingNumber, answer, changed, Params } from './details.js'
+import { GroupPhotoWire, photoWire } from './wire.js'
+
+const Changed = changed({ group_photo: GroupPhotoWire })
+
+/** Photos that came as a file, until their request is answered. */
+const files = new WeakMap<FastifyRequest, Buffer>()
+
+export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
+  await app.register(async (scope: Routes) => {
+    await scope.register(multipart, {
+      limits: { fileSize: MAX_PHOTO_BYTES + 1, files: 2, fields: 20, fieldSize: 65_536, headerPairs: 20 },
+      throwFileSizeLimit: false,
+    })
+    scope.post(
+      '/api/v2/groups/:group_id/photo',
+      {
+        config: { access: 'account', confined: 'to its lines' },
+        preValidation: async (request) => {
+          if (request.isMultipart()) await readForm(request)
+        },
+        schema: {
+          tags: ['Groups'],
+          summary: "Change a group's photo",
+          description:
+            'Answers when the phones of the group show the photo. A JPEG, PNG or GIF of at most 5 MB and 25 million pixels; redirects are not followed. We keep a copy, and its address is what is shown. Instead of a URL the photo itself may come, as the part "file" of a multipart form.',
+          consumes: ['application/json', 'multipart/form-data'],
+          params: Params,
+          body: Type.Object({
+            photo_url: nullable(
+              'string',
+              'Direct HTTPS URL of a JPEG, PNG or GIF; null takes the photo away',
+            ),
+            from_number: ActingLine,
+          }),
+          response: { 200: Changed },
+        },
+      },
+      async (request, reply) => {
+        const actor = actorOf(request)
+        // Each copy of the same photo is another one, and its source may be gone.
+        const isShown = async (sql: Sql, { data }: Static<typeof Changed>) => {
+          const group = await findGroup(sql, request.params.group_id, actor.account.id)
+          return (group?.photo?.guid ?? null) === (data.group_photo?.photo_guid ?? null)
+        }
+        const earlier = await answeredBefore(ctx, request, reply, isShown)
+        if (earlier) return earlier
+        const file = files.get(request)
+        const url = (request.body.photo_url as string | null) || null
+        checkUrl(ctx, 'photo_url', url ?? undefined)
+        const change = await setGroupPhoto(ctx, actor, {
+          groupId: request.params.group_id,
+          takePhoto: async () =>
+            file
+              ? aboutField('file', keepPhoto(ctx, actor.account, file))
+              : url && aboutField('photo_url', copyPhoto(ctx, actor.account, url)),
+          fromNumber: actingNumber(request.body.from_number),
+        })
+        const effect = async (sql: Sql) => {
+          const { photo } = await recordChange(ctx, sql, change)
+          return { status: 200, body: answer(change, { group_photo: photoWire(photo) }) }
+        }
+        return answerOnce(ctx, request, reply, effect, { retries: isShown })
+      },
+    )
+  })
+}
+
+/** Reads a form with a photo; from here on the request is like any other. */
+async function readForm(request: FastifyRequest): Promise<void> {
+  const fields = new Map<string, string>()
+  let file: Buffer | undefined
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'field') fields.set(part.fieldname, String(part.value))
+      else if (part.fieldname !== 'file' || file)
+        throw new AppError('invalid', 'file: give one file, as "file"')
+      else {
+        file = await part.toBuffer()
+        if (part.file.truncated) throw new AppError('invalid', 'file: is larger than 5 MB')
+      }
+    }
+  } catch (error) {
+    // The rest is read and thrown away, or the caller would not hear the answer over its own talking.
+    request.raw.unpipe().resume()
+    if (error instanceof AppError) throw error
+    throw new AppError('invalid', 'The multipart form cannot be read: it is broken or incomplete')
+  }
+  if (!file) throw new AppError('invalid', 'missing required parameter: file')
+  if (fields.has('photo_url')) throw new AppError('invalid', 'photo_url: give either it or a file')
+  const from = fields.get('from_number') ?? null
+  files.set(request, file)
+  request.body = { photo_url: null, from_number: from }
+  // Stands for the body when the request comes again.
+  request.rawBody = Buffer.from(`${hash('sha256', file, 'base64')} ${from ?? ''}`)
+}

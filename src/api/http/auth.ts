@@ -1,0 +1,249 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
+import { isLoopback } from '../../config.js'
+import type { Account, Key } from '../../core/accounts/account.js'
+import type { ConsoleSession } from '../../core/accounts/console-session.js'
+import type { Token } from '../../core/accounts/token.js'
+import { AppError } from '../../core/errors.js'
+import { hashSecret } from '../../services/accounts/accounts.js'
+import { noteUse } from '../../services/accounts/console-sessions.js'
+import { KEEP_ENTRIES, KEEP_MS } from '../../services/accounts/directory.js'
+import type { Ctx } from '../../services/ctx.js'
+import type { Actor } from '../../services/messages/outbound.js'
+import { refusedUnderName } from './called-as.js'
+import { type Credentials, credentialsOf } from './credentials.js'
+import type { Limiter } from './limits.js'
+
+/** Who is asking. An admin acts for no account; a token may be confined to some lines of its account. */
+export type Principal = AccountPrincipal | { kind: 'admin'; key: Key | null; session: ConsoleSession | null }
+
+export interface AccountPrincipal extends Actor {
+  kind: 'account'
+  /** The key, or the one that made the token. */
+  key: Key
+  token: Token | null
+  /** The visit to the console that the key was shown for. */
+  session: ConsoleSession | null
+}
+
+/** What a route asks of its caller. A live key is one of the account itself: no test key and no token. */
+export type Access = 'account' | 'live key' | 'admin' | 'any' | 'open'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access
+    /** Set where a token that is confined to some lines may come in: the route keeps it to those. */
+    confined?: 'to its lines'
+    /** Set where a key may also come as HTTP Basic, id and secret as user and password. */
+    basic?: boolean
+    /** Set where the caller knows nothing of our rules: its address is taken as it comes. */
+    verbatim?: boolean
+  }
+  interface FastifyRequest {
+    principal: Principal | null
+  }
+}
+
+const NO_HASH = hashSecret('')
+
+export interface Authenticator {
+  /** Who is asking, when the same credentials were checked a moment ago; without a wait. */
+  recent(request: FastifyRequest, route: RouteConfig): Principal | undefined
+  authenticate(request: FastifyRequest, route: RouteConfig): Promise<Principal>
+  /** The same for a key that did not come as a credential of the request. */
+  checkKey(request: FastifyRequest, id: string, secret: string): Promise<Principal>
+  /** The session that a cookie stands for, while one of its keys works. */
+  sessionBehind(cookie: { id: string; secret: string }): Promise<ConsoleSession | undefined>
+}
+
+type RouteConfig = Pick<FastifyContextConfig, 'access' | 'basic'>
+
+/**
+ * Checks keys and tokens. Missing, unknown and wrong credentials get the same answer after the same work: one
+ * look-up, one hash, one comparison. Right ones are remembered as long as the directory keeps anything, and are
+ * then only compared.
+ */
+export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator {
+  type Verified = { secret: Buffer; principal: Principal; at: number; version: number }
+  const verified = {
+    key: new Map<string, Verified>(),
+    token: new Map<string, Verified>(),
+    session: new Map<string, Verified>(),
+  }
+  return {
+    recent(request, { access, basic = false }) {
+      const shown = credentialsOf(request, basic)
+      const known = verified[shown.kind].get(nameOf(shown, access))
+      if (!known) return undefined
+      const fresh = performance.now() - known.at < KEEP_MS && known.version === ctx.directory.version()
+      const secret = Buffer.from(shown.secret, 'latin1')
+      if (!fresh || secret.length !== known.secret.length) return undefined
+      if (!timingSafeEqual(secret, known.secret)) return undefined
+      return hasExpired(ctx, known.principal) ? undefined : known.principal
+    },
+    async authenticate(request, { access, basic = false }) {
+      const shown = credentialsOf(request, basic)
+      const version = ctx.directory.version()
+      const at = performance.now()
+      const principal = await check(ctx, shown, access)
+      if (!principal) throw refusal(ctx, failures, request)
+      const kept = verified[shown.kind]
+      if (kept.size >= KEEP_ENTRIES) kept.clear()
+      kept.set(nameOf(shown, access), { secret: Buffer.from(shown.secret, 'latin1'), principal, at, version })
+      return principal
+    },
+    async checkKey(request, id, secret) {
+      const principal = await check(ctx, { kind: 'key', id, secret }, 'any')
+      if (!principal) throw refusal(ctx, failures, request)
+      const refused = refusedHere(ctx, request, principal)
+      if (refused) throw refused
+      return principal
+    },
+    async sessionBehind(cookie) {
+      return (await check(ctx, { kind: 'session', ...cookie }, 'any'))?.session ?? undefined
+    },
+  }
+}
+
+/** A session stands for another key where the route is for admins. */
+function nameOf({ kind, id }: Credentials, access: Access | undefined): string {
+  return kind === 'session' && access === 'admin' ? `${id} admin` : id
+}
+
+async function check(
+  ctx: Ctx,
+  shown: Credentials,
+  access: Access | undefined,
+): Promise<Principal | undefined> {
+  const found = await ctx.directory[shown.kind](shown.id)
+  const right = timingSafeEqual(
+    Buffer.from(hashSecret(shown.secret), 'latin1'),
+    Buffer.from(found?.secretHash ?? NO_HASH, 'latin1'),
+  )
+  if (!right || !found || shown.secret === '') return undefined
+  const token = 'token' in found ? found.token : null
+  const session = 'session' in found ? found.session : null
+  // Neither is wider than its key: what stops the key stops it.
+  const key = 'key' in found ? found.key : await keyBehind(ctx, found, access)
+  if (!key || (key.wellKnown && !isLoopback(ctx.config.host))) return undefined
+  if (session) noteUse(ctx, session)
+  if (key.kind === 'admin') return unlessExpired(ctx, { kind: 'admin', key, session })
+  const account = await ctx.directory.account(key.accountId!)
+  if (!account) return undefined
+  const numbers = token?.numbers ? new Set(token.numbers) : null
+  return unlessExpired(ctx, { kind: 'account', account, key, token, session, numbers })
+}
+
+/** The key that made a token; of a session, the one that counts on this route. */
+async function keyBehind(
+  ctx: Ctx,
+  found: { token: Token } | { session: ConsoleSession },
+  access: Access | undefined,
+): Promise<Key | undefined> {
+  if ('token' in found) return (await ctx.directory.key(found.token.keyId))?.key
+  const { accountKeyId, adminKeyId } = found.session
+  for (const id of access === 'admin' ? [adminKeyId, accountKeyId] : [accountKeyId, adminKeyId]) {
+    const held = id === null ? undefined : await ctx.directory.key(id)
+    if (held) return held.key
+  }
+  return undefined
+}
+
+function unlessExpired(ctx: Ctx, principal: Principal): Principal | undefined {
+  return hasExpired(ctx, principal) ? undefined : principal
+}
+
+function hasExpired(ctx: Ctx, principal: Principal): boolean {
+  if (principal.session) return principal.session.expiresAt <= Date.now()
+  return principal.kind === 'account' && principal.token !== null
+    ? principal.token.expiresAt <= ctx.clock.now()
+    : false
+}
+
+function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError {
+  ctx.metrics.authFailures.inc()
+  const wait = failures.take(request.ip)
+  if (wait === 0) return new AppError('unauthorized', 'Unauthorized')
+  return new AppError(
+    'rate_limited',
+    'Too many failed attempts from this address; wait and check your keys',
+    { retryAfterMs: wait },
+  )
+}
+
+/**
+ * Lets every request in or turns it away. Hooks call back instead of returning promises: all requests pass them.
+ * The answer tells of an open request whether its caller would still be let in: for answers that last.
+ */
+export function registerAuthentication(
+  app: FastifyInstance,
+  ctx: Ctx,
+  authenticator: Authenticator,
+  localAdmin: boolean,
+): (request: FastifyRequest) => Promise<boolean> {
+  app.decorateRequest('principal', null)
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { config } = request.routeOptions
+    const { access, confined } = config
+    if (access === undefined || access === 'open') return done()
+    const enter = (principal: Principal) => {
+      request.principal = principal
+      done(refusedHere(ctx, request, principal) ?? refusalOf(principal, access, confined !== undefined))
+    }
+    if (localAdmin) return enter({ kind: 'admin', key: null, session: null })
+    const recent = authenticator.recent(request, config)
+    if (recent) enter(recent)
+    else authenticator.authenticate(request, config).then(enter, done)
+  })
+  return async (request) => {
+    const { config } = request.routeOptions
+    const { access, confined } = config
+    if (localAdmin || access === undefined || access === 'open') return true
+    try {
+      const recent = authenticator.recent(request, config)
+      const principal = recent ?? (await authenticator.authenticate(request, config))
+      request.principal = principal
+      return refusalOf(principal, access, confined !== undefined) === undefined
+    } catch (error) {
+      if (error instanceof AppError) return false
+      throw error
+    }
+  }
+}
+
+/** Keys that everybody knows are not good enough everywhere. */
+function refusedHere(ctx: Ctx, request: FastifyRequest, { key }: Principal): AppError | undefined {
+  return key?.wellKnown ? refusedUnderName(request, ctx.config) : undefined
+}
+
+/** Why this caller may not come in here, if so. */
+function refusalOf(principal: Principal, access: Access, confined: boolean): AppError | undefined {
+  if (access === 'admin' && principal.kind !== 'admin')
+    return new AppError('forbidden', 'This needs an admin key')
+  if (access === 'account' && principal.kind !== 'account')
+    return new AppError('forbidden', 'This needs a key of an account; an admin key belongs to none')
+  if (access === 'live key' && !isLiveKey(principal))
+    return new AppError(
+      'forbidden',
+      'This needs a live key of the account; test keys and tokens cannot do it',
+    )
+  if (principal.kind === 'account' && principal.numbers && !confined)
+    return new AppError('forbidden', 'This token is confined to some lines and cannot do that')
+  return undefined
+}
+
+function isLiveKey(principal: Principal): boolean {
+  return principal.kind === 'account' && principal.token === null && principal.account.world === 'live'
+}
+
+/** The account behind a request on a route with `access: 'account'` or `'live key'`. */
+export function accountOf(request: FastifyRequest): Account {
+  if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
+  return request.principal.account
+}
+
+/** The same with the lines a token confines it to. */
+export function actorOf(request: FastifyRequest): AccountPrincipal {
+  if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
+  return request.principal
+}

@@ -1,0 +1,35 @@
+import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { parseUrl } from '../../base/parse-url.js'
+import type { Config } from '../../config.js'
+import { AppError } from '../../core/errors.js'
+
+/** Nearly every request. */
+const USUAL = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
+
+/** Ends of names that nobody can have in the public name system. */
+const PRIVATE_ENDS = ['localhost', 'local', 'internal', 'test', 'home.arpa', 'lan']
+
+/**
+ * Why the development keys do not work under the name that a request calls this server by, if so. Everybody knows
+ * these keys, and loopback is no wall for a page in a browser: its owner lets its name lead to 127.0.0.1, and then
+ * the page may ask here whatever it likes. Only a name that somebody could own is dangerous so.
+ */
+export function refusedUnderName(request: FastifyRequest, config: Config): AppError | undefined {
+  if (USUAL.test(request.headers.host ?? 'localhost')) return undefined
+  const name = nameOf(`http://${request.headers.host}`)
+  if (name !== undefined && (isPrivate(name) || name === nameOf(config.publicUrl ?? ''))) return undefined
+  return new AppError(
+    'forbidden',
+    'The development keys work under local names only, such as 127.0.0.1: under this one, a page on the web could use them. Make a key of your own (trunkline key create), or set TRUNKLINE_PUBLIC_URL to this address.',
+  )
+}
+
+function isPrivate(name: string): boolean {
+  if (isIP(name) !== 0 || !name.includes('.')) return true
+  return PRIVATE_ENDS.some((end) => name.endsWith(`.${end}`))
+}
+
+function nameOf(url: string): string | undefined {
+  return parseUrl(url)?.hostname.replace(/^\[(.*)\]$|\.$/, '$1') || undefined
+}

@@ -1,0 +1,97 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type ErrorCode, HTTP_STATUS, MESSAGE_ERROR } from '../../core/errors.js'
+import type { Log } from '../../services/ctx.js'
+
+/** One place turns every error into an answer; the families of routes differ only in the body's shape. */
+export function createErrorHandler(log: Log) {
+  return (error: FastifyError | AppError | Error, request: FastifyRequest, reply: FastifyReply) => {
+    const known = error instanceof AppError ? error : fromFastify(error as FastifyError)
+    if (!known) {
+      log.error({ err: error, req: request.id, route: request.routeOptions.url }, 'request failed')
+      reply.header('x-should-retry', 'true')
+      return reply
+        .code(500)
+        .send(body(request, 'internal', 'Internal error. The server log has the details.', 500))
+    }
+    const status = HTTP_STATUS[known.code]
+    const { retryAfterMs, allow } = known.options
+    if (retryAfterMs !== undefined) {
+      reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1000)))
+      reply.header('retry-after-ms', Math.ceil(retryAfterMs))
+    }
+    if (allow) reply.header('allow', allow)
+    // The published client repeats 409 and 5xx by itself; it must do so only where a repeat can help.
+    if (status !== 429) reply.header('x-should-retry', status === 503 ? 'true' : 'false')
+    return reply.code(status).send(body(request, known.code, known.message, status, known.options))
+  }
+}
+
+function body(
+  request: FastifyRequest,
+  code: string,
+  message: string,
+  status: number,
+  { details, reason, errorCode }: AppError['options'] = {},
+) {
+  const path = request.url
+  if (path.startsWith('/v3/') || path.startsWith('/admin/') || path.startsWith('/sim/')) {
+    return { error: { code, message, ...(details === undefined ? {} : { details }) } }
+  }
+  const onMessages = /^\/api\/(send-|status|messages?\/|v2\/messages)/.test(path) && status !== 401
+  return {
+    status: 'ERROR',
+    message,
+    ...(onMessages ? { error_code: errorCode ?? messageCode(status), error_message: message } : {}),
+    ...(reason === undefined ? {} : { error: reason, error_message: message }),
+  }
+}
+
+function messageCode(status: number): number {
+  if (status === 429) return MESSAGE_ERROR.rateLimit
+  return status >= 500 ? MESSAGE_ERROR.internal : MESSAGE_ERROR.validation
+}
+
+const FASTIFY_CODES: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'Content-Type must be application/json or application/x-www-form-urlencoded',
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than this route takes'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'Content-Length does not match the body'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid', 'The body is empty; send a JSON object'],
+  FST_ERR_BAD_URL: ['invalid', 'The path is not valid'],
+  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'A part of the path is longer than 512 characters'],
+}
+
+interface AjvFault {
+  instancePath: string
+  keyword: string
+  params: Record<string, unknown>
+  message?: string
+}
+
+function fromFastify(error: FastifyError): AppError | undefined {
+  if (error.validation?.[0])
+    return new AppError('invalid', describe(error.validation[0] as unknown as AjvFault))
+  const known = FASTIFY_CODES[error.code]
+  if (known) return new AppError(...known)
+  if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500)
+    return new AppError('invalid', error.message)
+  return undefined
+}
+
+/** A validation fault as a sentence that starts with the field. */
+function describe(fault: AjvFault): string {
+  const field = fault.instancePath.slice(1).replaceAll('/', '.')
+  const at = (name: string) => (field ? `${field}.${name}` : name)
+  switch (fault.keyword) {
+    case 'required':
+      return `missing required parameter: ${at(String(fault.params.missingProperty))}`
+    case 'enum':
+      return `${field}: must be one of ${(fault.params.allowedValues as unknown[]).join(', ')}`
+    case 'additionalProperties':
+      return `${at(String(fault.params.additionalProperty))}: not a field of this request`
+    default:
+      return `${field || 'body'}: ${fault.message ?? 'is not valid'}`
+  }
+}

@@ -1,0 +1,48 @@
+import { AppError } from '../../core/errors.js'
+
+/**
+ * A sliding log per name: never more than `limit` in any window. A refilled bucket of the same size would let
+ * almost twice as many through in some windows.
+ */
+export interface Limiter {
+  /** Milliseconds to wait, or 0 when it may go now (and counts). */
+  take(name: string, limit?: number): number
+  /** The same without counting. */
+  wait(name: string): number
+}
+
+/** The interface's limit on lists of messages, shared among the processes on one database. */
+export function takeTurn(lists: Limiter, name: string, nodes: number): void {
+  const wait = lists.take(name, Math.max(1, Math.floor(100 / nodes)))
+  if (wait > 0)
+    throw new AppError('rate_limited', 'Too Many Requests: at most 100 in 10 seconds', { retryAfterMs: wait })
+}
+
+const NAMES_KEPT = 10_000
+
+export function createLimiter(defaultLimit: number, windowMs: number, now: () => number): Limiter {
+  const logs = new Map<string, number[]>()
+  const recent = (name: string): number[] => {
+    const since = now() - windowMs
+    const log = logs.get(name) ?? []
+    let old = 0
+    while (old < log.length && log[old]! <= since) old++
+    if (old > 0) log.splice(0, old)
+    return log
+  }
+  const waitFor = (log: number[], limit: number) =>
+    log.length < limit ? 0 : Math.max(1, log[log.length - limit]! + windowMs - now())
+
+  return {
+    take(name, limit = defaultLimit) {
+      const log = recent(name)
+      const wait = waitFor(log, limit)
+      if (wait > 0) return wait
+      log.push(now())
+      if (!logs.has(name) && logs.size >= NAMES_KEPT) logs.clear()
+      logs.set(name, log)
+      return 0
+    },
+    wait: (name) => waitFor(recent(name), defaultLimit),
+  }
+}

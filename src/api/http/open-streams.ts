@@ -1,0 +1,73 @@
+import type { FastifyRequest } from 'fastify'
+import { ACCESS_TOPIC } from '../../base/wakes.js'
+import { AppError } from '../../core/errors.js'
+import type { Ctx } from '../../services/ctx.js'
+import { actorOf } from './auth.js'
+
+/** Answers that last, and what ends them before their time. */
+export interface OpenStreams {
+  /** Counts one in, or refuses it. The answer counts it out again. */
+  admit(request: FastifyRequest, finish: (reason: string) => void): () => void
+  closeAll(reason: string): void
+}
+
+/** Streams that one key, with the tokens it made, may have open at one process. */
+export const MAX_STREAMS = 1000
+/** Machine time. */
+const CHECK_MS = 500
+
+interface Guest {
+  request: FastifyRequest
+  finish: (reason: string) => void
+}
+
+/** `mayStay` says whether the caller of an open request would still be let in. */
+export function createOpenStreams(
+  ctx: Ctx,
+  mayStay: (request: FastifyRequest) => Promise<boolean>,
+): OpenStreams {
+  const byKey = new Map<string, Set<Guest>>()
+  let closing: string | undefined
+  let checking: NodeJS.Timeout | undefined
+  const all = () => [...byKey.values()].flatMap((guests) => [...guests])
+
+  /** One question for all that came with the same credentials. */
+  async function check() {
+    const answers = new Map<string, Promise<boolean>>()
+    for (const guest of all()) {
+      const { token, session, key } = actorOf(guest.request)
+      const name = token ? `token ${token.id}` : session ? `session ${session.id}` : `key ${key.id}`
+      // Not being able to tell is no reason to send somebody away.
+      const answer = answers.get(name) ?? mayStay(guest.request).catch(() => true)
+      answers.set(name, answer)
+      if (!(await answer)) guest.finish('no longer authorized')
+    }
+  }
+
+  ctx.wakes.on(ACCESS_TOPIC, () => void check())
+  return {
+    admit(request, finish) {
+      const { key } = actorOf(request)
+      const guests = byKey.get(key.id) ?? new Set()
+      if (guests.size >= MAX_STREAMS)
+        throw new AppError('rate_limited', `At most ${MAX_STREAMS} streams may be open at once`)
+      const guest = { request, finish }
+      byKey.set(key.id, guests.add(guest))
+      ctx.metrics.eventStreams.inc()
+      checking ??= setInterval(() => void check(), CHECK_MS).unref()
+      if (closing !== undefined) finish(closing)
+      return () => {
+        if (!guests.delete(guest)) return
+        ctx.metrics.eventStreams.dec()
+        if (guests.size === 0 && byKey.get(key.id) === guests) byKey.delete(key.id)
+        if (byKey.size > 0) return
+        clearInterval(checking)
+        checking = undefined
+      }
+    },
+    closeAll(reason) {
+      closing = reason
+      for (const guest of all()) guest.finish(reason)
+    },
+  }
+}

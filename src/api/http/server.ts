@@ -1,0 +1,262 @@
+import type { Server } from 'node:http'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
+import { VERSION } from '../../base/version.js'
+import { AppError } from '../../core/errors.js'
+import type { Ctx } from '../../services/ctx.js'
+import { registerAccount } from '../accounts/account.js'
+import { registerConsoleSession } from '../accounts/console-session.js'
+import { registerSeats } from '../accounts/seats.js'
+import { registerTokenList } from '../accounts/token-list.js'
+import { registerTokens } from '../accounts/tokens.js'
+import { registerAdminAccounts } from '../admin/accounts.js'
+import { registerAdminBlockedCallers } from '../admin/blocked-callers.js'
+import { registerAdminConversations } from '../admin/conversations.js'
+import { registerAdminDrivers } from '../admin/drivers.js'
+import { registerAdminKeys } from '../admin/keys.js'
+import { registerAdminLines } from '../admin/lines.js'
+import { registerAdminSeal } from '../admin/seal.js'
+import { registerAdminSeats } from '../admin/seats.js'
+import { registerCalls } from '../calls/calls.js'
+import { registerCallForwarding } from '../calls/forwarding.js'
+import { registerContactBulk } from '../contacts/bulk.js'
+import { registerContactConsent } from '../contacts/consent.js'
+import { registerContacts } from '../contacts/contacts.js'
+import { registerContactCreate } from '../contacts/create.js'
+import { registerEvents } from '../events/events.js'
+import { registerGroupDetails } from '../groups/details.js'
+import { registerGroups } from '../groups/groups.js'
+import { registerGroupPhoto } from '../groups/photo.js'
+import { registerConversations } from '../insight/conversations.js'
+import { registerOverview } from '../insight/overview.js'
+import { registerSearch } from '../insight/search.js'
+import { registerWhy } from '../insight/why.js'
+import { registerCallbacks } from '../lines/callbacks.js'
+import { registerContactSharing } from '../lines/contact-sharing.js'
+import { registerLines } from '../lines/lines.js'
+import { registerLookups } from '../lines/lookups.js'
+import { registerLineReport } from '../lines/report.js'
+import { registerLocation } from '../location/location.js'
+import { registerMedia } from '../media/media.js'
+import { registerUploads } from '../media/uploads.js'
+import { registerAppCards } from '../messages/app-cards.js'
+import { registerCarousel } from '../messages/carousel.js'
+import { registerMessageDelete } from '../messages/delete.js'
+import { registerLegacyMessages } from '../messages/legacy.js'
+import { registerMessages } from '../messages/messages.js'
+import { registerPresence } from '../messages/presence.js'
+import { registerScheduledMessages } from '../messages/scheduled.js'
+import { registerMessageTimeline } from '../messages/timeline.js'
+import { registerConsole } from '../pages/console.js'
+import { registerDocs } from '../pages/docs.js'
+import { registerOps } from '../pages/ops.js'
+import { registerSimCalls } from '../sim/calls.js'
+import { registerSimClock } from '../sim/clock.js'
+import { registerSimFaults } from '../sim/faults.js'
+import { registerSimGroups } from '../sim/groups.js'
+import { registerSimInbox } from '../sim/inbox.js'
+import { registerSimLocation } from '../sim/location.js'
+import { registerSimOutboundCalls } from '../sim/outbound-calls.js'
+import { registerSimPhoneActs } from '../sim/phone-acts.js'
+import { registerSim } from '../sim/phones.js'
+import { registerSimPresence } from '../sim/presence.js'
+import { registerSimProfile } from '../sim/profile.js'
+import { registerSimScreens } from '../sim/screens.js'
+import { registerSimSnapshots } from '../sim/snapshots.js'
+import { registerSimWorld } from '../sim/world.js'
+import { registerHosted } from '../verify/hosted.js'
+import { registerVerifyServices } from '../verify/services.js'
+import { registerTotp } from '../verify/totp.js'
+import { registerVerifications } from '../verify/verifications.js'
+import { registerVerifiedContacts } from '../verify/verified-contacts.js'
+import { registerWebhookDeliveries } from '../webhooks/deliveries.js'
+import { registerWebhookFeed } from '../webhooks/feed.js'
+import { registerWebhooks } from '../webhooks/webhooks.js'
+import { createAuthenticator, registerAuthentication } from './auth.js'
+import { checkText, newRequestId, registerBodyParsers } from './body.js'
+import { COMPILERS, serializers, validators } from './compilers.js'
+import { createErrorHandler } from './errors.js'
+import { createLimiter } from './limits.js'
+import { createNotFound } from './not-found.js'
+import { registerPolicies } from './policies.js'
+import { answerBrokenRequest } from './socket-errors.js'
+
+export interface ServerOptions {
+  /** Make the API document from the routes; else the one that was made before is shown. */
+  document: boolean
+  /** Every request acts as an admin: for a server that listens nowhere. */
+  localAdmin: boolean
+  isReady(): boolean
+  advance(ms: number): Promise<void>
+  liveNodes(): number
+}
+
+/** The HTTP face: one auth hook, one error handler, and the routes. */
+export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<FastifyInstance> {
+  const settings: FastifyHttpOptions<Server> = {
+    bodyLimit: 1 << 20,
+    // Slow clients are cut off long before Node's own limits would.
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 },
+    routerOptions: { maxParamLength: 512 },
+    genReqId: newRequestId,
+    logger: false,
+    exposeHeadRoutes: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => createErrorHandler(ctx.log)(error, request, reply),
+    forceCloseConnections: 'idle',
+    schemaController: { compilersFactory: COMPILERS },
+  }
+  const app = Fastify(settings).withTypeProvider<TypeBoxTypeProvider>()
+  registerBodyParsers(app)
+  app.setValidatorCompiler(validators())
+  app.setSerializerCompiler(serializers())
+  app.setErrorHandler(createErrorHandler(ctx.log))
+  registerPolicies(app)
+  const notFound = createNotFound(app)
+  app.setNotFoundHandler(notFound)
+  app.decorateRequest('rawBody', null)
+
+  const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
+  const authenticator = createAuthenticator(ctx, failures)
+  const mayStay = registerAuthentication(app, ctx, authenticator, options.localAdmin)
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (request.routeOptions.config.verbatim) return done()
+    try {
+      if (request.url.includes('?')) checkQuery(request.query as Record<string, unknown>)
+      const params = request.params as Record<string, string>
+      for (const name in params) checkText(params[name]!, name)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  // When the answer is made, not when it is sent: that would cost every request two more listeners.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const route = request.routeOptions.url ?? 'none'
+    ctx.metrics.countRequest(request.method, route, reply.statusCode)
+    if (ctx.log.isLevelEnabled('debug')) {
+      const fields = {
+        req: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      }
+      ctx.log.debug(fields, 'request')
+    }
+    done(null, payload)
+  })
+
+  if (options.document)
+    await app.register((await import('@fastify/swagger')).default, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'Trunkline',
+          version: VERSION,
+          description: 'One HTTP API for iMessage, SMS, MMS and RCS through phone lines you own.',
+        },
+        components: {
+          securitySchemes: {
+            keyId: { type: 'apiKey', in: 'header', name: 'sb-api-key-id' },
+            keySecret: { type: 'apiKey', in: 'header', name: 'sb-api-secret-key' },
+            token: {
+              type: 'http',
+              scheme: 'bearer',
+              description: 'A temporary token, see POST /v3/auth/tokens',
+            },
+            basic: {
+              type: 'http',
+              scheme: 'basic',
+              description: "A key's id and secret, where a route says so",
+            },
+          },
+        },
+        security: [{ keyId: [], keySecret: [] }, { token: [] }],
+      },
+    })
+  await app.register(async (routes) => {
+    registerDocs(routes)
+    registerOps(routes, ctx, options)
+    registerLines(routes, ctx)
+    registerCallForwarding(routes, ctx)
+    registerSeats(routes, ctx)
+    registerAccount(routes, ctx)
+    registerLookups(routes, ctx)
+    const lists = createLimiter(100, 10_000, ctx.clock.now)
+    registerMessages(routes, ctx, lists, options.liveNodes)
+    registerLegacyMessages(routes, ctx, lists, options.liveNodes)
+    registerMessageDelete(routes, ctx)
+    registerWhy(routes, ctx)
+    registerMessageTimeline(routes, ctx)
+    registerConversations(routes, ctx)
+    registerSearch(routes, ctx, options.liveNodes)
+    registerOverview(routes, ctx)
+    registerLineReport(routes, ctx)
+    registerCalls(routes, ctx)
+    registerTokenList(routes, ctx)
+    registerScheduledMessages(routes, ctx)
+    registerCarousel(routes, ctx)
+    registerAppCards(routes, ctx)
+    registerPresence(routes, ctx)
+    registerTokens(routes, ctx)
+    registerWebhookDeliveries(routes, ctx)
+    registerContacts(routes, ctx)
+    registerContactCreate(routes, ctx)
+    registerContactBulk(routes, ctx)
+    registerContactConsent(routes, ctx)
+    registerVerifiedContacts(routes, ctx)
+    registerGroups(routes, ctx)
+    registerGroupDetails(routes, ctx)
+    registerAdminAccounts(routes, ctx)
+    registerAdminBlockedCallers(routes, ctx)
+    registerAdminConversations(routes, ctx)
+    registerAdminKeys(routes, ctx)
+    registerAdminDrivers(routes, ctx)
+    registerAdminLines(routes, ctx)
+    registerAdminSeats(routes, ctx)
+    registerAdminSeal(routes, ctx)
+    registerTotp(routes, ctx)
+    registerVerifyServices(routes, ctx)
+    registerVerifications(routes, ctx)
+    registerHosted(routes, ctx)
+    registerLocation(routes, ctx, mayStay)
+    registerEvents(routes, ctx, mayStay)
+    registerWebhookFeed(routes, ctx, mayStay)
+    registerContactSharing(routes, ctx)
+    registerWebhooks(routes, ctx)
+    registerSim(routes, ctx)
+    registerSimInbox(routes, ctx)
+    registerSimWorld(routes, ctx)
+    registerSimFaults(routes, ctx)
+    registerSimPhoneActs(routes, ctx)
+    registerSimSnapshots(routes, ctx)
+    registerSimClock(routes, ctx, options)
+    registerSimCalls(routes, ctx)
+    registerSimOutboundCalls(routes, ctx)
+    registerMedia(routes, ctx)
+    await registerUploads(routes, ctx)
+    await registerCallbacks(routes, ctx)
+    await registerGroupPhoto(routes, ctx)
+    registerSimGroups(routes, ctx)
+    registerSimLocation(routes, ctx)
+    registerSimProfile(routes, ctx)
+    registerSimPresence(routes, ctx)
+    registerSimScreens(routes, ctx, mayStay)
+    registerConsoleSession(routes, ctx, authenticator)
+    registerConsole(routes)
+  })
+  await app.ready()
+  return app
+}
+
+/** A parameter given twice is refused, an empty one counts as absent. */
+function checkQuery(query: Record<string, unknown> | undefined): void {
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (Array.isArray(value)) throw new AppError('invalid', `${name}: given more than once`)
+    if (value === '') delete query![name]
+    else if (typeof value === 'string') checkText(value, name)
+  }
+}

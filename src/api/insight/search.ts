@@ -1,0 +1,64 @@
+import { Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import { parseSearch } from '../../core/insight/search.js'
+import type { Ctx } from '../../services/ctx.js'
+import { LOOKED_AT, searchMessages } from '../../services/insight/search.js'
+import { findGroups } from '../../storage/groups/groups.js'
+import { actorOf } from '../http/auth.js'
+import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
+import { createLimiter, takeTurn } from '../http/limits.js'
+import type { Routes } from '../http/routes.js'
+import { MessageRecord, nullable, toRecord } from '../messages/wire.js'
+
+const LANGUAGE = [
+  'Words and "phrases" are looked for in the text and in what went wrong. Filters: to:, from:, with: (the other side) and line: take a number, the beginning of one with its plus, or some of its digits;',
+  'group: an id; run: a test run; is: failed, scheduled, queued, pending, sent, delivered, received, inbound, outbound or downgraded; has: media, reply, card, location, style or error; service: imessage, rcs or sms; text: a word or "phrase";',
+  'after: and before: how long ago (10m, 2h, 7d) or a time in ISO 8601. All must hold; a minus before one turns it round. Example: to:+1202 is:failed after:2h -has:media "your code".',
+].join(' ')
+
+export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): void {
+  const turns = createLimiter(100, 10_000, ctx.clock.now)
+  app.get(
+    '/v3/search',
+    {
+      config: { access: 'account', confined: 'to its lines' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'Search messages',
+        description: `Newest first. ${LANGUAGE} One call looks at no more than ${LOOKED_AT} messages; what is older is searched with next_cursor. At most 100 requests in 10 seconds per account. A token that is confined to some lines searches those.`,
+        querystring: Type.Object({
+          q: Type.Optional(Type.String({ maxLength: 1000, description: 'What to look for; empty: all' })),
+          ...pageQuery(200, 50),
+        }),
+        response: {
+          200: Type.Object({
+            data: Type.Array(MessageRecord),
+            looked_at: Type.Integer({ description: 'Messages this call looked at' }),
+            searched_back_to: nullable('string', 'How far back it looked; null when there is nothing'),
+            next_cursor: NextCursor,
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const actor = actorOf(request)
+      takeTurn(turns, actor.account.id, liveNodes())
+      const { q = '', limit = 50, cursor } = request.query
+      const search = parseSearch(q, ctx.clock.now())
+      const place = cursor === undefined ? undefined : placesOf(cursor, 1)[0]
+      const found = await searchMessages(ctx, actor, search, place, Math.min(limit, 200))
+      const groups = await findGroups(
+        ctx.db,
+        found.messages.flatMap((message) => message.groupId ?? []),
+      )
+      return {
+        data: found.messages.map((message) =>
+          toRecord(message, actor.account, groups.get(message.groupId ?? '')),
+        ),
+        looked_at: found.looked,
+        searched_back_to: found.lookedBackTo === undefined ? null : formatTime(found.lookedBackTo),
+        next_cursor: found.next ? placeText(found.next) : null,
+      }
+    },
+  )
+}

@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import type { Ctx } from '../../services/ctx.js'
+import { ask } from '../../services/lines/actions.js'
+import { CALLBACK } from '../../services/lines/driver-host.js'
+import { findLine } from '../../storage/lines/lines.js'
+import { NO_ROUTE } from '../http/not-found.js'
+import type { Routes } from '../http/routes.js'
+
+const BODY_LIMIT = 4 << 20
+const METHODS = ['GET', 'POST', 'PUT'] as const
+
+const Params = Type.Object({
+  line: Type.String({ description: 'Id of the line' }),
+  token: Type.String({ description: 'What only the carrier was told' }),
+})
+
+/**
+ * Where carriers call a line. The address itself is the secret: it is made for one line, and a wrong one looks like
+ * none at all. When the line cannot take it right now the carrier is told to come again.
+ */
+export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
+  await app.register(async (scope) => {
+    // Carriers send what they like; their driver reads it.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
+      done(null, body),
+    )
+    // Before the body: a stranger's is not read.
+    scope.addHook('onRequest', async (request) => {
+      const { line, token } = addressOf(request)
+      if (!ctx.vault.isSigned(CALLBACK, line, token)) throw new AppError('not_found', NO_ROUTE)
+    })
+
+    const take = async (request: FastifyRequest, reply: FastifyReply) => {
+      const { line: id, path } = addressOf(request)
+      const line = await findLine(ctx.db, id)
+      if (!line) throw new AppError('not_found', NO_ROUTE)
+      const answer = await ask(ctx, line, 'callback', {
+        method: request.method,
+        path,
+        headers: headersOf(request),
+        body: Buffer.isBuffer(request.body) ? request.body.toString('base64') : '',
+      })
+      const { status, body, contentType } = answer ?? {}
+      if (!Number.isInteger(status) || status < 200 || status > 599)
+        throw new AppError('unavailable', 'The line did not say how it went', { retryAfterMs: 2000 })
+      reply.code(status)
+      if (typeof body === 'string') return reply.type(contentType ?? 'text/plain; charset=utf-8').send(body)
+      return reply.send(status === 204 ? undefined : (body ?? {}))
+    }
+    for (const method of METHODS)
+      for (const url of ['/callbacks/:line/:token', '/callbacks/:line/:token/*'])
+        scope.route({
+          method,
+          url,
+          config: { access: 'open', verbatim: true },
+          bodyLimit: BODY_LIMIT,
+          schema: {
+            hide: url.endsWith('*'),
+            tags: ['Operations'],
+            summary: "Take a carrier's call",
+            description:
+              'For carriers only: a line hands them this address. More path may follow, as the carrier likes.',
+            params: Params,
+            response: { 200: Type.Unknown({ description: 'Whatever the carrier wants to hear' }) },
+          },
+          handler: take,
+        })
+  })
+}
+
+/** From the address as it came: what the carrier put behind ours is its own. */
+function addressOf(request: FastifyRequest): { line: string; token: string; path: string } {
+  const [, line = '', token = '', path = ''] =
+    /^\/callbacks\/([^/?]+)\/([^/?]+)(.*)$/s.exec(request.raw.url ?? '') ?? []
+  return { line, token, path }
+}
+
+function headersOf(request: FastifyRequest): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    ),
+  )
+}

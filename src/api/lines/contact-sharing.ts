@@ -1,0 +1,224 @@
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import { type CardChange, profileOf } from '../../core/lines/profile.js'
+import type { Ctx } from '../../services/ctx.js'
+import {
+  claimProfileShare,
+  readProfile,
+  requestProfileChange,
+  requireProfileLine,
+  shareProfile,
+  wakeProfile,
+} from '../../services/lines/profile.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { actorOf } from '../http/auth.js'
+import { checkUrl, requirePhone } from '../http/fields.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
+
+/** The name and photo a line shows to others. This resource's names are camelCase on the wire. */
+
+const fromNumber = Type.String({ description: 'A dedicated Mac line, E.164', examples: ['+12025550100'] })
+const name = (description: string) =>
+  Type.Optional(Type.String({ maxLength: 100, description: `${description}; empty takes it away` }))
+
+const ProfileBody = Type.Object({
+  fromNumber,
+  firstName: name('First name'),
+  lastName: name('Last name'),
+  displayName: name('What is shown; without it, first and last name'),
+  photoUrl: Type.Optional(
+    Type.String({ maxLength: 2048, description: 'HTTPS URL of a JPEG or PNG of at most 5 MB' }),
+  ),
+  clearPhoto: Type.Optional(Type.Boolean({ description: 'true takes the photo away' })),
+})
+const LineBody = Type.Object({ fromNumber })
+const ShareBody = Type.Object({
+  fromNumber,
+  toNumber: Type.String({ description: 'Who gets name and photo, E.164', examples: ['+12025550101'] }),
+})
+
+const LINE_ALIASES = { fromNumber: ['from_number'] } as const
+const PROFILE_ALIASES = {
+  ...LINE_ALIASES,
+  firstName: ['first_name'],
+  lastName: ['last_name'],
+  displayName: ['display_name'],
+  photoUrl: ['photo_url'],
+  clearPhoto: ['clear_photo'],
+} as const
+const SHARE_ALIASES = { ...LINE_ALIASES, toNumber: ['to_number', 'number'] } as const
+
+const status = Type.String({ description: 'OK' })
+const ProfileWire = Type.Object({
+  hasProfile: Type.Boolean({ description: 'Whether the line has a name or a photo' }),
+  sharingEnabled: Type.Boolean({ description: 'Whether it shows them' }),
+  firstName: nullable('string', 'First name'),
+  lastName: nullable('string', 'Last name'),
+  displayName: nullable('string', 'What is shown'),
+  hasPhoto: Type.Boolean({ description: 'Whether it has a photo' }),
+  publishRecordPresent: Type.Boolean({ description: 'Whether the carrier holds them' }),
+})
+const AcceptedWire = Type.Object({
+  status,
+  request_id: Type.String({ description: 'Names the request in the contact_profile event that ends it' }),
+  data: ProfileWire,
+})
+
+export function registerContactSharing(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const, confined: 'to its lines' as const }
+  const tags = ['Contact sharing']
+
+  for (const url of ['/api/v2/contact-sharing/profile', '/api/v2/contact-profile']) {
+    app.post(
+      url,
+      {
+        config: { ...config, swaggerTransform: documentAliases(PROFILE_ALIASES) },
+        preValidation: withAliases(PROFILE_ALIASES),
+        schema: {
+          tags,
+          summary: 'Change the name and photo of a line',
+          description:
+            'Answers when the change is taken down; the event contact_profile.completed or contact_profile.failed tells its end. `data` shows what the change will lead to. Dedicated Mac lines only.',
+          deprecated: url.endsWith('contact-profile'),
+          body: ProfileBody,
+          response: { 202: AcceptedWire },
+        },
+      },
+      async (request, reply) => {
+        const change = changeOf(ctx, request.body)
+        const actor = actorOf(request)
+        const from = await requireProfileLine(ctx, actor, lineNumber(request.body.fromNumber))
+        const effect = async (sql: Parameters<typeof requestProfileChange>[1]) => {
+          const { id, card } = await requestProfileChange(ctx, sql, actor, from, change)
+          return { status: 202, body: { status: 'OK', request_id: id, data: profileWire(profileOf(card)) } }
+        }
+        return answerOnce(ctx, request, reply, effect, {
+          after: () => wakeProfile(ctx, from),
+          retries: 'anew',
+        })
+      },
+    )
+  }
+  app.delete(
+    '/api/v2/contact-sharing/profile',
+    {
+      config: { ...config, swaggerTransform: documentAliases(LINE_ALIASES) },
+      preValidation: withAliases(LINE_ALIASES),
+      schema: {
+        tags,
+        summary: 'Take the name and photo of a line away',
+        description: 'Taken down and carried out like a change. Dedicated Mac lines only.',
+        body: LineBody,
+        response: { 202: AcceptedWire },
+      },
+    },
+    async (request, reply) => {
+      const actor = actorOf(request)
+      const from = await requireProfileLine(ctx, actor, lineNumber(request.body.fromNumber))
+      const { id, card } = await ctx.db.tx((sql) =>
+        requestProfileChange(ctx, sql, actor, from, { remove: true }),
+      )
+      wakeProfile(ctx, from)
+      reply.code(202)
+      return { status: 'OK', request_id: id, data: profileWire(profileOf(card)) }
+    },
+  )
+  app.get(
+    '/api/v2/contact-sharing/state',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Name and photo that a line shows now',
+        description: 'Dedicated Mac lines only.',
+        querystring: Type.Object({
+          fromNumber: Type.Optional(fromNumber),
+          from_number: Type.Optional(
+            Type.String({ description: 'The same, in the spelling of other routes', deprecated: true }),
+          ),
+        }),
+        response: { 200: Type.Object({ status, data: ProfileWire }) },
+      },
+    },
+    async (request) => {
+      const number = request.query.fromNumber ?? request.query.from_number
+      if (number === undefined) throw new AppError('invalid', 'missing required parameter: fromNumber')
+      const from = await requireProfileLine(ctx, actorOf(request), lineNumber(number))
+      return { status: 'OK', data: profileWire(await readProfile(ctx, from)) }
+    },
+  )
+  app.post(
+    '/api/v2/contact-sharing/share',
+    {
+      config: { ...config, swaggerTransform: documentAliases(SHARE_ALIASES) },
+      preValidation: withAliases(SHARE_ALIASES),
+      schema: {
+        tags,
+        summary: 'Give the name and photo of a line to a person',
+        description:
+          'Needs an iMessage conversation with that person. Once in 24 hours per person and line; more often is answered but does nothing. Dedicated Mac lines only.',
+        body: ShareBody,
+        response: {
+          200: Type.Object({
+            status,
+            requested: Type.Boolean({ description: 'Whether this request gave it' }),
+            deduplicated: Type.Boolean({ description: 'Whether the person has it from an earlier request' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const from = await requireProfileLine(ctx, actorOf(request), lineNumber(body.fromNumber))
+      const to = requirePhone('toNumber', body.toNumber)
+      if (to === from.line.number) throw new AppError('invalid', 'toNumber: is the line itself')
+      const answer = await answerOnce(ctx, request, reply, async (sql) => {
+        const requested = await claimProfileShare(ctx, sql, from, to)
+        return { status: 200, body: { status: 'OK', requested, deduplicated: !requested } }
+      })
+      // Also for a repeat: the first request may have been cut off here.
+      if (answer.requested) await shareProfile(ctx, from, to)
+      return answer
+    },
+  )
+}
+
+function lineNumber(text: string): string {
+  return requirePhone('fromNumber', text)
+}
+
+function changeOf(ctx: Ctx, body: Static<typeof ProfileBody>): CardChange {
+  const { photoUrl, clearPhoto } = body
+  if (photoUrl && clearPhoto) {
+    throw new AppError('invalid', 'photoUrl and clearPhoto: give one of them, a new photo or none at all')
+  }
+  checkUrl(ctx, 'photoUrl', photoUrl)
+  const change: CardChange = {}
+  for (const name of ['firstName', 'lastName', 'displayName'] as const) {
+    const text = body[name]
+    if (text !== undefined) change[name] = text.trim()
+  }
+  if (photoUrl) change.photoUrl = photoUrl
+  if (clearPhoto) change.photoUrl = null
+  if (Object.keys(change).length === 0) {
+    throw new AppError(
+      'invalid',
+      'There is nothing to change: give firstName, lastName, displayName, photoUrl or clearPhoto',
+    )
+  }
+  return change
+}
+
+function profileWire(profile: ReturnType<typeof profileOf>): Static<typeof ProfileWire> {
+  return {
+    hasProfile: profile.hasProfile,
+    sharingEnabled: profile.sharingEnabled,
+    firstName: profile.firstName,
+    lastName: profile.lastName,
+    displayName: profile.displayName,
+    hasPhoto: profile.hasPhoto,
+    publishRecordPresent: profile.hasProfile,
+  }
+}

@@ -1,0 +1,95 @@
+import { Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import { assignmentOf } from '../../core/lines/health.js'
+import type { Ctx } from '../../services/ctx.js'
+import { linesOf } from '../../services/messages/outbound.js'
+import { type KnownLine, listKnownLines } from '../../storage/lines/states.js'
+import { accountOf, actorOf } from '../http/auth.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
+
+const LineState = Type.Object({
+  worker_id: Type.String({ description: 'Id of the line' }),
+  sendblue_number: nullable('string', 'The line, E.164'),
+  status: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'],
+    description:
+      'What the line last said of its connection. OFFLINE: messages wait. UNKNOWN: no process drives the line at the moment.',
+  }),
+  assignment: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['assigned', 'shared', 'grace_period'],
+    description:
+      'assigned: of this account alone. shared: with others. grace_period: taken away, but usable until effective_until; Trunkline takes lines away at once and never says it.',
+  }),
+  status_changed_at: nullable('string', 'When it came into this status; null while UNKNOWN'),
+  degraded_since: nullable('string', 'Since when it is DEGRADED; null when it is not'),
+  effective_until: nullable('string', 'End of a time of grace; null'),
+  blocked_at: nullable('string', 'Since when the line may send nothing; then its status is OFFLINE'),
+})
+
+export function registerLines(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/api/lines',
+    {
+      config: { access: 'account', confined: 'to its lines' },
+      schema: {
+        tags: ['Lines'],
+        summary: 'List lines',
+        description: 'The numbers to send from. A token that is confined to some lines sees those.',
+        response: {
+          200: Type.Object({
+            numbers: Type.Array(Type.String(), { description: 'E.164, own lines before shared ones' }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const lines = [...(await linesOf(ctx, actorOf(request))).values()].map(({ line }) => line)
+      const own = lines.filter((line) => line.kind === 'dedicated')
+      const shared = lines.filter((line) => line.kind === 'shared')
+      return { numbers: [...own, ...shared].map((line) => line.number) }
+    },
+  )
+
+  app.get(
+    '/api/v2/lines/state',
+    {
+      config: { access: 'account' },
+      schema: {
+        tags: ['Lines'],
+        summary: 'How the lines are',
+        description:
+          'The lines of the account and the last change of each. Every process answers the same, whichever drives the line.',
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            snapshot_at: Type.String({ description: 'When this was read, ISO 8601' }),
+            data: Type.Array(LineState),
+          }),
+        },
+      },
+    },
+    async (request) => ({
+      status: 'OK',
+      snapshot_at: formatTime(ctx.clock.now()),
+      data: (await listKnownLines(ctx.db, accountOf(request).id)).map(stateWire),
+    }),
+  )
+}
+
+function stateWire({ line, health }: KnownLine) {
+  const time = (at: number | null | undefined) => (at == null ? null : formatTime(at))
+  const { blockedAt } = line
+  return {
+    worker_id: line.id,
+    sendblue_number: line.number,
+    status: blockedAt === null ? (health?.state ?? 'UNKNOWN') : 'OFFLINE',
+    assignment: assignmentOf(line),
+    status_changed_at: time(blockedAt ?? health?.changedAt),
+    degraded_since: blockedAt === null ? time(health?.degradedSince) : null,
+    effective_until: null,
+    blocked_at: time(blockedAt),
+  }
+}

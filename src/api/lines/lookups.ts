@@ -1,0 +1,50 @@
+import { Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import { toE164 } from '../../core/phone-number.js'
+import type { Ctx } from '../../services/ctx.js'
+import { evaluateService } from '../../services/lines/lookups.js'
+import { actorOf } from '../http/auth.js'
+import type { Routes } from '../http/routes.js'
+
+export function registerLookups(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/api/evaluate-service',
+    {
+      config: { access: 'account', confined: 'to its lines' },
+      schema: {
+        tags: ['Lookups'],
+        summary: 'Is somebody on iMessage?',
+        description:
+          'One of the lines of the account that is on iMessage is asked. A yes is no promise of delivery. For an e-mail address SMS means that it is not on iMessage. When no line can tell, the answer is 503 and may be asked for again.',
+        querystring: Type.Object({
+          number: Type.Optional(Type.String({ description: 'Phone number in E.164, or e-mail address' })),
+          from_number: Type.Optional(Type.String({ description: 'Not used', deprecated: true })),
+        }),
+        response: {
+          200: Type.Object({
+            number: Type.String({ description: 'What was asked about, in E.164 or in lower case' }),
+            service: Type.Unsafe<string>({
+              type: 'string',
+              enum: ['iMessage', 'SMS'],
+              description: 'iMessage, or SMS when it is not',
+            }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { number } = request.query
+      if (!number) throw new AppError('invalid', 'missing required parameter: number')
+      const address = number.includes('@') ? toEmail(number) : toE164(number)
+      if (!address)
+        throw new AppError('invalid', 'number: must be a phone number in E.164 or an e-mail address')
+      return { number: address, service: await evaluateService(ctx, actorOf(request), address) }
+    },
+  )
+}
+
+/** An address in lower case. A `+` in it may have become a space on its way through a query string. */
+function toEmail(text: string): string | undefined {
+  const address = text.trim().replaceAll(' ', '+').toLowerCase()
+  return address.length <= 254 && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(address) ? address : undefined
+}

@@ -1,0 +1,206 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import { responseStatus } from '../../core/messages/message.js'
+import type { Ctx } from '../../services/ctx.js'
+import {
+  readPlace,
+  readPlaces,
+  requestLocation,
+  requireLocationLine,
+} from '../../services/location/location.js'
+import { type Watch, type WatchNews, watchPlace } from '../../services/location/watch.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { accountOf, actorOf } from '../http/auth.js'
+import { requirePhone } from '../http/fields.js'
+import { identityOf } from '../http/identity.js'
+import type { Routes } from '../http/routes.js'
+import { createEventStream, SSE_HEADERS } from '../http/sse.js'
+import { newsWire, PlaceWire, placeWire, WatchWire } from './wire.js'
+
+const FromQuery = Type.Object({
+  from_number: Type.String({ description: 'A dedicated Mac line, E.164', examples: ['+12025550100'] }),
+})
+const NumberParams = Type.Object({ number: Type.String({ description: 'The person, E.164' }) })
+const status = Type.String({ description: 'OK' })
+const from_number = Type.String({ description: 'The line' })
+
+const REQUEST_ALIASES = {
+  number: ['recipient', 'to', 'to_number'],
+  from_number: ['fromNumber', 'from', 'sendblue_number'],
+} as const
+
+/** Watches that one account may have open at one process. */
+const MAX_WATCHES = 1000
+
+/** `mayStay` says whether the caller of an open request would still be let in. */
+export function registerLocation(
+  app: Routes,
+  ctx: Ctx,
+  mayStay: (request: FastifyRequest) => Promise<boolean>,
+): void {
+  const config = { access: 'account' as const, confined: 'to its lines' as const }
+  const tags = ['Location']
+  const lineOf = (request: FastifyRequest, fromNumber: string) =>
+    requireLocationLine(ctx, actorOf(request), requirePhone('from_number', fromNumber))
+
+  app.get(
+    '/api/location',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Places of everyone who shares with a line',
+        description: 'Dedicated Mac lines only.',
+        querystring: FromQuery,
+        response: {
+          200: Type.Object({ status, from_number, locations: Type.Array(Type.Object(PlaceWire)) }),
+        },
+      },
+    },
+    async (request) => {
+      const from = await lineOf(request, request.query.from_number)
+      const places = await readPlaces(ctx, from)
+      return { status: 'OK', from_number: from.line.number, locations: places.map(placeWire) }
+    },
+  )
+  app.get(
+    '/api/location/:number',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Place of one person',
+        description: 'Known only if the person already shares with the line. Dedicated Mac lines only.',
+        params: NumberParams,
+        querystring: FromQuery,
+        response: { 200: Type.Object({ status, from_number, ...PlaceWire }) },
+      },
+    },
+    async (request) => {
+      const number = requirePhone('number', request.params.number)
+      const from = await lineOf(request, request.query.from_number)
+      const place = await readPlace(ctx, from, number)
+      return { status: 'OK', from_number: from.line.number, ...placeWire(place) }
+    },
+  )
+  app.post(
+    '/api/request-location',
+    {
+      config: { ...config, swaggerTransform: documentAliases(REQUEST_ALIASES) },
+      preValidation: withAliases(REQUEST_ALIASES),
+      schema: {
+        tags,
+        summary: 'Ask a person to share their place',
+        description:
+          'Queued like any other iMessage. If the person accepts, a message of message_type location comes in. Dedicated Mac lines only.',
+        body: Type.Object({
+          from_number: Type.String({
+            description: 'A dedicated Mac line, E.164',
+            examples: ['+12025550100'],
+          }),
+          number: Type.String({ description: 'The person, E.164', examples: ['+12025550101'] }),
+        }),
+        response: {
+          202: Type.Object({
+            status: Type.String({ description: 'QUEUED; ERROR when the person has opted out' }),
+            message: Type.String({ description: 'What happens now, for people' }),
+            message_handle: Type.String({ description: 'Identifier of the request, for GET /api/status' }),
+            number: Type.String({ description: 'The person' }),
+            uuid: Type.String({ description: 'The same identifier' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const input = {
+        fromNumber: requirePhone('from_number', body.from_number),
+        number: requirePhone('number', body.number),
+      }
+      const { message, replayed } = await requestLocation(ctx, actorOf(request), input, identityOf(request))
+      if (replayed) reply.header('x-idempotent-replay', 'true')
+      reply.code(202)
+      return {
+        status: responseStatus(message.status),
+        message: message.error?.message ?? 'Location request queued',
+        message_handle: message.handle,
+        number: message.contact,
+        uuid: message.handle,
+      }
+    },
+  )
+
+  const open = new Map<string, Set<() => void>>()
+  let closing = false
+  app.get(
+    '/api/location/:number/watch',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Follow the place of one person',
+        description:
+          'Server-sent events: `ready`, then `location` at once and with every change, `complete` with a reason, or `error`. A comment every 15 seconds. Someone who does not share yet is waited for. Dedicated Mac lines only.',
+        params: NumberParams,
+        querystring: FromQuery,
+        response: {
+          200: {
+            description: 'Events until the sharing, the access, the line or the server ends',
+            content: { 'text/event-stream': { schema: WatchWire } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const number = requirePhone('number', request.params.number)
+      const from = await lineOf(request, request.query.from_number)
+      const accountId = accountOf(request).id
+      const watches = open.get(accountId) ?? new Set()
+      if (watches.size >= MAX_WATCHES)
+        throw new AppError('rate_limited', `At most ${MAX_WATCHES} watches may be open at once`)
+      open.set(accountId, watches)
+
+      let watch: Watch | undefined
+      const finish = () => watch?.end('watch_ended')
+      watches.add(finish)
+      const stream = createEventStream(() => {
+        watch?.stop()
+        watches.delete(finish)
+        if (watches.size === 0) open.delete(accountId)
+      })
+      const target = { fromNumber: from.line.number, number }
+      const tell = (news: WatchNews) => {
+        if (news.kind === 'heartbeat') return stream.comment()
+        stream.event(news.kind, newsWire(news, target))
+        if (news.kind === 'complete' || news.kind === 'error') stream.end()
+      }
+      const mayWatch = async () =>
+        (await mayStay(request)) && (await isStillThere(() => lineOf(request, from.line.number)))
+      try {
+        watch = await watchPlace(ctx, from, number, tell, mayWatch)
+      } catch (error) {
+        stream.body.destroy()
+        throw error
+      }
+      if (closing) finish()
+      // The schema describes the events in the stream.
+      return reply.headers(SSE_HEADERS).send(stream.body as never)
+    },
+  )
+  // A server that stops waits for its answers; these would never end by themselves.
+  app.addHook('preClose', async () => {
+    closing = true
+    for (const finish of [...open.values()].flatMap((watches) => [...watches])) finish()
+  })
+}
+
+async function isStillThere(find: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await find()
+    return true
+  } catch (error) {
+    if (error instanceof AppError) return false
+    throw error
+  }
+}

@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { parseRange } from '../../base/range.js'
+import { AppError } from '../../core/errors.js'
+import { isShown, kindOf } from '../../core/media/file-kind.js'
+import { type Media, parseMediaFile } from '../../core/media/media.js'
+import type { Ctx } from '../../services/ctx.js'
+import { servedMedia } from '../../services/media/media.js'
+import type { Routes } from '../http/routes.js'
+
+const YEAR_S = 31_536_000
+
+/** Media for everyone who was told its address: phones and carriers have no keys. */
+export function registerMedia(app: Routes, ctx: Ctx): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/media/:file',
+    config: { access: 'open' },
+    schema: {
+      tags: ['Media'],
+      summary: 'Fetch media',
+      description:
+        'Needs no keys: its name cannot be guessed. Takes Range. Media that people sent is kept for 30 days.',
+      security: [],
+      params: Type.Object({ file: Type.String({ description: 'Name and extension, as in a media_url' }) }),
+      headers: Type.Object({
+        range: Type.Optional(Type.String({ description: 'One range of bytes' })),
+        'if-range': Type.Optional(Type.String({ description: 'Take the range only of this ETag' })),
+        'if-none-match': Type.Optional(Type.String({ description: 'ETag of what is known already' })),
+      }),
+      response: {
+        200: { description: 'The file', content: { '*/*': { schema: Bytes } } },
+        206: { description: 'The range', content: { '*/*': { schema: Bytes } } },
+        304: { description: 'It has not changed', type: 'null' },
+        416: { description: 'Nothing of the file lies in the range', type: 'null' },
+      },
+    },
+    handler: (request, reply) => serve(ctx, request.params.file, request, reply as unknown as FastifyReply),
+  })
+}
+
+async function serve(ctx: Ctx, path: string, request: FastifyRequest, reply: FastifyReply) {
+  const file = parseMediaFile(path)
+  const media = file && (await servedMedia(ctx, file))
+  if (!media) throw new AppError('not_found', 'There is no such media')
+  const etag = `"${media.name}"`
+  reply.headers({
+    ...safety(media),
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': `public, max-age=${maxAge(media, ctx.clock.now())}, immutable`,
+  })
+  const { headers, method } = request
+  if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send()
+  const ifRange = headers['if-range']
+  const range = ifRange && ifRange !== etag ? undefined : parseRange(headers.range, media.size)
+  if (range === 'unsatisfiable')
+    return reply.code(416).header('content-range', `bytes */${media.size}`).send()
+  const { start, end } = range ?? { start: 0, end: media.size }
+  if (range) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${media.size}`)
+  reply.header('content-length', end - start).type(kindOf(media.extension).type)
+  if (method === 'HEAD') return reply.send()
+  return reply.send(Readable.from(ctx.blobs.read(media.name, start, end), { objectMode: false }))
+}
+
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
+  return tags.includes('*') || tags.includes(etag)
+}
+
+const Bytes = Type.String({ format: 'binary', description: 'Bytes' })
+
+/** Whatever was uploaded, a browser must not run it in our name. */
+function safety(media: Media): Record<string, string> {
+  const { type, extension } = kindOf(media.extension)
+  const file = `filename="${media.name}.${extension}"`
+  return {
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': 'sandbox',
+    'cross-origin-resource-policy': 'cross-origin',
+    'content-disposition': `${isShown(type) ? 'inline' : 'attachment'}; ${file}`,
+  }
+}
+
+function maxAge(media: { expiresAt: number | null }, now: number): number {
+  if (media.expiresAt === null) return YEAR_S
+  return Math.max(0, Math.min(YEAR_S, Math.floor((media.expiresAt - now) / 1000)))
+}

@@ -1,0 +1,97 @@
+import multipart from '@fastify/multipart'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../services/ctx.js'
+import { fetchMedia, type MediaDraft, urlOf } from '../../services/media/media.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { accountOf } from '../http/auth.js'
+import { aboutField, checkUrl } from '../http/fields.js'
+import { answeredBefore } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { answerWithMedia } from './keep.js'
+import { FORM_LIMITS, needsForm, receiveFile } from './receive-file.js'
+
+const Stored = Type.Object({
+  status: Type.String({ description: 'OK' }),
+  message: Type.String({ description: 'What happened' }),
+  media_url: Type.String({ description: 'Its address, for media_url of a message; ends in its extension' }),
+  mediaObjectId: Type.String({ description: 'Its id' }),
+})
+
+const URL_ALIASES = { media_url: ['mediaUrl', 'mediaURL'] } as const
+
+export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
+  // Media belongs to the account, not to a line: a token for some lines may store what it is about to send.
+  const config = { access: 'account' as const, confined: 'to its lines' as const }
+  const tags = ['Media']
+
+  app.post(
+    '/api/upload-media-object',
+    {
+      config: { ...config, swaggerTransform: documentAliases(URL_ALIASES) },
+      preValidation: withAliases(URL_ALIASES),
+      schema: {
+        tags,
+        summary: 'Store media from a URL',
+        description: 'At most 100 MB, fetched within 30 seconds.',
+        body: Type.Object({ media_url: Type.String({ description: 'HTTPS URL of the file' }) }),
+        response: { 201: Stored },
+      },
+    },
+    async (request, reply) => {
+      const { media_url: url } = request.body
+      const account = accountOf(request)
+      checkUrl(ctx, 'media_url', url)
+      // The file may be gone by the time a client asks again for an answer it did not get.
+      const before = await answeredBefore<Static<typeof Stored>>(ctx, request, reply)
+      if (before) return before
+      const draft = await aboutField('media_url', fetchMedia(ctx, account.id, 'upload', url))
+      return keep(ctx, request, reply, draft)
+    },
+  )
+
+  // Only here: every other route refuses multipart bodies.
+  await app.register(async (scope) => {
+    await scope.register(multipart, FORM_LIMITS)
+    scope.addContentTypeParser('*', (_request, _body, done) => done(needsForm()))
+    // The form is read by the handler.
+    scope.setValidatorCompiler(() => () => true)
+    scope.post<{ Reply: Static<typeof Stored> }>(
+      '/api/upload-file',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Upload a file',
+          description: 'One file of at most 100 MB as the part "file" of a multipart form.',
+          consumes: ['multipart/form-data'],
+          body: Type.Object({ file: Type.String({ format: 'binary', description: 'The file' }) }),
+          response: { 201: Stored },
+        },
+      },
+      async (request, reply) => {
+        const draft = await receiveFile(ctx, request, accountOf(request).id)
+        // Stands for a body that is never held whole: the same key with another file is another request.
+        request.rawBody = Buffer.from(`${draft.digest} ${draft.media.extension}`)
+        return keep(ctx, request, reply, draft)
+      },
+    )
+  })
+}
+
+function keep(
+  ctx: Ctx,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  draft: MediaDraft,
+): Promise<Static<typeof Stored>> {
+  return answerWithMedia(ctx, request, reply, draft, async () => ({
+    status: 201,
+    body: {
+      status: 'OK',
+      message: 'File uploaded successfully',
+      media_url: urlOf(ctx, draft.media),
+      mediaObjectId: draft.media.id,
+    },
+  }))
+}

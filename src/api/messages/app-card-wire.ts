@@ -1,0 +1,120 @@
+import { type Static, Type } from 'typebox'
+import { type CardInput, LAYOUT_FIELDS, UUID } from '../../core/messages/app-card.js'
+import type { AppCardLayout, InboundAppCard, OutboundAppCard } from '../../core/messages/extra.js'
+
+/** App Cards on the wire. Their fields are camelCase there, as the extensions that draw them have them. */
+
+const MAX_TEXT = 4096
+const text = (description: string) => Type.Optional(Type.String({ maxLength: MAX_TEXT, description }))
+const name = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
+
+export const LayoutWire = Type.Object(
+  {
+    caption: text('First line, on the left'),
+    subcaption: text('Second line, on the left'),
+    trailingCaption: text('First line, on the right'),
+    trailingSubcaption: text('Second line, on the right'),
+    summary: text('For notifications and where the card cannot be drawn'),
+    imageTitle: text('Written on the image; needs imageUrl'),
+    imageSubtitle: text('Second line on the image; needs imageUrl'),
+    imageUrl: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'HTTPS preview image: JPEG, PNG, HEIC, HEIF or WebP, up to 10 MB',
+      }),
+    ),
+  },
+  { description: 'Visible fields of the card' },
+)
+
+const CARD_URL =
+  'Delivered to the extension on tap: an https URL up to 2048 characters, or a data URL with inline state up to 16384'
+export const CardUrl = Type.String({ minLength: 1, description: CARD_URL })
+
+export const ABOUT_CARD =
+  'An App Card. Needs a V2 Mac line and a recipient on iMessage, and never goes by SMS'
+
+export const AppCardInput = Type.Object(
+  {
+    appName: name('Name of the app'),
+    extensionBundleId: name('Bundle id of the Messages extension'),
+    teamId: name('Team id of the app'),
+    layout: LayoutWire,
+    url: CardUrl,
+    appStoreId: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'App Store id, for recipients without the extension' }),
+    ),
+    fallbackText: text('For notifications and where the card cannot be drawn'),
+    interactive: Type.Optional(
+      Type.Boolean({
+        description: 'true: live layout where the extension is installed; false: always static',
+      }),
+    ),
+    sessionIdentifier: Type.Optional(
+      Type.String({
+        pattern: UUID.source.replaceAll('\\da-f', '\\da-fA-F'),
+        description: 'Your own UUID for the session; one is made when there is none',
+      }),
+    ),
+  },
+  { description: ABOUT_CARD },
+)
+
+/** Either variant: what we sent, or what a contact's extension sent. */
+export const AppCardWire = Type.Object(
+  {
+    appName: Type.Optional(Type.String({ description: 'Name of the app; of a card we sent' })),
+    extensionBundleId: Type.String({ description: 'Bundle id of the Messages extension' }),
+    teamId: Type.String({ description: 'Team id of the app' }),
+    layout: Type.Optional(LayoutWire),
+    url: Type.String({ description: 'State of the card' }),
+    appStoreId: Type.Optional(Type.Integer({ description: 'App Store id' })),
+    fallbackText: text('For notifications and where the card cannot be drawn'),
+    interactive: Type.Optional(Type.Boolean({ description: 'Whether the live layout is used' })),
+    sessionIdentifier: Type.String({ description: 'Cards of one session replace each other on the phone' }),
+    updateMessageHandle: Type.Optional(
+      Type.String({ description: 'Of a continuation: handle of the original card' }),
+    ),
+    balloonBundleId: Type.Optional(
+      Type.String({ description: 'How Messages names the extension; of a card we received' }),
+    ),
+    revision: Type.Optional(
+      Type.Integer({ description: 'Number of this state among those received in the session' }),
+    ),
+  },
+  { description: 'App Card of the message; left out when there is none' },
+)
+
+export function cardOf(body: Static<typeof AppCardInput>): CardInput {
+  const {
+    appName,
+    extensionBundleId,
+    teamId,
+    url,
+    appStoreId,
+    fallbackText,
+    interactive,
+    sessionIdentifier,
+  } = body
+  return {
+    appName,
+    extensionBundleId,
+    teamId,
+    layout: layoutOf(body.layout),
+    url,
+    ...given({ appStoreId, fallbackText, interactive, sessionIdentifier }),
+  }
+}
+
+/** The fields of a layout and no others: what we do not know is never stored. */
+export function layoutOf(layout: Static<typeof LayoutWire>): AppCardLayout {
+  return given(Object.fromEntries(LAYOUT_FIELDS.map((field) => [field, layout[field]])))
+}
+
+export function appCardWire(card: OutboundAppCard | InboundAppCard): Static<typeof AppCardWire> {
+  return { ...card }
+}
+
+function given<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+}

@@ -1,0 +1,82 @@
+import { Type } from 'typebox'
+import type { SendStyle } from '../../core/messages/message.js'
+import type { Ctx } from '../../services/ctx.js'
+import { updateAppCard } from '../../services/messages/app-cards.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { accountOf, actorOf } from '../http/auth.js'
+import { checkUrl } from '../http/fields.js'
+import { identityOf } from '../http/identity.js'
+import type { Routes } from '../http/routes.js'
+import { CardUrl, LayoutWire, layoutOf } from './app-card-wire.js'
+import { MessageResponse, SendStyleSchema, toResponse } from './wire.js'
+
+const UpdateBody = Type.Object({
+  layout: Type.Optional(LayoutWire),
+  url: Type.Optional(CardUrl),
+  fallback_text: Type.Optional(
+    Type.String({ maxLength: 4096, description: 'For notifications and where the card cannot be drawn' }),
+  ),
+  interactive: Type.Optional(Type.Boolean({ description: 'Whether the live layout is used' })),
+  send_style: Type.Optional(SendStyleSchema),
+  idempotency_key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The same key for the same card gives the first update back, for 48 hours',
+    }),
+  ),
+})
+
+const ALIASES = {
+  fallback_text: ['fallbackText'],
+  idempotency_key: ['idempotencyKey'],
+  send_style: ['sendStyle'],
+} as const
+
+export function registerAppCards(app: Routes, ctx: Ctx): void {
+  app.post(
+    '/api/messages/:message_handle/update-app-card',
+    {
+      config: {
+        access: 'account',
+        confined: 'to its lines',
+        swaggerTransform: documentAliases(ALIASES),
+      },
+      preValidation: withAliases(ALIASES, ['layout']),
+      schema: {
+        tags: ['Messages'],
+        summary: 'Continue an App Card',
+        description:
+          'Sends the next state of a card as a message of its own: same session, line and reply thread. What is left out stays as on the card that the handle names; a layout is replaced as a whole. A card that is scheduled can be continued once it has gone out; before that the answer is 422.',
+        params: Type.Object({
+          message_handle: Type.String({ description: 'The original card, or a continuation of it' }),
+        }),
+        body: UpdateBody,
+        response: { 202: MessageResponse },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      checkUrl(ctx, 'layout.imageUrl', body.layout?.imageUrl)
+      const { message, replayed } = await updateAppCard(
+        ctx,
+        actorOf(request),
+        {
+          handle: request.params.message_handle,
+          changes: {
+            layout: body.layout && layoutOf(body.layout),
+            url: body.url,
+            fallbackText: body.fallback_text,
+            interactive: body.interactive,
+          },
+          sendStyle: (body.send_style ?? '') as SendStyle | '',
+          idempotencyKey: body.idempotency_key,
+        },
+        identityOf(request),
+      )
+      if (replayed) reply.header('x-idempotent-replay', 'true')
+      reply.code(202)
+      return toResponse(message, accountOf(request))
+    },
+  )
+}

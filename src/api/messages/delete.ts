@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../services/ctx.js'
+import { deleteMessage } from '../../services/messages/delete.js'
+import { actorOf } from '../http/auth.js'
+import type { Routes } from '../http/routes.js'
+
+export function registerMessageDelete(app: Routes, ctx: Ctx): void {
+  // The router knows the second path with this name already, from the route that retrieves.
+  for (const [path, name] of [
+    ['/api/message/:message_handle', 'message_handle'],
+    ['/api/v2/messages/:message_id', 'message_id'],
+  ] as const) {
+    app.delete(
+      path,
+      {
+        config: { access: 'account', confined: 'to its lines' },
+        schema: {
+          tags: ['Messages'],
+          summary: 'Delete a message',
+          description:
+            'Hides the message for good: lists, totals, retrieve and status no longer have it, and a repeat answers 404. ' +
+            'It recalls nothing: what was delivered stays on the phone, and a message that still waits in the queue goes out. One that waits for its send_at is canceled.',
+          params: Type.Object({ [name]: Type.String({ description: 'Message handle' }) }),
+          response: {
+            200: Type.Object({
+              status: Type.String({ description: 'OK' }),
+              message: Type.String({ description: 'What was done' }),
+              message_handle: Type.String({ description: 'Handle of the deleted message' }),
+            }),
+          },
+        },
+      },
+      async (request) => {
+        const handle = (request.params as Record<string, string>)[name]!
+        await deleteMessage(ctx, actorOf(request), handle)
+        return { status: 'OK', message: 'Message deleted', message_handle: handle }
+      },
+    )
+  }
+}

@@ -1,0 +1,137 @@
+import { type Static, Type } from 'typebox'
+import { formatTime, parseBound } from '../../base/time.js'
+import type { Account } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import { type Group, handlesOf } from '../../core/groups/group.js'
+import type { Message } from '../../core/messages/message.js'
+import { toE164 } from '../../core/phone-number.js'
+import type { Ctx } from '../../services/ctx.js'
+import { findContacts } from '../../storage/contacts/contacts.js'
+import { findGroups } from '../../storage/groups/groups.js'
+import { type Branch, listMessages } from '../../storage/messages/list.js'
+import { actorOf } from '../http/auth.js'
+import { type Limiter, takeTurn } from '../http/limits.js'
+import type { Routes } from '../http/routes.js'
+import { branchesOf, ListQuery, merge, pageOf } from './query.js'
+import { nullable } from './wire.js'
+
+const { number, limit, offset } = ListQuery.properties
+
+const LegacyQuery = Type.Object({
+  cid: Type.Optional(
+    Type.String({
+      description: "Conversation: the other side's number in E.164, a contact_id, or a group id",
+    }),
+  ),
+  number,
+  limit,
+  offset,
+  from_date: Type.Optional(
+    Type.String({ description: 'Sent at or after, as YYYY-MM-DD HH:MM:SS in UTC, or ISO 8601' }),
+  ),
+})
+
+const LegacyMessage = Type.Object({
+  date: Type.String({ description: 'When it was accepted or stored, ISO 8601' }),
+  allowSMS: nullable('boolean', 'Kept for older clients; always null'),
+  sendStyle: Type.String({ description: 'Expressive style; empty when none' }),
+  type: Type.String({ description: 'message, group, location or carousel' }),
+  uuid: Type.String({ description: 'Message handle' }),
+  media_url: Type.String({ description: 'Attached media; empty when none' }),
+  content: Type.String({ description: 'Message text' }),
+  number: Type.String({ description: 'The other side; all recipients of a message to a group, with commas' }),
+  is_outbound: Type.Boolean({ description: 'Direction' }),
+  accountEmail: Type.String({ description: 'Account identifier' }),
+  was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
+  callbackURL: Type.String({ description: 'status_callback of the send; empty when none' }),
+  row_id: nullable('string', 'Kept for older clients; always null'),
+  status: Type.String({ description: 'Status' }),
+  error_message: nullable('string', 'What went wrong'),
+  error_detail: nullable('string', "The carrier's own code and words"),
+  error_code: nullable('integer', 'Numeric code when failed'),
+  to_number: Type.String({ description: 'Recipient' }),
+  from_number: Type.String({ description: 'Sender' }),
+  date_sent: Type.String({ description: 'When it was handed to the carrier, ISO 8601' }),
+  date_updated: Type.String({ description: 'When its status last changed, ISO 8601' }),
+  phoneID: Type.String({ description: 'Id of the line' }),
+  group_id: Type.String({ description: 'Group id; empty outside groups' }),
+})
+
+function legacyWire(message: Message, account: Account, group?: Group): Static<typeof LegacyMessage> {
+  const { lineNumber, error } = message
+  const contact = group && message.isOutbound ? handlesOf(group).join(',') : message.contact
+  return {
+    date: formatTime(message.createdAt),
+    allowSMS: null,
+    sendStyle: message.sendStyle,
+    type: message.type,
+    uuid: message.handle,
+    media_url: message.mediaUrl,
+    content: message.content,
+    number: contact,
+    is_outbound: message.isOutbound,
+    accountEmail: account.email,
+    was_downgraded: message.wasDowngraded,
+    callbackURL: message.statusCallback ?? '',
+    row_id: null,
+    status: message.status,
+    error_message: error?.message ?? null,
+    error_detail: error?.detail ?? null,
+    error_code: error?.code ?? null,
+    to_number: message.isOutbound ? contact : lineNumber,
+    from_number: message.isOutbound ? lineNumber : contact,
+    date_sent: formatTime(message.sentAt),
+    date_updated: formatTime(message.updatedAt),
+    phoneID: message.lineId,
+    group_id: message.groupId ?? '',
+  }
+}
+
+/** The list as clients of the first interface know it. */
+export function registerLegacyMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
+  app.get(
+    '/accounts/messages',
+    {
+      config: { access: 'account', confined: 'to its lines' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'List messages, in the older form',
+        description: 'Newest first. New programs use GET /api/v2/messages, with which it shares its limit.',
+        deprecated: true,
+        querystring: LegacyQuery,
+        response: { 200: Type.Object({ messages: Type.Array(LegacyMessage) }) },
+      },
+    },
+    async (request) => {
+      const actor = actorOf(request)
+      takeTurn(lists, actor.account.id, liveNodes())
+      const { cid, from_date, ...query } = request.query
+      const since = from_date === undefined ? {} : { sent_at_gte: formatTime(legacyTime(from_date)) }
+      const branches = await branchesOf(ctx, actor, { ...query, ...since })
+      const conversation = cid === undefined ? {} : await conversationOf(ctx, actor.account, cid)
+      const found = branches.flatMap((branch) => merge(branch, conversation) ?? [])
+      const { messages } = await listMessages(ctx.db, found, pageOf(query))
+      const groups = await findGroups(
+        ctx.db,
+        messages.flatMap((message) => message.groupId ?? []),
+      )
+      return {
+        messages: messages.map((message) =>
+          legacyWire(message, actor.account, groups.get(message.groupId ?? '')),
+        ),
+      }
+    },
+  )
+}
+
+async function conversationOf(ctx: Ctx, account: Account, cid: string): Promise<Partial<Branch>> {
+  const contact = toE164(cid) ?? (await findContacts(ctx.db, account.id, 'id', [cid])).get(cid)?.phone
+  return contact ? { contact } : { groupId: cid }
+}
+
+function legacyTime(text: string): number {
+  const time = parseBound(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(text) ? `${text}Z` : text)
+  if (time === undefined)
+    throw new AppError('invalid', 'from_date: must be like 2026-01-31 09:30:00 (UTC), or ISO 8601')
+  return time
+}

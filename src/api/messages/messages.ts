@@ -1,0 +1,274 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Account } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import type { Group } from '../../core/groups/group.js'
+import type { Message, SendStyle } from '../../core/messages/message.js'
+import type { Ctx } from '../../services/ctx.js'
+import { isWithin } from '../../services/messages/outbound.js'
+import { sendMessage } from '../../services/messages/send.js'
+import { resolveStatus } from '../../services/messages/status.js'
+import { findGroups } from '../../storage/groups/groups.js'
+import { listMessages } from '../../storage/messages/list.js'
+import { findMessage } from '../../storage/messages/messages.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { accountOf, actorOf } from '../http/auth.js'
+import { checkUrl, requirePhone } from '../http/fields.js'
+import { identityOf } from '../http/identity.js'
+import { type Limiter, takeTurn } from '../http/limits.js'
+import type { Routes } from '../http/routes.js'
+import { RunField } from '../sim/run.js'
+import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
+import { branchesOf, ListQuery, pageOf } from './query.js'
+import { SendAtInput, sendAtOf } from './send-at.js'
+import {
+  AnyMessageResponse,
+  MessageRecord,
+  MessageResponse,
+  ReplyToInput,
+  replyToOf,
+  SendStyleSchema,
+  toGroupResponse,
+  toRecord,
+  toResponse,
+} from './wire.js'
+
+/** Characters a text may have, by the interface's "fewer than 18996". */
+const MAX_CONTENT = 18_995
+
+/** Where the answered message is named: beside the card, or in it. */
+const CardBody = Type.Object(
+  { ...AppCardInput.properties, reply_to: Type.Optional(ReplyToInput) },
+  { description: ABOUT_CARD },
+)
+
+export const SendBody = Type.Object({
+  number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
+  from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
+  content: Type.Optional(
+    Type.String({
+      maxLength: MAX_CONTENT,
+      description: 'Text; needed unless media_url or app_card is given',
+    }),
+  ),
+  media_url: Type.Optional(Type.String({ description: 'HTTPS URL of the media to attach' })),
+  send_style: Type.Optional(SendStyleSchema),
+  status_callback: Type.Optional(
+    Type.String({ description: 'HTTPS URL that gets every status change of this message' }),
+  ),
+  reply_to: Type.Optional(ReplyToInput),
+  app_card: Type.Optional(CardBody),
+  seat_id: Type.Optional(
+    Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
+  ),
+  send_at: SendAtInput,
+  run_id: RunField,
+})
+
+/** Older names of the same fields. */
+export const SEND_ALIASES = {
+  number: ['recipient', 'to', 'to_number'],
+  from_number: ['fromNumber', 'from', 'sendblue_number'],
+  media_url: ['mediaUrl', 'mediaURL'],
+  send_style: ['sendStyle'],
+  status_callback: ['statusCallback'],
+} as const
+
+export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
+  app.post(
+    '/api/send-message',
+    {
+      config: {
+        access: 'account',
+        confined: 'to its lines',
+        swaggerTransform: documentAliases(SEND_ALIASES),
+      },
+      preValidation: withAliases(SEND_ALIASES, ['app_card', 'app_card.layout', 'app_card.reply_to']),
+      schema: {
+        tags: ['Messages'],
+        summary: 'Send a message',
+        description: 'Answers when the message is stored for good; delivery follows. See GET /api/status.',
+        body: SendBody,
+        response: { 202: MessageResponse },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const account = accountOf(request)
+      if (!body.content && !body.media_url && !body.app_card) {
+        throw new AppError('invalid', 'missing required parameter: content (or media_url, or app_card)')
+      }
+      if (body.app_card && body.media_url)
+        throw new AppError('invalid', 'media_url: an App Card carries no other media; use layout.imageUrl')
+      checkUrl(ctx, 'app_card.layout.imageUrl', body.app_card?.layout.imageUrl)
+      checkUrl(ctx, 'media_url', body.media_url)
+      checkUrl(ctx, 'status_callback', body.status_callback)
+      const identity = identityOf(request)
+      const { message, replayed } = await sendMessage(
+        ctx,
+        actorOf(request),
+        {
+          fromNumber: requirePhone('from_number', body.from_number),
+          number: requirePhone('number', body.number),
+          content: body.content ?? '',
+          mediaUrl: body.media_url ?? '',
+          sendStyle: (body.send_style ?? '') as SendStyle | '',
+          statusCallback: body.status_callback || null,
+          replyTo: replyToOf(body.reply_to ?? body.app_card?.reply_to),
+          seatId: body.seat_id ?? null,
+          appCard: body.app_card ? cardOf(body.app_card) : null,
+          sendAt: sendAtOf(ctx, body.send_at, identity),
+        },
+        identity,
+      )
+      if (replayed) reply.header('x-idempotent-replay', 'true')
+      reply.code(202)
+      return toResponse(message, account)
+    },
+  )
+
+  app.get(
+    '/api/status',
+    {
+      config: { access: 'any', confined: 'to its lines' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'Status of a message',
+        description: 'Asks the carrier first when the outcome of the send is not known yet.',
+        querystring: Type.Object({
+          handle: Type.Optional(Type.String({ description: 'Message handle' })),
+          message_handle: Type.Optional(
+            Type.String({ description: 'The same, under its older name', deprecated: true }),
+          ),
+        }),
+        response: { 200: AnyMessageResponse },
+      },
+    },
+    async (request) => {
+      const { query } = request
+      const handle = query.handle ?? query.message_handle
+      if (!handle) throw new AppError('invalid', 'missing required parameter: handle')
+      const { message, account } = await visible(ctx, request, handle)
+      const resolved = await resolveStatus(ctx, message)
+      const group = (await groupsOf(ctx, [resolved])).get(resolved.groupId ?? '')
+      return group ? toGroupResponse(resolved, account, group) : toResponse(resolved, account)
+    },
+  )
+
+  app.get(
+    '/api/v2/messages',
+    {
+      config: { access: 'any', confined: 'to its lines' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'List messages',
+        description: 'At most 100 requests in 10 seconds per account.',
+        querystring: ListQuery,
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            data: Type.Array(MessageRecord),
+            pagination: Type.Object({
+              hasMore: Type.Boolean({ description: 'Whether more follow' }),
+              limit: Type.Integer({ description: 'Rows asked for' }),
+              offset: Type.Integer({ description: 'Rows skipped' }),
+              total: Type.Integer({ description: 'All matches' }),
+            }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const principal = request.principal!
+      const name = principal.kind === 'account' ? principal.account.id : `key ${principal.key?.id}`
+      takeTurn(lists, name, liveNodes())
+      const { query } = request
+      const page = pageOf(query)
+      const { messages, total } = await listMessages(ctx.db, await branchesOf(ctx, principal, query), page)
+      const owners = await ownersOf(ctx, request, messages)
+      const groups = await groupsOf(ctx, messages)
+      return {
+        status: 'OK',
+        data: messages.map((message) =>
+          toRecord(message, owners.get(message.accountId)!, groups.get(message.groupId ?? '')),
+        ),
+        pagination: {
+          hasMore: page.offset + messages.length < total,
+          limit: page.limit,
+          offset: page.offset,
+          total,
+        },
+      }
+    },
+  )
+
+  app.get(
+    '/api/v2/messages/:message_id',
+    {
+      config: { access: 'any', confined: 'to its lines' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'Retrieve a message',
+        params: Type.Object({ message_id: Type.String({ description: 'Message handle' }) }),
+        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), data: MessageRecord }) },
+      },
+    },
+    async (request) => {
+      const { message, account } = await visible(ctx, request, request.params.message_id)
+      const group = (await groupsOf(ctx, [message])).get(message.groupId ?? '')
+      return { status: 'OK', data: toRecord(message, account, group) }
+    },
+  )
+}
+
+/** A message the caller may see. Another account's, or another line's than a token's, is absent, in the same words. */
+async function visible(
+  ctx: Ctx,
+  request: FastifyRequest,
+  handle: string,
+): Promise<{ message: Message; account: Account }> {
+  const principal = request.principal!
+  const message = await findMessage(
+    ctx.db,
+    handle,
+    principal.kind === 'account' ? principal.account.id : undefined,
+  )
+  const hidden = principal.kind === 'account' && message && !isWithin(principal, message.lineNumber)
+  const account = message && (await ownersOf(ctx, request, [message])).get(message.accountId)
+  if (!message || !account || hidden) throw new AppError('not_found', 'There is no message with this handle')
+  return { message, account }
+}
+
+/** The groups that messages are in; nothing is asked when none is. */
+function groupsOf(ctx: Ctx, messages: readonly Message[]): Promise<Map<string, Group>> {
+  return findGroups(
+    ctx.db,
+    messages.flatMap((message) => message.groupId ?? []),
+  )
+}
+
+async function ownersOf(
+  ctx: Ctx,
+  request: FastifyRequest,
+  messages: readonly Message[],
+): Promise<Map<string, Account>> {
+  const principal = request.principal!
+  if (principal.kind === 'account') return new Map([[principal.account.id, principal.account]])
+  const ids = [...new Set(messages.map((message) => message.accountId))]
+  const accounts = await Promise.all(ids.map((id) => ctx.directory.account(id)))
+  return new Map(ids.map((id, index) => [id, accounts[index] ?? goneAccount(id)]))
+}
+
+/** Messages outlive their account; an operator still sees them. */
+function goneAccount(id: string): Account {
+  return {
+    id,
+    email: '',
+    name: '',
+    plan: '',
+    world: 'live',
+    twinId: '',
+    defaultForwardingNumber: null,
+    createdAt: 0,
+  }
+}

@@ -1,0 +1,165 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../services/ctx.js'
+import { markRead, sendReaction, sendTyping } from '../../services/messages/presence.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { actorOf } from '../http/auth.js'
+import { requirePhone } from '../http/fields.js'
+import { actOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from './wire.js'
+
+const number = Type.String({ description: 'The other side of the conversation, E.164' })
+const line = Type.String({ description: 'The line, E.164' })
+const LINE_ALIASES = ['fromNumber', 'from', 'sendblue_number'] as const
+const NUMBER_ALIASES = ['recipient', 'to', 'to_number'] as const
+
+const ReactionBody = Type.Object({
+  from_number: line,
+  message_handle: Type.String({ minLength: 1, description: 'The message, inbound or outbound' }),
+  reaction: Type.String({
+    description:
+      'love, like, dislike, laugh, emphasize, question or exactly one emoji; a leading - takes it away',
+    examples: ['love', '-love', '🎉'],
+  }),
+  part_index: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 10_000, description: 'Part of a multipart message; default 0' }),
+  ),
+})
+const REACTION_ALIASES = {
+  from_number: LINE_ALIASES,
+  message_handle: ['messageHandle'],
+  part_index: ['partIndex'],
+} as const
+
+const DEFAULT_TYPING_MS = 60_000
+const TypingBody = Type.Object({
+  number,
+  from_number: Type.Optional(
+    Type.String({ description: 'The line, E.164; without it, the line of the conversation' }),
+  ),
+  state: Type.Optional(
+    Type.Unsafe<string>({ type: 'string', enum: ['start', 'stop'], description: 'Default start' }),
+  ),
+  max_duration_ms: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 300_000,
+      description: 'When it stops by itself, in milliseconds; default 60000',
+    }),
+  ),
+})
+const TYPING_ALIASES = {
+  number: NUMBER_ALIASES,
+  from_number: LINE_ALIASES,
+  max_duration_ms: ['maxDurationMs'],
+} as const
+
+const ReadBody = Type.Object({ number, from_number: line })
+const READ_ALIASES = { number: NUMBER_ALIASES, from_number: LINE_ALIASES } as const
+
+export function registerPresence(app: Routes, ctx: Ctx): void {
+  const access = { access: 'account', confined: 'to its lines' } as const
+  app.post(
+    '/api/send-reaction',
+    {
+      config: { ...access, swaggerTransform: documentAliases(REACTION_ALIASES) },
+      preValidation: withAliases(REACTION_ALIASES),
+      schema: {
+        tags: ['Messages'],
+        summary: 'React to a message',
+        description: 'A tapback on an iMessage of either side. A new one takes the place of the one before.',
+        body: ReactionBody,
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            message: Type.String({ description: 'What was done' }),
+            message_handle: Type.String({ description: 'The message' }),
+            reaction: Type.String({ description: 'The reaction, as it was given' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      return actOnce(ctx, request, reply, async () => {
+        await sendReaction(ctx, actorOf(request), {
+          fromNumber: requirePhone('from_number', body.from_number),
+          handle: body.message_handle,
+          reaction: body.reaction,
+          partIndex: body.part_index ?? 0,
+        })
+        const { message_handle, reaction } = body
+        return { status: 200, body: { status: 'OK', message: 'Reaction sent', message_handle, reaction } }
+      })
+    },
+  )
+
+  app.post(
+    '/api/send-typing-indicator',
+    {
+      config: { ...access, swaggerTransform: documentAliases(TYPING_ALIASES) },
+      preValidation: withAliases(TYPING_ALIASES),
+      schema: {
+        tags: ['Messages'],
+        summary: 'Show that you are typing',
+        description: 'Needs a conversation with a person on iMessage.',
+        body: TypingBody,
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'SENT' }),
+            status_code: Type.Integer({ description: '200' }),
+            error_message: nullable('string', 'null'),
+            number: Type.String({ description: 'The other side of the conversation' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      return actOnce(ctx, request, reply, async () => {
+        const to = requirePhone('number', body.number)
+        await sendTyping(ctx, actorOf(request), {
+          fromNumber: body.from_number && requirePhone('from_number', body.from_number),
+          number: to,
+          typing: body.state !== 'stop',
+          maxDurationMs: body.max_duration_ms ?? DEFAULT_TYPING_MS,
+        })
+        return { status: 200, body: { status: 'SENT', status_code: 200, error_message: null, number: to } }
+      })
+    },
+  )
+
+  app.post(
+    '/api/mark-read',
+    {
+      config: { ...access, swaggerTransform: documentAliases(READ_ALIASES) },
+      preValidation: withAliases(READ_ALIASES),
+      schema: {
+        tags: ['Messages'],
+        summary: 'Mark a conversation as read',
+        description:
+          'The other side is told where there are read receipts; a conversation by SMS answers OK too, and nobody is told.',
+        body: ReadBody,
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            message: Type.String({ description: 'What was done' }),
+            number: Type.String({ description: 'The other side of the conversation' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      return actOnce(ctx, request, reply, async () => {
+        const to = requirePhone('number', body.number)
+        const fromNumber = requirePhone('from_number', body.from_number)
+        const { told } = await markRead(ctx, actorOf(request), { fromNumber, number: to })
+        const message = told
+          ? 'Marked as read'
+          : 'Marked as read; there are no read receipts to tell the sender'
+        return { status: 200, body: { status: 'OK', message, number: to } }
+      })
+    },
+  )
+}

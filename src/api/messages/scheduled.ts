@@ -1,0 +1,83 @@
+import { Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import type { Message } from '../../core/messages/message.js'
+import type { Ctx } from '../../services/ctx.js'
+import { cancelScheduled } from '../../services/messages/schedule.js'
+import { findGroups } from '../../storage/groups/groups.js'
+import { listScheduled, type SchedulePlace } from '../../storage/messages/schedule.js'
+import { accountOf, actorOf } from '../http/auth.js'
+import type { Routes } from '../http/routes.js'
+import { MessageRecord, nullable, toRecord } from './wire.js'
+
+/** Messages that wait for the time their sender chose with `send_at`. */
+export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
+  const tags = ['Messages']
+  const config = { access: 'account', confined: 'to its lines' } as const
+  const groupsOf = (messages: readonly Message[]) =>
+    findGroups(
+      ctx.db,
+      messages.flatMap((message) => message.groupId ?? []),
+    )
+
+  app.get(
+    '/v3/scheduled-messages',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List scheduled messages, soonest first',
+        description: 'Those sent with send_at whose time has not come.',
+        querystring: Type.Object({
+          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+          cursor: Type.Optional(Type.String({ description: 'next_cursor of the page before' })),
+        }),
+        response: {
+          200: Type.Object({
+            data: Type.Array(MessageRecord),
+            next_cursor: nullable('string', 'Where to go on; null at the end'),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { account, numbers } = actorOf(request)
+      const limit = Math.min(request.query.limit ?? 100, 1000)
+      const after = placeOf(request.query.cursor)
+      const found = await listScheduled(ctx.db, account.id, numbers, after, limit + 1)
+      const messages = found.slice(0, limit)
+      const groups = await groupsOf(messages)
+      const last = found.length > limit ? messages.at(-1)! : undefined
+      return {
+        data: messages.map((message) => toRecord(message, account, groups.get(message.groupId ?? ''))),
+        next_cursor: last ? `${last.dueAt}-${last.id}` : null,
+      }
+    },
+  )
+
+  app.delete(
+    '/v3/scheduled-messages/:handle',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Cancel a scheduled message',
+        description:
+          'It ends as DECLINED with the error_reason canceled. A message whose time has come, or that never waited for one, answers 409.',
+        params: Type.Object({ handle: Type.String({ description: 'Message handle' }) }),
+        response: { 200: Type.Object({ data: MessageRecord }) },
+      },
+    },
+    async (request) => {
+      const message = await cancelScheduled(ctx, actorOf(request), request.params.handle)
+      const group = (await groupsOf([message])).get(message.groupId ?? '')
+      return { data: toRecord(message, accountOf(request), group) }
+    },
+  )
+}
+
+function placeOf(cursor: string | undefined): SchedulePlace | undefined {
+  if (cursor === undefined) return undefined
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(cursor)
+  if (!match) throw new AppError('invalid', 'cursor: must be the next_cursor of the page before')
+  return { dueAt: Number(match[1]), id: Number(match[2]) }
+}

@@ -1,0 +1,108 @@
+import { Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import { SERVICES } from '../../core/messages/message.js'
+import type { Ctx } from '../../services/ctx.js'
+import { readTimeline } from '../../services/insight/why.js'
+import { findGroups } from '../../storage/groups/groups.js'
+import type { Attempt } from '../../storage/messages/attempts.js'
+import { EventWire, envelope } from '../events/wire.js'
+import { actorOf } from '../http/auth.js'
+import type { Routes } from '../http/routes.js'
+import { StoryWire, storyWire } from '../insight/why.js'
+import { attemptWire, DeliveryWire, deliveryWire, AttemptWire as PostWire } from '../webhooks/deliveries.js'
+import { MessageRecord, nullable, toRecord } from './wire.js'
+
+const AttemptWire = Type.Object({
+  attempt: Type.Integer({ description: 'Number of the try' }),
+  service: Type.Unsafe<string>({ type: 'string', enum: [...SERVICES], description: 'Service it went by' }),
+  state: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['on_wire', 'accepted', 'refused', 'never_left', 'unknown', 'given_up'],
+    description:
+      'on_wire: no answer yet. accepted: the carrier took it. refused: it did not. never_left: the line was not reached. unknown: being found out. given_up: never found out.',
+  }),
+  started_at: Type.String({ description: 'When it went on the wire, ISO 8601' }),
+  ended_at: nullable('string', 'When its outcome was known'),
+  duration_ms: nullable('integer', 'Between the two'),
+  code: nullable('string', "The carrier's code"),
+  detail: nullable('string', "The carrier's words"),
+  provider_id: nullable('string', "The carrier's id of the message"),
+  lookups: Type.Integer({ description: 'How often the carrier was asked about its outcome' }),
+})
+
+const TimelineWire = Type.Object({
+  message: MessageRecord,
+  why: StoryWire,
+  events: Type.Array(
+    Type.Object({
+      sequence: Type.Integer({ description: "The event's number in the account's log" }),
+      ...EventWire.properties,
+    }),
+    { description: 'What the log says of it, oldest first' },
+  ),
+  attempts: Type.Array(AttemptWire, { description: 'Every try to send it, oldest first' }),
+  webhook_deliveries: Type.Array(
+    Type.Object({
+      ...DeliveryWire.properties,
+      body: Type.String({ description: 'The JSON as it is posted' }),
+      attempt_log: Type.Array(PostWire, { description: 'Every post, oldest first' }),
+    }),
+    { description: 'What was posted about it, oldest first, at most 200; empty for confined tokens' },
+  ),
+})
+
+export function registerMessageTimeline(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/v3/messages/:handle',
+    {
+      config: { access: 'account', confined: 'to its lines' },
+      schema: {
+        tags: ['Messages'],
+        summary: 'Get a message with its whole story',
+        description:
+          'The message, why it is where it is, and what that is told from: its events, every attempt to send it and every webhook delivery about it. It changes nothing and asks no carrier.',
+        params: Type.Object({ handle: Type.String({ description: 'Message handle' }) }),
+        response: { 200: Type.Object({ data: TimelineWire }) },
+      },
+    },
+    async (request) => {
+      const actor = actorOf(request)
+      const { handle } = request.params
+      const { message, story, events, attempts, deliveries } = await readTimeline(ctx, actor, handle)
+      const groups = await findGroups(ctx.db, message.groupId === null ? [] : [message.groupId])
+      const subjects = { messages: new Map([[handle, message]]), groups }
+      return {
+        data: {
+          message: toRecord(message, actor.account, groups.get(message.groupId ?? '')),
+          why: storyWire(handle, story),
+          events: events.map((event) => ({
+            sequence: event.seq,
+            ...envelope(event, subjects, actor.account),
+          })),
+          attempts: attempts.map(tryWire),
+          webhook_deliveries: deliveries.map(({ delivery, posts }) => ({
+            ...deliveryWire(delivery),
+            body: delivery.body,
+            attempt_log: posts.map(attemptWire),
+          })),
+        },
+      }
+    },
+  )
+}
+
+function tryWire(attempt: Attempt) {
+  const { wireAt, endedAt } = attempt
+  return {
+    attempt: attempt.n,
+    service: attempt.service,
+    state: attempt.state,
+    started_at: formatTime(wireAt),
+    ended_at: endedAt === null ? null : formatTime(endedAt),
+    duration_ms: endedAt === null ? null : endedAt - wireAt,
+    code: attempt.code,
+    detail: attempt.detail,
+    provider_id: attempt.providerId,
+    lookups: attempt.lookups,
+  }
+}

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import type { Ctx } from '../../services/ctx.js'
+import { countQueued } from '../../storage/messages/queue.js'
+import type { Routes } from '../http/routes.js'
+
+/** As it was committed: a test checks that it is what the routes say. */
+const DOCUMENT = new URL('../../../openapi.json', import.meta.url)
+
+/** Health and metrics: open, and without anything worth hiding. */
+export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean; document: boolean }): void {
+  const Status = Type.Object({ status: Type.String({ description: 'ok, starting or unavailable' }) })
+
+  app.get(
+    '/livez',
+    {
+      config: { access: 'open' },
+      schema: {
+        tags: ['Operations'],
+        summary: 'Is the process alive?',
+        security: [],
+        response: { 200: Status },
+      },
+    },
+    async (_request, reply) => say(reply, 'ok'),
+  )
+
+  app.get(
+    '/readyz',
+    {
+      config: { access: 'open' },
+      schema: {
+        tags: ['Operations'],
+        summary: 'May it get traffic?',
+        security: [],
+        response: { 200: Status, 503: Status },
+      },
+    },
+    async (_request, reply) => {
+      if (!options.isReady()) return say(reply.code(503), 'unavailable')
+      try {
+        await ctx.db.one('select 1 as ok')
+        return say(reply, 'ok')
+      } catch {
+        return say(reply.code(503), 'unavailable')
+      }
+    },
+  )
+
+  app.get(
+    '/metrics',
+    {
+      config: { access: 'open' },
+      schema: { tags: ['Operations'], summary: 'Prometheus metrics', security: [], hide: false },
+    },
+    async (_request, reply) => {
+      ctx.metrics.watchProcess()
+      ctx.metrics.queued.reset()
+      for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
+      ctx.metrics.inFlight.reset()
+      for (const one of ctx.lines.all()) ctx.metrics.inFlight.set({ line: one.line.id }, one.inFlight())
+      reply.header('content-type', ctx.metrics.registry.contentType)
+      return ctx.metrics.registry.metrics()
+    },
+  )
+
+  app.get(
+    '/openapi.json',
+    { config: { access: 'open' }, schema: { tags: ['Operations'], summary: 'This document', security: [] } },
+    async (_request, reply) => {
+      const document = options.document ? JSON.stringify(app.swagger()) : await readFile(DOCUMENT)
+      return reply.header('content-type', 'application/json').send(document)
+    },
+  )
+}
+
+/** As text: the first question to a starting server does not wait for the serializer of its answer. */
+function say(reply: FastifyReply, status: string): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify({ status }))
+}

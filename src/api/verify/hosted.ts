@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { smsLink } from '../../core/verify/verification.js'
+import type { Ctx } from '../../services/ctx.js'
+import { noSession, readHosted } from '../../services/verify/verifications.js'
+import { findHostedVerification } from '../../storage/verify/verifications.js'
+import type { Routes } from '../http/routes.js'
+
+/** The widget that a site puts on its page: a page of ours in a frame, that only this site may frame. */
+
+const FOLDER = new URL('./widget/', import.meta.url)
+const asset = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8')
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
+
+export function registerHosted(app: Routes, ctx: Ctx): void {
+  const config = { access: 'open' as const }
+  const tags = ['Verify widget']
+  const page = asset('page.html')
+  const Params = Type.Object({ session_id: Type.String({ description: 'The widget session' }) })
+
+  for (const [name, summary] of [
+    ['component.js', 'Script that defines the element <trunkline-verify>'],
+    ['widget.js', "Script of the widget's page"],
+    ['widget.css', "Style of the widget's page"],
+  ] as const) {
+    const text = asset(name)
+    app.get(
+      `/verify/${name}`,
+      { config, schema: { tags, summary, security: [] } },
+      async (_request, reply) => {
+        harden(reply, "default-src 'none'")
+        reply.header('cache-control', 'public, max-age=300')
+        // Other sites load the component; their pages may ask for this word.
+        reply.header('cross-origin-resource-policy', 'cross-origin')
+        return reply.type(name.endsWith('.js') ? TYPES.js : TYPES.css).send(text)
+      },
+    )
+  }
+
+  app.get(
+    '/verify/hosted/:session_id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: "The widget's page",
+        description: 'Only the parent_origin of its verification may frame it.',
+        security: [],
+        params: Params,
+      },
+    },
+    async (request, reply) => {
+      const found = await findHostedVerification(ctx.db, request.params.session_id)
+      if (!found?.hosted) throw noSession()
+      const { parentOrigin, theme } = found.hosted
+      harden(
+        reply,
+        `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ${parentOrigin}`,
+      )
+      reply.header('cache-control', 'no-store')
+      return reply.type('text/html; charset=utf-8').send(page.replace('{theme}', theme))
+    },
+  )
+
+  const text = (description: string) => Type.Optional(Type.String({ description }))
+  app.post(
+    '/verify/hosted/:session_id/state',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'What the widget shows',
+        description:
+          'For the page itself: it reads the token from its fragment. Reads only, so it may be repeated.',
+        security: [],
+        params: Params,
+        headers: Type.Object({
+          'x-verify-token': Type.Optional(Type.String({ description: 'Token of the session' })),
+        }),
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'pending, approved, expired or canceled' }),
+            verification_sid: Type.String({ description: 'The verification' }),
+            service_sid: Type.String({ description: 'Its service' }),
+            parent_origin: Type.String({ description: 'Who is told of the end' }),
+            brand_name: Type.String({ description: 'Whose widget it is' }),
+            accent_color: text('Six hexadecimal digits, if there was a wish'),
+            expires_in: Type.Integer({ description: 'Seconds until it expires' }),
+            to: text('The number to be proved, while pending'),
+            code: text('What to text, while pending'),
+            pool_number: text('Where to text it, while pending'),
+            sms_deep_link: text('Opens the message app with both filled in, while pending'),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const token = request.headers['x-verify-token'] ?? ''
+      const verification = await readHosted(ctx, request.params.session_id, token)
+      const { hosted, status, to, code, poolNumber, expiresAt } = verification
+      reply.header('cache-control', 'no-store')
+      return {
+        status,
+        verification_sid: verification.sid,
+        service_sid: verification.serviceSid,
+        parent_origin: hosted.parentOrigin,
+        brand_name: hosted.brandName,
+        ...(hosted.accentColor ? { accent_color: hosted.accentColor } : {}),
+        expires_in: Math.max(0, Math.ceil((expiresAt - ctx.clock.now()) / 1000)),
+        ...(status === 'pending'
+          ? { to, code, pool_number: poolNumber, sms_deep_link: smsLink(verification) }
+          : {}),
+      }
+    },
+  )
+}
+
+function harden(reply: FastifyReply, policy: string): void {
+  reply.header('content-security-policy', policy)
+  reply.header('x-content-type-options', 'nosniff')
+  reply.header('referrer-policy', 'no-referrer')
+}

@@ -1,0 +1,123 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { CODE_LENGTH, TTL_SECONDS } from '../../core/verify/verification.js'
+import type { Ctx } from '../../services/ctx.js'
+import { createVerifyService, deleteVerifyService, noService } from '../../services/verify/verifications.js'
+import { findVerifyService, listVerifyServices } from '../../storage/verify/verifications.js'
+import { type Aliases, documentAliases, withAliases } from '../http/aliases.js'
+import { accountOf } from '../http/auth.js'
+import { baseUrl } from '../http/base-url.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { config, NewService, ServiceParams, ServiceWire, serviceWire, tags } from './wire.js'
+
+/** Names that clients of a well-known verification service use. */
+const ALIASES: Aliases = { friendly_name: ['FriendlyName'], code_length: ['CodeLength'] }
+
+export function registerVerifyServices(app: Routes, ctx: Ctx): void {
+  app.post(
+    '/api/v2/verify/services',
+    {
+      config: { ...config, swaggerTransform: documentAliases(ALIASES) },
+      preValidation: [formValues, withAliases(ALIASES)],
+      schema: {
+        tags,
+        summary: 'Make a verify service',
+        description: 'Settings that verifications share.',
+        body: NewService,
+        response: { 201: ServiceWire },
+      },
+    },
+    async (request, reply) =>
+      answerOnce<Static<typeof ServiceWire>>(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const { body } = request
+          const service = await createVerifyService(ctx, sql, accountOf(request), {
+            friendlyName: body.friendly_name.trim(),
+            codeLength: body.code_length ?? CODE_LENGTH.default,
+            ttlSeconds: body.ttl_seconds ?? TTL_SECONDS.default,
+            useCustomerLines: body.use_customer_lines ?? false,
+          })
+          return { status: 201, body: serviceWire(service, baseUrl(ctx, request)) }
+        },
+        {
+          retries: async (sql, { sid }) =>
+            (await findVerifyService(sql, accountOf(request).id, sid)) !== undefined,
+        },
+      ),
+  )
+  app.get(
+    '/api/v2/verify/services',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List verify services',
+        description: 'All of them, oldest first.',
+        response: {
+          200: Type.Object({
+            services: Type.Array(ServiceWire),
+            meta: Type.Object({ count: Type.Integer({ description: 'How many there are' }) }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const services = await listVerifyServices(ctx.db, accountOf(request).id)
+      return {
+        services: services.map((service) => serviceWire(service, baseUrl(ctx, request))),
+        meta: { count: services.length },
+      }
+    },
+  )
+  app.get(
+    '/api/v2/verify/services/:service_sid',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Show a verify service',
+        params: ServiceParams,
+        response: { 200: ServiceWire },
+      },
+    },
+    async (request) => {
+      const service = await findVerifyService(ctx.db, accountOf(request).id, request.params.service_sid)
+      if (!service) throw noService()
+      return serviceWire(service, baseUrl(ctx, request))
+    },
+  )
+  app.delete(
+    '/api/v2/verify/services/:service_sid',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Delete a verify service',
+        description: 'Its pending verifications are canceled. Those that have ended can still be read.',
+        params: ServiceParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await deleteVerifyService(ctx, accountOf(request), request.params.service_sid)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+/** A form has only text: its numbers and truth values are read as such. */
+function formValues(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
+    const body = request.body as Record<string, unknown>
+    for (const [name, value] of Object.entries(body)) {
+      if (name === 'friendly_name' || name === 'FriendlyName') continue
+      if (value === 'true' || value === 'false') body[name] = value === 'true'
+      else if (/^\d{1,9}$/.test(String(value))) body[name] = Number(value)
+    }
+  }
+  done()
+}

@@ -1,0 +1,209 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import { MAX_NAME } from '../../core/verify/otpauth.js'
+import { ALGORITHMS, type Algorithm, DIGITS, MAX_PERIOD, type TotpSecret } from '../../core/verify/totp.js'
+import type { Ctx } from '../../services/ctx.js'
+import { createTotpSecret, noSecret, readTotpCode, removeTotpSecret } from '../../services/verify/totp.js'
+import { findTotpSecret, listTotpSecrets } from '../../storage/verify/totp.js'
+import { withAliases } from '../http/aliases.js'
+import { accountOf } from '../http/auth.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import { nullable } from '../messages/wire.js'
+
+const VISIBLE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+
+const NewSecret = Type.Object({
+  uri: Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      description: 'otpauth://totp/… URI of a QR code. When given, every other field is ignored.',
+    }),
+  ),
+  label: Type.Optional(
+    Type.String({
+      maxLength: MAX_NAME,
+      pattern: VISIBLE,
+      description: 'What it is for; required unless uri is given',
+    }),
+  ),
+  issuer: Type.Optional(
+    Type.String({ maxLength: MAX_NAME, pattern: VISIBLE, description: 'Who asks for the codes' }),
+  ),
+  secret: Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description:
+        'Base32, 5 to 256 bytes; spaces, dashes, small letters and padding do not matter. Leave it out to have 20 random bytes made.',
+    }),
+  ),
+  algorithm: Type.Optional(
+    Type.Unsafe<Algorithm>({ type: 'string', enum: [...ALGORITHMS], description: 'Hash; default SHA1' }),
+  ),
+  digits: Type.Optional(
+    Type.Unsafe<number>({ type: 'integer', enum: [...DIGITS], description: 'Length of a code; default 6' }),
+  ),
+  period: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_PERIOD,
+      description: 'Seconds that a code is good for; default 30',
+    }),
+  ),
+})
+
+const record = {
+  id: Type.String({ description: 'Unique identifier' }),
+  label: Type.String({ description: 'What it is for' }),
+  issuer: nullable('string', 'Who asks for the codes'),
+  algorithm: Type.Unsafe<Algorithm>({ type: 'string', enum: [...ALGORITHMS], description: 'Hash' }),
+  digits: Type.Integer({ description: 'Length of a code, 6 or 8' }),
+  period: Type.Integer({ description: 'Seconds that a code is good for' }),
+  created_at: Type.String({ description: 'When it was stored, ISO 8601' }),
+}
+const Secret = Type.Object(record)
+const FirstSecret = Type.Object({
+  ...record,
+  secret: Type.Optional(
+    Type.String({
+      description: 'Base32. Only in the first answer: a repeat of the request does not show it again.',
+    }),
+  ),
+})
+const status = Type.String({ description: 'OK' })
+const Params = Type.Object({ secret_id: Type.String({ description: 'Id of the secret' }) })
+
+function secretWire(secret: TotpSecret): Static<typeof Secret> {
+  return {
+    id: secret.id,
+    label: secret.label,
+    issuer: secret.issuer,
+    algorithm: secret.algorithm,
+    digits: secret.digits,
+    period: secret.period,
+    created_at: formatTime(secret.createdAt),
+  }
+}
+
+/** A URI overrides all other fields, also those that would be refused. */
+function uriAlone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  const body = request.body as Record<string, unknown> | null | undefined
+  if (body && body.uri !== undefined) request.body = { uri: body.uri }
+  done()
+}
+
+/** Secrets of one-time codes. A token that is confined to some lines has no business here. */
+export function registerTotp(app: Routes, ctx: Ctx): void {
+  const config = { access: 'account' as const }
+  const tags = ['TOTP']
+
+  app.post(
+    '/api/v2/totp/secrets',
+    {
+      config,
+      preValidation: [withAliases({}), uriAlone],
+      schema: {
+        tags,
+        summary: 'Store a TOTP secret',
+        description:
+          'From the URI of a QR code, from a base32 secret, or made here. Secrets are sealed at rest and shown in this answer only.',
+        body: NewSecret,
+        response: { 201: Type.Object({ status, totp_secret: FirstSecret }) },
+      },
+    },
+    async (request, reply) =>
+      answerOnce<{ status: string; totp_secret: Static<typeof FirstSecret> }>(
+        ctx,
+        request,
+        reply,
+        async (sql) => {
+          const { record, secret } = await createTotpSecret(ctx, sql, accountOf(request), request.body)
+          const shown = secretWire(record)
+          return {
+            status: 201,
+            body: { status: 'OK', totp_secret: { ...shown, secret } },
+            stored: { status: 'OK', totp_secret: shown },
+          }
+        },
+        {
+          retries: async (sql, { totp_secret: { id } }) =>
+            (await findTotpSecret(sql, accountOf(request).id, id)) !== undefined,
+        },
+      ),
+  )
+  app.get(
+    '/api/v2/totp/secrets',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List TOTP secrets',
+        description: 'Oldest first, without the secrets themselves.',
+        response: { 200: Type.Object({ status, totp_secrets: Type.Array(Secret) }) },
+      },
+    },
+    async (request) => ({
+      status: 'OK',
+      totp_secrets: (await listTotpSecrets(ctx.db, accountOf(request).id)).map(secretWire),
+    }),
+  )
+  app.get(
+    '/api/v2/totp/secrets/:secret_id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Show a TOTP secret',
+        description: 'Without the secret itself.',
+        params: Params,
+        response: { 200: Type.Object({ status, totp_secret: Secret }) },
+      },
+    },
+    async (request) => {
+      const found = await findTotpSecret(ctx.db, accountOf(request).id, request.params.secret_id)
+      if (!found) throw noSecret()
+      return { status: 'OK', totp_secret: secretWire(found.secret) }
+    },
+  )
+  app.delete(
+    '/api/v2/totp/secrets/:secret_id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Delete a TOTP secret',
+        description: 'For good.',
+        params: Params,
+        response: { 200: Type.Object({ status }) },
+      },
+    },
+    async (request) => {
+      await removeTotpSecret(ctx, accountOf(request), request.params.secret_id)
+      return { status: 'OK' }
+    },
+  )
+  app.get(
+    '/api/v2/totp/code/:secret_id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'The current code of a secret',
+        params: Params,
+        response: {
+          200: Type.Object({
+            status,
+            code: Type.String({ description: 'Six or eight digits' }),
+            expires_in: Type.Integer({ description: 'Seconds until the next code' }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { code, expiresIn } = await readTotpCode(ctx, accountOf(request), request.params.secret_id)
+      reply.header('cache-control', 'no-store')
+      return { status: 'OK', code, expires_in: expiresIn }
+    },
+  )
+}

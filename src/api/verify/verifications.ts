@@ -1,0 +1,229 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { parseBound } from '../../base/time.js'
+import { AppError } from '../../core/errors.js'
+import { originFault } from '../../core/verify/origin.js'
+import type { Ctx } from '../../services/ctx.js'
+import {
+  cancel,
+  hostedToken,
+  isPending,
+  type NewVerification,
+  readVerification,
+  readVerifications,
+  startVerification,
+  verificationStarted,
+} from '../../services/verify/verifications.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { type Aliases, documentAliases, withAliases } from '../http/aliases.js'
+import { accountOf } from '../http/auth.js'
+import { baseUrl } from '../http/base-url.js'
+import { requirePhone } from '../http/fields.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+import {
+  config,
+  NewVerificationBody,
+  ServiceParams,
+  StartedVerification,
+  stateWire,
+  tags,
+  VerificationState,
+  VerificationWire,
+  verificationWire,
+} from './wire.js'
+
+const Params = Type.Object({
+  ...ServiceParams.properties,
+  sid: Type.String({ description: 'Sid of the verification' }),
+})
+
+/** Names that clients of a well-known verification service use. */
+const START_ALIASES: Aliases = { to: ['To'] }
+const CANCEL_ALIASES: Aliases = { status: ['Status'] }
+
+export function registerVerifications(app: Routes, ctx: Ctx): void {
+  const path = '/api/v2/verify/services/:service_sid/verifications'
+  app.post(
+    path,
+    {
+      config: { ...config, swaggerTransform: documentAliases(START_ALIASES) },
+      preValidation: withAliases(START_ALIASES, ['hosted']),
+      schema: {
+        tags,
+        summary: 'Start a verification',
+        description:
+          'Nothing is sent. Show the code and the number to the person: the verification is approved when exactly that code is texted from exactly `to` to `pool_number` before it expires. With `hosted`, a widget that does this can be put on the page of `parent_origin`.',
+        params: ServiceParams,
+        body: NewVerificationBody,
+        response: { 201: StartedVerification },
+      },
+    },
+    async (request, reply) => start(ctx, request, reply, request.params.service_sid, request.body),
+  )
+  app.get(
+    `${path}/:sid`,
+    {
+      config,
+      schema: { tags, summary: 'Show a verification', params: Params, response: { 200: VerificationWire } },
+    },
+    async (request) => {
+      const { service_sid, sid } = request.params
+      const verification = await readVerification(ctx, accountOf(request), service_sid, sid)
+      return verificationWire(verification, baseUrl(ctx, request))
+    },
+  )
+  app.post(
+    `${path}/:sid`,
+    {
+      config: { ...config, swaggerTransform: documentAliases(CANCEL_ALIASES) },
+      preValidation: withAliases(CANCEL_ALIASES),
+      schema: {
+        tags,
+        summary: 'Cancel a verification',
+        description: 'One that is canceled already stays so; one that has ended otherwise answers 409.',
+        params: Params,
+        body: Type.Object({
+          status: Type.Unsafe<'canceled'>({
+            type: 'string',
+            enum: ['canceled'],
+            description: 'Only canceled: approval is up to the phone',
+          }),
+        }),
+        response: { 200: VerificationWire },
+      },
+    },
+    async (request, reply) => {
+      const { service_sid, sid } = request.params
+      const effect = async (sql: Sql) => {
+        const canceled = await cancel(ctx, sql, accountOf(request), service_sid, sid)
+        return { status: 200, body: verificationWire(canceled, baseUrl(ctx, request)) }
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+    },
+  )
+  app.delete(
+    `${path}/:sid`,
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Cancel a verification',
+        description: 'The same as posting the status canceled. The record stays.',
+        params: Params,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { service_sid, sid } = request.params
+      await ctx.db.tx((sql) => cancel(ctx, sql, accountOf(request), service_sid, sid))
+      return reply.code(204).send(null)
+    },
+  )
+  app.get(
+    '/api/v2/verify/verifications',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List verifications',
+        description: 'Of all services of the account, the last changed first.',
+        querystring: Type.Object({
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
+          ),
+          offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip' })),
+          updated_at_gte: Type.Optional(Type.String({ description: 'Changed at or after, ISO 8601' })),
+        }),
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            data: Type.Array(VerificationState),
+            pagination: Type.Object({
+              count: Type.Integer({ description: 'Rows in this answer' }),
+              has_more: Type.Boolean({ description: 'Whether more follow' }),
+              limit: Type.Integer({ description: 'Rows asked for' }),
+              offset: Type.Integer({ description: 'Rows skipped' }),
+            }),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { query } = request
+      const limit = Math.min(query.limit ?? 100, 1000)
+      const offset = Math.min(query.offset ?? 0, 2 ** 31)
+      const page = { limit: limit + 1, offset, ...since(query.updated_at_gte) }
+      const found = await readVerifications(ctx, accountOf(request), page)
+      const data = found.slice(0, limit).map(stateWire)
+      const pagination = { count: data.length, has_more: found.length > limit, limit, offset }
+      return { status: 'OK', data, pagination }
+    },
+  )
+}
+
+async function start(
+  ctx: Ctx,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  serviceSid: string,
+  body: Static<typeof NewVerificationBody>,
+): Promise<Static<typeof StartedVerification>> {
+  const account = accountOf(request)
+  const base = baseUrl(ctx, request)
+  const input: NewVerification = { to: requirePhone('to', body.to), hosted: hostedOf(body.hosted) }
+  const lines = [...(await ctx.directory.linesOf(account.id)).values()].filter(
+    ({ line }) => line.blockedAt === null,
+  )
+  const answer = await answerOnce<Static<typeof StartedVerification>>(
+    ctx,
+    request,
+    reply,
+    async (sql) => {
+      const verification = await startVerification(ctx, sql, account, serviceSid, lines, input)
+      const { hosted } = verification
+      const wire = verificationWire(verification, base)
+      const session = hosted && {
+        session_id: hosted.sessionId,
+        url: '',
+        component_script: `${base}/verify/component.js`,
+        expires_at: wire.expires_at,
+      }
+      return { status: 201, body: { ...wire, ...(session ? { hosted: session } : {}) } }
+    },
+    {
+      after: () => verificationStarted(ctx),
+      retries: (sql, { sid }) => isPending(ctx, sql, account, serviceSid, sid),
+    },
+  )
+  // Only now, also for a repeat: the stored answer must not hold the token.
+  if (answer.hosted) {
+    const { session_id } = answer.hosted
+    answer.hosted.url = `${base}/verify/hosted/${session_id}#token=${hostedToken(ctx, session_id)}`
+  }
+  return answer
+}
+
+function hostedOf(hosted: Static<typeof NewVerificationBody>['hosted']): NewVerification['hosted'] {
+  if (!hosted) return null
+  const fault = originFault(hosted.parent_origin)
+  if (fault) throw new AppError('invalid', `hosted.parent_origin: ${fault}`)
+  return {
+    parentOrigin: hosted.parent_origin,
+    brandName: hosted.brand_name?.trim() ?? null,
+    accentColor: hosted.accent_color?.replace('#', '').toLowerCase() ?? null,
+    theme: hosted.theme ?? 'auto',
+  }
+}
+
+function since(text: string | undefined): { updatedFrom?: number } {
+  if (text === undefined) return {}
+  const updatedFrom = parseBound(text)
+  if (updatedFrom === undefined) {
+    throw new AppError(
+      'invalid',
+      'updated_at_gte: must be an ISO 8601 date, or date and time with Z or an offset, like 2026-01-31T09:30:00Z',
+    )
+  }
+  return { updatedFrom }
+}

@@ -1,0 +1,242 @@
+import { type Static, Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import { AppError } from '../../core/errors.js'
+import type { Line } from '../../core/lines/line.js'
+import { toE164FromUS } from '../../core/phone-number.js'
+import { SHARED, type VerifiedContact } from '../../core/verify/verified-contact.js'
+import type { Ctx } from '../../services/ctx.js'
+import type { Actor } from '../../services/messages/outbound.js'
+import { registerContact, sharedLineOf } from '../../services/verify/verified-contacts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { findVerifiedContact, listVerifiedContacts } from '../../storage/verify/verified-contacts.js'
+import { documentAliases, withAliases } from '../http/aliases.js'
+import { actorOf } from '../http/auth.js'
+import { answerOnce } from '../http/once.js'
+import type { Routes } from '../http/routes.js'
+
+const MAX_LIST = 10_000
+const config = { access: 'account', confined: 'to its lines' } as const
+const tags = ['Verified contacts']
+
+const VerifiedWire = Type.Object({
+  phone_number: Type.String({ description: 'Phone number, E.164' }),
+  verified: Type.Boolean({ description: 'Whether it has written to the shared line' }),
+  verification_status: Type.Union([Type.Literal('pending'), Type.Literal('verified')], {
+    description: 'pending until it has written to the shared line, then verified',
+  }),
+  created_at: Type.String({ description: 'When it was made' }),
+  updated_at: Type.String({ description: 'When it last changed' }),
+})
+const SharedLine = Type.Union(
+  [
+    Type.Object({
+      phone_number: Type.String({ description: 'The line the contact must write to, E.164' }),
+      type: Type.Literal('shared', { description: 'Always shared' }),
+    }),
+    Type.Null(),
+  ],
+  { description: 'The shared line of the account; null when it has none' },
+)
+
+const NEW_ALIASES = { phone_number: ['number', 'phoneNumber'] } as const
+const ROUTE_ALIASES = { recipient: ['number', 'phone_number'] } as const
+
+export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/v3/verified-contacts',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List the contacts of the shared line',
+        description: 'Newest first, at most 10,000.',
+        response: {
+          200: Type.Object({ data: Type.Object({ contacts: Type.Array(VerifiedWire), line: SharedLine }) }),
+        },
+      },
+    },
+    async (request) => {
+      const { line, contacts } = await list(ctx, actorOf(request))
+      return { data: { contacts: contacts.map(verifiedWire), line: lineWire(line) } }
+    },
+  )
+
+  app.post(
+    '/v3/verified-contacts',
+    {
+      config: { ...config, swaggerTransform: documentAliases(NEW_ALIASES) },
+      preValidation: withAliases(NEW_ALIASES),
+      schema: {
+        tags,
+        summary: 'Register a contact on the shared line',
+        description:
+          'Makes a pending contact, or answers with the one there is. It is verified when it sends any message to the shared line. When several accounts share the line, that message goes to the one that last registered this contact or wrote to it.',
+        body: Type.Object({
+          phone_number: Type.String({
+            description: 'E.164, or a US number as it is written there',
+            examples: ['+12025550101', '(202) 555-0101'],
+          }),
+        }),
+        response: {
+          200: Type.Object({
+            data: Type.Object({
+              contact: VerifiedWire,
+              line: SharedLine,
+              verification_instructions: Type.Union([Type.String(), Type.Null()], {
+                description: 'What the contact has to do; null when it is verified',
+              }),
+            }),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const actor = actorOf(request)
+      const number = localPhone('phone_number', request.body.phone_number)
+      const line = await sharedLineOf(ctx, actor)
+      const effect = async (sql: Sql) => {
+        const contact = await registerContact(ctx, sql, actor, line, number)
+        return {
+          status: 200,
+          body: {
+            data: {
+              contact: verifiedWire(contact),
+              line: lineWire(line),
+              verification_instructions: instructions(contact, line),
+            },
+          },
+        }
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+    },
+  )
+
+  app.get(
+    '/v3/verified-contacts/:phone_number',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Retrieve a contact of the shared line',
+        params: Type.Object({
+          phone_number: Type.String({ description: 'E.164, or a US number as it is written there' }),
+        }),
+        response: { 200: Type.Object({ data: Type.Object({ contact: VerifiedWire, line: SharedLine }) }) },
+      },
+    },
+    async (request) => {
+      const actor = actorOf(request)
+      const number = localPhone('phone_number', request.params.phone_number)
+      const line = await sharedLineOf(ctx, actor)
+      const hidden = actor.numbers && !line
+      const contact = hidden ? undefined : await findVerifiedContact(ctx.db, actor.account.id, number, SHARED)
+      if (!contact) throw new AppError('not_found', `There is no verified contact ${number}`)
+      return { data: { contact: verifiedWire(contact), line: lineWire(line) } }
+    },
+  )
+
+  app.get(
+    '/accounts/shared-contacts',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List the contacts of the shared line (command line)',
+        description: 'GET /v3/verified-contacts as the published command line asks for it.',
+        response: {
+          200: Type.Object({
+            status: Type.String({ description: 'OK' }),
+            sharedNumber: Type.Union([Type.String(), Type.Null()], { description: 'The shared line' }),
+            contacts: Type.Array(Route),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { line, contacts } = await list(ctx, actorOf(request))
+      return { status: 'OK', sharedNumber: line?.number ?? null, contacts: contacts.map(routeWire) }
+    },
+  )
+
+  app.post(
+    '/accounts/verify-contact-on-shared-account',
+    {
+      config: { ...config, swaggerTransform: documentAliases(ROUTE_ALIASES) },
+      preValidation: withAliases(ROUTE_ALIASES),
+      schema: {
+        tags,
+        summary: 'Register a contact on the shared line (command line)',
+        description: 'POST /v3/verified-contacts as the published command line asks for it.',
+        body: Type.Object({
+          recipient: Type.String({ description: 'E.164, or a US number as it is written there' }),
+        }),
+        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), route: Route }) },
+      },
+    },
+    async (request, reply) => {
+      const actor = actorOf(request)
+      const number = localPhone('recipient', request.body.recipient)
+      const line = await sharedLineOf(ctx, actor)
+      const effect = async (sql: Sql) => {
+        const contact = await registerContact(ctx, sql, actor, line, number)
+        return { status: 200, body: { status: 'OK', route: routeWire(contact) } }
+      }
+      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+    },
+  )
+}
+
+const Route = Type.Object({
+  id: Type.Integer({ description: 'Id' }),
+  number: Type.String({ description: 'Phone number, E.164' }),
+  verified: Type.Boolean({ description: 'Whether it has written to the shared line' }),
+  createdAt: Type.String({ description: 'When it was made' }),
+})
+
+async function list(ctx: Ctx, actor: Actor): Promise<{ line?: Line; contacts: VerifiedContact[] }> {
+  const line = await sharedLineOf(ctx, actor)
+  if (!line && actor.numbers) return { contacts: [] }
+  const contacts = await listVerifiedContacts(ctx.db, actor.account.id, SHARED, MAX_LIST)
+  return { ...(line ? { line } : {}), contacts }
+}
+
+function verifiedWire(contact: VerifiedContact): Static<typeof VerifiedWire> {
+  return {
+    phone_number: contact.number,
+    verified: contact.verifiedAt !== null,
+    verification_status: contact.verifiedAt === null ? 'pending' : 'verified',
+    created_at: formatTime(contact.createdAt),
+    updated_at: formatTime(contact.updatedAt),
+  }
+}
+
+function lineWire(line: Line | undefined): Static<typeof SharedLine> {
+  return line ? { phone_number: line.number, type: 'shared' } : null
+}
+
+function routeWire(contact: VerifiedContact): Static<typeof Route> {
+  return {
+    id: contact.id,
+    number: contact.number,
+    verified: contact.verifiedAt !== null,
+    createdAt: formatTime(contact.createdAt),
+  }
+}
+
+function instructions(contact: VerifiedContact, line: Line | undefined): string | null {
+  if (contact.verifiedAt !== null) return null
+  return line
+    ? `Ask ${contact.number} to send any message, by iMessage or SMS, to ${line.number}.`
+    : `This account has no shared line yet. When it has one, ask ${contact.number} to send any message to it.`
+}
+
+function localPhone(field: string, text: string): string {
+  const number = toE164FromUS(text)
+  if (!number) {
+    throw new AppError(
+      'invalid',
+      `${field}: must be a phone number in E.164, like +12025550101, or a US number like (202) 555-0101`,
+    )
+  }
+  return number
+}

@@ -1,0 +1,193 @@
+import { type Static, Type } from 'typebox'
+import { formatTime } from '../../base/time.js'
+import {
+  accountSid,
+  CODE_LENGTH,
+  smsLink,
+  THEMES,
+  type Theme,
+  TTL_SECONDS,
+  VERIFICATION_STATUSES,
+  type Verification,
+  type VerificationStatus,
+  type VerifyService,
+} from '../../core/verify/verification.js'
+import { nullable } from '../messages/wire.js'
+
+/** Verify services and verifications as they look on the wire. */
+
+/** HTTP Basic counts here; a token that is confined to some lines does not: verifications are the account's. */
+export const config = { access: 'account' as const, basic: true as const }
+export const tags = ['Verify']
+export const ServiceParams = Type.Object({ service_sid: Type.String({ description: 'Sid of the service' }) })
+
+const VISIBLE =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$'
+
+export const NewService = Type.Object({
+  friendly_name: Type.String({
+    maxLength: 100,
+    pattern: VISIBLE,
+    description: 'Name of the service; the widget shows it unless told another',
+  }),
+  code_length: Type.Optional(
+    Type.Integer({
+      minimum: CODE_LENGTH.min,
+      maximum: CODE_LENGTH.max,
+      description: `Digits of a code; default ${CODE_LENGTH.default}`,
+    }),
+  ),
+  ttl_seconds: Type.Optional(
+    Type.Integer({
+      minimum: TTL_SECONDS.min,
+      maximum: TTL_SECONDS.max,
+      description: `How long a code is good for; default ${TTL_SECONDS.default}`,
+    }),
+  ),
+  use_customer_lines: Type.Optional(
+    Type.Boolean({
+      description:
+        "Codes are texted to one of the account's dedicated lines; otherwise to its shared line, or to a dedicated one when it has none. Default false.",
+    }),
+  ),
+})
+
+export const NewVerificationBody = Type.Object({
+  to: Type.String({ description: 'The number to be proved, E.164: the code must be texted from it' }),
+  hosted: Type.Optional(
+    Type.Object(
+      {
+        parent_origin: Type.String({
+          maxLength: 300,
+          description:
+            'The exact site that shows the widget: https and a host name, or http on localhost and 127.0.0.1',
+        }),
+        accent_color: Type.Optional(
+          Type.String({ pattern: '^#?[0-9a-fA-F]{6}$', description: 'Six hexadecimal digits' }),
+        ),
+        brand_name: Type.Optional(
+          Type.String({ maxLength: 60, pattern: VISIBLE, description: "Default: the service's name" }),
+        ),
+        theme: Type.Optional(
+          Type.Unsafe<Theme>({ type: 'string', enum: [...THEMES], description: 'Default auto' }),
+        ),
+      },
+      // A misspelt option would go unnoticed until a customer sees the widget.
+      { additionalProperties: false },
+    ),
+  ),
+})
+
+const iso = (description: string) => Type.String({ description: `${description}, ISO 8601` })
+
+export const ServiceWire = Type.Object({
+  sid: Type.String({ description: 'SV and 32 hexadecimal digits' }),
+  account_sid: Type.String({ description: 'The account' }),
+  friendly_name: Type.String({ description: 'Name' }),
+  code_length: Type.Integer({ description: 'Digits of a code' }),
+  ttl_seconds: Type.Integer({ description: 'How long a code is good for' }),
+  use_customer_lines: Type.Boolean({ description: "Whether codes go to the account's dedicated lines" }),
+  date_created: iso('When it was made'),
+  date_updated: iso('When it last changed'),
+  url: Type.String({ description: 'Where to find it' }),
+})
+
+const status = Type.Unsafe<VerificationStatus>({
+  type: 'string',
+  enum: [...VERIFICATION_STATUSES],
+  description: 'pending, then one of the others for good',
+})
+const channel = Type.Unsafe<'imessage'>({
+  type: 'string',
+  enum: ['imessage'],
+  description: 'Always imessage',
+})
+const state = {
+  sid: Type.String({ description: 'VR and 32 hexadecimal digits' }),
+  service_sid: Type.String({ description: 'Its service' }),
+  channel,
+  status,
+  to: nullable('string', 'The number to be proved'),
+  date_created: iso('When it was made'),
+  date_updated: iso('When its status last changed'),
+}
+
+export const VerificationState = Type.Object({
+  ...state,
+  date_completed: nullable('string', 'When it ended, ISO 8601; null while pending'),
+})
+
+const Hosted = Type.Object(
+  {
+    session_id: Type.String({ description: 'The widget session' }),
+    url: Type.String({ description: 'Page of the widget, with its token in the fragment. Do not log it.' }),
+    component_script: Type.String({ description: 'Script that defines <trunkline-verify src="url">' }),
+    expires_at: iso('When the verification expires'),
+  },
+  { description: 'Only in the answer to a request that asked for it' },
+)
+
+export const VerificationWire = Type.Object({
+  ...state,
+  account_sid: Type.String({ description: 'The account' }),
+  expires_at: iso('When it expires'),
+  url: Type.String({ description: 'Where to find it' }),
+  delivery_target: Type.Optional(
+    Type.Object(
+      {
+        code: Type.String({ description: 'What to text' }),
+        pool_number: Type.String({ description: 'Where to text it' }),
+        sms_deep_link: Type.String({ description: 'Opens the message app with both filled in' }),
+      },
+      { description: 'While pending' },
+    ),
+  ),
+})
+export const StartedVerification = Type.Object({
+  ...VerificationWire.properties,
+  hosted: Type.Optional(Hosted),
+})
+
+export function serviceWire(service: VerifyService, base: string): Static<typeof ServiceWire> {
+  return {
+    sid: service.sid,
+    account_sid: accountSid(service.accountId),
+    friendly_name: service.friendlyName,
+    code_length: service.codeLength,
+    ttl_seconds: service.ttlSeconds,
+    use_customer_lines: service.useCustomerLines,
+    date_created: formatTime(service.createdAt),
+    date_updated: formatTime(service.createdAt),
+    url: `${base}/api/v2/verify/services/${service.sid}`,
+  }
+}
+
+function stateOf(verification: Verification) {
+  return {
+    sid: verification.sid,
+    service_sid: verification.serviceSid,
+    channel: 'imessage' as const,
+    status: verification.status,
+    to: verification.to,
+    date_created: formatTime(verification.createdAt),
+    date_updated: formatTime(verification.updatedAt),
+  }
+}
+
+export function stateWire(verification: Verification): Static<typeof VerificationState> {
+  const { completedAt } = verification
+  return { ...stateOf(verification), date_completed: completedAt === null ? null : formatTime(completedAt) }
+}
+
+export function verificationWire(verification: Verification, base: string): Static<typeof VerificationWire> {
+  const { sid, serviceSid, code, poolNumber } = verification
+  return {
+    ...stateOf(verification),
+    account_sid: accountSid(verification.accountId),
+    expires_at: formatTime(verification.expiresAt),
+    url: `${base}/api/v2/verify/services/${serviceSid}/verifications/${sid}`,
+    ...(verification.status === 'pending'
+      ? { delivery_target: { code, pool_number: poolNumber, sms_deep_link: smsLink(verification) } }
+      : {}),
+  }
+}

@@ -1,0 +1,116 @@
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../core/errors.js'
+import { EVENT_TYPES, type Event } from '../../core/events/event.js'
+import { WEBHOOK_TYPES, webhookIdOf, webhookTypeOf } from '../../core/webhooks/webhook.js'
+import type { Ctx } from '../../services/ctx.js'
+import type { Renderer } from '../../services/events/tail.js'
+import { withSubjects } from '../../services/webhooks/fanout.js'
+import { bookmarkOf, createFeed, FeedHeaders, namesIn, Since } from '../events/feed.js'
+import type { Routes } from '../http/routes.js'
+import { eventFrame } from '../http/sse.js'
+import { renderWebhook } from './payloads.js'
+
+const Post = Type.Object({
+  webhook_id: Type.String({ description: 'What the webhook-id header would be' }),
+  sequence: Type.Integer({ description: "The event's number in the account's log" }),
+  type: Type.String({ description: 'Type of the webhook' }),
+  event_type: Type.String({ description: 'What happened, as in the event stream' }),
+  subject: Type.String({ description: 'What it is about; of a message, its handle' }),
+  body: Type.String({ description: 'The JSON as it would be posted, byte for byte' }),
+})
+
+/** Webhooks for those who come and get them: receivers without an address that we could post to. */
+export function registerWebhookFeed(
+  app: Routes,
+  ctx: Ctx,
+  mayStay: (request: FastifyRequest) => Promise<boolean>,
+): void {
+  const serve = createFeed(app, ctx, createRenderer(ctx), mayStay)
+  app.get(
+    '/v3/webhook-feed',
+    {
+      config: { access: 'account' },
+      schema: {
+        tags: ['Webhooks'],
+        summary: 'Follow what webhooks would be posted',
+        description: [
+          'Server-sent events: `id` is the number of the event in the account, `event` the type of webhook, `data` what would be posted, whether or not a webhook is configured.',
+          'Begins now, or after the event that the header Last-Event-ID or `since` names: nothing is lost in between and nothing comes twice.',
+          'What is no longer kept is told as one `recovery.gap` with `from` and `to`. A comment every 15 seconds; some comments carry an `id`, so that the bookmark moves on when nothing is sent.',
+          'The stream is closed after 15 minutes and with its token; a reader that is too slow is cut off. Connect again with the last id.',
+          'Tokens that are confined to some lines are refused.',
+          'The command `trunkline listen` posts these to a receiver on its own machine.',
+        ].join(' '),
+        querystring: Type.Object({
+          types: Type.Optional(
+            Type.String({
+              description: `Types of webhooks, comma-separated. Without: all, which are ${WEBHOOK_TYPES.join(', ')}`,
+            }),
+          ),
+          since: Since,
+        }),
+        headers: FeedHeaders,
+        response: {
+          200: {
+            description: 'Webhooks until the stream is closed',
+            content: { 'text/event-stream': { schema: Post } },
+          },
+        },
+      },
+    },
+    (request, reply) =>
+      serve(
+        request,
+        reply,
+        eventTypesOf(request.query.types),
+        bookmarkOf(request.headers['last-event-id'], request.query.since),
+      ),
+  )
+}
+
+function createRenderer(ctx: Ctx): Renderer {
+  return {
+    async events(accountId: string, events: readonly Event[]) {
+      const account = events.length > 0 ? await ctx.directory.account(accountId) : undefined
+      if (!account) return []
+      return (await withSubjects(ctx, account, events)).flatMap((told) => {
+        const { event } = told
+        const type = webhookTypeOf(event.type)
+        const rendered = type && renderWebhook(told)
+        if (!rendered) return []
+        const post: Static<typeof Post> = {
+          webhook_id: webhookIdOf(event),
+          sequence: event.seq,
+          type,
+          event_type: event.type,
+          subject: event.subject,
+          body: JSON.stringify(rendered.body),
+        }
+        return [{ seq: event.seq, type: event.type, bytes: Buffer.from(eventFrame(type, post, event.seq)) }]
+      })
+    },
+    gap: ({ from, to }) => ({
+      seq: to,
+      type: null,
+      bytes: Buffer.from(eventFrame('recovery.gap', { from, to }, to)),
+    }),
+  }
+}
+
+/** The events that are posted as webhooks of these types. */
+function eventTypesOf(given: string | undefined): ReadonlySet<string> {
+  const names = namesIn(given)
+  const unknown = names.filter((name) => !(WEBHOOK_TYPES as readonly string[]).includes(name))
+  if (unknown.length > 0)
+    throw new AppError(
+      'invalid',
+      `types: there is no ${unknown.join(', ')}. There are ${WEBHOOK_TYPES.join(', ')}`,
+    )
+  return new Set(
+    EVENT_TYPES.filter((event) => {
+      const type = webhookTypeOf(event)
+      return type !== undefined && (names.length === 0 || names.includes(type))
+    }),
+  )
+}

@@ -1,0 +1,148 @@
+import { urlRules } from '../../config.js'
+import { AppError } from '../../core/errors.js'
+import { urlFault } from '../../core/url.js'
+import { MAX_ENTRIES, type WebhookEntry, type WebhookSettings } from '../../core/webhooks/config.js'
+import { WEBHOOK_TYPES, type WebhookSchedule, type WebhookType } from '../../core/webhooks/webhook.js'
+import type { Ctx } from '../../services/ctx.js'
+import type { Actor } from '../../services/messages/outbound.js'
+import { requirePhone } from '../http/fields.js'
+import { SCHEDULES } from './wire.js'
+
+const SECRET = /^[\x21-\x7e]{1,256}$/
+/** What may be in an entry, and at the root, besides what we know; in characters of JSON. */
+const MAX_UNKNOWN = { entry: 4096, root: 16_384 }
+
+export function readType(value: unknown): WebhookType {
+  if (value === undefined) return 'receive'
+  if (!WEBHOOK_TYPES.includes(value as WebhookType))
+    throw new AppError('invalid', `type: must be one of ${WEBHOOK_TYPES.join(', ')}`)
+  return value as WebhookType
+}
+
+export function readSecret(field: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !SECRET.test(value))
+    throw new AppError(
+      'invalid',
+      `${field}: must be 1 to 256 visible ASCII characters, without spaces: it travels in a header`,
+    )
+  return value
+}
+
+/** A list of entries. `field` is where it stands in the body. */
+export function readEntries(
+  ctx: Ctx,
+  actor: Actor,
+  type: WebhookType,
+  field: string,
+  value: unknown,
+): WebhookEntry[] {
+  if (!Array.isArray(value)) throw new AppError('invalid', 'Missing or invalid webhooks array')
+  if (value.length > MAX_ENTRIES)
+    throw new AppError('invalid', `${field}: at most ${MAX_ENTRIES} entries of a type`)
+  return value.map((entry, i) => readEntry(ctx, actor, type, `${field}.${i}`, entry))
+}
+
+/** The URLs to remove, given as such or as entries. */
+export function readUrls(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new AppError('invalid', 'Missing or invalid webhooks array')
+  return value.map((entry, i) => {
+    const found = isObject(entry) ? entry.url : entry
+    if (typeof found !== 'string') throw notAnEntry(`webhooks.${i}`)
+    return found
+  })
+}
+
+/** The body of a PUT: lists, secrets, and whatever else is there. */
+export function readConfig(
+  ctx: Ctx,
+  actor: Actor,
+  body: Record<string, unknown>,
+): { lists: Map<WebhookType, WebhookEntry[]>; settings: WebhookSettings } {
+  if (!isObject(body.webhooks))
+    throw new AppError(
+      'invalid',
+      'Missing or invalid webhooks array: PUT takes an object with a webhooks array for each type',
+    )
+  const given = withoutNulls(body.webhooks)
+  const { globalSecret, secret, ...rest } = given
+  const extra = Object.fromEntries(
+    Object.entries(rest).filter(([key]) => !WEBHOOK_TYPES.includes(key as WebhookType)),
+  )
+  limitUnknown('webhooks', extra, MAX_UNKNOWN.root)
+  const settings = {
+    globalSecret: readSecret('webhooks.globalSecret', globalSecret ?? body.globalSecret) ?? null,
+    legacySecret: readSecret('webhooks.secret', secret ?? body.secret) ?? null,
+    extra,
+  }
+  const lists = new Map(
+    WEBHOOK_TYPES.map((type) => [type, readEntries(ctx, actor, type, `webhooks.${type}`, given[type] ?? [])]),
+  )
+  return { lists, settings }
+}
+
+function readEntry(ctx: Ctx, actor: Actor, type: WebhookType, field: string, value: unknown): WebhookEntry {
+  if (typeof value === 'string') {
+    checkTarget(ctx, field, value)
+    const numbers = actor.numbers && [...actor.numbers]
+    const given = numbers ? { url: value, sendblue_numbers: numbers } : value
+    return { url: value, secret: null, numbers, schedule: 'standard', given }
+  }
+  if (!isObject(value) || typeof value.url !== 'string') throw notAnEntry(field)
+  const entry = withoutNulls(value)
+  const { url, secret, sendblue_numbers, retry_schedule, ...unknown } = entry
+  checkTarget(ctx, `${field}.url`, url as string)
+  limitUnknown(field, unknown, MAX_UNKNOWN.entry)
+  const numbers = readNumbers(type, `${field}.sendblue_numbers`, sendblue_numbers)
+  if (actor.numbers && !numbers)
+    throw new AppError(
+      'invalid',
+      `${field}.sendblue_numbers: needed with a token that is confined to some lines; name lines of the token`,
+    )
+  if (retry_schedule !== undefined && !SCHEDULES.includes(retry_schedule as WebhookSchedule))
+    throw new AppError('invalid', `${field}.retry_schedule: must be one of ${SCHEDULES.join(', ')}`)
+  return {
+    url: url as string,
+    secret: readSecret(`${field}.secret`, secret) ?? null,
+    numbers,
+    schedule: (retry_schedule as WebhookSchedule | undefined) ?? 'standard',
+    given: numbers ? { ...entry, sendblue_numbers: numbers } : entry,
+  }
+}
+
+function readNumbers(type: WebhookType, field: string, value: unknown): string[] | null {
+  if (value === undefined) return null
+  if (type === 'contact_created')
+    throw new AppError('invalid', `${field}: contacts are made on no line; leave it out`)
+  if (!Array.isArray(value) || value.length === 0 || value.length > 1000)
+    throw new AppError('invalid', `${field}: must be a list of lines in E.164; leave it out for all lines`)
+  const numbers = value.map((number, i) => {
+    if (typeof number !== 'string') throw new AppError('invalid', `${field}.${i}: must be a phone number`)
+    return requirePhone(`${field}.${i}`, number)
+  })
+  return [...new Set(numbers)]
+}
+
+/** Refused now if it never could be called; where its name leads to is checked at every connection. */
+function checkTarget(ctx: Ctx, field: string, url: string): void {
+  const fault = urlFault(url, urlRules(ctx.config))
+  if (fault) throw new AppError('invalid', `${field}: ${fault}`)
+}
+
+function limitUnknown(field: string, unknown: Record<string, unknown>, limit: number): void {
+  if (JSON.stringify(unknown).length > limit)
+    throw new AppError('invalid', `${field}: other keys than ours may have ${limit} characters at most`)
+}
+
+function notAnEntry(field: string): AppError {
+  return new AppError('invalid', `${field}: must be a URL, or an object with a url`)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A key that is null is an absent one. */
+function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null))
+}

@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox'
+import { MAX_ENTRIES, type WebhookConfig } from '../../core/webhooks/config.js'
+import { WEBHOOK_TYPES, type WebhookSchedule, type WebhookType } from '../../core/webhooks/webhook.js'
+
+export const SCHEDULES: readonly WebhookSchedule[] = ['standard', 'extended']
+
+const url =
+  'https URL to post to, at most 2048 characters; on a server for this machine only, http to it as well'
+const secretText = 'visible ASCII, 1 to 256 characters'
+const Entry = Type.Unsafe<string | Record<string, unknown>>({
+  anyOf: [
+    { type: 'string', description: `A webhook without settings of its own: its ${url}` },
+    {
+      type: 'object',
+      required: ['url'],
+      additionalProperties: true,
+      description: 'A webhook with settings. Keys that are not listed here are kept and given back.',
+      properties: {
+        url: { type: 'string', description: url },
+        secret: { type: 'string', description: `Goes before globalSecret for this webhook; ${secretText}` },
+        sendblue_numbers: {
+          type: 'array',
+          items: { type: 'string' },
+          description:
+            'Only what happens on these lines, E.164; not for contact_created. Leave it out for all lines.',
+        },
+        retry_schedule: {
+          type: 'string',
+          enum: [...SCHEDULES],
+          description:
+            'How long a delivery that fails is tried again: standard (3 times within minutes; the default) or extended (about three days)',
+        },
+      },
+    },
+  ],
+})
+
+const DESCRIPTIONS: Record<WebhookType, string> = {
+  receive: 'An inbound message has come',
+  outbound: 'An outbound message has a new status',
+  typing_indicator: 'A contact begins or stops typing',
+  call_log: 'An outbound call was placed',
+  inbound_call: 'An inbound call has ended',
+  line_blocked: 'A line was blocked',
+  line_assigned: 'A line was assigned',
+  contact_profile: 'A Name and Photo update was completed, or failed',
+  contact_created: 'A contact was made',
+}
+const lists = Object.fromEntries(
+  WEBHOOK_TYPES.map((type) => [
+    type,
+    Type.Optional(
+      Type.Array(Entry, { description: `${DESCRIPTIONS[type]}: where to tell; at most ${MAX_ENTRIES}` }),
+    ),
+  ]),
+)
+export const GlobalSecret = Type.Optional(
+  Type.String({ description: `Secret of all webhooks that have none of their own; ${secretText}` }),
+)
+export const LegacySecret = Type.Optional(
+  Type.String({
+    deprecated: true,
+    description: `Older place of globalSecret, which goes before it; ${secretText}`,
+  }),
+)
+export const Webhooks = Type.Object(
+  { ...lists, globalSecret: GlobalSecret, secret: LegacySecret },
+  {
+    additionalProperties: true,
+    description: 'One list for each type, and the secret. Other keys are kept and given back.',
+  },
+)
+export const Entries = Type.Array(Entry, { description: `URLs, or objects with url; at most ${MAX_ENTRIES}` })
+export const TypeField = Type.Optional(
+  Type.Unsafe<WebhookType>({
+    type: 'string',
+    enum: [...WEBHOOK_TYPES],
+    description: 'Which list; default receive',
+  }),
+)
+
+/** The configuration as it goes out: no key without a value, because clients stumble over null. */
+export function webhooksWire({ settings, webhooks }: WebhookConfig): Static<typeof Webhooks> {
+  const { globalSecret, legacySecret, extra } = settings
+  return {
+    ...extra,
+    ...Object.fromEntries(
+      WEBHOOK_TYPES.map((type) => [
+        type,
+        webhooks.filter((webhook) => webhook.type === type).map(({ given }) => given),
+      ]),
+    ),
+    ...(globalSecret === null ? {} : { globalSecret }),
+    ...(legacySecret === null ? {} : { secret: legacySecret }),
+  }
+}

@@ -1,0 +1,148 @@
+import { settingOptions, settings } from '../admin/set.js'
+import { ApiError, type Call, CLIENT_OPTIONS, withClient } from '../client.js'
+import { type Args, type Command, needed, noPositionals, onePositional, UsageError } from '../command.js'
+import { note, printLine, printRecord, printTable } from '../output.js'
+import { DRIVERS, type DriverEntry, givenSettings, optionsOf } from './drivers.js'
+import { ask, isTerminal } from './secrets.js'
+import { lineSet } from './set.js'
+
+/** Lines at real carriers: what each must be told comes from its driver's own settings. */
+
+type Fields = Record<string, unknown>
+
+interface Tested {
+  ok: boolean
+  findings: { ok: boolean; what: string; advice: string | null }[]
+}
+
+const { config: _, ...GENERAL } = settingOptions()
+const NUMBER = { type: 'string', help: 'the number of the line, E.164 (needed)' } as const
+
+function addTo(driver: DriverEntry): Command {
+  return {
+    name: `line add ${driver.kind}`,
+    summary: `Add a line: ${driver.title}`,
+    more: async () => ({ ...(await optionsOf(driver, 'add')), ...GENERAL, ...CLIENT_OPTIONS }),
+    options: {
+      account: { type: 'string', help: 'owner, or first member of a shared line (needed)' },
+      number: NUMBER,
+      shared: { type: 'boolean', help: 'several accounts may use it' },
+      'no-test': { type: 'boolean', help: 'add it without trying the settings out first' },
+    },
+    examples: [`trunkline line add ${driver.kind} --account <id> --number +12025550110 ${driver.example}`],
+    async run(args) {
+      noPositionals(args)
+      const line = {
+        account_id: needed(args, 'account'),
+        number: needed(args, 'number'),
+        kind: args.values.shared ? 'shared' : 'dedicated',
+        driver: driver.kind,
+        ...settings(args),
+        config: withoutNull(await givenSettings(driver, args, 'add')),
+      }
+      await withClient(args, async (send) => {
+        if (args.values['no-test'] !== true) await tryFirst(send, line)
+        printRecord((await send('POST', '/admin/lines', line)) as Fields, args.json)
+      })
+    },
+  }
+}
+
+async function tryFirst(send: Call, { driver, number, config }: Fields): Promise<void> {
+  const tested = (await send('POST', '/admin/lines/test', { driver, number, config })) as Tested
+  for (const words of wordsOf(tested)) note(words)
+  if (tested.ok) return
+  if (isTerminal()) {
+    if (/^y(es)?$/i.test((await ask('Add the line all the same? [y/N] ')).trim())) return
+    throw new ApiError('The line was not added.')
+  }
+  throw new ApiError('The test failed, and the line was not added. --no-test adds it without one.')
+}
+
+function testOf(driver: DriverEntry): Command {
+  return {
+    name: `line test ${driver.kind}`,
+    summary: `Try settings out before there is a line: ${driver.title}`,
+    more: async () => ({ ...(await optionsOf(driver, 'add')), ...CLIENT_OPTIONS }),
+    options: { number: NUMBER },
+    examples: [`trunkline line test ${driver.kind} --number +12025550110 ${driver.example}`],
+    async run(args) {
+      noPositionals(args)
+      const number = needed(args, 'number')
+      const config = withoutNull(await givenSettings(driver, args, 'add'))
+      await withClient(args, (send) =>
+        tell(args, send('POST', '/admin/lines/test', { driver: driver.kind, number, config })),
+      )
+    },
+  }
+}
+
+const lineTest: Command = {
+  name: 'line test',
+  summary: 'Try out whether a line reaches its carrier, and say what is wrong',
+  positional: 'id or number',
+  options: { ...CLIENT_OPTIONS },
+  examples: ['trunkline line test 4fT0aQ81Zk', 'trunkline line test +12025550110 --json'],
+  async run(args) {
+    const named = onePositional(args, 'line, by its id or number')
+    await withClient(args, async (send) => {
+      const id = named.startsWith('+') ? await idOf(send, named) : named
+      await tell(args, send('POST', `/admin/lines/${encodeURIComponent(id)}/test`, {}))
+    })
+  },
+}
+
+/** The live line of a number; without one, that of a test world. */
+async function idOf(send: Call, number: string): Promise<string> {
+  const { data } = (await send('GET', '/admin/lines')) as { data: Fields[] }
+  const lines = data.filter((line) => line.number === number)
+  const line = lines.find(({ world }) => world === 'live') ?? lines[0]
+  if (!line) throw new ApiError(`There is no line ${number}`)
+  return line.id as string
+}
+
+async function tell(args: Args, asked: Promise<unknown>): Promise<void> {
+  const tested = (await asked) as Tested
+  if (args.json) printRecord({ ...tested }, true)
+  else for (const words of wordsOf(tested)) printLine({}, words, false)
+  if (!tested.ok) throw new ApiError('The test failed.')
+}
+
+function wordsOf({ findings }: Tested): string[] {
+  return findings.flatMap(({ ok, what, advice }) => [
+    `${ok ? '✓' : '✗'} ${what}`,
+    ...(advice === null ? [] : [`  ${advice}`]),
+  ])
+}
+
+const lineAdd: Command = {
+  name: 'line add',
+  summary: 'Add a line at a carrier; alone, it lists the carriers',
+  positional: 'driver',
+  options: {},
+  examples: ['trunkline line add', 'trunkline line add --json'],
+  async run(args) {
+    if (args.positionals.length > 0) {
+      const known = DRIVERS.map(({ kind }) => kind).join(', ')
+      throw new UsageError(`There is no driver "${args.positionals[0]}"; there are ${known}`)
+    }
+    printTable(
+      DRIVERS.map(({ kind, title }) => ({ driver: kind, title })),
+      ['driver', 'title'],
+      args.json,
+    )
+    if (!args.json) note('trunkline line add <driver> --help shows what each needs to know.')
+  },
+}
+
+function withoutNull(given: Fields): Fields {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+}
+
+export const LINE_COMMANDS: readonly Command[] = [
+  lineAdd,
+  ...DRIVERS.map(addTo),
+  lineTest,
+  ...DRIVERS.map(testOf),
+  lineSet,
+]

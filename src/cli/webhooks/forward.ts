@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { VERSION } from '../../base/version.js'
+import { type WebhookPost, webhookHeaders } from '../../core/webhooks/headers.js'
+import { codeOf } from '../client.js'
+
+/** What came of one post. */
+export interface Outcome {
+  attempt: number
+  /** Null when nobody answered. */
+  status: number | null
+  reason: string | null
+  ms: number
+  /** Posted again after this; null when that was all. */
+  againMs: number | null
+}
+
+const TIMEOUT_MS = 45_000
+const WAIT_MS = { first: 250, most: 10_000 } as const
+
+/**
+ * Posts one event until it is answered for good: like the server, again after 5xx, 429 or no answer, but without
+ * giving up. Other refusals would only be repeated. Nothing is left undone unless the signal says stop.
+ */
+export async function forward(
+  url: string,
+  event: Omit<WebhookPost, 'attempt'>,
+  secret: string,
+  signal: AbortSignal,
+  tell: (outcome: Outcome) => void,
+): Promise<'answered' | 'stopped'> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    const againMs = Math.min(WAIT_MS.first * 2 ** (attempt - 1), WAIT_MS.most)
+    const startedAt = performance.now()
+    const answer = await post(url, { ...event, attempt }, secret, signal)
+    if (answer.status === null && signal.aborted) break
+    const isAnswered = answer.status !== null && answer.status < 500 && answer.status !== 429
+    const ms = Math.round(performance.now() - startedAt)
+    tell({ attempt, ...answer, ms, againMs: isAnswered ? null : againMs })
+    if (isAnswered) return 'answered'
+    await pause(againMs, undefined, { signal }).catch(() => {})
+  }
+  return 'stopped'
+}
+
+async function post(
+  url: string,
+  event: WebhookPost,
+  secret: string,
+  signal: AbortSignal,
+): Promise<{ status: number | null; reason: string | null }> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'user-agent': `Trunkline/${VERSION}`, ...webhookHeaders(event, [secret], Date.now()) },
+      body: event.body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    })
+    await response.body?.cancel()
+    return { status: response.status, reason: null }
+  } catch (error) {
+    return { status: null, reason: codeOf(error) }
+  }
+}

@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
+import { ApiError } from '../client.js'
+
+/**
+ * Takes a file for this process alone. The lock is the operating system's: it goes with its process, however that
+ * ends, so none is ever left over. Its number lies beside it only to be told.
+ */
+export async function takeAlone(file: string): Promise<() => void> {
+  const open = await loadSqlite()
+  const pidFile = `${file}.pid`
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new ApiError(`The folder of ${file} cannot be made: ${(error as Error).message}`)
+  }
+  const lock = open(`${file}.lock`)
+  try {
+    lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
+  } catch (cause) {
+    lock.close()
+    if (!/locked|busy/i.test((cause as Error).message))
+      throw new ApiError(`The file ${file}.lock cannot be used: ${(cause as Error).message}`)
+    const pid = readIfThere(pidFile)
+    throw new ApiError(
+      `Another process${pid ? ` (${pid})` : ''} works with ${file}. Two would do everything twice: stop it, or name another file.`,
+    )
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  return () => {
+    rmSync(pidFile, { force: true })
+    lock.exec('rollback')
+    lock.close()
+  }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../messages/message.js'
+import { EVENT_TYPES, type Event, type EventType } from './event.js'
+import { eventId, messageAt, STREAM_TYPES } from './stream.js'
+
+const AT = Date.parse('2026-03-01T12:00:00.000Z')
+const event = (type: EventType, subject: string, data: Event['data'] = {}): Event => ({
+  accountId: 'a',
+  seq: 7,
+  type,
+  subject,
+  at: AT,
+  data,
+})
+
+describe('the id of an event', () => {
+  it.each<[EventType, string, Event['data'], string]>([
+    ['message.received', 'H', {}, 'message:H:received'],
+    ['message.created', 'H', {}, 'message:H:created'],
+    ['message.updated', 'H', {}, 'message:H:updated:2026-03-01T12:00:00.000Z'],
+    ['message.deleted', 'H', {}, 'message:H:deleted'],
+    ['contact.created', 'C', {}, 'contact:C:created:2026-03-01T12:00:00.000Z'],
+    [
+      'line.status.changed',
+      'L',
+      { status: 'OFFLINE', statusChangedAt: AT },
+      'line:L:status:OFFLINE:2026-03-01T12:00:00.000Z',
+    ],
+    [
+      'line.status.changed',
+      'L',
+      { status: 'UNKNOWN', statusChangedAt: null },
+      'line:L:status:UNKNOWN:unknown',
+    ],
+    ['verification.approved', 'VR1', {}, 'verification:VR1:approved'],
+    ['verification.canceled', 'VR1', {}, 'verification:VR1:canceled'],
+    ['typing.changed', '+12025550101', {}, 'typing:+12025550101:changed:7'],
+    ['line.assigned', 'L', {}, 'line:L:assigned:7'],
+    ['group.updated', 'G', {}, 'group:G:updated:7'],
+    ['message.read', 'H', {}, 'message:H:read:7'],
+  ])('%s of %s', (type, subject, data, id) => {
+    expect(eventId(event(type, subject, data))).toBe(id)
+  })
+
+  it('is one of its own for every type', () => {
+    const ids = EVENT_TYPES.map((type) => eventId(event(type, 'X', { status: 'ONLINE' })))
+    expect(new Set(ids).size).toBe(EVENT_TYPES.length)
+    expect(STREAM_TYPES).toHaveLength(12)
+  })
+})
+
+describe('a message at the moment of an event', () => {
+  const now = {
+    status: 'DELIVERED',
+    service: 'SMS',
+    wasDowngraded: true,
+    error: null,
+    createdAt: AT - 5,
+    sentAt: AT,
+    updatedAt: AT + 9,
+    content: 'text',
+  } as Message
+
+  it('has the part that changes from the event and the rest from the message', () => {
+    const then = messageAt(event('message.created', 'H', { status: 'QUEUED', service: 'iMessage' }), now)
+    expect(then).toEqual({
+      ...now,
+      status: 'QUEUED',
+      service: 'iMessage',
+      wasDowngraded: null,
+      sentAt: AT - 5,
+      updatedAt: AT,
+    })
+  })
+
+  it('is the message itself when the event does not change it', () => {
+    expect(messageAt(event('message.read', 'H', { readAt: AT }), now)).toBe(now)
+  })
+})

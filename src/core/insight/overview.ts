@@ -1,0 +1,86 @@
+import type { Service, Status } from '../messages/message.js'
+
+/** How long back an overview looks, and how finely. */
+export const WINDOWS = {
+  '1h': { span: 3_600_000, step: 300_000 },
+  '24h': { span: 86_400_000, step: 3_600_000 },
+  '7d': { span: 7 * 86_400_000, step: 6 * 3_600_000 },
+} as const
+export type Window = keyof typeof WINDOWS
+
+/** Where a message ended up, or is on the way to. */
+export const OUTCOMES = ['delivered', 'sent', 'waiting', 'failed'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+export function outcomeOf(status: Status): Outcome {
+  switch (status) {
+    case 'DELIVERED':
+    case 'SUCCESS':
+      return 'delivered'
+    case 'ACCEPTED':
+    case 'SENT':
+      return 'sent'
+    case 'ERROR':
+    case 'DECLINED':
+      return 'failed'
+    default:
+      return 'waiting'
+  }
+}
+
+/** The beginnings of a window's steps, oldest first; the last one is the one we are in. */
+export function stepsOf(window: Window, now: number): number[] {
+  const { span, step } = WINDOWS[window]
+  const last = Math.floor(now / step) * step
+  return Array.from({ length: span / step }, (_, i) => last - (span / step - 1 - i) * step)
+}
+
+/** Messages that are alike, as many as there are. */
+export interface Counted {
+  at: number
+  isOutbound: boolean
+  status: Status
+  service: Service
+  n: number
+}
+
+export interface SendStep {
+  at: number
+  outcomes: Record<Outcome, number>
+  services: Record<Service, number>
+  received: number
+}
+
+/** Sends by outcome and by service, and what came in, in each step. */
+export function countSends(steps: readonly number[], counted: Iterable<Counted>): SendStep[] {
+  const filled = steps.map((at) => ({
+    at,
+    outcomes: { delivered: 0, sent: 0, waiting: 0, failed: 0 },
+    services: { iMessage: 0, RCS: 0, SMS: 0 },
+    received: 0,
+  }))
+  for (const { at, isOutbound, status, service, n } of counted) {
+    const step = filled[stepAt(steps, at)]
+    if (!step) continue
+    if (!isOutbound) step.received += n
+    else {
+      step.outcomes[outcomeOf(status)] += n
+      step.services[service] += n
+    }
+  }
+  return filled
+}
+
+/** The step a moment is in; -1 for one before the first. */
+export function stepAt(steps: readonly number[], at: number): number {
+  const width = (steps[1] ?? 1) - steps[0]!
+  const index = Math.floor((at - steps[0]!) / width)
+  return index < 0 ? -1 : Math.min(index, steps.length - 1)
+}
+
+/** The smallest value that so large a part of all values does not exceed; null of none. */
+export function percentile(values: readonly number[], part: number): number | null {
+  if (values.length === 0) return null
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)]!
+}

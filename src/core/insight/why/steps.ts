@@ -1,0 +1,131 @@
+import { formatTime } from '../../../base/time.js'
+import type { Message, Service } from '../../messages/message.js'
+import { deliveryStep } from './webhooks.js'
+import type { Known, KnownAttempt, Step } from './why.js'
+
+/** What happened to a message, in its order. Of steps of one moment, the cause comes before what it led to. */
+export function stepsOf(known: Known): Step[] {
+  const steps = [
+    beginning(known.message),
+    ...known.attempts.flatMap((attempt, i) => attemptSteps(known, attempt, known.attempts[i - 1])),
+    ...eventSteps(known),
+    ...known.deliveries.map(deliveryStep),
+  ]
+  return steps.sort((a, b) => a.at - b.at)
+}
+
+function beginning({ isOutbound, createdAt, service, lineNumber, contact, groupId }: Message): Step {
+  const other = groupId === null ? contact : `the group ${groupId}`
+  return isOutbound
+    ? { at: createdAt, what: 'accepted', detail: `Accepted for the line ${lineNumber}, to ${other}.` }
+    : {
+        at: createdAt,
+        what: 'received',
+        detail: `Received by ${service} from ${contact} on the line ${lineNumber}.`,
+      }
+}
+
+function attemptSteps(known: Known, attempt: KnownAttempt, before: KnownAttempt | undefined): Step[] {
+  const steps: Step[] = []
+  const chosen = serviceStep(known, attempt, before)
+  if (chosen) steps.push({ at: attempt.wireAt, what: 'service', detail: chosen })
+  const waited = attempt.wireAt - known.message.createdAt
+  const after = attempt.n === 1 && waited >= 1000 ? ` after ${seconds(waited)} in the queue` : ''
+  steps.push({
+    at: attempt.wireAt,
+    what: 'attempt',
+    detail: `Attempt ${attempt.n} by ${attempt.service}${after}: ${outcomeOf(attempt)}.`,
+  })
+  return steps
+}
+
+/** Which service was chosen and why it is not the one before. */
+function serviceStep(
+  known: Known,
+  { service, n }: KnownAttempt,
+  before: KnownAttempt | undefined,
+): string | null {
+  if (before)
+    return before.service === service
+      ? null
+      : `The recipient is not on ${before.service}: the next try is by ${service}.`
+  if (n !== 1) return null
+  const wanted = known.events.find((event) => event.type === 'message.created')?.data.service as
+    | Service
+    | undefined
+  return wanted !== undefined && wanted !== service
+    ? `The recipient is not on ${wanted}: ${service} was chosen.`
+    : `${service} was chosen.`
+}
+
+function outcomeOf(attempt: KnownAttempt): string {
+  const words =
+    attempt.code === null ? '' : ` (${attempt.code}: ${(attempt.detail ?? '').replace(/\.$/, '')})`
+  const asked =
+    attempt.lookups === 0 ? '' : `, asked ${attempt.lookups === 1 ? 'once' : `${attempt.lookups} times`}`
+  const wasOpen = attempt.code !== null
+  switch (attempt.state) {
+    case 'on_wire':
+      return 'the carrier has not answered yet'
+    case 'accepted':
+      return wasOpen ? `the answer was lost${words}, but the carrier has it` : 'the carrier took it'
+    case 'refused':
+      return `the carrier refused it${words}`
+    case 'never_left':
+      return `it was not taken${words}`
+    case 'unknown':
+      return `whether the carrier took it is unknown${words}${asked}`
+    case 'given_up':
+      return `whether the carrier took it was never found out${words}${asked}`
+  }
+}
+
+function eventSteps({ message, events }: Known): Step[] {
+  const steps: Step[] = []
+  let told = false
+  for (const { type, subject, at, data } of events) {
+    if (subject === message.handle) {
+      told ||= data.status === message.status
+      // A message begins as QUEUED without a word; what was settled at once is worth one.
+      if (type === 'message.updated' || (type === 'message.created' && data.status !== 'QUEUED'))
+        steps.push({ at, what: 'status', detail: statusWords(data as unknown as Message) })
+      else if (type === 'message.read')
+        steps.push({ at: Number(data.readAt ?? at), what: 'read', detail: 'It was read.' })
+      else if (type === 'message.reaction')
+        steps.push({ at, what: 'reaction', detail: 'Somebody reacted to it.' })
+      continue
+    }
+    if (at < message.createdAt || at > lastConcern(message)) continue
+    if (type === 'line.status.changed')
+      steps.push({ at, what: 'line', detail: `The line became ${data.status}.` })
+    else if (type === 'line.blocked') steps.push({ at, what: 'line', detail: 'The line was blocked.' })
+    else if (type === 'conversation.held' && data.lineNumber === message.lineNumber)
+      steps.push({
+        at,
+        what: 'conversation',
+        detail: `The conversation went round in circles and is held until ${formatTime(Number(data.until))}.`,
+      })
+    else if (type === 'conversation.released' && data.lineNumber === message.lineNumber)
+      steps.push({ at, what: 'conversation', detail: 'The conversation was released.' })
+  }
+  // The log is not kept for ever; what the message says of itself is.
+  if (!told && message.isOutbound)
+    steps.push({ at: message.updatedAt, what: 'status', detail: statusWords(message) })
+  return steps
+}
+
+/** Until when the state of its line and conversation mattered to it. */
+function lastConcern({ nextActionAt, updatedAt, isOutbound, createdAt }: Message): number {
+  if (!isOutbound) return createdAt - 1
+  return nextActionAt === null ? updatedAt : Number.POSITIVE_INFINITY
+}
+
+function statusWords({ status, service, error }: Pick<Message, 'status' | 'service' | 'error'>): string {
+  if (!error) return `${status}${status === 'QUEUED' || status === 'REGISTERED' ? '' : ` by ${service}`}.`
+  const words = error.detail ? ` (${error.detail.replace(/\.$/, '')})` : ''
+  return `${status} ${error.code}, ${error.reason}: ${error.message}${words}.`
+}
+
+export function seconds(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`
+}

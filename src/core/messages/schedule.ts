@@ -1,0 +1,45 @@
+import { MESSAGE_ERROR } from '../errors.js'
+import type { Message } from './message.js'
+
+/** Messages that go out at a time their sender chose. */
+
+const DAYS_AHEAD = 366
+/** Nobody can tell that from now. */
+const SOON_MS = 1000
+
+/** What is wrong with a chosen time, if anything. */
+export function sendAtFault(sendAt: number, now: number): string | undefined {
+  if (sendAt < now)
+    return 'must not be in the past; leave it out to send now, or check the zone (Z or an offset)'
+  if (sendAt > now + DAYS_AHEAD * 86_400_000) return `must be at most ${DAYS_AHEAD} days ahead`
+  return undefined
+}
+
+/** Until when a message with a chosen time waits; null when it need not. */
+export function waitUntil(sendAt: number, now: number): number | null {
+  return sendAt > now + SOON_MS ? sendAt : null
+}
+
+/** Its sender thought better of it. */
+export function canceled(message: Message, now: number): Message {
+  return {
+    ...message,
+    status: 'DECLINED',
+    error: {
+      code: MESSAGE_ERROR.failed,
+      message: 'The message was canceled before it was due',
+      reason: 'canceled',
+      detail: null,
+    },
+    updatedAt: Math.max(now, message.updatedAt + 1),
+    nextActionAt: null,
+    dueAt: null,
+  }
+}
+
+/** Its time has come: it queues like any other, or waits on where its conversation is held. */
+export function queued(message: Message, heldUntil: number | undefined, now: number): Message {
+  if (heldUntil !== undefined) return { ...message, nextActionAt: heldUntil, dueAt: null }
+  const updatedAt = Math.max(now, message.updatedAt + 1)
+  return { ...message, status: 'QUEUED', updatedAt, nextActionAt: now, dueAt: null }
+}

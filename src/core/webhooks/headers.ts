@@ -1,0 +1,43 @@
+import { signature } from './signature.js'
+
+/** An event on its way to a receiver. */
+export interface WebhookPost {
+  webhookId: string
+  eventType: string
+  sequence: number
+  /** The first is 1. */
+  attempt: number
+  body: string
+}
+
+export const SECRET_HEADER = 'sb-signing-secret'
+
+/**
+ * `now` is the world's time, not the simulated one: receivers compare it with theirs. The names with `x-` in front
+ * are for receivers behind proxies that drop the others. All secrets sign; the first is the current one.
+ */
+export function webhookHeaders(
+  post: WebhookPost,
+  secrets: readonly string[],
+  now: number,
+): Record<string, string> {
+  const id = post.webhookId
+  const timestamp = Math.floor(now / 1000)
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'x-webhook-id': id,
+    'x-webhook-timestamp': String(timestamp),
+    'x-trunkline-event': post.eventType,
+    'x-trunkline-sequence': String(post.sequence),
+    'x-trunkline-attempt': String(post.attempt),
+  }
+  const [current] = secrets
+  if (current === undefined) return headers
+  const signed = signature(secrets, id, timestamp, post.body)
+  headers['webhook-signature'] = signed
+  headers['x-webhook-signature'] = signed
+  headers[SECRET_HEADER] = current
+  return headers
+}

@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto'
+import type { EventType } from '../events/event.js'
+
+/** The kinds of events an account can have posted to it. */
+export const WEBHOOK_TYPES = [
+  'receive',
+  'outbound',
+  'typing_indicator',
+  'call_log',
+  'inbound_call',
+  'line_blocked',
+  'line_assigned',
+  'contact_profile',
+  'contact_created',
+] as const
+export type WebhookType = (typeof WEBHOOK_TYPES)[number]
+
+/** Where an account wants events of one kind posted. */
+export interface WebhookEndpoint {
+  id: string
+  accountId: string
+  type: WebhookType
+  url: string
+  /** The entry's own secret, or the account's global one; null when there is none. */
+  secret: string | null
+  /** A secret that was replaced lately and still signs beside it. */
+  formerSecret: string | null
+  /** Lines whose events it gets; null for all. */
+  numbers: readonly string[] | null
+  schedule: WebhookSchedule
+}
+
+/** How long a failing delivery is tried again: three times within minutes, or for about three days. */
+export type WebhookSchedule = 'standard' | 'extended'
+
+/** Announced with the account's id when its configuration has changed. */
+export const WEBHOOKS_TOPIC = 'webhooks'
+
+/** Accounts are delivered to in this many parts, each by one process at a time. */
+export const WEBHOOK_SHARDS = 8
+
+/** The part an account is in, the same for ever. */
+export function shardOf(accountId: string): number {
+  return Number.parseInt(hash('sha256', accountId, 'hex').slice(0, 8), 16) % WEBHOOK_SHARDS
+}
+
+/** Announced with the account's id when its events may be delivered from now on. */
+export const FEEDS_TOPIC = 'webhook-feeds'
+
+/** Announced with the account's id when something is no longer to be told of. */
+export const ERASED_TOPIC = 'webhook-erased'
+
+/** Announced with the account's id and the lane when something that had ended is to be posted again. */
+export const REPLAY_TOPIC = 'webhook-replay'
+
+const TYPE_OF: Partial<Record<EventType, WebhookType>> = {
+  'message.received': 'receive',
+  'message.created': 'outbound',
+  'message.updated': 'outbound',
+  'typing.changed': 'typing_indicator',
+  'call.outbound': 'call_log',
+  'call.inbound': 'inbound_call',
+  'line.blocked': 'line_blocked',
+  'line.assigned': 'line_assigned',
+  'contact_profile.completed': 'contact_profile',
+  'contact_profile.failed': 'contact_profile',
+  'contact.created': 'contact_created',
+}
+
+/** The kind of webhook an event is posted as; most of the log is not. */
+export function webhookTypeOf(event: EventType): WebhookType | undefined {
+  return TYPE_OF[event]
+}
+
+/** The name of an event to its receivers: the same at every try and at every endpoint. */
+export function webhookIdOf(event: { accountId: string; seq: number }): string {
+  return `evt_${event.accountId}_${event.seq}`
+}
+
+/** What of the deliveries waits together. Status callbacks go by their receiver: one dead host is one lane. */
+export function callbackLane(accountId: string, url: string): string {
+  return `callback:${accountId}:${new URL(url).origin}`
+}

@@ -1,0 +1,159 @@
+import type { Inbound } from '../../contract.js'
+import { createLanes } from '../lanes.js'
+import { MacFault, troubleOf } from '../mac.js'
+import { type ArrivalDeps, createGroupBook, fileMessage, messagesOf } from './arrivals.js'
+import { CutOff } from './download.js'
+import { rowOf } from './query.js'
+import type { Row } from './rows.js'
+
+export interface Intake {
+  /** Rows as they were read, some of them again. Answers how many of them are news. */
+  take(rows: readonly Row[]): number
+  /** The lowest row that is not stored yet. */
+  oldestOpen(): number | undefined
+  /** Waits until not too much is under way. */
+  room(): Promise<void>
+  close(): void
+}
+
+interface Open {
+  row: Row
+  /** How often it was read again because something was missing. */
+  looks: number
+  tries: number
+  /** How often the Mac itself was why it could not be handed over. */
+  faults: number
+}
+
+/** Files and chats are linked to a message a moment after it is written. */
+const LOOKS_MS = [2_000, 5_000, 15_000]
+const AGAIN_MS = [5_000, 15_000, 60_000]
+/** Where the Mac is there and cannot give what belongs to a message, it is handed over as it is. */
+const MAX_FAULTS = 10
+const MAX_SEEN = 20_000
+const MAX_OPEN = 500
+/** What is older than the line was never meant for it: a Mac that is set up anew gets its whole history again. */
+const HISTORY_MS = 3_600_000
+
+/** Hands over what people sent, each message once and no sooner than it is whole. */
+export function createIntake(deps: ArrivalDeps): Intake {
+  const { mac, host, chats, line } = deps
+  const groups = createGroupBook(deps)
+  const lanes = createLanes(host.clock)
+  /** Handed over, with the files that went along. */
+  const seen = new Map<string, Set<string>>()
+  const open = new Map<string, Open>()
+  let closed = false
+  let started = 0
+  let roomFor: (() => void)[] = []
+
+  function remember(row: Row) {
+    if (seen.size >= MAX_SEEN) seen.delete(seen.keys().next().value!)
+    seen.set(row.guid, new Set(row.attachments.map(({ guid }) => guid)))
+  }
+
+  function start(row: Row) {
+    const known = seen.get(row.guid)
+    if (open.has(row.guid) || (known && row.attachments.every(({ guid }) => known.has(guid)))) return
+    if (row.chat && !row.chat.isGroup && row.itemType === 0) chats.learn(row.chat)
+    const isHistory = row.sentAt !== null && row.sentAt < line.createdAt - HISTORY_MS
+    const isNothing = row.itemType === 0 && (row.isFromMe || row.isRetracted || row.handle === null)
+    if (isHistory || isNothing) return remember(row)
+    const one: Open = { row, looks: 0, tries: 0, faults: 0 }
+    open.set(row.guid, one)
+    started++
+    void run(one)
+  }
+
+  async function run(one: Open) {
+    if (closed) return
+    try {
+      const done = await lanes.inTurn(one.row.chat?.guid ?? one.row.guid, () => step(one))
+      await done?.stored
+      if (done) finish(one)
+      else host.clock.after(LOOKS_MS[one.looks++]!, () => void run(one))
+    } catch (error) {
+      if (closed) return
+      if (error instanceof MacFault || error instanceof CutOff) one.faults++
+      if (one.tries++ === 0)
+        host.log.warn(troubleOf(error), 'a message could not be handed over; trying again')
+      const wait = AGAIN_MS[Math.min(one.tries, AGAIN_MS.length) - 1]!
+      host.clock.after(wait, () => void run(one))
+    }
+  }
+
+  function finish(one: Open) {
+    open.delete(one.row.guid)
+    remember(one.row)
+    if (open.size < MAX_OPEN) {
+      for (const go of roomFor) go()
+      roomFor = []
+    }
+  }
+
+  /** Hands the message over, or nothing when something of it is still to come. Storing it is not waited for here. */
+  async function step(one: Open): Promise<{ stored: Promise<unknown> } | undefined> {
+    const isHopeless = one.faults >= MAX_FAULTS
+    if ((one.looks > 0 || one.tries > 0) && !isHopeless)
+      one.row = fuller(one.row, await rowOf(mac, one.row.guid))
+    const { row } = one
+    const isPatient = one.looks < LOOKS_MS.length && !isHopeless
+    if (isPatient && isUnfinished(row)) return undefined
+    return { stored: Promise.all(await handOver(row, isHopeless)) }
+  }
+
+  async function handOver(row: Row, isHopeless: boolean): Promise<Promise<void>[]> {
+    if (row.isRetracted) return []
+    if (row.itemType !== 0) {
+      if (!row.chat?.isGroup || isHopeless) return []
+      return [host.group(await groups.read(row.chat.guid, row.handle ?? '', { isChanged: true }))]
+    }
+    const group = row.chat?.isGroup
+      ? await groups.read(row.chat.guid, row.handle!, { isHopeless })
+      : undefined
+    const known = seen.get(row.guid)
+    return (await messagesOf(deps, row, group, isHopeless)).flatMap((message) => {
+      if (known && message.providerId === row.guid) return lateFile(row, message, known)
+      return host.receive(isHopeless ? without(message) : message)
+    })
+  }
+
+  /** The first file of a message that was handed over without it. */
+  function lateFile(row: Row, { media: _, extra: __, ...base }: Inbound, known: ReadonlySet<string>) {
+    const [file] = row.attachments
+    return file && !known.has(file.guid) ? host.receive(fileMessage(mac, row, base, 0)) : []
+  }
+
+  return {
+    take(rows) {
+      const before = started
+      for (const row of rows) start(row)
+      return started - before
+    },
+    oldestOpen() {
+      const rows = [...open.values()].flatMap(({ row }) => row.rowId ?? [])
+      return rows.length === 0 ? undefined : Math.min(...rows)
+    },
+    room: () => (open.size < MAX_OPEN ? Promise.resolve() : new Promise((go) => roomFor.push(go))),
+    close() {
+      closed = true
+      for (const go of roomFor) go()
+    },
+  }
+}
+
+function isUnfinished(row: Row): boolean {
+  if (!row.chat) return true
+  if (row.itemType !== 0 || row.about || row.balloon || row.attachments.length > 0) return false
+  return row.text === '' || row.partCount > 1
+}
+
+/** A message read again, unless that says who wrote it less well than before. */
+function fuller(before: Row, again: Row | undefined): Row {
+  if (again?.itemType !== before.itemType || again.isFromMe !== before.isFromMe) return before
+  return { ...again, handle: again.handle ?? before.handle, chat: again.chat ?? before.chat }
+}
+
+function without({ media: _, ...message }: Inbound): Inbound {
+  return message
+}

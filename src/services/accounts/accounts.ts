@@ -1,0 +1,187 @@
+import { hash } from 'node:crypto'
+import { type Random, SHORT_ID } from '../../base/ids.js'
+import { ACCESS_TOPIC } from '../../base/wakes.js'
+import { type Account, DEFAULT_PLAN, type Key, type KeyKind, type Seat } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import {
+  findAccount,
+  findAccountByEmail,
+  findKey,
+  findSeatById,
+  insertAccount,
+  insertKey,
+  insertSeat,
+  removeAccount,
+  removeSeat,
+  revokeKey,
+  saveDefaultForwarding,
+  saveSeatForwarding,
+} from '../../storage/accounts/accounts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { refuseLoop } from '../calls/forwarding.js'
+import type { Ctx } from '../ctx.js'
+import { failOrphans } from '../lines/lines.js'
+
+/** Secrets are 256 random bits, so a fast hash keeps them as well as a slow one, and costs no request anything. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex')
+}
+
+export interface NewAccount {
+  email: string
+  name: string
+  plan?: string
+}
+
+/** An account and its test world: a twin that shares nothing with it. */
+export async function createAccount(
+  ctx: Ctx,
+  sql: Sql,
+  input: NewAccount,
+): Promise<{ live: Account; test: Account }> {
+  if (await findAccountByEmail(sql, input.email, 'live')) {
+    throw new AppError('conflict', `There is an account for ${input.email} already`)
+  }
+  const base = {
+    email: input.email,
+    name: input.name,
+    plan: input.plan ?? DEFAULT_PLAN,
+    defaultForwardingNumber: null,
+    createdAt: ctx.clock.now(),
+  }
+  const [liveId, testId] = [ctx.random.text(SHORT_ID), ctx.random.text(SHORT_ID)]
+  const live: Account = { ...base, id: liveId, world: 'live', twinId: testId }
+  const test: Account = { ...base, id: testId, world: 'test', twinId: liveId }
+  await insertAccount(sql, live)
+  await insertAccount(sql, test)
+  return { live, test }
+}
+
+/** Sets the number that calls go to when no other is set; undefined leaves it as it is. */
+export async function changeAccount(
+  ctx: Ctx,
+  id: string,
+  number: string | null | undefined,
+): Promise<Account> {
+  const account = await ctx.db.tx(async (sql) => {
+    const found = await requireLive(sql, id)
+    if (number === undefined) return found
+    if (number !== null) await refuseLoop(sql, found.id, number, 'default_forwarding_number')
+    await saveDefaultForwarding(sql, found, number)
+    return { ...found, defaultForwardingNumber: number }
+  })
+  ctx.directory.forget()
+  return account
+}
+
+export async function deleteAccount(ctx: Ctx, id: string): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const account = await requireLive(sql, id)
+    const now = ctx.clock.now()
+    await removeAccount(sql, account.id, now)
+    await removeAccount(sql, account.twinId, now)
+  })
+  ctx.directory.forget()
+  ctx.wakes.wake(ACCESS_TOPIC)
+  ctx.wakes.wake('lines')
+  await failOrphans(ctx)
+}
+
+async function requireLive(sql: Sql, id: string): Promise<Account> {
+  const account = await findAccount(sql, id)
+  if (account?.world !== 'live') throw new AppError('not_found', `There is no account ${id}`)
+  return account
+}
+
+export interface NewKey {
+  /** The live account; a test key opens its test world. */
+  accountId: string | null
+  kind: KeyKind
+  label: string
+}
+
+/** A key with its secret, which exists in clear only here. */
+export async function createKey(
+  ctx: Ctx,
+  sql: Sql,
+  input: NewKey,
+  fixed?: { id: string; secret: string },
+): Promise<{ key: Key; secret: string }> {
+  const account = input.accountId ? await requireLive(sql, input.accountId) : undefined
+  if ((input.kind === 'admin') === (account !== undefined)) {
+    throw new AppError(
+      'invalid',
+      input.kind === 'admin'
+        ? 'account_id: an admin key belongs to no account'
+        : 'account_id: missing required parameter',
+    )
+  }
+  const secret = fixed?.secret ?? newSecret(ctx.random)
+  const key: Key = {
+    id: fixed?.id ?? `tlk_${ctx.random.text(22)}`,
+    accountId: account ? (input.kind === 'test' ? account.twinId : account.id) : null,
+    kind: input.kind,
+    label: input.label,
+    wellKnown: fixed !== undefined,
+    createdAt: ctx.clock.now(),
+    revokedAt: null,
+  }
+  await insertKey(sql, key, hashSecret(secret))
+  return { key, secret }
+}
+
+/** The last six characters check the rest, so that scanners can tell a leaked secret from noise. */
+function newSecret(random: Random): string {
+  const body = `tls_${random.text(43)}`
+  return body + hash('sha256', body, 'hex').slice(0, 6)
+}
+
+export async function revoke(ctx: Ctx, id: string): Promise<Key> {
+  const key = await ctx.db.tx(async (sql) => {
+    await revokeKey(sql, id, ctx.clock.now())
+    return findKey(sql, id)
+  })
+  if (!key) throw new AppError('not_found', `There is no key ${id}`)
+  ctx.directory.forget()
+  ctx.wakes.wake(ACCESS_TOPIC)
+  return key
+}
+
+export interface NewSeat {
+  accountId: string
+  email: string
+  subject: string | null
+  firstName: string | null
+  lastName: string | null
+  forwardingNumber: string | null
+}
+
+export async function createSeat(ctx: Ctx, sql: Sql, input: NewSeat): Promise<Seat> {
+  if (!(await findAccount(sql, input.accountId)))
+    throw new AppError('not_found', `There is no account ${input.accountId}`)
+  if (input.forwardingNumber) await refuseLoop(sql, input.accountId, input.forwardingNumber)
+  const seat: Seat = { ...input, id: ctx.newId(), createdAt: ctx.clock.now() }
+  await insertSeat(sql, seat)
+  return seat
+}
+
+/** Sets the number that rings for a seat; undefined leaves it as it is. */
+export async function changeSeat(ctx: Ctx, id: string, number: string | null | undefined): Promise<Seat> {
+  return ctx.db.tx(async (sql) => {
+    const seat = await findSeatById(sql, id)
+    if (!seat) throw new AppError('not_found', `There is no seat ${id}`)
+    if (number === undefined) return seat
+    if (number !== null) await refuseLoop(sql, seat.accountId, number)
+    await saveSeatForwarding(sql, id, number)
+    return { ...seat, forwardingNumber: number }
+  })
+}
+
+export async function deleteSeat(ctx: Ctx, id: string): Promise<Seat> {
+  return ctx.db.tx(async (sql) => {
+    const seat = await findSeatById(sql, id)
+    if (!seat) throw new AppError('not_found', `There is no seat ${id}`)
+    await removeSeat(sql, id, ctx.clock.now())
+    return seat
+  })
+}

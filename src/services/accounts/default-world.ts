@@ -1,0 +1,103 @@
+import type { Account } from '../../core/accounts/account.js'
+import { networkOf } from '../../core/accounts/account.js'
+import type { Phone } from '../../core/sim/phone.js'
+import { findKeySecret, listAccounts, listKeys } from '../../storage/accounts/accounts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { insertPhones } from '../../storage/sim/phones.js'
+import type { Ctx } from '../ctx.js'
+import { createLine, linesChanged, type NewLine } from '../lines/lines.js'
+import { createAccount, createKey } from './accounts.js'
+
+/** What the first start without configuration makes, so that anyone can build without a SIM or a Mac. */
+export const DEFAULT_WORLD = {
+  email: 'dev@trunkline.local',
+  keys: {
+    live: { id: 'dev-live-key', secret: 'dev-live-secret' },
+    test: { id: 'dev-test-key', secret: 'dev-test-secret' },
+    admin: { id: 'dev-admin-key', secret: 'dev-admin-secret' },
+  },
+  line: '+12025550100',
+  sharedLine: '+12025550190',
+  phones: [
+    { number: '+12025550101', name: 'Ada', imessage: true, note: 'iMessage' },
+    { number: '+12025550102', name: 'Bob', imessage: false, note: 'SMS only' },
+    { number: '+12025550103', name: 'Cleo', imessage: false, rcs: true, note: 'RCS' },
+    { number: '+12025550104', name: 'Dan', imessage: true, power: false, note: 'switched off' },
+    { number: '+12025550105', name: 'Eve', imessage: true, refuses: true, note: 'refuses everything' },
+  ],
+} as const
+
+/** Settings of its lines that differ from those of other lines. */
+export type WorldSettings = Partial<Pick<NewLine, 'pace' | 'config'>>
+
+/** Seeds an empty database with the default world. Does nothing when there is an account already. */
+export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
+  await ctx.db.lock('seed', async () => {
+    if ((await listAccounts(ctx.db)).length > 0 || (await listKeys(ctx.db)).length > 0) return
+    await ctx.db.tx(async (sql) => {
+      const { live, test } = await createAccount(ctx, sql, {
+        email: DEFAULT_WORLD.email,
+        name: 'Default world',
+      })
+      await createKey(
+        ctx,
+        sql,
+        { accountId: live.id, kind: 'live', label: 'development' },
+        DEFAULT_WORLD.keys.live,
+      )
+      await createKey(
+        ctx,
+        sql,
+        { accountId: live.id, kind: 'test', label: 'development' },
+        DEFAULT_WORLD.keys.test,
+      )
+      await createKey(
+        ctx,
+        sql,
+        { accountId: null, kind: 'admin', label: 'development' },
+        DEFAULT_WORLD.keys.admin,
+      )
+      const line = { accountId: live.id, driver: 'simulator', config: {}, ...ctx.seed, quiet: true }
+      await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.line, kind: 'dedicated' })
+      await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.sharedLine, kind: 'shared' })
+      await seedPhones(ctx, sql, live)
+      await seedPhones(ctx, sql, test)
+    })
+  })
+  linesChanged(ctx)
+}
+
+/** The phones that the default world begins with; those that are there already stay as they are. */
+export async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
+  const phones = DEFAULT_WORLD.phones.map(
+    (phone): Phone => ({
+      network: networkOf(account),
+      number: phone.number,
+      name: phone.name,
+      imessage: phone.imessage,
+      rcs: 'rcs' in phone && phone.rcs,
+      power: !('power' in phone) || phone.power,
+      readReceipts: true,
+      refuses: 'refuses' in phone && phone.refuses,
+      email: null,
+      autoReply: null,
+      accountId: null,
+      run: null,
+      createdAt: ctx.clock.now(),
+    }),
+  )
+  await insertPhones(sql, phones)
+}
+
+/** Whether this database is the default world and its fixed keys still work. */
+export async function isDefaultWorld(ctx: Ctx): Promise<boolean> {
+  const fixed = Object.values(DEFAULT_WORLD.keys).map(({ id }) => findKeySecret(ctx.db, id))
+  return (await Promise.all(fixed)).every((key) => key !== undefined)
+}
+
+/** Whether somebody made an admin key of their own. */
+export async function hasOwnAdminKey(ctx: Ctx): Promise<boolean> {
+  return (await listKeys(ctx.db)).some(
+    (key) => key.kind === 'admin' && !key.wellKnown && key.revokedAt === null,
+  )
+}

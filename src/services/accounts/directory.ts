@@ -1,0 +1,81 @@
+import type { Account, Key } from '../../core/accounts/account.js'
+import type { ConsoleSession } from '../../core/accounts/console-session.js'
+import type { Token } from '../../core/accounts/token.js'
+import type { Capabilities, Line } from '../../core/lines/line.js'
+import type { Driver } from '../../drivers/contract.js'
+import { findAccount, findKeySecret } from '../../storage/accounts/accounts.js'
+import { findSessionSecret } from '../../storage/accounts/console-sessions.js'
+import { findTokenSecret } from '../../storage/accounts/tokens.js'
+import type { Db } from '../../storage/engine/db.js'
+import { findLine, listLinesOf } from '../../storage/lines/lines.js'
+
+/**
+ * What every request looks up and almost never changes, kept for a second: another process's revocation takes
+ * effect within that time, this process's own at once. Misses are kept too, so that an unknown key costs the
+ * same work as a known one.
+ */
+export const KEEP_MS = 1000
+export const KEEP_ENTRIES = 10_000
+
+export interface Directory {
+  /** Changes when anything in it may have changed in this process. */
+  version(): number
+
+  key(id: string): Promise<{ key: Key; secretHash: string } | undefined>
+  token(id: string): Promise<{ token: Token; secretHash: string } | undefined>
+  session(id: string): Promise<{ session: ConsoleSession; secretHash: string } | undefined>
+  account(id: string): Promise<Account | undefined>
+  /** The lines an account may send from, by number. */
+  linesOf(accountId: string): Promise<ReadonlyMap<string, UsableLine>>
+  line(id: string): Promise<UsableLine | undefined>
+  /** After a change in this process. */
+  forget(): void
+}
+
+export interface UsableLine {
+  line: Line
+  capabilities: Capabilities
+}
+
+export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): Directory {
+  const stores: Map<string, unknown>[] = []
+  let version = 0
+  const kept = <T>(load: (id: string) => Promise<T>) => {
+    const entries = new Map<string, { at: number; value: Promise<T> }>()
+    stores.push(entries)
+    return (id: string): Promise<T> => {
+      const now = performance.now()
+      const entry = entries.get(id)
+      if (entry && now - entry.at < KEEP_MS) return entry.value
+      if (entries.size >= KEEP_ENTRIES) entries.clear()
+      const value = load(id)
+      entries.set(id, { at: now, value })
+      value.catch(() => entries.delete(id))
+      return value
+    }
+  }
+  const usable = (line: Line): UsableLine | undefined => {
+    const driver = drivers.get(line.driver)
+    return driver && { line, capabilities: driver.capabilities(line.config) }
+  }
+
+  return {
+    key: kept((id) => findKeySecret(db, id)),
+    token: kept((id) => findTokenSecret(db, id)),
+    session: kept((id) => findSessionSecret(db, id)),
+    account: kept((id) => findAccount(db, id)),
+    linesOf: kept(async (accountId) => {
+      const lines = (await listLinesOf(db, accountId)).map(usable).filter((line) => line !== undefined)
+      return new Map(lines.map((line) => [line.line.number, line]))
+    }),
+    line: kept(async (id) => {
+      const line = await findLine(db, id)
+      return line && usable(line)
+    }),
+    version: () => version,
+    forget() {
+      version++
+      for (const store of stores) store.clear()
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { ConfigError } from '../../config.js'
+import { SealError, type Vault } from '../../core/accounts/seal.js'
+import {
+  listKids,
+  lockSealed,
+  SEALED,
+  type SealedColumn,
+  type SealedRow,
+  saveSealed,
+} from '../../storage/accounts/sealed.js'
+import type { Sql } from '../../storage/engine/db.js'
+import type { Ctx } from '../ctx.js'
+
+/** Refuses a key ring that could not open what is stored: better now than when somebody needs it. */
+export async function checkVault(sql: Sql, vault: Vault): Promise<void> {
+  for (const column of SEALED) {
+    const missing = (await listKids(sql, column)).filter((kid) => !vault.kids.includes(kid))
+    if (missing.length > 0) {
+      throw new ConfigError(
+        `Not starting: ${column.table} holds secrets sealed under ${missing.join(', ')}, and the key ring has only ${vault.kids.join(', ')}. Add the missing key to TRUNKLINE_SEAL_KEYS, or bring back the key file that was used before.`,
+      )
+    }
+  }
+}
+
+/** How far a rotation has come. What is sealed anew stays so: one that was cut off goes on where it was. */
+export interface Resealed {
+  /** The key that seals now. */
+  kid: string
+  resealed: number
+  /** Rows that no key opens; they stay as they are. */
+  unreadable: number
+  /** Where to go on; null at the end. */
+  next: string | null
+}
+
+const BATCH = 100
+
+/** Seals a batch of what is under older keys with the newest one. `after` is where the batch before ended. */
+export async function resealBatch(ctx: Ctx, sql: Sql, after: string | null): Promise<Resealed> {
+  const { vault } = ctx
+  const [table = '0', lastKid = '', lastId = ''] = after?.split(' ') ?? []
+  for (const [index, column] of SEALED.entries()) {
+    if (index < Number(table)) continue
+    const begun = index === Number(table)
+    // In our own order: the database's depends on its language.
+    for (const kid of (await listKids(sql, column)).sort()) {
+      if (kid === vault.kid || (begun && kid < lastKid)) continue
+      const rows = await lockSealed(sql, column, kid, begun && kid === lastKid ? lastId : '', BATCH)
+      if (rows.length === 0) continue
+      const fresh = rows.flatMap((row) => sealedAnew(ctx, column, row) ?? [])
+      await saveSealed(sql, column, vault.kid, fresh)
+      return {
+        kid: vault.kid,
+        resealed: fresh.length,
+        unreadable: rows.length - fresh.length,
+        next: `${index} ${kid} ${rows.at(-1)!.id}`,
+      }
+    }
+  }
+  return { kid: vault.kid, resealed: 0, unreadable: 0, next: null }
+}
+
+function sealedAnew(
+  { vault, log }: Ctx,
+  { table, column }: SealedColumn,
+  row: SealedRow,
+): SealedRow | undefined {
+  const place = { table, column, row: row.id, account: row.accountId }
+  try {
+    return { ...row, sealed: vault.seal(place, vault.open(place, row.sealed)) }
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error
+    log.error({ table, row: row.id }, 'this sealed text cannot be opened and stays as it is')
+    return undefined
+  }
+}

@@ -1,0 +1,72 @@
+import { uuidOf } from '../../base/ids.js'
+import { type Call, type CallOutcome, callEvent, ended, RING_MS, turnedAway } from '../../core/calls/call.js'
+import { forwardingNumber } from '../../core/calls/forwarding.js'
+import type { NewEvent } from '../../core/events/event.js'
+import type { Line } from '../../core/lines/line.js'
+import { findAccount } from '../../storage/accounts/accounts.js'
+import { lockOpenCalls, saveCall } from '../../storage/calls/calls.js'
+import { findForwardingNumbers, isBlocked } from '../../storage/calls/forwarding.js'
+import { findContacts } from '../../storage/contacts/contacts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import type { Ctx } from '../ctx.js'
+import { ownerOf } from '../messages/inbound/owner.js'
+
+/**
+ * A call that reaches a line: whose it is and where it goes on to. Not stored yet. It is turned away when its
+ * account has blocked the caller or nobody is set to take it.
+ */
+export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string): Promise<Call> {
+  const now = ctx.clock.now()
+  const accountId = (await ownerOf(sql, line, caller)) ?? null
+  const numbers = accountId && (await findForwardingNumbers(sql, line.id, accountId))
+  const forwardedTo = numbers ? forwardingNumber(numbers) : null
+  const blocked = accountId !== null && (await isBlocked(sql, accountId, caller))
+  const call: Call = {
+    id: ctx.newId(),
+    network: line.network,
+    direction: 'inbound',
+    lineId: line.id,
+    lineNumber: line.number,
+    accountId,
+    caller,
+    forwardedTo: blocked ? null : forwardedTo,
+    state: 'ringing',
+    outcome: null,
+    voicemail: false,
+    sentBy: null,
+    createdAt: now,
+    answeredAt: null,
+    endedAt: null,
+    dueAt: now + RING_MS,
+  }
+  return call.forwardedTo === null ? turnedAway(call, now) : call
+}
+
+/** The event of a call that is over: there is one exactly when the call reached an account that still exists. */
+export async function callEvents(sql: Sql, calls: readonly Call[]): Promise<NewEvent[]> {
+  const events: NewEvent[] = []
+  for (const call of calls) {
+    if (call.state !== 'ended') continue
+    const account = await findAccount(sql, call.accountId!)
+    if (!account) continue
+    const called = call.forwardedTo!
+    const contact = (await findContacts(sql, account.id, 'phone', [called])).get(called)
+    events.push(callEvent(call, account, companyIdOf(account), contact?.id ?? null))
+  }
+  return events
+}
+
+/** Accounts have short ids; where a UUID is promised, this is the account's. */
+export function companyIdOf(account: { id: string }): string {
+  return uuidOf(`account:${account.id}`)
+}
+
+/** A line goes away under its calls. */
+export async function endCallsOf(sql: Sql, lineId: string, now: number): Promise<NewEvent[]> {
+  const calls = (await lockOpenCalls(sql, lineId)).map((call) => {
+    const outcome: CallOutcome = call.state === 'answered' ? 'COMPLETED' : 'FAILED'
+    return ended(call, outcome, now)
+  })
+  for (const call of calls) await saveCall(sql, call)
+  return callEvents(sql, calls)
+}

@@ -1,0 +1,219 @@
+import {
+  type Contact,
+  type ContactFields,
+  changedContact,
+  contactCreated,
+} from '../../core/contacts/contact.js'
+import { AppError } from '../../core/errors.js'
+import {
+  type ContactChange,
+  type ContactScope,
+  deleteContacts,
+  findContacts,
+  insertContacts,
+  insertLabels,
+  lockContacts,
+  saveContacts,
+} from '../../storage/contacts/contacts.js'
+import { deleteOptOut, saveOptOut } from '../../storage/contacts/opt-outs.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import type { Ctx } from '../ctx.js'
+import { type Actor, linesOf } from '../messages/outbound.js'
+
+/** One contact as a caller describes it. `at` is where, for errors: empty, or the row with a dot. */
+export interface ContactInput {
+  at: string
+  phone: string
+  fields: ContactFields
+}
+
+export function scopeFor(actor: Actor): ContactScope {
+  return { accountId: actor.account.id, lineNumbers: actor.numbers && [...actor.numbers] }
+}
+
+/** Whose contacts are changed. The lines are read before the transaction, since it must not look outside itself. */
+export interface Owner extends Actor {
+  lines: ReadonlySet<string>
+}
+
+export async function ownerOf(ctx: Ctx, actor: Actor): Promise<Owner> {
+  return { ...actor, lines: new Set((await linesOf(ctx, actor)).keys()) }
+}
+
+/**
+ * Makes contacts, and changes those there are already if `update` says so. All or none: the first that cannot be
+ * made ends it. A phone given twice is one contact, described in the order of the rows. The contacts are known
+ * before they are `written`, so that a long answer can be made while the storage works.
+ */
+export async function putContacts(
+  ctx: Ctx,
+  sql: Sql,
+  owner: Owner,
+  inputs: readonly ContactInput[],
+  update: boolean,
+): Promise<{ contacts: Contact[]; written: Promise<unknown> }> {
+  const { account } = owner
+  const now = ctx.clock.now()
+  await lockContacts(sql, account.id)
+  const there = await findContacts(
+    sql,
+    account.id,
+    'phone',
+    inputs.map((input) => input.phone),
+  )
+  const made = new Map<string, Contact>()
+  for (const { at, phone, fields } of inputs) {
+    const known = there.get(phone)
+    if (known && !known.unclaimed && (!update || !isVisible(owner, known)))
+      throw new AppError('conflict', `${at ? `${at}phone: ` : ''}Contact already exists`)
+    const before = made.get(phone) ?? known ?? newContact(ctx, owner, phone, now)
+    const after = changedContact(before, fields, now)
+    checkLine(owner, fields, before, after, at)
+    made.set(phone, after)
+  }
+  const contacts = [...made.values()]
+  const fresh = contacts.filter(({ phone }) => !there.has(phone))
+  const changes = contacts.flatMap((after): ContactChange[] => {
+    const before = there.get(after.phone)
+    return before ? [{ before, after }] : []
+  })
+  // In parts, so that the storage has something to do while the next one is made. The event numbers are a lock
+  // that the account's sends wait for, so they come last.
+  const parts = inParts(fresh, PART)
+  const written = Promise.all([
+    ...parts.map((part) => insertContacts(sql, part)),
+    saveContacts(sql, changes),
+    saveLabels(sql, account.id, inputs, now),
+    ...parts.map((part) => appendEvents(sql, part.map(contactCreated))),
+  ])
+  return { contacts, written }
+}
+
+const PART = 500
+
+function inParts<T>(items: readonly T[], size: number): T[][] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size))
+}
+
+function newContact(ctx: Ctx, { account, numbers, lines }: Owner, phone: string, now: number): Contact {
+  return {
+    id: ctx.newId(),
+    accountId: account.id,
+    phone,
+    firstName: '',
+    lastName: '',
+    // As existing clients know it: a contact belongs to the account's own company until told otherwise.
+    companyName: account.name || account.email,
+    assignedToEmail: null,
+    // A token for one line can only mean that one.
+    lineNumber: numbers && lines.size === 1 ? [...lines][0]! : null,
+    tags: [],
+    variables: {},
+    unclaimed: false,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+/**
+ * A contact's line is one of the account's, and under a confined token one of the token's. One that was taken away
+ * since cannot be chosen, but what was read can be written back.
+ */
+function checkLine(owner: Owner, { lineNumber }: ContactFields, before: Contact, after: Contact, at: string) {
+  const isKept = lineNumber === before.lineNumber && isVisible(owner, before)
+  if (lineNumber && !owner.lines.has(lineNumber) && !isKept) {
+    throw new AppError(
+      'invalid',
+      `${at}sendblue_number: ${lineNumber} is not a line of this account. GET /api/lines lists the lines.`,
+    )
+  }
+  if (owner.numbers && after.lineNumber === null) {
+    throw new AppError(
+      'invalid',
+      `${at}sendblue_number: missing required parameter; this token is confined to some lines`,
+    )
+  }
+}
+
+async function saveLabels(
+  sql: Sql,
+  accountId: string,
+  inputs: readonly { fields: ContactFields }[],
+  now: number,
+): Promise<void> {
+  const labels = new Set<string>()
+  for (const { fields } of inputs) for (const label in fields.variables) labels.add(label)
+  await insertLabels(sql, accountId, [...labels].sort(), now)
+}
+
+export async function changeContact(
+  ctx: Ctx,
+  actor: Actor,
+  phone: string,
+  fields: ContactFields,
+  optedOut: boolean | undefined,
+): Promise<Contact> {
+  const { id: accountId } = actor.account
+  const owner = await ownerOf(ctx, actor)
+  return ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    await lockContacts(sql, accountId)
+    const before = await findVisible(sql, actor, phone)
+    const after = changedContact(before, fields, now)
+    checkLine(owner, fields, before, after, '')
+    await saveContacts(sql, [{ before, after }])
+    await saveLabels(sql, accountId, [{ fields }], now)
+    if (optedOut !== undefined) await saveConsent(sql, accountId, phone, optedOut, now)
+    return after
+  })
+}
+
+/** Deletes by phone or id. What an account has not got, or a token may not see, counts as nothing. */
+export async function removeContacts(
+  ctx: Ctx,
+  actor: Actor,
+  by: { phones: readonly string[]; ids: readonly string[] },
+): Promise<number> {
+  return ctx.db.tx(async (sql) => {
+    await lockContacts(sql, actor.account.id)
+    const scope = scopeFor(actor)
+    return (
+      (await deleteContacts(sql, scope, 'phone', by.phones)) +
+      (await deleteContacts(sql, scope, 'id', by.ids))
+    )
+  })
+}
+
+/** A contact the actor may see. Every other one is absent. */
+export async function findVisible(sql: Sql, actor: Actor, phone: string): Promise<Contact> {
+  const contact = (await findContacts(sql, actor.account.id, 'phone', [phone])).get(phone)
+  if (!contact || !isVisible(actor, contact)) throw noContact(phone)
+  return contact
+}
+
+export function noContact(phone: string): AppError {
+  return new AppError('not_found', `There is no contact ${phone}`)
+}
+
+function isVisible(actor: Actor, contact: Contact): boolean {
+  return !actor.numbers || (contact.lineNumber !== null && actor.numbers.has(contact.lineNumber))
+}
+
+/** The same record that the words STOP and START write. A number needs no contact for it. */
+export async function setOptOut(
+  ctx: Ctx,
+  sql: Sql,
+  actor: Actor,
+  phone: string,
+  optedOut: boolean,
+): Promise<void> {
+  if (actor.numbers) await findVisible(sql, actor, phone)
+  await saveConsent(sql, actor.account.id, phone, optedOut, ctx.clock.now())
+}
+
+async function saveConsent(sql: Sql, accountId: string, phone: string, optedOut: boolean, now: number) {
+  if (optedOut) await saveOptOut(sql, accountId, phone, now)
+  else await deleteOptOut(sql, accountId, phone)
+}

@@ -1,0 +1,107 @@
+import { listEvents } from '../../storage/events/events.js'
+import type { Ctx } from '../ctx.js'
+import { createTail, type Frame, matching, type Reader, type Renderer, type Seat, type Tail } from './tail.js'
+
+export interface Following {
+  /** Everything to here was given to the reader, or is nothing it asked for. */
+  position(): number
+  stop(): void
+}
+
+export interface EventDesk {
+  /**
+   * Follows an account's events from after this number on. Resolves when nothing that is written from now on is
+   * missed; what lies between is read from the log meanwhile.
+   */
+  follow(accountId: string, after: number, reader: Reader): Promise<Following>
+}
+
+const AT_ONCE = 100
+/** What a reader is given in one piece while it catches up. */
+const PIECE_BYTES = 32 * 1024
+
+/** All who follow events in this process. The end of an account's log is read once for all of them. */
+export function createEventDesk(ctx: Ctx, renderer: Renderer): EventDesk {
+  const open = new Map<string, { tail: Tail; users: number }>()
+
+  function use(accountId: string) {
+    const entry = open.get(accountId) ?? { tail: createTail(ctx, renderer, accountId), users: 0 }
+    open.set(accountId, entry)
+    entry.users++
+    let used = true
+    return {
+      tail: entry.tail,
+      release() {
+        if (!used) return
+        used = false
+        if (--entry.users > 0) return
+        entry.tail.stop()
+        open.delete(accountId)
+      },
+    }
+  }
+
+  /** Reads the log until it meets the tail, and joins it in the same moment. */
+  async function catchUp(tail: Tail, accountId: string, seat: Seat, isOver: () => boolean): Promise<void> {
+    const { reader } = seat
+    while (!isOver()) {
+      const reached = tail.seq()
+      if (seat.from >= reached) return tail.join(seat)
+      const events = await listEvents(ctx.db, accountId, seat.from, AT_ONCE)
+      const first = events[0]?.seq ?? reached + 1
+      const frames = await renderer.events(
+        accountId,
+        events.filter(({ type }) => reader.types.has(type)),
+      )
+      if (first > seat.from + 1) frames.unshift(renderer.gap({ from: seat.from + 1, to: first - 1 }))
+      for (const piece of pieces(matching(frames, reader.types))) {
+        await reader.ready()
+        if (isOver()) return
+        reader.take(Buffer.concat(piece.map(({ bytes }) => bytes)), piece.at(-1)!.seq)
+      }
+      seat.from = events.at(-1)?.seq ?? reached
+    }
+  }
+
+  return {
+    async follow(accountId, after, reader) {
+      const { tail, release } = use(accountId)
+      const seat: Seat = { reader, from: after }
+      let over = false
+      const isOver = () => over || reader.isGone()
+      const stop = () => {
+        over = true
+        tail.leave(seat)
+        release()
+      }
+      try {
+        await tail.begun
+      } catch (error) {
+        stop()
+        throw error
+      }
+      catchUp(tail, accountId, seat, isOver).catch((error) => {
+        ctx.log.warn({ err: error, account: accountId }, 'a reader of events could not catch up')
+        reader.fail()
+      })
+      return {
+        position: () => (tail.has(seat) ? Math.max(seat.from, tail.seq()) : seat.from),
+        stop,
+      }
+    },
+  }
+}
+
+function pieces(frames: readonly Frame[]): Frame[][] {
+  const result: Frame[][] = []
+  let size = Number.POSITIVE_INFINITY
+  for (const frame of frames) {
+    size += frame.bytes.length
+    if (size <= PIECE_BYTES) result.at(-1)!.push(frame)
+    else {
+      result.push([frame])
+      size = frame.bytes.length
+    }
+  }
+  return result
+}

@@ -1,0 +1,141 @@
+import type { Account } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import {
+  type Group,
+  type GroupState,
+  handlesOf,
+  MAX_MEMBERS,
+  MIN_BEFORE_REMOVAL,
+} from '../../core/groups/group.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { findGroup, lockGroupsOf } from '../../storage/groups/groups.js'
+import type { UsableLine } from '../accounts/directory.js'
+import type { Ctx } from '../ctx.js'
+import { ask } from '../lines/actions.js'
+import type { Actor } from '../messages/outbound.js'
+import { checkRecipient } from '../messages/recipients.js'
+import { forDriver, groupError, lineOf, noGroup, requireGroup, requireGroups } from './groups.js'
+import { setState } from './state.js'
+
+/**
+ * Changes of a group happen at the carrier first: what is written afterwards is what phones have. `state` says
+ * what the group has to be like then, whatever else happened to it meanwhile.
+ */
+export interface GroupChange {
+  group: Group
+  from: UsableLine
+  state(group: Group): GroupState
+}
+
+/** What the carrier was told to do is written down. */
+export async function recordChange(ctx: Ctx, sql: Sql, { group, state }: GroupChange): Promise<Group> {
+  await lockGroupsOf(sql, group.lineId)
+  const current = await findGroup(sql, group.id, group.accountId)
+  if (!current) throw noGroup()
+  const known = await setState(ctx, sql, current, state(current))
+  await appendEvents(sql, known.events)
+  return known.group
+}
+
+export interface MembershipInput {
+  groupId: string
+  change: 'add' | 'remove'
+  handle: string
+  fromNumber: string | null
+}
+
+/** Takes a person in or out. Who is in already, or not there, is no change and no error: a repeat is harmless. */
+export async function changeMembership(ctx: Ctx, actor: Actor, input: MembershipInput): Promise<GroupChange> {
+  const { change, handle, fromNumber } = input
+  const group = await requireGroup(ctx, actor, input.groupId)
+  const { account } = actor
+  if (account.plan === 'free' && fromNumber === null)
+    throw new AppError('invalid', 'missing required parameter: from_number (needed on the free plan)')
+  const from = await actingLine(ctx, actor, group, fromNumber)
+  if (fromNumber === null && (await hasOtherLines(ctx, account, group)))
+    throw groupError(
+      'invalid',
+      'ambiguous_sending_line',
+      'from_number: several lines of this account are in the group; say which one acts',
+    )
+  const lines = await ctx.directory.linesOf(account.id)
+  if (lines.has(handle) || handle === from.line.number)
+    throw groupError('invalid', 'account_line', 'number: lines of this account cannot be added or removed')
+  const handles = handlesOf(group)
+  const isIn = handles.includes(handle)
+  if (change === 'add' && !isIn && handles.length >= MAX_MEMBERS)
+    throw groupError('invalid', 'group_full', `group_id: the group has ${MAX_MEMBERS} people already`)
+  if (change === 'remove' && isIn && handles.length + 1 < MIN_BEFORE_REMOVAL)
+    throw groupError(
+      'invalid',
+      'group_too_small',
+      `group_id: a group needs at least ${MIN_BEFORE_REMOVAL} members, the line among them, for one to be removed`,
+    )
+  if (change === 'add') await checkRecipient(ctx, account, handle)
+  if (isIn !== (change === 'add'))
+    await ask(ctx, from.line, 'modifyGroup', { group: forDriver(group), change, number: handle })
+  return {
+    group,
+    from,
+    state: (current) => {
+      const others = handlesOf(current).filter((one) => one !== handle)
+      return { handles: change === 'add' ? [...others, handle] : others }
+    },
+  }
+}
+
+/** Null takes the name away. */
+export async function renameGroup(
+  ctx: Ctx,
+  actor: Actor,
+  input: { groupId: string; name: string | null; fromNumber: string | null },
+): Promise<GroupChange> {
+  const { name } = input
+  const group = await requireGroup(ctx, actor, input.groupId)
+  const from = await actingLine(ctx, actor, group, input.fromNumber)
+  await ask(ctx, from.line, 'renameGroup', { group: forDriver(group), name })
+  return { group, from, state: () => ({ name }) }
+}
+
+/** `takePhoto` gets the photo and tells where it is, once it is clear that the group may have it; null: none. */
+export async function setGroupPhoto(
+  ctx: Ctx,
+  actor: Actor,
+  input: { groupId: string; takePhoto: () => Promise<string | null>; fromNumber: string | null },
+): Promise<GroupChange> {
+  const group = await requireGroup(ctx, actor, input.groupId)
+  const from = await actingLine(ctx, actor, group, input.fromNumber)
+  const photoUrl = await input.takePhoto()
+  await ask(ctx, from.line, 'setGroupPhoto', { group: forDriver(group), photoUrl })
+  return { group, from, state: () => ({ photoUrl }) }
+}
+
+/** The line that acts: the one the group is on. A caller's choice must be that one, and no other is tried. */
+async function actingLine(
+  ctx: Ctx,
+  actor: Actor,
+  group: Group,
+  fromNumber: string | null,
+): Promise<UsableLine> {
+  const own = await lineOf(ctx, actor, group)
+  if (fromNumber !== null && fromNumber !== own?.line.number)
+    throw groupError(
+      'invalid',
+      'line_not_registered',
+      'from_number: not a line of this account that is in the group',
+    )
+  if (!own)
+    throw groupError(
+      'invalid',
+      'line_not_registered',
+      'group_id: no line of this account is in the group any more',
+    )
+  requireGroups(own)
+  return own
+}
+
+async function hasOtherLines(ctx: Ctx, account: Account, group: Group): Promise<boolean> {
+  const lines = await ctx.directory.linesOf(account.id)
+  return group.members.some((member) => lines.has(member.handle))
+}

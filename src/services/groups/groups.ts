@@ -1,0 +1,188 @@
+import type { Account } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import { type Group, handlesOf, MAX_MEMBERS, MIN_MEMBERS, membersKey } from '../../core/groups/group.js'
+import type { Group as DriverGroup } from '../../drivers/contract.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { findGroup, findGroupByMembers, findGroups } from '../../storage/groups/groups.js'
+import type { UsableLine } from '../accounts/directory.js'
+import type { Ctx } from '../ctx.js'
+import { ask } from '../lines/actions.js'
+import {
+  type Actor,
+  checkReply,
+  checkStyle,
+  linesOf,
+  newOutbound,
+  requireLine,
+  seatOf,
+} from '../messages/outbound.js'
+import { checkRecipient } from '../messages/recipients.js'
+import type { Accepted, SendInput } from '../messages/send.js'
+import { findKeyed, type RequestIdentity } from '../replay.js'
+import { groupOfMembers } from './state.js'
+
+export interface GroupSendInput extends Omit<SendInput, 'number'> {
+  /** The people, each once; empty when only the group is named. */
+  numbers: readonly string[]
+  groupId: string | null
+}
+
+/** A message to a group. The first one to a set of people makes their group. */
+export async function sendGroupMessage(
+  ctx: Ctx,
+  actor: Actor,
+  input: GroupSendInput,
+  request: RequestIdentity,
+): Promise<Accepted & { group: Group }> {
+  const { account } = actor
+  const from = await requireLine(ctx, actor, input.fromNumber)
+  requireGroups(from)
+  if (input.mediaUrl && !from.capabilities.media)
+    throw new AppError('invalid', 'media_url: this line cannot send media')
+  checkStyle(from, input.sendStyle)
+  const known =
+    input.groupId === null
+      ? ((await findMadeOf(ctx, account, from, input.numbers)) ?? (await groupBefore(ctx, request)))
+      : await requireGroupOn(ctx, account, from, input.groupId, input.numbers)
+  for (const handle of known ? handlesOf(known) : input.numbers) await checkRecipient(ctx, account, handle)
+  const { replyTo } = input
+  // No message is in a group that is not there yet.
+  const threadOriginator = replyTo
+    ? await checkReply(ctx, account, from, { groupId: known?.id ?? '' }, { replyTo, sendAt: input.sendAt })
+    : undefined
+  const seat = input.seatId ? await seatOf(ctx, account, input.seatId) : undefined
+  const group = known ?? (await makeOf(ctx, account, from, input.numbers, null))
+  const message = newOutbound(ctx, account, from, {
+    contact: group.id,
+    groupId: group.id,
+    type: 'group',
+    service: 'iMessage',
+    content: input.content,
+    mediaUrl: input.mediaUrl,
+    sendStyle: input.sendStyle,
+    statusCallback: input.statusCallback,
+    replyTo,
+    threadOriginator,
+    sendAt: input.sendAt,
+    seatId: seat?.id ?? null,
+    senderEmail: seat?.email ?? null,
+  })
+  const accepted = await ctx.acceptance.accept(message, request)
+  const { groupId } = accepted.message
+  // A repeat answers for the group its first request wrote to, which may have other people by now.
+  return {
+    ...accepted,
+    group: groupId === group.id ? group : (await findGroups(ctx.db, [groupId!])).get(groupId!)!,
+  }
+}
+
+/** A group before anything is said in it. The same people again are the same group, as it is. */
+export async function createGroup(
+  ctx: Ctx,
+  actor: Actor,
+  input: { fromNumber: string; numbers: readonly string[]; name: string | null },
+): Promise<{ group: Group; from: UsableLine; isNew: boolean }> {
+  const { account } = actor
+  const from = await requireLine(ctx, actor, input.fromNumber)
+  requireGroups(from)
+  const known = await findMadeOf(ctx, account, from, input.numbers)
+  for (const number of input.numbers) await checkRecipient(ctx, account, number)
+  const group = known ?? (await makeOf(ctx, account, from, input.numbers, input.name))
+  await ask(ctx, from.line, 'createGroup', { group: forDriver(group) })
+  return { group, from, isNew: known === undefined }
+}
+
+async function findMadeOf(
+  ctx: Ctx,
+  account: Account,
+  from: UsableLine,
+  numbers: readonly string[],
+): Promise<Group | undefined> {
+  checkNumbers(from, numbers)
+  return findGroupByMembers(ctx.db, account.id, from.line.id, membersKey(numbers))
+}
+
+/** The group this request's first try wrote to. Other people may be in it by now: a repeat makes no second one. */
+async function groupBefore(ctx: Ctx, request: RequestIdentity): Promise<Group | undefined> {
+  const groupId = (await findKeyed(ctx.db, request, ctx.clock.now()))?.groupId
+  return groupId ? (await findGroups(ctx.db, [groupId])).get(groupId) : undefined
+}
+
+/** In a transaction of its own: a group that nothing follows to does no harm, the next message finds it. */
+async function makeOf(
+  ctx: Ctx,
+  account: Account,
+  from: UsableLine,
+  numbers: readonly string[],
+  name: string | null,
+): Promise<Group> {
+  const where = { accountId: account.id, lineId: from.line.id }
+  return ctx.db.tx(async (sql) => {
+    const { group, events } = await groupOfMembers(ctx, sql, where, numbers, name)
+    await appendEvents(sql, events)
+    return group
+  })
+}
+
+function checkNumbers(from: UsableLine, numbers: readonly string[]): void {
+  if (numbers.includes(from.line.number))
+    throw new AppError('invalid', 'Cannot send messages to self: numbers has the line itself')
+  if (numbers.length < MIN_MEMBERS)
+    throw new AppError(
+      'invalid',
+      `numbers: a group needs at least ${MIN_MEMBERS} different people; one person is written to with /api/send-message`,
+    )
+  if (numbers.length > MAX_MEMBERS)
+    throw new AppError('invalid', `numbers: a group has at most ${MAX_MEMBERS} people`)
+}
+
+/** The group to write to. Numbers beside its id must be its people: nobody is to be written to by mistake. */
+async function requireGroupOn(
+  ctx: Ctx,
+  account: Account,
+  from: UsableLine,
+  id: string,
+  numbers: readonly string[],
+): Promise<Group> {
+  const group = await findGroup(ctx.db, id, account.id)
+  if (group?.lineId !== from.line.id) throw noGroup()
+  if (numbers.length > 0 && membersKey(numbers) !== membersKey(handlesOf(group))) {
+    throw new AppError(
+      'invalid',
+      'numbers: not the people of group_id. Give one of the two, or exactly the people of the group.',
+    )
+  }
+  return group
+}
+
+/** A group the caller may see. One of another account, or on a line outside a token's, is as absent as none. */
+export async function requireGroup(ctx: Ctx, actor: Actor, id: string): Promise<Group> {
+  const group = await findGroup(ctx.db, id, actor.account.id)
+  const visible = group && (actor.numbers === null || (await lineOf(ctx, actor, group)) !== undefined)
+  if (!visible) throw noGroup()
+  return group
+}
+
+/** The line a group is on, while the actor may use it. */
+export async function lineOf(ctx: Ctx, actor: Actor, group: Group): Promise<UsableLine | undefined> {
+  return [...(await linesOf(ctx, actor)).values()].find(({ line }) => line.id === group.lineId)
+}
+
+/** Groups are iMessage's, and not every line that sends it can have them. */
+export function requireGroups({ capabilities }: UsableLine): void {
+  if (!capabilities.groups)
+    throw groupError('invalid', 'unsupported_line', 'from_number: this line has no groups')
+}
+
+export function noGroup(): AppError {
+  return groupError('not_found', 'group_not_found', 'group_id: there is no such group')
+}
+
+/** Errors about groups carry a code for programs beside the text. */
+export function groupError(code: 'invalid' | 'not_found', reason: string, message: string): AppError {
+  return new AppError(code, message, { reason })
+}
+
+export function forDriver(group: Group): DriverGroup {
+  return { id: group.id, chatId: group.chatId, members: handlesOf(group), name: group.name }
+}

@@ -1,0 +1,29 @@
+import type { Account } from '../../core/accounts/account.js'
+import type { Ctx } from '../ctx.js'
+import { checkImage, fetchImage, type ImageRules } from '../media/images.js'
+import { keepMedia, takeMedia, urlOf } from '../media/media.js'
+
+export const MAX_PHOTO_BYTES = 5_000_000
+
+/** What phones take as the photo of a group. */
+const RULES: ImageRules = {
+  maxBytes: MAX_PHOTO_BYTES,
+  types: ['image/jpeg', 'image/png', 'image/gif'],
+  maxPixels: 25_000_000,
+  redirects: 0,
+}
+
+/** Fetches a photo and keeps a copy, so that it is there as long as the group shows it. Answers its address. */
+export async function copyPhoto(ctx: Ctx, account: Account, url: string): Promise<string> {
+  return keepPhoto(ctx, account, (await fetchImage(ctx, url, RULES)).body)
+}
+
+/** The same with a photo that is here already. */
+export async function keepPhoto(ctx: Ctx, account: Account, body: Buffer): Promise<string> {
+  const incoming = { body: once(body), contentType: checkImage(body, RULES), fileName: '' }
+  return urlOf(ctx, await keepMedia(ctx, await takeMedia(ctx, account.id, 'upload', incoming)))
+}
+
+async function* once(body: Buffer): AsyncIterable<Buffer> {
+  yield body
+}

@@ -1,0 +1,143 @@
+import { groupEvent, type NewEvent } from '../../core/events/event.js'
+import {
+  differences,
+  type Group,
+  type GroupMember,
+  type GroupState,
+  membersKey,
+} from '../../core/groups/group.js'
+import type { Line } from '../../core/lines/line.js'
+import type { GroupNews } from '../../drivers/contract.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import {
+  findGroupByChat,
+  findGroupByMembers,
+  findGroups,
+  insertGroup,
+  lockGroupsOf,
+  saveGroup,
+} from '../../storage/groups/groups.js'
+import { requireCurrent } from '../../storage/lines/lines.js'
+import type { Ctx } from '../ctx.js'
+
+/** A group after something was done about it, and what the log has to say of that. */
+export interface Known {
+  group: Group
+  events: NewEvent[]
+}
+
+interface Where {
+  accountId: string
+  lineId: string
+}
+
+/** The group of these people on a line; made when there is none. The same people are the same group. */
+export async function groupOfMembers(
+  ctx: Ctx,
+  sql: Sql,
+  where: Where,
+  handles: readonly string[],
+  name: string | null = null,
+): Promise<Known> {
+  await lockGroupsOf(sql, where.lineId)
+  const found = await findGroupByMembers(sql, where.accountId, where.lineId, membersKey(handles))
+  return found ? { group: found, events: [] } : makeGroup(ctx, sql, where, { handles, name, chatId: null })
+}
+
+/**
+ * The group that the carrier speaks of, brought to the state it tells: the one it knows by this id, else the one
+ * it was made for, else one of the same people that it has no id for yet, else a new one.
+ */
+export async function groupOfChat(ctx: Ctx, sql: Sql, where: Where, chat: GroupNews): Promise<Known> {
+  await lockGroupsOf(sql, where.lineId)
+  const found =
+    (await findGroupByChat(sql, where.lineId, chat.chatId)) ??
+    (chat.groupId === null ? undefined : (await findGroups(sql, [chat.groupId])).get(chat.groupId)) ??
+    (await findGroupByMembers(sql, where.accountId, where.lineId, membersKey(chat.members)))
+  const ours =
+    found?.accountId === where.accountId &&
+    found.lineId === where.lineId &&
+    (found.chatId ?? chat.chatId) === chat.chatId
+  const { members: handles, name, chatId, photoUrl } = chat
+  if (!ours) return makeGroup(ctx, sql, where, { handles, name, chatId })
+  return setState(ctx, sql, found, { handles, name, ...(photoUrl === undefined ? {} : { photoUrl }) }, chatId)
+}
+
+async function makeGroup(
+  ctx: Ctx,
+  sql: Sql,
+  where: Where,
+  made: { handles: readonly string[]; name: string | null; chatId: string | null },
+): Promise<Known> {
+  const now = ctx.clock.now()
+  const group: Group = {
+    id: `sb_group_${ctx.newId()}`,
+    accountId: where.accountId,
+    lineId: where.lineId,
+    chatId: made.chatId,
+    name: made.name,
+    photo: null,
+    members: made.handles.map((handle) => newMember(ctx, handle)),
+    createdAt: now,
+    updatedAt: now,
+  }
+  await insertGroup(sql, { ...group, membersKey: await freeKey(sql, group) })
+  return { group, events: [groupEvent('group.created', group)] }
+}
+
+/** Brings a group to a state. What it has already is no change and no event. */
+export async function setState(
+  ctx: Ctx,
+  sql: Sql,
+  before: Group,
+  wanted: GroupState,
+  chatId: string | null = before.chatId,
+): Promise<Known> {
+  const changes = differences(before, wanted)
+  const changed = Object.keys(changes).length > 0
+  if (!changed && chatId === before.chatId) return { group: before, events: [] }
+  const { handles, name = before.name, photoUrl } = changes
+  const group: Group = {
+    ...before,
+    chatId,
+    name,
+    photo:
+      photoUrl === undefined
+        ? before.photo
+        : photoUrl === null
+          ? null
+          : { guid: ctx.newId().toUpperCase(), url: photoUrl },
+    members: handles
+      ? handles.map((handle) => before.members.find((one) => one.handle === handle) ?? newMember(ctx, handle))
+      : before.members,
+    updatedAt: changed ? ctx.clock.now() : before.updatedAt,
+  }
+  await saveGroup(sql, before, { ...group, membersKey: await freeKey(sql, group) })
+  return { group, events: changed ? [groupEvent('group.updated', group)] : [] }
+}
+
+/** What finds a group by its people, unless these people are another group already: the elder keeps it. */
+async function freeKey(sql: Sql, group: Group): Promise<string | null> {
+  const key = membersKey(group.members.map((member) => member.handle))
+  const holder = await findGroupByMembers(sql, group.accountId, group.lineId, key)
+  return holder && holder.id !== group.id ? null : key
+}
+
+function newMember(ctx: Ctx, handle: string): GroupMember {
+  return { id: ctx.newId(), handle }
+}
+
+/** The carrier tells how a group is now. On a shared line one that is not known yet belongs to nobody so far. */
+export async function recordGroupNews(ctx: Ctx, line: Line, news: GroupNews): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const known =
+      (await findGroupByChat(sql, line.id, news.chatId)) ??
+      (news.groupId === null ? undefined : (await findGroups(sql, [news.groupId])).get(news.groupId))
+    const accountId = known?.accountId ?? line.accountId
+    if (!accountId) return
+    const { events } = await groupOfChat(ctx, sql, { accountId, lineId: line.id }, news)
+    await appendEvents(sql, events)
+    await requireCurrent(sql, [line])
+  })
+}

@@ -1,0 +1,157 @@
+import {
+  countSends,
+  outcomeOf,
+  percentile,
+  type SendStep,
+  stepAt,
+  stepsOf,
+  WINDOWS,
+  type Window,
+} from '../../core/insight/overview.js'
+import type { Status } from '../../core/messages/message.js'
+import { HOUR, listCells } from '../../storage/messages/counts.js'
+import { type Sample, scanSamples } from '../../storage/messages/scan.js'
+import { scanDeliveryStates } from '../../storage/webhooks/log.js'
+import type { Ctx } from '../ctx.js'
+import { type LineReport, reportLines } from '../lines/report.js'
+import type { Actor } from '../messages/outbound.js'
+
+export interface Overview {
+  from: number
+  to: number
+  step: number
+  sends: SendStep[]
+  /** Counts come from the messages looked at, and there were more. */
+  areSendsCut: boolean
+  /** From acceptance to the carrier. */
+  queue: Durations
+  /** From acceptance to the phone. */
+  delivery: Durations
+  webhooks: {
+    delivered: number
+    failed: number
+    pending: number
+    canceled: number
+    attempts: number
+    isCut: boolean
+    steps: { at: number; delivered: number; failed: number; pending: number }[]
+  }
+  lines: LineReport[]
+}
+
+export interface Durations {
+  /** Messages of which it is known, of those that were looked at. */
+  sampled: number
+  /** There were more messages than that. */
+  isCut: boolean
+  median: number | null
+  p95: number | null
+  steps: { at: number; median: number | null; p95: number | null }[]
+}
+
+/** Messages, and deliveries, that one overview looks at: the newest. */
+export const LOOKED_AT = 10_000
+const KEPT_MS = 2000
+const KEPT = 500
+
+export interface Overviews {
+  read(actor: Actor, window: Window): Promise<Overview>
+}
+
+/** Many open consoles of an account cost what one costs. */
+export function createOverviews(ctx: Ctx): Overviews {
+  const kept = new Map<string, { at: number; read: number; overview: Promise<Overview> }>()
+  return {
+    read(actor, window) {
+      const name = `${window} ${actor.account.id}`
+      const known = kept.get(name)
+      const now = ctx.clock.now()
+      const isFresh = known && Math.abs(now - known.at) < KEPT_MS && performance.now() - known.read < KEPT_MS
+      if (isFresh) return known.overview
+      if (kept.size >= KEPT) kept.clear()
+      const overview = readOverview(ctx, actor, window)
+      kept.set(name, { at: now, read: performance.now(), overview })
+      overview.catch(() => kept.delete(name))
+      return overview
+    },
+  }
+}
+
+async function readOverview(ctx: Ctx, actor: Actor, window: Window): Promise<Overview> {
+  const accountId = actor.account.id
+  const now = ctx.clock.now()
+  const { step } = WINDOWS[window]
+  const steps = stepsOf(window, now)
+  const from = steps[0]!
+  const [samples, cells, deliveries, lines] = await Promise.all([
+    scanSamples(ctx.db, { accountId, from }, LOOKED_AT),
+    // Whole hours are counted already, however many messages there were.
+    step < HOUR ? null : listCells(ctx.db, accountId, 'created', HOUR, from, now + HOUR),
+    scanDeliveryStates(ctx.db, accountId, from, LOOKED_AT),
+    reportLines(ctx, actor),
+  ])
+  const counted =
+    cells?.map((cell) => ({ ...cell, at: cell.bucket })) ??
+    samples.map((sample) => ({ ...sample, at: sample.createdAt, n: 1 }))
+  return {
+    from,
+    to: now,
+    step,
+    sends: countSends(steps, counted),
+    areSendsCut: cells === null && samples.length === LOOKED_AT,
+    queue: durations(steps, samples, ({ status, sentAt, createdAt }) =>
+      hasLeft(status) ? sentAt - createdAt : null,
+    ),
+    delivery: durations(steps, samples, ({ status, updatedAt, createdAt }) =>
+      outcomeOf(status) === 'delivered' ? updatedAt - createdAt : null,
+    ),
+    webhooks: webhookStates(steps, deliveries),
+    lines,
+  }
+}
+
+function hasLeft(status: Status): boolean {
+  return ['sent', 'delivered'].includes(outcomeOf(status))
+}
+
+/** What was sent for a chosen time waited because it was told to: it says nothing. */
+function durations(
+  steps: readonly number[],
+  samples: readonly Sample[],
+  lasted: (sample: Sample) => number | null,
+): Durations {
+  const all: number[] = []
+  const inStep = steps.map((): number[] => [])
+  for (const sample of samples) {
+    const ms = sample.isOutbound && !sample.wasScheduled ? lasted(sample) : null
+    if (ms === null) continue
+    all.push(ms)
+    inStep[stepAt(steps, sample.createdAt)]?.push(ms)
+  }
+  const summary = (times: readonly number[]) => ({
+    median: percentile(times, 0.5),
+    p95: percentile(times, 0.95),
+  })
+  return {
+    sampled: all.length,
+    isCut: samples.length === LOOKED_AT,
+    ...summary(all),
+    steps: steps.map((at, i) => ({ at, ...summary(inStep[i]!) })),
+  }
+}
+
+function webhookStates(
+  steps: readonly number[],
+  deliveries: Awaited<ReturnType<typeof scanDeliveryStates>>,
+): Overview['webhooks'] {
+  const total = { delivered: 0, failed: 0, pending: 0, canceled: 0 }
+  const inStep = steps.map((at) => ({ at, delivered: 0, failed: 0, pending: 0 }))
+  let attempts = 0
+  for (const delivery of deliveries) {
+    total[delivery.state]++
+    attempts += delivery.attempts
+    const step = inStep[stepAt(steps, delivery.createdAt)]
+    if (step && delivery.state !== 'canceled') step[delivery.state]++
+  }
+  return { ...total, attempts, isCut: deliveries.length === LOOKED_AT, steps: inStep }
+}

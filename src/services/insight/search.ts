@@ -1,0 +1,81 @@
+import { networkOf } from '../../core/accounts/account.js'
+import type { Search, Term } from '../../core/insight/search.js'
+import { matches } from '../../core/insight/search-match.js'
+import type { Message } from '../../core/messages/message.js'
+import { toE164 } from '../../core/phone-number.js'
+import { listLineIds } from '../../storage/lines/lines.js'
+import { type Place, type Range, scanMessages } from '../../storage/messages/scan.js'
+import type { Ctx } from '../ctx.js'
+import type { Actor } from '../messages/outbound.js'
+import { lineIdsOf } from './conversations.js'
+
+export interface Found {
+  messages: Message[]
+  /** How many were looked at. */
+  looked: number
+  /** When the last of them was accepted or stored; undefined when there was none. */
+  lookedBackTo: number | undefined
+  /** Where to go on; undefined when all were looked at. */
+  next: Place | undefined
+}
+
+/** Messages one call looks at, whatever it finds: that is what a search costs at most. */
+export const LOOKED_AT = 5000
+/** The first look is small, for what is found at once. */
+const FIRST_LOOK = 200
+const AT_ONCE = 1000
+
+/** Messages that match, newest first. An index leads to some of what is asked for; the rest is read and compared. */
+export async function searchMessages(
+  ctx: Ctx,
+  actor: Actor,
+  search: Search,
+  place: Place | undefined,
+  limit: number,
+): Promise<Found> {
+  const range = await rangeOf(ctx, actor, search)
+  const messages: Message[] = []
+  let before = place
+  let looked = 0
+  while (looked < LOOKED_AT) {
+    const many = Math.min(looked === 0 ? FIRST_LOOK : AT_ONCE, LOOKED_AT - looked)
+    const next = await scanMessages(ctx.db, { ...range, before }, many)
+    for (const message of next) {
+      looked++
+      before = { createdAt: message.createdAt, id: message.id }
+      if (!matches(search, message)) continue
+      messages.push(message)
+      if (messages.length === limit) return { messages, looked, lookedBackTo: before.createdAt, next: before }
+    }
+    if (next.length < many) return { messages, looked, lookedBackTo: before?.createdAt, next: undefined }
+  }
+  return { messages, looked, lookedBackTo: before?.createdAt, next: before }
+}
+
+async function rangeOf(ctx: Ctx, actor: Actor, search: Search): Promise<Range> {
+  const all: Range = { accountId: actor.account.id, from: search.from, to: search.to }
+  // A token sees nothing of other lines, not even where among their messages a search has come to.
+  const lineIds = await lineIdsOf(ctx, actor)
+  if (lineIds) return { ...all, lineIds }
+  const wanted = search.terms.filter((term) => !term.not)
+  const group = wanted.find((term) => term.by === 'group')
+  if (group) return { ...all, groupId: group.group }
+  const run = wanted.find((term) => term.by === 'run')
+  if (run) return { ...all, run: run.run }
+  const network = networkOf(actor.account)
+  const numbers = wanted.filter(isWholeNumber)
+  for (const { by, number } of numbers) {
+    if (by === 'line') continue
+    // A line's own number is on the other side of the other direction: only reading tells.
+    const isLine = by !== 'with' && (await listLineIds(ctx.db, network, number)).length > 0
+    if (!isLine) return { ...all, contact: number }
+  }
+  const status = wanted.find((term) => term.by === 'status')
+  if (status) return { ...all, statuses: status.statuses }
+  const line = numbers.find((term) => term.by === 'line')
+  return line ? { ...all, lineIds: await listLineIds(ctx.db, network, line.number) } : all
+}
+
+function isWholeNumber(term: Term): term is Extract<Term, { number: string }> {
+  return 'number' in term && (toE164(term.number) === term.number || term.number.includes('@'))
+}

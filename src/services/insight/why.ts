@@ -1,0 +1,181 @@
+import { firstIdAt } from '../../base/ids.js'
+import { AppError } from '../../core/errors.js'
+import type { Event } from '../../core/events/event.js'
+import {
+  type Known,
+  type KnownLine,
+  type KnownQueue,
+  type Story,
+  tellStory,
+} from '../../core/insight/why/why.js'
+import type { Line } from '../../core/lines/line.js'
+import { dayOf, PACE_WINDOW_MS } from '../../core/lines/pacing.js'
+import { conversationOf, type Message } from '../../core/messages/message.js'
+import { findEventFrom, findLastSeq, listEventsAbout } from '../../storage/events/events.js'
+import { findSentOn } from '../../storage/lines/days.js'
+import { findLineEver } from '../../storage/lines/lines.js'
+import { findLineHealth } from '../../storage/lines/states.js'
+import { type Attempt, listAttempts, listWireTimes } from '../../storage/messages/attempts.js'
+import { findHold } from '../../storage/messages/holds.js'
+import { findMessage, findMessagesById } from '../../storage/messages/messages.js'
+import { countBefore } from '../../storage/messages/queue.js'
+import { findPhone } from '../../storage/sim/phones.js'
+import type { Delivery, DeliveryAttempt } from '../../storage/webhooks/deliveries.js'
+import { listAttemptsOf, listDeliveries } from '../../storage/webhooks/log.js'
+import type { Ctx } from '../ctx.js'
+import { seqNear } from '../events/start.js'
+import { type Actor, isWithin } from '../messages/outbound.js'
+
+/** The story of a message, for one who may see it. */
+export async function explainMessage(ctx: Ctx, actor: Actor, handle: string): Promise<Story> {
+  return tellStory((await knownOf(ctx, actor, await visibleMessage(ctx, actor, handle))).known)
+}
+
+/** The same with everything it is told from. */
+export interface Timeline {
+  message: Message
+  story: Story
+  /** About the message itself, oldest first. */
+  events: Event[]
+  attempts: Attempt[]
+  /** Oldest first; none for those who may not know where webhooks go. */
+  deliveries: { delivery: Delivery; posts: DeliveryAttempt[] }[]
+}
+
+export async function readTimeline(ctx: Ctx, actor: Actor, handle: string): Promise<Timeline> {
+  const message = await visibleMessage(ctx, actor, handle)
+  const { known, events, attempts, deliveries } = await knownOf(ctx, actor, message)
+  const shown = actor.numbers === null ? deliveries : []
+  const posts = await listAttemptsOf(
+    ctx.db,
+    shown.map((one) => one.id),
+    POSTS,
+  )
+  return {
+    message,
+    story: tellStory(known),
+    events: events.filter((event) => event.subject === handle),
+    attempts,
+    deliveries: shown.map((delivery) => ({
+      delivery,
+      posts: posts.filter((post) => post.deliveryId === delivery.id),
+    })),
+  }
+}
+
+async function visibleMessage(ctx: Ctx, actor: Actor, handle: string): Promise<Message> {
+  const message = await findMessage(ctx.db, handle, actor.account.id)
+  if (!message || !isWithin(actor, message.lineNumber))
+    throw new AppError('not_found', 'There is no message with this handle')
+  return message
+}
+
+const DELIVERIES = 200
+const POSTS = 1000
+
+interface Sources {
+  known: Known
+  events: Event[]
+  attempts: Attempt[]
+  deliveries: Delivery[]
+}
+
+async function knownOf(ctx: Ctx, actor: Actor, message: Message): Promise<Sources> {
+  const line = await findLineEver(ctx.db, message.lineId)
+  const [attempts, events, lineNow, queue, hold, phone, newestFirst] = await Promise.all([
+    listAttempts(ctx.db, message.id),
+    eventsAround(ctx, message),
+    knownLine(ctx, message, line),
+    queueBefore(ctx, message),
+    findHold(ctx.db, message.lineId, conversationOf(message)),
+    simulatedPhone(ctx, message, line),
+    listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
+  ])
+  const deliveries = newestFirst.deliveries.toReversed()
+  const known: Known = {
+    now: ctx.clock.now(),
+    message,
+    attempts,
+    events,
+    line: lineNow,
+    queue,
+    hold: hold ?? null,
+    phone,
+    // Where an account's events go is nothing to a token that only has some of its lines.
+    deliveries: deliveries.map((one) => ({ ...one, url: actor.numbers === null ? one.url : null })),
+  }
+  return { known, events, attempts, deliveries }
+}
+
+/** Events one look at the log may read: a busy account has many, and no index leads to those of one message. */
+const SPAN = 5000
+const OVERLAP_MS = 1000
+
+/**
+ * The log around the moments at which something happened to the message: its beginning and its last change. What
+ * comes after that, like its being read, is found among the latest events.
+ */
+async function eventsAround(ctx: Ctx, message: Message): Promise<Event[]> {
+  const { accountId, createdAt, updatedAt, handle, lineId } = message
+  const last = await findLastSeq(ctx.db, accountId)
+  const oldest = (await findEventFrom(ctx.db, accountId, 1))?.seq
+  if (oldest === undefined) return []
+  const near = (time: number) => seqNear(ctx, accountId, time - OVERLAP_MS, oldest, last)
+  const starts = [await near(createdAt), await near(updatedAt), last - SPAN + 1]
+  const subjects = [handle, lineId, conversationOf(message)]
+  const found = new Map<number, Event>()
+  let readTo = starts[0]! - 1
+  for (const start of starts) {
+    const from = Math.max(start, readTo + 1)
+    const to = Math.min(start + SPAN - 1, last)
+    if (from > to) continue
+    for (const event of await listEventsAbout(ctx.db, accountId, subjects, from, to))
+      found.set(event.seq, event)
+    readTo = to
+  }
+  return [...found.values()]
+}
+
+async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Promise<KnownLine> {
+  const health = await findLineHealth(ctx.db, message.lineId)
+  const { pace, dailyLimit } = line ?? { pace: 0, dailyLimit: 0 }
+  const since = ctx.clock.now() - PACE_WINDOW_MS
+  const recent =
+    pace === 0 || message.nextActionAt === null
+      ? []
+      : (await listWireTimes(ctx.db, message.lineId, firstIdAt(since))).filter((at) => at > since)
+  return {
+    state: health?.state ?? null,
+    detail: health?.detail ?? null,
+    since: health?.changedAt ?? null,
+    blockedAt: line?.blockedAt ?? null,
+    pace,
+    isAtPace: pace > 0 && recent.length >= pace,
+    dailyLimit,
+    isAtDailyLimit:
+      dailyLimit > 0 && (await findSentOn(ctx.db, message.lineId, dayOf(ctx.clock.now()))) >= dailyLimit,
+  }
+}
+
+/** Of those that wait before it, so many are looked at. */
+const LOOKED_AT = 5000
+
+async function queueBefore(ctx: Ctx, message: Message): Promise<KnownQueue> {
+  if (message.nextActionAt === null) return { inConversation: 0, firstHandle: null, onLine: 0 }
+  const { id, lineId, accountId } = message
+  const { firstId, ...before } = await countBefore(ctx.db, lineId, id, conversationOf(message), LOOKED_AT)
+  const first = firstId === null ? undefined : (await findMessagesById(ctx.db, [firstId])).get(firstId)
+  // On a shared line it may be another account's.
+  const isVisible = first && first.accountId === accountId && first.deletedAt === null
+  return { ...before, firstHandle: isVisible ? first.handle : null }
+}
+
+/** Only a simulated network lets us look at the other side. */
+async function simulatedPhone(
+  ctx: Ctx,
+  message: Message,
+  line: Line | undefined,
+): Promise<{ power: boolean } | null> {
+  if (line?.driver !== 'simulator' || message.groupId !== null) return null
+  return (await findPhone(ctx.db, line.network, message.contact)) ?? null
+}

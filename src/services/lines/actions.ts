@@ -1,0 +1,133 @@
+import { AppError, type ErrorCode } from '../../core/errors.js'
+import { LineFault, type LineFaultCode } from '../../core/lines/fault.js'
+import type { Line } from '../../core/lines/line.js'
+import type { Connection, LineActions } from '../../drivers/contract.js'
+import {
+  findOutcome,
+  hasWaitingAction,
+  insertAction,
+  saveOutcome,
+  takeActions,
+} from '../../storage/lines/actions.js'
+import type { Ctx, DrivenLine } from '../ctx.js'
+
+export type Asked<M extends keyof LineActions> = Parameters<LineActions[M]>[0]
+export type Answered<M extends keyof LineActions> = Awaited<ReturnType<LineActions[M]>>
+
+const TIMEOUT_MS = 15_000
+const POLL_MS = 500
+
+/**
+ * Has a line do something at once. When another process drives it, that one is asked through the database. The
+ * carrier's no becomes an error the caller is meant to see.
+ */
+export async function ask<M extends keyof LineActions>(
+  ctx: Ctx,
+  line: Line,
+  method: M,
+  argument: Asked<M>,
+): Promise<Answered<M>> {
+  try {
+    const here = ctx.lines.get(line.id)
+    if (here) return await here.act(method, argument)
+    if (ctx.db.engine === 'sqlite') throw new LineFault('unreachable', 'The line is not connected right now')
+    return await askElsewhere(ctx, line, method, argument)
+  } catch (error) {
+    throw error instanceof LineFault ? toAppError(error) : error
+  }
+}
+
+const CODES: Record<LineFaultCode, ErrorCode> = {
+  not_found: 'not_found',
+  no_chat: 'invalid',
+  not_imessage: 'unprocessable',
+  refused: 'unprocessable',
+  unreachable: 'unavailable',
+}
+
+function toAppError(fault: LineFault): AppError {
+  return new AppError(
+    CODES[fault.code],
+    fault.message,
+    fault.code === 'unreachable' ? { retryAfterMs: 2000 } : {},
+  )
+}
+
+type Outcome = { answer: unknown } | { fault: LineFaultCode; message: string }
+
+async function askElsewhere<M extends keyof LineActions>(
+  ctx: Ctx,
+  line: Line,
+  method: M,
+  argument: Asked<M>,
+): Promise<Answered<M>> {
+  const id = ctx.newId()
+  const now = Date.now()
+  const deadline = now + TIMEOUT_MS
+  let hurry = () => {}
+  const unsubscribe = ctx.wakes.on(`acted:${id}`, () => hurry())
+  try {
+    await insertAction(ctx.db, {
+      id,
+      lineId: line.id,
+      method,
+      argument,
+      createdAt: now,
+      expiresAt: deadline,
+    })
+    ctx.wakes.wake(`act:${line.id}`)
+    while (Date.now() < deadline) {
+      const outcome = (await findOutcome(ctx.db, id)) as Outcome | undefined
+      if (outcome && 'fault' in outcome) throw new LineFault(outcome.fault, outcome.message)
+      if (outcome) return outcome.answer as Answered<M>
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, POLL_MS)
+        hurry = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    throw new LineFault('unreachable', 'The line did not answer in time')
+  } finally {
+    unsubscribe()
+  }
+}
+
+/** Does what other processes have asked of this line: begun in their order, and none waits for another's end. */
+export async function performWaiting(ctx: Ctx, line: Line, act: DrivenLine['act']): Promise<void> {
+  const now = Date.now()
+  // Mostly there is none, and this is asked again and again.
+  if (!(await hasWaitingAction(ctx.db, line.id, now))) return
+  const actions = await ctx.db.tx((sql) => takeActions(sql, line.id, now))
+  await Promise.all(
+    actions.map(async (action) => {
+      const method = action.method as keyof LineActions
+      const outcome: Outcome = await act(method, action.argument as never).then(
+        (answer) => ({ answer: answer ?? null }),
+        (fault: LineFault) => ({ fault: fault.code, message: fault.message }),
+      )
+      await saveOutcome(ctx.db, action.id, outcome)
+      ctx.wakes.wake(`acted:${action.id}`)
+    }),
+  )
+}
+
+/** Asks a connection; whatever goes wrong is a LineFault. */
+export async function perform<M extends keyof LineActions>(
+  ctx: Ctx,
+  line: Line,
+  connection: Connection,
+  method: M,
+  argument: Asked<M>,
+): Promise<Answered<M>> {
+  const action = connection[method] as ((argument: Asked<M>) => Promise<Answered<M>>) | undefined
+  if (!action) throw new LineFault('refused', 'This line cannot do that')
+  try {
+    return await action.call(connection, argument)
+  } catch (error) {
+    if (error instanceof LineFault && Object.hasOwn(CODES, error.code)) throw error
+    ctx.log.error({ err: error, line: line.id, method }, 'the driver failed')
+    throw new LineFault('unreachable', 'The carrier could not be reached')
+  }
+}

@@ -1,0 +1,79 @@
+import { firstIdAt } from '../../base/ids.js'
+import { storable } from '../../base/storable.js'
+import type { DriverHost } from '../../drivers/host.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { findCursor, saveCursor } from '../../storage/lines/cursors.js'
+import { findSends, listOpenSends } from '../../storage/messages/sends.js'
+import type { Ctx } from '../ctx.js'
+import { recordGroupNews } from '../groups/state.js'
+import { openMedia } from '../media/out.js'
+import type { DispatchLine } from '../messages/dispatch-line.js'
+import { ownerOf } from '../messages/inbound/owner.js'
+import { blockedByCarrier } from './blocks.js'
+import type { LineHttpClient } from './http.js'
+
+const OPEN_SENDS_MS = 24 * 3_600_000
+/** Somebody who types and is never heard of again has stopped. */
+const TYPING_MS = 60_000
+export const CALLBACK = 'callback'
+
+/** What a driver gets of the program, beside what its line's runner does itself. */
+export function hostFor(
+  ctx: Ctx,
+  { line, lease }: Pick<DispatchLine, 'line' | 'lease'>,
+  client: LineHttpClient,
+): Omit<DriverHost, 'receive' | 'thanked' | 'receipt' | 'read' | 'state'> {
+  const typing = new Map<string, () => void>()
+
+  async function tellTyping(from: string, isTyping: boolean) {
+    await ctx.db.tx(async (sql) => {
+      const accountId = await ownerOf(sql, line, from)
+      if (!accountId) return
+      await appendEvents(sql, [
+        {
+          accountId,
+          type: 'typing.changed',
+          subject: from,
+          at: ctx.clock.now(),
+          data: { contact: from, lineId: line.id, lineNumber: line.number, isTyping },
+        },
+      ])
+    })
+  }
+
+  return {
+    group: (news) => recordGroupNews(ctx, line, storable(news)),
+    async typing(news) {
+      const { from, isTyping } = storable(news)
+      const known = typing.get(from)
+      known?.()
+      typing.delete(from)
+      if (isTyping)
+        typing.set(
+          from,
+          ctx.clock.after(TYPING_MS, () => {
+            typing.delete(from)
+            void ctx.errand(() => tellTyping(from, false).catch(() => {}))
+          }),
+        )
+      if (isTyping !== (known !== undefined)) await tellTyping(from, isTyping)
+    },
+    locationsChanged: () => ctx.wakes.wake(`places:${line.id}`),
+    blocked: (detail) => blockedByCarrier(ctx, line, storable(detail)),
+    cursor: {
+      load: () => findCursor(ctx.db, line.id),
+      save: (value) => saveCursor(ctx.db, lease, value),
+    },
+    media: (url) => openMedia(ctx, url),
+    openSends: ({ unread = false } = {}) =>
+      listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS), unread),
+    knownSends: async (ids) => [...(await findSends(ctx.db, line.id, ids)).keys()],
+    callbackUrl() {
+      const base = ctx.publicUrl()
+      return base && `${base}/callbacks/${line.id}/${ctx.vault.sign(CALLBACK, line.id)}`
+    },
+    http: client.http,
+    clock: ctx.clock,
+    log: ctx.log,
+  }
+}

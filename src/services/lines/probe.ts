@@ -1,0 +1,73 @@
+import { hide, secretNames } from '../../core/lines/settings.js'
+import type { Driver, Finding } from '../../drivers/contract.js'
+import type { Ctx } from '../ctx.js'
+import { createLineHttp } from './http.js'
+import type { Settings } from './secrets.js'
+
+export const PROBE_MS = 30_000
+
+export interface Probed {
+  ok: boolean
+  findings: Finding[]
+}
+
+/** Tries a line's settings out. Whatever happens is a finding, and no secret is in its words. */
+export async function probeLine(
+  ctx: Ctx,
+  driver: Driver,
+  settings: { number: string; config: Settings },
+): Promise<Probed> {
+  const findings = await findingsOf(ctx, driver, settings)
+  const secrets = secretNames(driver.config).map((name) => settings.config[name])
+  const plain = (text: string) => hide(text, secrets)
+  return {
+    ok: findings.every(({ ok }) => ok),
+    findings: findings.map(({ ok, what, advice }) => ({
+      ok,
+      what: plain(what),
+      ...(advice === undefined ? {} : { advice: plain(advice) }),
+    })),
+  }
+}
+
+async function findingsOf(
+  ctx: Ctx,
+  driver: Driver,
+  settings: { number: string; config: Settings },
+): Promise<Finding[]> {
+  if (!driver.probe) {
+    return [{ ok: true, what: 'The settings are complete; this driver cannot try them out without sending' }]
+  }
+  const client = createLineHttp(ctx)
+  const host = { http: client.http, clock: ctx.clock, log: ctx.log }
+  const limit = timeLimit(ctx)
+  try {
+    return await Promise.race([driver.probe(settings, host), limit.over])
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return [{ ok: false, what: `The test broke off: ${why}` }]
+  } finally {
+    limit.stop()
+    await client.close()
+  }
+}
+
+/** By the clock of the server, and by the real one where that stands still. */
+function timeLimit(ctx: Ctx) {
+  const late: Finding = {
+    ok: false,
+    what: `The test was not over after ${PROBE_MS / 1000} seconds`,
+    advice: 'See whether a firewall lets nothing through, and whether host and port are right',
+  }
+  let stop = () => {}
+  const over = new Promise<Finding[]>((resolve) => {
+    const end = () => resolve([late])
+    const cancel = ctx.clock.after(PROBE_MS, end)
+    const timer = setTimeout(end, PROBE_MS)
+    stop = () => {
+      cancel()
+      clearTimeout(timer)
+    }
+  })
+  return { over, stop: () => stop() }
+}

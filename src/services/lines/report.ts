@@ -1,0 +1,78 @@
+import { firstIdAt } from '../../base/ids.js'
+import { outcomeOf } from '../../core/insight/overview.js'
+import type { Capabilities } from '../../core/lines/line.js'
+import { PACE_WINDOW_MS } from '../../core/lines/pacing.js'
+import { findCallSettings } from '../../storage/calls/forwarding.js'
+import { type KnownLine, listKnownLines } from '../../storage/lines/states.js'
+import { listWireTimes } from '../../storage/messages/attempts.js'
+import { type Cell, DAY, listCells } from '../../storage/messages/counts.js'
+import { countWaiting } from '../../storage/messages/queue.js'
+import type { Ctx } from '../ctx.js'
+import { type Actor, isWithin, linesOf } from '../messages/outbound.js'
+
+/** How a line is and what it has to do. */
+export interface LineReport extends KnownLine {
+  capabilities: Capabilities | undefined
+  queue: LineQueue
+  /** Sends of the last second, to compare with the line's pace. */
+  paceUsed: number
+  forwardingNumber: string | null
+  today: { sent: number; failed: number; received: number }
+}
+
+export interface LineQueue {
+  waiting: number
+  /** There is more than was counted. */
+  isMore: boolean
+  /** Since when the first of it waits. */
+  since: number | null
+}
+
+/** Messages of a queue that are counted. */
+const COUNTED = 10_000
+
+export async function reportLines(ctx: Ctx, actor: Actor): Promise<LineReport[]> {
+  const accountId = actor.account.id
+  const known = (await listKnownLines(ctx.db, accountId)).filter(({ line }) => isWithin(actor, line.number))
+  const now = ctx.clock.now()
+  const day = Math.floor(now / DAY) * DAY
+  const [usable, cells] = await Promise.all([
+    linesOf(ctx, actor),
+    listCells(ctx.db, accountId, 'sent', DAY, day, day + DAY),
+  ])
+  return Promise.all(
+    known.map(async ({ line, health }) => {
+      const since = now - PACE_WINDOW_MS
+      const [queue, wireTimes, calls] = await Promise.all([
+        queueOf(ctx, accountId, line.id),
+        listWireTimes(ctx.db, line.id, firstIdAt(since)),
+        findCallSettings(ctx.db, line.id),
+      ])
+      return {
+        line,
+        health,
+        capabilities: usable.get(line.number)?.capabilities,
+        queue,
+        paceUsed: wireTimes.filter((at) => at > since).length,
+        forwardingNumber: line.kind === 'shared' ? null : calls.forwardingNumber,
+        today: todayOf(cells.filter((cell) => cell.lineId === line.id)),
+      }
+    }),
+  )
+}
+
+async function queueOf(ctx: Ctx, accountId: string, lineId: string): Promise<LineQueue> {
+  const { n, since } = await countWaiting(ctx.db, lineId, accountId, COUNTED)
+  return { waiting: n, isMore: n >= COUNTED, since }
+}
+
+function todayOf(cells: readonly Cell[]): LineReport['today'] {
+  const today = { sent: 0, failed: 0, received: 0 }
+  for (const { isOutbound, status, n } of cells) {
+    const outcome = outcomeOf(status)
+    if (!isOutbound) today.received += n
+    else if (outcome === 'failed') today.failed += n
+    else if (outcome !== 'waiting') today.sent += n
+  }
+  return today
+}

@@ -1,0 +1,38 @@
+import { healthAfter, statusEvent } from '../../core/lines/health.js'
+import type { Line, LineState } from '../../core/lines/line.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import type { Lease } from '../../storage/lines/leases.js'
+import { findLine, listLineMembers } from '../../storage/lines/lines.js'
+import { claimLineState, saveLineState } from '../../storage/lines/states.js'
+import type { Ctx } from '../ctx.js'
+
+/** Writes down what a line's driver says of it. A change is an event of every account that uses the line. */
+export async function recordLineState(
+  ctx: Ctx,
+  line: Line,
+  lease: Lease,
+  state: LineState,
+  detail: string | null,
+): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const before = await claimLineState(sql, lease)
+    if (before === false) return
+    const health = healthAfter(before, state, detail, ctx.clock.now())
+    await saveLineState(sql, lease, health)
+    // A new line is expected to come up: only that it does not is news.
+    if ((before?.state ?? 'ONLINE') === state) return
+    // A blocked line is OFFLINE all the time; how it is then is told when it is free again.
+    if ((await findLine(sql, line.id))?.blockedAt) return
+    const accounts = await accountsOf(sql, line)
+    await appendEvents(
+      sql,
+      accounts.map((accountId) => statusEvent(accountId, line, health)),
+    )
+  })
+}
+
+/** The accounts that use a line. */
+export async function accountsOf(sql: Sql, line: Line): Promise<string[]> {
+  return line.accountId ? [line.accountId] : listLineMembers(sql, line.id)
+}

@@ -1,0 +1,126 @@
+import { AppError } from '../../core/errors.js'
+import type { LocationShare } from '../../drivers/contract.js'
+import { deleteFix, listFixes, saveFix } from '../../storage/location/fixes.js'
+import type { UsableLine } from '../accounts/directory.js'
+import type { Ctx } from '../ctx.js'
+import { ask } from '../lines/actions.js'
+import { type Actor, newOutbound, requireLine } from '../messages/outbound.js'
+import { checkRecipient } from '../messages/recipients.js'
+import type { Accepted } from '../messages/send.js'
+import type { RequestIdentity } from '../replay.js'
+
+/** Where people who share their place with a line are. The line is asked each time. */
+
+export interface Place {
+  number: string
+  state: 'not_shared' | LocationShare['state']
+  location: LocationShare['location']
+}
+
+export async function requireLocationLine(ctx: Ctx, actor: Actor, fromNumber: string): Promise<UsableLine> {
+  const usable = await requireLine(ctx, actor, fromNumber)
+  if (usable.line.kind === 'shared') {
+    throw new AppError(
+      'invalid',
+      `from_number: ${fromNumber} is a shared line, and shared lines cannot use locations. Use a dedicated Mac line.`,
+    )
+  }
+  if (!usable.capabilities.location)
+    throw new AppError('invalid', `from_number: ${fromNumber} cannot use locations, it is no Mac line`)
+  return usable
+}
+
+/** One person's place, now. */
+export async function findPlace(ctx: Ctx, from: UsableLine, number: string): Promise<Place> {
+  const shares = await ask(ctx, from.line, 'locations', { number })
+  await remember(ctx, from, number, shares)
+  const share = shares.find((one) => one.number === number)
+  return share ?? { number, state: 'not_shared', location: null }
+}
+
+/** The same, or where they were last when the line cannot say it now. */
+export async function readPlace(ctx: Ctx, from: UsableLine, number: string): Promise<Place> {
+  try {
+    return await findPlace(ctx, from, number)
+  } catch (error) {
+    const [known] = await lastKnown(ctx, from, number, error)
+    if (!known) throw error
+    return known
+  }
+}
+
+/** Everyone who shares with the line. */
+export async function readPlaces(ctx: Ctx, from: UsableLine): Promise<Place[]> {
+  try {
+    const shares = await ask(ctx, from.line, 'locations', { number: null })
+    await remember(ctx, from, null, shares)
+    return shares
+  } catch (error) {
+    const known = await lastKnown(ctx, from, null, error)
+    if (known.length === 0) throw error
+    return known
+  }
+}
+
+type Fix = NonNullable<LocationShare['location']>
+
+/** Keeps the fixes for a moment when none can be had, and drops those of people who share no longer. */
+async function remember(
+  ctx: Ctx,
+  { line }: UsableLine,
+  number: string | null,
+  shares: readonly LocationShare[],
+): Promise<void> {
+  const before = await listFixes<Fix>(ctx.db, line.id, number)
+  for (const share of shares) {
+    const known = before.get(share.number)
+    before.delete(share.number)
+    if (!share.location) {
+      if (known) await deleteFix(ctx.db, line.id, share.number)
+    } else if (JSON.stringify(known) !== JSON.stringify(share.location))
+      await saveFix(ctx.db, line.id, share.number, share.location)
+  }
+  for (const gone of before.keys()) await deleteFix(ctx.db, line.id, gone)
+}
+
+/** Places as they were last heard, with the reason why there is nothing newer. Ended shares are not shown. */
+export async function lastKnown(
+  ctx: Ctx,
+  { line }: UsableLine,
+  number: string | null,
+  error: unknown,
+): Promise<Place[]> {
+  if (!(error instanceof AppError)) return []
+  const now = ctx.clock.now()
+  const fixes = [...(await listFixes<Fix>(ctx.db, line.id, number))]
+  return fixes
+    .filter(([, fix]) => fix.expiresAt === null || fix.expiresAt > now)
+    .map(([person, fix]) => ({
+      number: person,
+      state: 'shared_with_fix',
+      location: { ...fix, refreshError: fix.refreshError ?? error.message },
+    }))
+}
+
+/** Asks a person to share their place: a message of its own kind, which only iMessage carries. */
+export async function requestLocation(
+  ctx: Ctx,
+  actor: Actor,
+  input: { fromNumber: string; number: string },
+  request: RequestIdentity,
+): Promise<Accepted> {
+  const from = await requireLocationLine(ctx, actor, input.fromNumber)
+  if (input.number === from.line.number)
+    throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
+  await checkRecipient(ctx, actor.account, input.number)
+  const message = newOutbound(ctx, actor.account, from, {
+    contact: input.number,
+    content: '',
+    mediaUrl: '',
+    sendStyle: '',
+    statusCallback: null,
+    service: 'iMessage',
+    extra: { requestsLocation: true },
+  })
+  return ctx.acceptance.accept(message, request)
+}

@@ -1,0 +1,139 @@
+import { AppError } from '../../core/errors.js'
+import type { UsableLine } from '../accounts/directory.js'
+import type { Ctx } from '../ctx.js'
+import { findPlace, lastKnown, type Place } from './location.js'
+
+/** What somebody who follows a person's place is told. */
+export type WatchNews =
+  | { kind: 'ready' }
+  | { kind: 'location'; place: Place }
+  | { kind: 'complete'; reason: WatchEnd; state: Place['state'] }
+  | { kind: 'error'; message: string }
+  /** Nothing, but the connection lives. */
+  | { kind: 'heartbeat' }
+
+export type WatchEnd = 'sharing_ended' | 'authorization_revoked' | 'worker_disconnected' | 'watch_ended'
+
+export interface Watch {
+  /** Ends it from our side. */
+  end(reason: WatchEnd): void
+  /** Nobody listens any more. */
+  stop(): void
+}
+
+const HEARTBEAT_MS = 15_000
+/** Machine time: who may watch is looked at this often, and the place every so many times even without news. */
+const CHECK_MS = 500
+const CHECKS_PER_LOOK = 10
+
+/**
+ * Follows one person's place. Resolves when the line has said where they are, with `ready` and that place told
+ * already; what happens from before that question on is told as it happens. The line may be driven elsewhere:
+ * news are a hint to ask it again. Whoever is told of `complete` or `error` is told no more.
+ */
+export async function watchPlace(
+  ctx: Ctx,
+  from: UsableLine,
+  number: string,
+  tell: (news: WatchNews) => void,
+  mayWatch: () => Promise<boolean>,
+): Promise<Watch> {
+  let shown: Place | undefined
+  let over = false
+  let looking = true
+  let again = false
+  let checks = 0
+  let cancelExpiry = () => {}
+  let cancelHeartbeat = () => {}
+
+  function stop() {
+    over = true
+    cancelExpiry()
+    cancelHeartbeat()
+    clearInterval(ticking)
+    for (const unsubscribe of subscriptions) unsubscribe()
+  }
+
+  function finish(news: WatchNews) {
+    if (over) return
+    tell(news)
+    stop()
+  }
+
+  const end = (reason: WatchEnd) => finish({ kind: 'complete', reason, state: shown?.state ?? 'not_shared' })
+
+  function show(place: Place) {
+    if (over) return
+    cancelExpiry()
+    const endsAt = place.location?.expiresAt
+    if (endsAt) cancelExpiry = ctx.clock.after(endsAt - ctx.clock.now(), look)
+    const before = shown
+    shown = place
+    if (place.state === 'not_shared' && before && before.state !== 'not_shared') end('sharing_ended')
+    else if (JSON.stringify(place) !== JSON.stringify(before)) tell({ kind: 'location', place })
+  }
+
+  /** One question at a time; what happens during it is reason for another. */
+  function look() {
+    again = true
+    if (looking || over) return
+    looking = true
+    void (async () => {
+      while (again && !over) {
+        again = false
+        await findPlace(ctx, from, number).then(show, stumble)
+      }
+      looking = false
+    })()
+  }
+
+  async function stumble(error: unknown) {
+    if (error instanceof AppError && error.code === 'unavailable') return end('worker_disconnected')
+    if (!(error instanceof AppError)) {
+      ctx.log.error({ err: error, line: from.line.id }, 'watching a location failed')
+      return finish({ kind: 'error', message: 'The watch failed; open it again' })
+    }
+    const [known] = await lastKnown(ctx, from, number, error).catch(() => [])
+    if (known) show(known)
+    else finish({ kind: 'error', message: error.message })
+  }
+
+  async function check() {
+    // Not being able to tell is no reason to send somebody away.
+    if (!(await mayWatch().catch(() => true))) return end('authorization_revoked')
+    if (++checks % CHECKS_PER_LOOK === 0) look()
+  }
+
+  function beat() {
+    cancelHeartbeat = ctx.clock.after(HEARTBEAT_MS, () => {
+      tell({ kind: 'heartbeat' })
+      if (!over) beat()
+    })
+  }
+
+  const ticking = setInterval(() => void check(), CHECK_MS).unref()
+  const subscriptions = [
+    ctx.wakes.on(`places:${from.line.id}`, look),
+    ctx.wakes.on('lines', () => void check().then(look)),
+  ]
+  try {
+    const place = await findPlace(ctx, from, number).catch(async (error) => {
+      const [known] = isDisconnected(error) ? [] : await lastKnown(ctx, from, number, error)
+      if (!known) throw error
+      return known
+    })
+    tell({ kind: 'ready' })
+    show(place)
+  } catch (error) {
+    stop()
+    throw error
+  }
+  looking = false
+  if (again) look()
+  if (!over) beat()
+  return { end, stop }
+}
+
+function isDisconnected(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'unavailable'
+}

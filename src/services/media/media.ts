@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { AppError } from '../../core/errors.js'
+import { classify, SNIFF_BYTES } from '../../core/media/file-kind.js'
+import {
+  keptMs,
+  MAX_MEDIA_BYTES,
+  MEDIA_NAME_LENGTH,
+  type Media,
+  type MediaSource,
+  mediaUrl,
+  parseMediaUrl,
+} from '../../core/media/media.js'
+import { CommitUnknown, type Sql } from '../../storage/engine/db.js'
+import type { NewBlob } from '../../storage/media/blobs.js'
+import { findMedia, insertMedia } from '../../storage/media/media.js'
+import type { Ctx } from '../ctx.js'
+import type { Limits, Opened } from '../webhooks/door/get.js'
+
+/** Bytes from anywhere, with what was said about them. */
+export interface Incoming {
+  body: AsyncIterable<Buffer>
+  contentType: string
+  fileName: string
+}
+
+/** Media whose bytes are on disk and that nobody knows yet. It is kept in a transaction, or discarded. */
+export interface MediaDraft {
+  media: Media
+  /** Fingerprint of the bytes. */
+  digest: string
+  keep(sql: Sql): Promise<void>
+  discard(): Promise<void>
+}
+
+/** Writes bytes to disk as they come; never more than a piece of them is in memory. */
+export async function takeMedia(
+  ctx: Ctx,
+  accountId: string,
+  source: MediaSource,
+  incoming: Incoming,
+): Promise<MediaDraft> {
+  const name = ctx.random.text(MEDIA_NAME_LENGTH)
+  const blob = await ctx.blobs.create(name)
+  const discard = () =>
+    blob.discard().catch((error) => ctx.log.warn({ err: error }, 'unfinished media stays until it is swept'))
+  try {
+    const { start, size, digest } = await write(ctx, blob, incoming.body)
+    if (size === 0) throw new AppError('invalid', 'is empty')
+    await blob.finish()
+    ctx.failpoint('media.before_keep')
+    const { extension } = classify(start, incoming.contentType, incoming.fileName)
+    const createdAt = ctx.clock.now()
+    const media = { id: ctx.newId(), name, accountId, source, extension, size, createdAt }
+    return {
+      media,
+      digest,
+      async keep(sql) {
+        await insertMedia(sql, media)
+        await blob.keep(sql)
+      },
+      discard,
+    }
+  } catch (error) {
+    await discard()
+    throw error
+  }
+}
+
+async function write(ctx: Ctx, blob: NewBlob, body: AsyncIterable<Buffer>) {
+  const hash = createHash('sha256')
+  let start: Buffer = Buffer.alloc(0)
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > MAX_MEDIA_BYTES) throw new AppError('too_large', 'is larger than 100 MB')
+    if (start.length < SNIFF_BYTES) start = Buffer.concat([start, chunk.subarray(0, SNIFF_BYTES)])
+    hash.update(chunk)
+    await blob.write(chunk)
+    ctx.failpoint('media.writing')
+  }
+  return { start, size, digest: hash.digest('base64') }
+}
+
+/** The address that phones and people get. */
+export function urlOf(ctx: Ctx, media: Pick<Media, 'name' | 'extension'>): string {
+  return mediaUrl(baseOf(ctx), media)
+}
+
+function baseOf(ctx: Ctx): string {
+  const base = ctx.publicUrl()
+  if (base === '') throw new AppError('unavailable', 'The server has no address yet', { retryAfterMs: 1000 })
+  return base
+}
+
+/** Media by its address' parts, as long as it is kept. */
+export async function servedMedia(
+  ctx: Ctx,
+  file: { name: string; extension: string },
+): Promise<(Media & { expiresAt: number | null }) | undefined> {
+  const media = await findMedia(ctx.db, file.name)
+  if (!media || media.extension !== file.extension) return undefined
+  const kept = keptMs(media.source, ctx.config.mediaDays)
+  const expiresAt = kept === undefined ? null : media.createdAt + kept
+  return expiresAt !== null && expiresAt <= ctx.clock.now() ? undefined : { ...media, expiresAt }
+}
+
+/**
+ * Opens an address that a user chose. Our own media is read where it lies: it may be unreachable from inside,
+ * and needs no way out.
+ */
+export async function openUrl(
+  ctx: Ctx,
+  url: string,
+  limits: Limits,
+): Promise<Opened & { fileName: string; own?: Media }> {
+  const file = parseMediaUrl(ctx.publicUrl(), url)
+  if (file) {
+    const own = await servedMedia(ctx, file)
+    if (!own) throw new AppError('invalid', 'is no media we have')
+    if (own.size > limits.maxBytes)
+      throw new AppError('invalid', `is larger than ${Math.floor(limits.maxBytes / 1_000_000)} MB`)
+    const body = ctx.blobs.read(own.name, 0, own.size)
+    return { url, contentType: '', body, fileName: `x.${own.extension}`, own }
+  }
+  const opened = await ctx.door.open(url, limits)
+  return { ...opened, fileName: new URL(opened.url).pathname }
+}
+
+/** Fetches what an address leads to and takes it over. */
+export async function fetchMedia(
+  ctx: Ctx,
+  accountId: string,
+  source: MediaSource,
+  url: string,
+  timeoutMs?: number,
+): Promise<MediaDraft> {
+  const opened = await openUrl(ctx, url, { maxBytes: MAX_MEDIA_BYTES, timeoutMs })
+  return takeMedia(ctx, accountId, source, opened)
+}
+
+/** Makes a draft known, outside of any other transaction. */
+export async function keepMedia(ctx: Ctx, draft: MediaDraft): Promise<Media> {
+  try {
+    await ctx.db.tx((sql) => draft.keep(sql))
+    return draft.media
+  } catch (error) {
+    // It may be known after all; if not, it is swept later.
+    if (!(error instanceof CommitUnknown)) await draft.discard()
+    throw error
+  }
+}
+
+/** A person's phone and our line wait for this: a slow server must not hold up the conversation for long. */
+const REHOST_MS = 15_000
+
+/** Copies what a person sent to an address of ours. What is this account's already stays where it is. */
+export async function rehost(ctx: Ctx, accountId: string, url: string): Promise<string> {
+  const file = parseMediaUrl(baseOf(ctx), url)
+  if (file && (await servedMedia(ctx, file))?.accountId === accountId) return url
+  const draft = await fetchMedia(ctx, accountId, 'inbound', url, REHOST_MS)
+  return urlOf(ctx, await keepMedia(ctx, draft))
+}

@@ -1,0 +1,33 @@
+import { keptMs, type MediaSource } from '../../core/media/media.js'
+import { deleteMedia, listOldMedia } from '../../storage/media/media.js'
+import type { Ctx } from '../ctx.js'
+
+const AT_ONCE = 100
+const SOURCES: readonly MediaSource[] = ['inbound', 'upload']
+
+/** Removes media whose time is over, and bytes that a crash left without media. Trouble here stops nothing else. */
+export async function sweepMedia(ctx: Ctx, atStart: boolean): Promise<void> {
+  try {
+    for (const source of SOURCES) await dropOld(ctx, source)
+    const orphans = await ctx.blobs.sweep(atStart)
+    if (orphans > 0) ctx.log.info({ files: orphans }, 'removed media that a crash left unfinished')
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'old media could not be removed')
+  }
+}
+
+async function dropOld(ctx: Ctx, source: MediaSource): Promise<void> {
+  const kept = keptMs(source, ctx.config.mediaDays)
+  if (kept === undefined) return
+  for (;;) {
+    const names = await listOldMedia(ctx.db, source, ctx.clock.now() - kept, AT_ONCE)
+    if (names.length === 0) return
+    await ctx.db.tx(async (sql) => {
+      await deleteMedia(sql, names)
+      await ctx.blobs.drop(sql, names)
+    })
+    ctx.failpoint('media.before_unlink')
+    // After the commit: a row without its file would be worse than a file without its row.
+    await ctx.blobs.dropped(names)
+  }
+}

@@ -1,0 +1,117 @@
+import { formatTime } from '../../base/time.js'
+import type { Account } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import { type CardChanges, cardFault, continuedCard, sentCard } from '../../core/messages/app-card.js'
+import type { Message, SendStyle } from '../../core/messages/message.js'
+import { findMessage } from '../../storage/messages/messages.js'
+import type { NewMessage } from '../../storage/messages/rows.js'
+import type { UsableLine } from '../accounts/directory.js'
+import type { Ctx } from '../ctx.js'
+import { fetchImage } from '../media/images.js'
+import { firstAnswers, mayRepeat, type RequestIdentity } from '../replay.js'
+import { type Actor, checkStyle, linesOf, newOutbound, requireLine } from './outbound.js'
+import type { Accepted } from './send.js'
+
+const PREVIEW = {
+  maxBytes: 10_000_000,
+  timeoutMs: 10_000,
+  types: ['image/jpeg', 'image/png', 'image/heic', 'image/heif', 'image/webp'],
+} as const
+
+/** Whether this account may send App Cards from this line. */
+export function checkCardLine(account: Account, from: UsableLine): void {
+  if (account.plan === 'free')
+    throw new AppError('forbidden', 'app_card: App Cards are not part of the free plan')
+  if (!from.capabilities.appCards) {
+    throw new AppError('invalid', 'app_card: this line cannot send App Cards; they need a V2 Mac line')
+  }
+}
+
+/** Checks a card that is about to be accepted. `field` is what the caller calls it. */
+export async function checkCard(
+  ctx: Ctx,
+  message: NewMessage,
+  request: RequestIdentity,
+  field: string,
+): Promise<void> {
+  const card = sentCard(message.extra)!
+  const fault = cardFault(card)
+  if (fault) throw new AppError('invalid', `${field}${fault}`)
+  const { imageUrl } = card.layout
+  if (imageUrl === undefined) return
+  // A repeat gets the first answer, whatever has become of the picture since.
+  if (
+    mayRepeat({ request }) &&
+    (await firstAnswers(ctx.db, [{ message, request }], ctx.clock.now())).size > 0
+  )
+    return
+  try {
+    await fetchImage(ctx, imageUrl, PREVIEW)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new AppError(error.code, `${field}layout.imageUrl: ${error.message}`)
+  }
+}
+
+export interface CardUpdate {
+  handle: string
+  changes: CardChanges
+  sendStyle: SendStyle | ''
+  /** The same key for the same card is the same update. */
+  idempotencyKey: string | undefined
+}
+
+/** The next state of a card: a message of its own, in the same session, from the same line, in the same thread. */
+export async function updateAppCard(
+  ctx: Ctx,
+  actor: Actor,
+  update: CardUpdate,
+  request: RequestIdentity,
+): Promise<Accepted> {
+  const { account } = actor
+  const target = await findMessage(ctx.db, update.handle, account.id)
+  const card = target && sentCard(target.extra)
+  const from = target && (await lineOf(ctx, actor, target))
+  if (!target || !card || !from)
+    throw new AppError('not_found', 'There is no App Card with this handle that was sent from your lines')
+  await requireLine(ctx, actor, target.lineNumber)
+  // Going out later it would replace its own continuation.
+  if (target.dueAt !== null) {
+    throw new AppError(
+      'unprocessable',
+      `message_handle: the card has not been sent; it goes out at ${formatTime(target.dueAt)} and can be continued after that`,
+    )
+  }
+  checkCardLine(account, from)
+  checkStyle(from, update.sendStyle)
+  const message = newOutbound(ctx, account, from, {
+    contact: target.contact,
+    content: '',
+    mediaUrl: '',
+    sendStyle: update.sendStyle,
+    statusCallback: target.statusCallback,
+    replyTo: target.replyTo,
+    threadOriginator: target.extra?.threadOriginator,
+    extra: { appCard: continuedCard(card, target.handle, update.changes) },
+  })
+  const identity =
+    update.idempotencyKey === undefined ? request : keyed(request, target, update.idempotencyKey)
+  await checkCard(ctx, message, identity, '')
+  return ctx.acceptance.accept(message, identity)
+}
+
+async function lineOf(ctx: Ctx, actor: Actor, target: Message): Promise<UsableLine | undefined> {
+  const from = (await linesOf(ctx, actor)).get(target.lineNumber)
+  return from?.line.id === target.lineId ? from : undefined
+}
+
+/** The card's own key counts whatever else the request says. The space keeps it apart from Idempotency-Key. */
+function keyed(request: RequestIdentity, target: Message, key: string): RequestIdentity {
+  return {
+    accountId: request.accountId,
+    path: `/api/messages/${target.handle}/update-app-card`,
+    key: ` ${key}`,
+    hash: '',
+    retryCount: request.retryCount,
+  }
+}

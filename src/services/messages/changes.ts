@@ -1,0 +1,28 @@
+import { messageEvent } from '../../core/events/event.js'
+import { MissingValue, type Writes } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { type Change, saveMessages } from '../../storage/messages/messages.js'
+
+/** Writes changed messages, with an event for each status they pass. */
+export async function saveChanges(sql: Writes, changes: readonly Change[]): Promise<void> {
+  const passed = changes.flatMap(({ before, via = [], after }) =>
+    [...via, after].filter((message, i, steps) => message.status !== (steps[i - 1] ?? before).status),
+  )
+  await Promise.all([
+    appendEvents(
+      sql,
+      passed.map((message) => messageEvent('message.updated', message)),
+    ),
+    saveMessages(sql, changes),
+  ])
+}
+
+/** The cheap way, which fails when a message is no longer what was claimed; then the thorough one. */
+export async function unlessChanged<T>(cheap: () => Promise<T>, thorough: () => Promise<T>): Promise<T> {
+  try {
+    return await cheap()
+  } catch (error) {
+    if (error instanceof MissingValue) return thorough()
+    throw error
+  }
+}

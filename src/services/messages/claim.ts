@@ -1,0 +1,176 @@
+import type { Group } from '../../core/groups/group.js'
+import { dayOf } from '../../core/lines/pacing.js'
+import { needsIMessage } from '../../core/messages/extra.js'
+import type { Message, SendStyle, Service } from '../../core/messages/message.js'
+import { serviceChain } from '../../core/messages/service.js'
+import type { Outbound } from '../../drivers/contract.js'
+import { CommitUnknown, MissingValue, type Sql, UniqueViolation } from '../../storage/engine/db.js'
+import { findGroups } from '../../storage/groups/groups.js'
+import { countSends } from '../../storage/lines/days.js'
+import { holdsLease } from '../../storage/lines/leases.js'
+import {
+  type Attempt,
+  findNextAttempts,
+  insertAttempts,
+  listAttempts,
+} from '../../storage/messages/attempts.js'
+import { findMessagesByHandle } from '../../storage/messages/messages.js'
+import type { Ctx } from '../ctx.js'
+import { forDriver } from '../groups/groups.js'
+import type { DispatchLine } from './dispatch-line.js'
+import { recoverOpenAttempts } from './outcomes.js'
+
+export interface Claimed {
+  message: Message
+  attempt: Attempt
+  outbound: Outbound
+}
+
+/** The process no longer drives the line: another has taken it over. */
+export class LeaseLost extends Error {}
+
+/**
+ * Commits one attempt per message, before the first byte leaves. Whatever happens from here on, the attempt is
+ * there to say that the message may be out. `reach` is what the carrier knows of each recipient's services.
+ * A message that somebody settled in this very moment is left out.
+ */
+export async function claim(
+  ctx: Ctx,
+  on: DispatchLine,
+  messages: readonly Message[],
+  reach: ReadonlyMap<string, readonly Service[]>,
+): Promise<Claimed[]> {
+  if (messages.length === 0) return []
+  const now = ctx.clock.now()
+  const groups = await findGroups(
+    ctx.db,
+    messages.flatMap((message) => message.groupId ?? []),
+  )
+  const claimed = await Promise.all(
+    messages.map(async (message): Promise<Claimed> => {
+      const attempt: Attempt = {
+        ref: ctx.newId(),
+        messageId: message.id,
+        n: message.attempts + 1,
+        lineId: on.line.id,
+        epoch: on.lease.epoch,
+        service: chooseService(on, message, reach.get(message.contact)),
+        state: 'on_wire',
+        wireAt: now,
+        endedAt: null,
+        providerId: null,
+        lookups: 0,
+        code: null,
+        detail: null,
+      }
+      const group = groups.get(message.groupId ?? '')
+      return { message, attempt, outbound: await outboundOf(ctx, message, attempt, group) }
+    }),
+  )
+  try {
+    await ctx.db.write((sql) =>
+      Promise.all([
+        insertAttempts(
+          sql,
+          claimed.map((one) => one.attempt),
+        ),
+        on.daily && countSends(sql, on.line.id, dayOf(now), claimed.length),
+      ]),
+    )
+    on.daily?.count(now, claimed.length)
+    for (const { message } of claimed) on.unsent.delete(message.id)
+  } catch (error) {
+    if (error instanceof CommitUnknown)
+      for (const { message, attempt } of claimed) on.unsent.set(message.id, attempt.ref)
+    if (error instanceof UniqueViolation) return besides(ctx, on, claimed, reach, error)
+    if (!(error instanceof MissingValue)) throw error
+    if (!(await holdsLease(ctx.db, on.lease))) throw new LeaseLost()
+    if (messages.length === 1) return []
+    const each = await Promise.all(messages.map((message) => claim(ctx, on, [message], reach)))
+    return each.flat()
+  }
+  ctx.failpoint('dispatch.after_attempt')
+  return claimed
+}
+
+/**
+ * Some of these attempts are there already. One of our own whose commit was not answered for has not left: it goes
+ * now. Any other was started by a former driver of the line, while it lost the line: its outcome is the question.
+ */
+async function besides(
+  ctx: Ctx,
+  on: DispatchLine,
+  wanted: readonly Claimed[],
+  reach: ReadonlyMap<string, readonly Service[]>,
+  fault: UniqueViolation,
+): Promise<Claimed[]> {
+  const messages = wanted.map(({ message }) => message)
+  const there = await findNextAttempts(ctx.db, messages)
+  const ours: Claimed[] = []
+  const questions: string[] = []
+  for (const { message, outbound } of wanted) {
+    const attempt = there.get(message.id)
+    if (!attempt) continue
+    if (attempt.state !== 'on_wire' || on.unsent.get(message.id) !== attempt.ref) questions.push(attempt.ref)
+    else ours.push({ message, attempt, outbound: { ...outbound, ...wiredAs(message, attempt) } })
+  }
+  const recovered = await recoverOpenAttempts(ctx, on, questions)
+  // Without any of these the next try would come to the same.
+  if (ours.length + recovered === 0) throw fault
+  on.daily?.count(ctx.clock.now(), ours.length)
+  const rest = messages.filter(({ id }) => !there.has(id))
+  const others = await claim(ctx, on, rest, reach)
+  for (const id of there.keys()) on.unsent.delete(id)
+  return [...ours, ...others]
+}
+
+/** The message's own service, unless the carrier knows it cannot reach the recipient and a lesser one can. */
+function chooseService(
+  on: DispatchLine,
+  message: Message,
+  reachable: readonly Service[] | undefined,
+): Service {
+  if (!reachable || reachable.includes(message.service) || needsIMessage(message.extra))
+    return message.service
+  // Never back to a better one: that has refused the message, whatever the carrier says it can reach.
+  const own = on.services.indexOf(message.service)
+  const chain = serviceChain(on.services, reachable)
+  return chain.find((service) => on.services.indexOf(service) > own) ?? message.service
+}
+
+async function outboundOf(
+  ctx: Ctx,
+  message: Message,
+  attempt: Attempt,
+  group: Group | undefined,
+): Promise<Outbound> {
+  return {
+    ...wiredAs(message, attempt),
+    handle: message.handle,
+    to: group ? '' : message.contact,
+    content: message.content,
+    mediaUrl: message.mediaUrl,
+    replyTo: message.replyTo
+      ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex)
+      : null,
+    group: group ? forDriver(group) : null,
+    extra: message.extra,
+    run: message.run,
+  }
+}
+
+/** What its attempt makes of a message. */
+function wiredAs(
+  { sendStyle }: Message,
+  { ref, service }: Attempt,
+): Pick<Outbound, 'ref' | 'service' | 'sendStyle'> {
+  return { ref, service, sendStyle: service === 'iMessage' ? (sendStyle as SendStyle | '') : '' }
+}
+
+async function replyTarget(sql: Sql, handle: string, partIndex: number | null) {
+  const target = (await findMessagesByHandle(sql, [handle])).get(handle)
+  if (!target) return null
+  const providerId =
+    target.providerId ?? (await listAttempts(sql, target.id)).find((a) => a.providerId)?.providerId
+  return providerId ? { providerId, partIndex: partIndex ?? 0 } : null
+}

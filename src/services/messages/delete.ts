@@ -1,0 +1,38 @@
+import { AppError } from '../../core/errors.js'
+import { messageEvent } from '../../core/events/event.js'
+import { canceled } from '../../core/messages/schedule.js'
+import { appendEvents } from '../../storage/events/events.js'
+import {
+  countMessages,
+  findMessage,
+  deleteMessage as hide,
+  lockMessages,
+} from '../../storage/messages/messages.js'
+import { lockFeed } from '../../storage/webhooks/feeds.js'
+import { eraseDeliveries } from '../../storage/webhooks/log.js'
+import type { Ctx } from '../ctx.js'
+import { saveChanges } from './changes.js'
+import { type Actor, isWithin } from './outbound.js'
+
+/**
+ * Hides a message from its account for good. It is no recall: what waits to go out still goes, and receipts and
+ * repeats of its request are still told from new ones. Only one that waits for a chosen time is canceled: nobody
+ * could see it any more to do that.
+ */
+export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    await lockFeed(sql, actor.account.id)
+    const found = await findMessage(sql, handle, actor.account.id)
+    // Somebody may have deleted it, or changed what the totals count, before the lock was taken.
+    const before = found && (await lockMessages(sql, [found.id])).get(found.id)
+    if (!before || before.deletedAt !== null || !isWithin(actor, before.lineNumber))
+      throw new AppError('not_found', 'There is no message with this handle')
+    const message = before.dueAt === null ? before : canceled(before, now)
+    await saveChanges(sql, message === before ? [] : [{ before, after: message }])
+    await hide(sql, message.id, now)
+    await appendEvents(sql, [{ ...messageEvent('message.deleted', message), at: now, data: {} }])
+    await countMessages(sql, [message], -1)
+    await eraseDeliveries(sql, actor.account.id, handle, now)
+  })
+}

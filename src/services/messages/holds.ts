@@ -1,0 +1,218 @@
+import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
+import type { NewEvent } from '../../core/events/event.js'
+import type { Line } from '../../core/lines/line.js'
+import { conversationOf, type Message } from '../../core/messages/message.js'
+import { failed } from '../../core/messages/outcome.js'
+import { MissingValue, type Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { findLineEver, requireCurrent } from '../../storage/lines/lines.js'
+import {
+  deleteHold,
+  HOLDS_TOPIC,
+  type Hold,
+  insertHold,
+  listHolds,
+  listHoldsDue,
+} from '../../storage/messages/holds.js'
+import { lockMessages } from '../../storage/messages/messages.js'
+import { listConversationQueue } from '../../storage/messages/queue.js'
+import type { NewMessage } from '../../storage/messages/rows.js'
+import { createTurns } from '../batch.js'
+import { findBlocked } from '../contacts/consent.js'
+import type { Ctx } from '../ctx.js'
+import { saveChanges } from './changes.js'
+import { optedOutError } from './send.js'
+
+/** The conversations that are held, as every process knows them without asking. The table is the truth. */
+export interface Holds {
+  /** Until when a conversation of a line is held. */
+  until(lineId: string, conversation: string): number | undefined
+  /** Called for each that is held no more. */
+  onRelease(handler: ReleaseHandler): () => void
+  load(): Promise<void>
+  /** The same, when nobody waits for it: hints of other processes may get lost. */
+  look(): void
+  /** Held at once, while `write` writes it down. Until that has ended the table cannot know better. */
+  hold(hold: Held, write: () => Promise<void>): Promise<void>
+}
+
+type Held = Pick<Hold, 'lineId' | 'conversation' | 'until'>
+type ReleaseHandler = (lineId: string, conversation: string) => void
+
+export function createHolds(ctx: Pick<Ctx, 'db' | 'wakes' | 'log' | 'errand'>): Holds {
+  let held = new Map<string, Held>()
+  const unwritten = new Map<string, Held>()
+  const handlers = new Set<ReleaseHandler>()
+  const key = ({ lineId, conversation }: Omit<Held, 'until'>) => `${lineId} ${conversation}`
+  const inTurn = createTurns()
+  let next: Promise<void> | undefined
+
+  /** One after the other: of two at once, the one that knows less could end last. */
+  function load(): Promise<void> {
+    next ??= inTurn(() => {
+      next = undefined
+      return read()
+    })
+    return next
+  }
+
+  async function read() {
+    const rows: Held[] = await listHolds(ctx.db)
+    const before = held
+    // What is in the table counts: the messages that wait for it know its time.
+    held = new Map([...unwritten.values(), ...rows].map((hold) => [key(hold), hold]))
+    for (const [name, { lineId, conversation }] of before)
+      if (!held.has(name)) for (const handler of handlers) handler(lineId, conversation)
+  }
+
+  function look() {
+    ctx.errand(load).catch((error) => ctx.log.warn({ err: error }, 'held conversations could not be read'))
+  }
+  ctx.wakes.on(HOLDS_TOPIC, look)
+  return {
+    until: (lineId, conversation) =>
+      held.size === 0 ? undefined : held.get(key({ lineId, conversation }))?.until,
+    onRelease(handler) {
+      handlers.add(handler)
+      return () => handlers.delete(handler)
+    },
+    load,
+    look,
+    async hold(hold, write) {
+      const name = key(hold)
+      if (!held.has(name)) held.set(name, hold)
+      unwritten.set(name, hold)
+      try {
+        await write()
+      } finally {
+        if (unwritten.get(name) === hold) unwritten.delete(name)
+        look()
+      }
+    },
+  }
+}
+
+/** A conversation goes round in circles: nothing more goes out in it for a while. */
+export async function holdConversation(
+  ctx: Ctx,
+  line: Line,
+  message: Pick<NewMessage, 'accountId' | 'contact' | 'groupId'>,
+  alternations: number,
+): Promise<void> {
+  const now = ctx.clock.now()
+  const hold: Hold = {
+    lineId: line.id,
+    conversation: conversationOf(message),
+    accountId: message.accountId,
+    groupId: message.groupId,
+    alternations,
+    heldAt: now,
+    until: now + ctx.config.loopHoldMs,
+  }
+  try {
+    // At once: the next message is already on its way.
+    await ctx.holds.hold(hold, () =>
+      ctx.db.tx(async (sql) => {
+        if (!(await insertHold(sql, hold))) return
+        await appendEvents(sql, [holdEvent('conversation.held', line, hold, now, { alternations })])
+        await requireCurrent(sql, [line])
+      }),
+    )
+  } catch (error) {
+    // The conversation was in a world that is no more.
+    if (error instanceof MissingValue) return
+    throw error
+  }
+  ctx.log.warn({ line: line.id, alternations }, 'a conversation goes round in circles and is held')
+}
+
+function holdEvent(
+  type: 'conversation.held' | 'conversation.released',
+  line: Line,
+  hold: Hold,
+  at: number,
+  more: Record<string, unknown>,
+): NewEvent {
+  const { conversation, accountId, groupId, until } = hold
+  const contact = groupId === null ? conversation : null
+  return {
+    accountId,
+    type,
+    subject: conversation,
+    at,
+    data: { lineNumber: line.number, contact, groupId, until, ...more },
+  }
+}
+
+export interface Release {
+  lineId: string
+  conversation: string
+  /** Whether what was held goes out now, in order, or never. */
+  drop: boolean
+  by: 'operator' | 'time'
+}
+
+/** Lets a conversation go on. Who opted out meanwhile gets nothing of what was held. */
+export async function releaseConversation(
+  ctx: Ctx,
+  sql: Sql,
+  { lineId, conversation, drop, by }: Release,
+): Promise<{ hold: Hold; messages: number } | undefined> {
+  const now = ctx.clock.now()
+  const hold = await deleteHold(sql, lineId, conversation)
+  const line = hold && (await findLineEver(sql, lineId))
+  if (!line) return undefined
+  const waiting = await listConversationQueue(sql, lineId, conversation, 10_000)
+  const messages = await lockMessages(
+    sql,
+    waiting.map((entry) => entry.id),
+  )
+  const held = [...messages.values()].filter(
+    (message) => message.status === 'REGISTERED' && message.nextActionAt === hold.until,
+  )
+  const blocked = await findBlocked(sql, held)
+  const changes = held.map((before): { before: Message; after: Message } => {
+    if (blocked(before))
+      return { before, after: { ...failed(before, now, optedOutError(before)), optedOut: true } }
+    if (drop) return { before, after: failed(before, now, DROPPED) }
+    const updatedAt = Math.max(now, before.updatedAt + 1)
+    return { before, after: { ...before, status: 'QUEUED', updatedAt, nextActionAt: now } }
+  })
+  await saveChanges(sql, changes)
+  await appendEvents(sql, [
+    holdEvent('conversation.released', line, hold, now, { by, messages: held.length }),
+  ])
+  return { hold, messages: held.length }
+}
+
+const DROPPED = {
+  code: MESSAGE_ERROR.failed,
+  message: 'The conversation went round in circles, and what was held in it was dropped',
+  reason: 'conversation_held',
+  detail: null,
+}
+
+/** The same, asked for by an operator. */
+export async function releaseByOperator(
+  ctx: Ctx,
+  sql: Sql,
+  release: Omit<Release, 'by'>,
+): Promise<{ hold: Hold; messages: number }> {
+  const released = await releaseConversation(ctx, sql, { ...release, by: 'operator' })
+  if (!released) throw new AppError('not_found', 'There is no such held conversation')
+  return released
+}
+
+/** Everything whose time is over. */
+export async function releaseDue(ctx: Ctx): Promise<void> {
+  for (;;) {
+    const due = await listHoldsDue(ctx.db, ctx.clock.now(), 100)
+    for (const { lineId, conversation } of due) {
+      await ctx.db.tx((sql) =>
+        releaseConversation(ctx, sql, { lineId, conversation, drop: false, by: 'time' }),
+      )
+      ctx.wakes.wake(`line:${lineId}`)
+    }
+    if (due.length < 100) return
+  }
+}

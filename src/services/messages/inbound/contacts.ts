@@ -1,0 +1,55 @@
+import { type Contact, contactCreated } from '../../../core/contacts/contact.js'
+import type { NewEvent } from '../../../core/events/event.js'
+import { findAccount } from '../../../storage/accounts/accounts.js'
+import { findContacts, insertContacts, lockContacts } from '../../../storage/contacts/contacts.js'
+import type { Sql } from '../../../storage/engine/db.js'
+import type { NewMessage } from '../../../storage/messages/rows.js'
+import type { Ctx } from '../../ctx.js'
+
+/**
+ * Whoever writes to a line becomes a contact of its account, with nothing known but the number and the line.
+ * Groups bring people together who never turned to us: they stay strangers.
+ */
+export async function addSenders(
+  ctx: Ctx,
+  sql: Sql,
+  messages: readonly NewMessage[],
+  now: number,
+): Promise<NewEvent[]> {
+  const events: NewEvent[] = []
+  const accounts = [...new Set(messages.map((message) => message.accountId))].sort()
+  for (const accountId of accounts) {
+    const lines = new Map<string, string>()
+    for (const { accountId: owner, contact, groupId, lineNumber } of messages)
+      if (owner === accountId && groupId === null && contact.startsWith('+')) lines.set(contact, lineNumber)
+    const unknown = async () => {
+      const known = await findContacts(sql, accountId, 'phone', [...lines.keys()])
+      return [...lines].filter(([phone]) => !known.has(phone))
+    }
+    if (lines.size === 0 || (await unknown()).length === 0) continue
+    await lockContacts(sql, accountId)
+    const account = await findAccount(sql, accountId)
+    if (!account) continue
+    const contacts = (await unknown()).map(
+      ([phone, lineNumber]): Contact => ({
+        id: ctx.newId(),
+        accountId,
+        phone,
+        firstName: '',
+        lastName: '',
+        companyName: account.name || account.email,
+        assignedToEmail: null,
+        lineNumber,
+        tags: [],
+        variables: {},
+        unclaimed: true,
+        createdAt: now,
+        updatedAt: now,
+      }),
+    )
+    if (contacts.length === 0) continue
+    await insertContacts(sql, contacts)
+    events.push(...contacts.map(contactCreated))
+  }
+  return events
+}

@@ -1,0 +1,198 @@
+import { storable } from '../../../base/storable.js'
+import type { NewEvent } from '../../../core/events/event.js'
+import type { Line } from '../../../core/lines/line.js'
+import type { Inbound } from '../../../drivers/contract.js'
+import { type Sql, UniqueViolation } from '../../../storage/engine/db.js'
+import { appendEvents } from '../../../storage/events/events.js'
+import { findLineEver, requireCurrent } from '../../../storage/lines/lines.js'
+import { deleteUnthanked } from '../../../storage/messages/inbound-ids.js'
+import { listDueParts, type MessagePart } from '../../../storage/messages/inbound-parts.js'
+import type { NewMessage } from '../../../storage/messages/rows.js'
+import { createBatch } from '../../batch.js'
+import { applyConsent } from '../../contacts/consent.js'
+import type { Ctx } from '../../ctx.js'
+import { groupOfChat } from '../../groups/state.js'
+import { approveByText } from '../../verify/ends.js'
+import { addMessages } from '../send.js'
+import { addSenders } from './contacts.js'
+import { type Arrival, extraOf, reactionEvent, replyOf } from './extra.js'
+import { withMedia } from './media.js'
+import { noteSenders, routeTo } from './owner.js'
+import { join, PARTS_TOPIC } from './parts.js'
+import { type Fresh, type Handed, type Sorted, sortOut } from './sort.js'
+
+/** The inbound door of a line. */
+export interface InboundDoor {
+  /** Resolves when the message is on disk; a repeat is a no-op, and so is a message of our own. */
+  receive(message: Inbound): Promise<void>
+  thanked(message: Inbound): Promise<void>
+}
+
+/** `heard` is told of every new message, after it was stored. */
+export function createInboundDoor(
+  ctx: Ctx,
+  line: Line,
+  heard: (message: NewMessage) => void = () => {},
+): InboundDoor {
+  const on = { line, session: ctx.newId() }
+  const unthanked = new WeakMap<Inbound, string>()
+  const batch = createBatch<Handed, undefined>(async (items) => {
+    const { sorted, stored } = await receive(ctx, on, items)
+    for (const [message, id] of sorted.unthanked) unthanked.set(message, id)
+    for (const message of stored.messages) heard(message)
+    return items.map(() => undefined)
+  })
+  const prepared = withMedia(ctx, line)
+  return {
+    receive: (original) => prepared(storable(original), (message) => batch.add({ original, message })),
+    async thanked(message) {
+      const id = unthanked.get(message)
+      if (id) await deleteUnthanked(ctx.db, id)
+    },
+  }
+}
+
+interface Stored {
+  messages: NewMessage[]
+  /** Messages that belong to nobody. */
+  unrouted: number
+}
+
+async function receive(ctx: Ctx, on: { line: Line; session: string }, items: readonly Handed[]) {
+  ctx.failpoint('inbound.before_commit')
+  const { line } = on
+  const done = await unlessRaced(() =>
+    ctx.db.tx(async (sql) => {
+      const now = ctx.clock.now()
+      const sorted = await sortOut(ctx, sql, on, items, now)
+      const stored = await store(ctx, sql, line, sorted.fresh, now)
+      await requireCurrent(sql, [line])
+      return { sorted, stored }
+    }),
+  )
+  ctx.failpoint('inbound.after_commit')
+  tell(ctx, line, done.sorted, done.stored)
+  return done
+}
+
+/** Another process stored one of them in this very moment: the next look finds it. */
+async function unlessRaced<T>(work: () => Promise<T>): Promise<T> {
+  for (let raced = 0; ; raced++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof UniqueViolation) || raced === 3) throw error
+    }
+  }
+}
+
+function tell(ctx: Ctx, line: Line, sorted: Sorted, { messages, unrouted }: Stored) {
+  const count = (result: string, n: number) => n > 0 && ctx.metrics.received.inc({ result }, n)
+  count('new', messages.length)
+  count('unrouted', unrouted)
+  count('repeat', sorted.repeats)
+  count('part', sorted.parts)
+  count('echo', sorted.echoes.length)
+  for (const proof of sorted.echoes)
+    ctx.log.info({ line: line.id, proof }, 'a message of our own came back and was dropped')
+  if (sorted.parts > 0) ctx.wakes.wake(PARTS_TOPIC)
+  if (messages.length > 0) ctx.wakes.wake(`line:${line.id}`)
+}
+
+/** What waited too long for its other parts is stored as it is, with a note of what is missing. */
+export async function storeOverdueParts(ctx: Ctx): Promise<void> {
+  await unlessRaced(async () => {
+    const done = await ctx.db.tx(async (sql) => {
+      const now = ctx.clock.now()
+      const wholes = new Map<string, MessagePart[]>()
+      for (const part of await listDueParts(sql, now, 1000)) {
+        const key = JSON.stringify([part.lineId, part.sender, part.ref, part.total])
+        wholes.set(key, [...(wholes.get(key) ?? []), part])
+      }
+      const stored: { line: Line; stored: Stored }[] = []
+      for (const parts of wholes.values()) {
+        const line = (await findLineEver(sql, parts[0]!.lineId))!
+        const text = await join(sql, parts)
+        const fresh = { ...text, providerId: text.providerId ?? ctx.newId().toUpperCase() }
+        stored.push({ line, stored: await store(ctx, sql, line, [fresh], now) })
+      }
+      return stored
+    })
+    const sorted: Sorted = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
+    for (const { line, stored } of done) tell(ctx, line, sorted, stored)
+  })
+}
+
+/** New messages with everything that follows from them, in one transaction. */
+async function store(ctx: Ctx, sql: Sql, line: Line, items: readonly Fresh[], now: number): Promise<Stored> {
+  const messages: NewMessage[] = []
+  const before: NewEvent[] = []
+  const after: NewEvent[] = []
+  for (const item of items) {
+    const approval = await approveByText(sql, line, item, now)
+    // On a shared line, a code belongs to the member who asked for it.
+    const accountId = approval?.accountId ?? (await routeTo(sql, line, item.from, now, item.group))
+    if (!accountId) continue
+    const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
+    if (known) before.push(...known.events)
+    const arrival = { line, accountId, before: messages }
+    const message = await toMessage(ctx, sql, arrival, item, known?.group.id ?? null, now)
+    messages.push(message)
+    const reaction = await reactionEvent(sql, arrival, message)
+    if (approval) after.push(approval)
+    if (reaction) after.push(reaction)
+  }
+  before.push(...(await addSenders(ctx, sql, messages, now)))
+  await noteSenders(sql, line, messages, now)
+  const replies = await applyConsent(ctx, sql, line, messages, now)
+  await appendEvents(sql, before)
+  await addMessages(sql, 'message.received', messages)
+  await appendEvents(sql, after)
+  await addMessages(sql, 'message.created', replies)
+  return { messages, unrouted: items.length - messages.length }
+}
+
+async function toMessage(
+  ctx: Ctx,
+  sql: Sql,
+  arrival: Arrival,
+  item: Fresh,
+  groupId: string | null,
+  now: number,
+): Promise<NewMessage> {
+  const { line, accountId } = arrival
+  const reply = await replyOf(sql, arrival, item)
+  return {
+    handle: ctx.newId().toUpperCase(),
+    accountId,
+    lineId: line.id,
+    lineNumber: line.number,
+    contact: item.from,
+    groupId,
+    isOutbound: false,
+    type: item.extra?.location ? 'location' : groupId === null ? 'message' : 'group',
+    status: 'RECEIVED',
+    service: item.service,
+    wasDowngraded: null,
+    content: item.content,
+    mediaUrl: item.mediaUrl ?? '',
+    sendStyle: item.sendStyle ?? '',
+    statusCallback: null,
+    replyTo: reply?.replyTo ?? null,
+    seatId: null,
+    senderEmail: null,
+    optedOut: false,
+    error: null,
+    createdAt: now,
+    updatedAt: now,
+    sentAt: item.sentAt,
+    nextActionAt: null,
+    attempts: 0,
+    version: 0,
+    providerId: item.providerId,
+    extra: await extraOf(sql, arrival, item, reply?.originator),
+    dueAt: null,
+    run: item.run ?? null,
+    deletedAt: null,
+  }
+}

@@ -1,0 +1,133 @@
+import { uuidOf } from '../../../base/ids.js'
+import type { Line } from '../../../core/lines/line.js'
+import type { Inbound } from '../../../drivers/contract.js'
+import type { Sql } from '../../../storage/engine/db.js'
+import { lockLine } from '../../../storage/lines/leases.js'
+import {
+  hasTwin,
+  insertUnthanked,
+  listLineSuccession,
+  listRecentTexts,
+  listStoredIds,
+  takeOverUnthanked,
+} from '../../../storage/messages/inbound-ids.js'
+import type { Ctx } from '../../ctx.js'
+import { createEchoLedger, type EchoProof } from './echo.js'
+import { ownerOf } from './owner.js'
+import { takePart } from './parts.js'
+
+/** A message as a driver handed it over, and as it is to be stored. */
+export interface Handed {
+  original: Inbound
+  message: Inbound
+}
+
+/** A message that is whole, new and not our own. */
+export type Fresh = Inbound & { providerId: string }
+
+export interface Sorted {
+  fresh: Fresh[]
+  repeats: number
+  /** Our own messages that came back, by how we know. */
+  echoes: EchoProof[]
+  /** Parts of long texts that wait for others. */
+  parts: number
+  /** The entries of those without an id: they end when the carrier was thanked. */
+  unthanked: [Inbound, string][]
+}
+
+/**
+ * For how long a carrier that has no ids may bring again what it was not thanked for, as far as we know. Our
+ * note of the thanks can get lost, too, and then an equal message of the person would be taken for a repeat.
+ */
+export const UNTHANKED_MS = 3_600_000
+/** For how long the picture of a link may follow its text. */
+const PREVIEW_MS = 30_000
+/** Between the carrier's clock and ours. */
+const SKEW_MS = 24 * 3_600_000
+
+/** Tells new messages from repeats and from our own, whatever the carrier says of them and however often. */
+export async function sortOut(
+  ctx: Ctx,
+  sql: Sql,
+  on: { line: Line; session: string },
+  items: readonly Handed[],
+  now: number,
+): Promise<Sorted> {
+  const { line } = on
+  const sorted: Sorted = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
+  if (items.some(({ message }) => message.part)) await lockLine(sql, line.id)
+  const messages = items.map((item) => item.message)
+  const ids = messages.flatMap((message) => message.providerId ?? [])
+  const stored = await listStoredIds(sql, await listLineSuccession(sql, line), ids)
+  const echoProof = await createEchoLedger(sql, line, messages, now)
+  const twins = new Set<string>()
+
+  /** Whether the same message came under another id. */
+  async function isTwin(message: Inbound): Promise<boolean> {
+    const { from, content, sentAt, group } = message
+    const key = JSON.stringify([from, content, sentAt, group?.chatId])
+    if (twins.has(key)) return true
+    twins.add(key)
+    const accountId = await ownerOf(sql, line, from, group)
+    if (!accountId) return false
+    const twin = { accountId, lineId: line.id, contact: from, content, sentAt }
+    return hasTwin(sql, twin, Math.min(sentAt, now) - SKEW_MS)
+  }
+
+  /** Whether the person has just sent this link within a text: then its picture is that same message. */
+  async function isShown(message: Inbound): Promise<boolean> {
+    const { from, content, group } = message
+    const before = sorted.fresh.filter((one) => one.from === from && one.group?.chatId === group?.chatId)
+    const accountId = await ownerOf(sql, line, from, group)
+    const texts = accountId
+      ? await listRecentTexts(sql, { accountId, lineId: line.id, contact: from }, now - PREVIEW_MS)
+      : []
+    return [...before.map((one) => one.content), ...texts].some((text) => text.includes(content.trim()))
+  }
+
+  for (const { original, message } of items) {
+    const { providerId = ctx.newId().toUpperCase(), part } = message
+    if (stored.has(providerId)) {
+      sorted.repeats++
+      continue
+    }
+    const proof = await echoProof(message, providerId)
+    if (proof) {
+      sorted.echoes.push(proof)
+      continue
+    }
+    if (part && part.total > 1) {
+      const { repeat, texts } = await takePart(sql, line.id, { ...message, part }, now)
+      if (repeat) sorted.repeats++
+      else if (texts.length === 0) sorted.parts++
+      for (const text of texts) sorted.fresh.push({ ...text, providerId: text.providerId ?? providerId })
+      continue
+    }
+    if (message.linkPreview && (await isShown(message))) {
+      sorted.repeats++
+      continue
+    }
+    if (message.providerId) {
+      stored.add(providerId)
+      if (message.unstableId && (await isTwin(message))) {
+        sorted.repeats++
+        continue
+      }
+    } else {
+      const { from, service, content } = message
+      const stamp = message.stamped ? [message.sentAt] : []
+      const fingerprint = uuidOf(JSON.stringify([from, service, content, ...stamp]))
+      const entry = { lineId: line.id, fingerprint, session: message.session ?? on.session }
+      const brought = await takeOverUnthanked(sql, entry, now - UNTHANKED_MS)
+      sorted.unthanked.push([original, brought ?? providerId])
+      if (brought) {
+        sorted.repeats++
+        continue
+      }
+      await insertUnthanked(sql, { id: providerId, ...entry }, now)
+    }
+    sorted.fresh.push({ ...message, providerId })
+  }
+  return sorted
+}

@@ -1,0 +1,219 @@
+import { messageEvent } from '../../core/events/event.js'
+import { type Message, mayAdvance } from '../../core/messages/message.js'
+import { afterReceipt, passedBetween, type Receipt } from '../../core/messages/outcome.js'
+import { partAfter, wholeReceipt } from '../../core/messages/part.js'
+import type { Sql, Writes } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { lockLine } from '../../storage/lines/leases.js'
+import { isCurrent, requireCurrent } from '../../storage/lines/lines.js'
+import { type AttemptPart, saveAttemptParts } from '../../storage/messages/attempt-parts.js'
+import { type Attempt, endAttempts, saveRead } from '../../storage/messages/attempts.js'
+import { requireMessages } from '../../storage/messages/fences.js'
+import { type Change, findMessagesById, lockMessages } from '../../storage/messages/messages.js'
+import {
+  forgetReceipts,
+  listMatchedReceipts,
+  type ParkedReceipt,
+  parkReceipts,
+  takeParkedReceipts,
+} from '../../storage/messages/receipts.js'
+import { findSends } from '../../storage/messages/sends.js'
+import type { Ctx } from '../ctx.js'
+import { saveChanges, unlessChanged } from './changes.js'
+import type { ReceiptLine, RecentSends } from './dispatch-line.js'
+import { chosen, findCandidates, idsOf, type Match, mayConcern, overParts } from './receipt-match.js'
+
+/**
+ * Carriers' status news, in whatever order and number they come. A message only moves forward, one event per
+ * change; what matches nothing yet is parked until the send it is about has its id.
+ */
+export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readonly Receipt[]): Promise<void> {
+  ctx.failpoint('receipt.before_commit')
+  const changes = await unlessChanged(
+    async () => {
+      const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now(), on.recent)
+      const ids = verdict.changes.map(({ before }) => before.id)
+      await ctx.db.write((sql) =>
+        Promise.all([verdict.write(sql), requireMessages(sql, ids), requireCurrent(sql, [on.line])]),
+      )
+      return verdict.changes
+    },
+    () =>
+      ctx.db.tx(async (sql) => {
+        await lockLine(sql, on.line.id)
+        if (!(await isCurrent(sql, on.line))) return []
+        const verdict = await judge(sql, lockMessages, on, receipts, ctx.clock.now())
+        await verdict.write(sql)
+        return verdict.changes
+      }),
+  )
+  ctx.failpoint('receipt.after_commit')
+  for (const { before, after } of changes)
+    if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
+}
+
+/** What receipts change, and how to write it. */
+async function judge(
+  sql: Sql,
+  find: typeof lockMessages,
+  on: Omit<ReceiptLine, 'recent'>,
+  receipts: readonly Receipt[],
+  now: number,
+  recent?: RecentSends,
+) {
+  const matched: Match[] = []
+  const asked: Receipt[] = []
+  const messages = new Map<number, Message>()
+  for (const receipt of receipts) {
+    const send = recent?.take(receipt)
+    if (!send) asked.push(receipt)
+    else {
+      matched.push({ receipt, attempt: send.attempt, isLoose: false })
+      messages.set(send.message.id, send.message)
+    }
+  }
+  const candidates = await findCandidates(sql, on.line.id, asked)
+  const wanted = candidates.flatMap(({ sends }) => sends.map(({ attempt }) => attempt.messageId))
+  const unknown = [...new Set(wanted)].filter((id) => !messages.has(id))
+  for (const [id, message] of await find(sql, unknown)) messages.set(id, message)
+  const waiting: Receipt[] = []
+  for (const one of candidates) {
+    const match = chosen(one, (id) => messages.get(id)?.contact ?? '')
+    if (match) matched.push(match)
+    else waiting.push(one.receipt)
+  }
+  const parts = await overParts(sql, matched)
+  const changes = new Map<number, Change>()
+  const proven: Attempt[] = []
+  for (const { attempt, receipt } of parts.matches) {
+    const change = changes.get(attempt.messageId)
+    const current = change?.after ?? messages.get(attempt.messageId)
+    const after = current && afterReceipt(current, attempt, receipt, on, now)
+    if (!after) continue
+    changes.set(attempt.messageId, movedOn(change ?? { before: current, after: current }, after, attempt))
+    if (attempt.state === 'on_wire' || attempt.state === 'unknown') {
+      proven.push({
+        ...attempt,
+        state: 'accepted',
+        providerId: receipt.providerId ?? attempt.providerId,
+        endedAt: now,
+      })
+    }
+  }
+  return {
+    changes: [...changes.values()],
+    /** Those whose send is known. */
+    settled: receipts.filter((receipt) => !waiting.includes(receipt)),
+    write: (writes: Writes, parking = true) =>
+      Promise.all([
+        parkReceipts(writes, on.line.id, (parking ? waiting : []).flatMap(parked), now),
+        saveAttemptParts(writes, parts.changed),
+        endAttempts(writes, proven),
+        saveChanges(writes, [...changes.values()]),
+      ]),
+  }
+}
+
+/** Under each spelling that its send may turn out to have. */
+function parked(receipt: Receipt): ParkedReceipt[] {
+  const { status, providerId: own, to = '' } = receipt
+  return idsOf(receipt).map((providerId) => ({
+    providerId,
+    receipt: `${own} ${to}`,
+    status,
+    report: { ...receipt },
+  }))
+}
+
+const UNANSWERED: ReadonlySet<string> = new Set(['unknown', 'given_up'])
+
+/** The change of a send that was answered, with what a receipt adds to it. */
+export function withReceipt(
+  on: Pick<ReceiptLine, 'services'>,
+  change: Change,
+  attempt: Attempt,
+  receipt: Receipt,
+  now: number,
+): Change {
+  const after = afterReceipt(change.after, attempt, receipt, on, now)
+  return after ? movedOn(change, after, attempt) : change
+}
+
+/** The change with one more step, and with what lies between. */
+function movedOn(change: Change, to: Message, attempt: Attempt): Change {
+  const { via, after } = passedBetween(change.after, to, !UNANSWERED.has(attempt.state))
+  return { before: change.before, via: [...(change.via ?? []), change.after, ...via], after }
+}
+
+/**
+ * Receipts that came before the send they are about had its id: they apply now, on top of the send's result.
+ * Answers what became of its parts, and which receipts were its own.
+ */
+export function applyParked(
+  on: Omit<ReceiptLine, 'recent'>,
+  parked: readonly ParkedReceipt[],
+  sent: { attempt: Attempt; partIds?: readonly string[] },
+  changes: Change[],
+  now: number,
+): { parts: AttemptPart[]; used: string[] } {
+  const { attempt, partIds = [] } = sent
+  const change = changes.find(({ after }) => after.id === attempt.messageId)
+  const reports = parked.map((one) => ({ ...one, report: one.report as unknown as Receipt }))
+  const ours = reports.filter(({ report }) => change && mayConcern(report, change.after.contact))
+  const parts = partIds.map((providerId, i): AttemptPart => {
+    const fresh: AttemptPart = { ref: attempt.ref, n: i + 1, providerId, status: 'SENT', detail: null }
+    const own = ours.filter((one) => one.providerId === providerId)
+    return own.reduce((part, { report }) => partAfter(part, report), fresh)
+  })
+  const receipts = parts.length > 0 ? [wholeReceipt(parts, now)] : ours.map(({ report }) => report)
+  for (const receipt of receipts)
+    if (change) Object.assign(change, withReceipt(on, change, attempt, receipt, now))
+  return { parts, used: ours.map(({ receipt }) => receipt) }
+}
+
+/**
+ * Two processes may overlap on a line for a moment, when one loses it without knowing: then a receipt can be
+ * parked in the very moment its send gets its id, and neither sees the other. Such receipts are found here.
+ */
+export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): Promise<void> {
+  if ((await listMatchedReceipts(ctx.db, on.line.id)).length === 0) return
+  await ctx.db.tx(async (sql) => {
+    await lockLine(sql, on.line.id)
+    const parked = await takeParkedReceipts(sql, on.line.id, await listMatchedReceipts(sql, on.line.id))
+    const keys = new Map(parked.map(({ receipt, report }) => [report as unknown as Receipt, receipt]))
+    const verdict = await judge(sql, lockMessages, on, [...keys.keys()], ctx.clock.now())
+    await verdict.write(sql, false)
+    await forgetReceipts(
+      sql,
+      on.line.id,
+      verdict.settled.map((receipt) => keys.get(receipt)!),
+    )
+  })
+}
+
+/** A person read our message: an event, never a status, and one only. */
+export async function recordRead(
+  ctx: Ctx,
+  on: Omit<ReceiptLine, 'recent'>,
+  read: { providerId: string; at: number },
+): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const attempt = (await findSends(sql, on.line.id, [read.providerId])).get(read.providerId)
+    const message = attempt && (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)
+    if (!message) return
+    // Reading proves arrival, even when the receipt for that got lost.
+    if (mayAdvance(message, 'DELIVERED') && message.service !== 'SMS') {
+      const { providerId, at } = read
+      const receipt: Receipt = { providerId, status: 'DELIVERED', at }
+      const parts = await overParts(sql, [{ receipt, attempt, isLoose: false, partId: providerId }])
+      const change = { before: message, after: message }
+      const moved = withReceipt(on, change, attempt, parts.matches[0]!.receipt, ctx.clock.now())
+      await saveAttemptParts(sql, parts.changed)
+      if (moved !== change) await saveChanges(sql, [moved])
+    }
+    if (!(await saveRead(sql, attempt.ref, read.at))) return
+    await appendEvents(sql, [
+      { ...messageEvent('message.read', message), at: ctx.clock.now(), data: { readAt: read.at } },
+    ])
+  })
+}

@@ -1,0 +1,206 @@
+import { dayOf } from '../../core/lines/pacing.js'
+import {
+  afterAcceptance,
+  afterResult,
+  by,
+  type Receipt,
+  type SendResult,
+} from '../../core/messages/outcome.js'
+import { countSends } from '../../storage/lines/days.js'
+import { lockLine } from '../../storage/lines/leases.js'
+import { isCurrent, requireCurrent } from '../../storage/lines/lines.js'
+import { type AttemptPart, insertAttemptParts } from '../../storage/messages/attempt-parts.js'
+import { type EndedAttempt, endAttempts } from '../../storage/messages/attempts.js'
+import { requireMessages } from '../../storage/messages/fences.js'
+import { type Change, lockMessages } from '../../storage/messages/messages.js'
+import { forgetReceipts, listParkedReceipts, takeParkedReceipts } from '../../storage/messages/receipts.js'
+import type { Ctx } from '../ctx.js'
+import { saveChanges, unlessChanged } from './changes.js'
+import type { Claimed } from './claim.js'
+import type { DispatchLine } from './dispatch-line.js'
+import { mayConcern } from './receipt-match.js'
+import { applyParked, withReceipt } from './receipts.js'
+
+export interface Ended {
+  claimed: Claimed
+  result: SendResult
+}
+
+export interface Recorded {
+  /** When each message needs something done again, if ever. */
+  next: (number | null)[]
+  /** Receipts that are about something else. */
+  rest: Receipt[]
+}
+
+/**
+ * Records what became of attempts, and with it the receipts that came with their answers. As a rule nothing has
+ * happened to a message while it was on the wire: then it is all written without a question.
+ */
+export async function recordResults(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+  receipts: readonly Receipt[] = [],
+): Promise<Recorded> {
+  ctx.failpoint('dispatch.before_result')
+  const recorded = await unlessChanged(
+    () => recordExpected(ctx, on, ended, receipts),
+    () => recordAfterAll(ctx, on, ended, receipts),
+  )
+  for (const outcome of ['accepted', 'refused', 'never-left', 'unknown'] as const) {
+    const n = ended.filter(({ result }) => result.outcome === outcome).length
+    if (n > 0) ctx.metrics.outcomes.inc({ driver: on.line.driver, outcome }, n)
+  }
+  if (on.daily) on.daily.count(ctx.clock.now(), -unsent(ended, ctx.clock.now()))
+  ctx.failpoint('dispatch.after_result')
+  return recorded
+}
+
+async function recordExpected(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+  receipts: readonly Receipt[],
+): Promise<Recorded> {
+  const now = ctx.clock.now()
+  const parked = await listParkedReceipts(ctx.db, on.line.id, acceptedIds(ended))
+  if (parked.length > 0) return recordAfterAll(ctx, on, ended, receipts)
+  const changes = ended.map(
+    ({ claimed, result }): Change => ({
+      before: claimed.message,
+      after: afterResult(claimed.message, claimed.attempt, result, on, now),
+    }),
+  )
+  const taken = new Map<string, number>()
+  for (const [index, { result }] of ended.entries())
+    if (result.outcome === 'accepted' && idsIn(result).length === 1) taken.set(result.providerId, index)
+  const rest: Receipt[] = []
+  for (const receipt of receipts) {
+    const index = taken.get(receipt.providerId ?? '')
+    if (index === undefined || !mayConcern(receipt, changes[index]!.before.contact)) rest.push(receipt)
+    else changes[index] = withReceipt(on, changes[index]!, ended[index]!.claimed.attempt, receipt, now)
+  }
+  if (rest.length < receipts.length) ctx.failpoint('receipt.before_commit')
+  await ctx.db.write((sql) =>
+    Promise.all([
+      endAttempts(sql, endings(ended, now)),
+      insertAttemptParts(sql, on.line.id, partsOf(ended)),
+      saveChanges(sql, changes),
+      on.daily && countSends(sql, on.line.id, dayOf(now), -unsent(ended, now)),
+      requireMessages(
+        sql,
+        changes.map(({ before }) => before.id),
+      ),
+      requireCurrent(sql, [on.line]),
+    ]),
+  )
+  if (rest.length < receipts.length) ctx.failpoint('receipt.after_commit')
+  for (const [providerId, index] of taken) {
+    const { claimed } = ended[index]!
+    // Its receipt has come with it.
+    if (changes[index]!.via) continue
+    const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
+    on.recent.add(providerId, { attempt: { ...claimed.attempt, state: 'accepted' }, message })
+  }
+  return { next: changes.map(({ after }) => after.nextActionAt), rest }
+}
+
+/** Somebody judged an attempt meanwhile, or a receipt overtook its answer: look first, under lock. */
+async function recordAfterAll(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly Ended[],
+  receipts: readonly Receipt[],
+): Promise<Recorded> {
+  const next = await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    await lockLine(sql, on.line.id)
+    // Of another world: nothing of it is left.
+    if (!(await isCurrent(sql, on.line))) return ended.map(() => null)
+    const [live, written, parked] = await Promise.all([
+      lockMessages(
+        sql,
+        ended.map(({ claimed }) => claimed.message.id),
+      ),
+      endAttempts(sql, endings(ended, now)),
+      takeParkedReceipts(sql, on.line.id, acceptedIds(ended)),
+    ])
+    const changes: Change[] = []
+    const current = ended.map(({ claimed, result }, index) => {
+      const before = live.get(claimed.message.id)
+      // It was removed with its test run.
+      if (!before) return () => ({ nextActionAt: null })
+      // An acceptance is evidence even when it comes too late for its attempt; nothing else is.
+      if (!written[index] && result.outcome !== 'accepted') return () => before
+      const change: Change = {
+        before,
+        after:
+          written[index] || result.outcome !== 'accepted'
+            ? afterResult(before, claimed.attempt, result, on, now)
+            : afterAcceptance(before, by(claimed.attempt, result.service), result.status, on, now),
+      }
+      changes.push(change)
+      return () => change.after
+    })
+    for (const { claimed, result } of ended) {
+      const ids = idsIn(result)
+      const own = parked.filter(({ providerId }) => ids.includes(providerId))
+      const partIds = ids.length > 1 ? ids : []
+      const { parts, used } = applyParked(on, own, { attempt: claimed.attempt, partIds }, changes, now)
+      await insertAttemptParts(sql, on.line.id, parts)
+      await forgetReceipts(sql, on.line.id, used)
+    }
+    await saveChanges(sql, changes)
+    // What was written before was counted before.
+    const fresh = ended.filter((_, index) => written[index])
+    if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(fresh, now))
+    return current.map((message) => message().nextActionAt)
+  })
+  return { next, rest: [...receipts] }
+}
+
+/** What did not go out, or goes out by another service, does not count for the day. */
+function unsent(ended: readonly Ended[], now: number): number {
+  return ended.filter(
+    ({ claimed, result }) =>
+      dayOf(claimed.attempt.wireAt) === dayOf(now) &&
+      (result.outcome === 'never-left' || (result.outcome === 'refused' && result.tryNextService)),
+  ).length
+}
+
+function acceptedIds(ended: readonly Ended[]): string[] {
+  return ended.flatMap(({ result }) => idsIn(result))
+}
+
+/** The ids under which the carrier will speak of it: one, or one for each part. */
+function idsIn(result: SendResult): readonly string[] {
+  if (result.outcome !== 'accepted') return []
+  return result.partIds && result.partIds.length > 1 ? result.partIds : [result.providerId]
+}
+
+function partsOf(ended: readonly Ended[]): AttemptPart[] {
+  return ended.flatMap(({ claimed, result }) => {
+    const ids = idsIn(result)
+    return ids.length < 2
+      ? []
+      : ids.map((providerId, i) => ({
+          ref: claimed.attempt.ref,
+          n: i + 1,
+          providerId,
+          status: 'SENT' as const,
+          detail: null,
+        }))
+  })
+}
+
+function endings(ended: readonly Ended[], now: number): EndedAttempt[] {
+  return ended.map(({ claimed, result }) => ({
+    ref: claimed.attempt.ref,
+    state: result.outcome === 'never-left' ? 'never_left' : result.outcome,
+    endedAt: now,
+    providerId: idsIn(result)[0] ?? null,
+    code: result.outcome === 'accepted' ? null : result.code,
+    detail: result.outcome === 'accepted' ? null : result.detail,
+  }))
+}

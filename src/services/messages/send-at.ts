@@ -1,0 +1,34 @@
+import { AppError } from '../../core/errors.js'
+import { sendAtFault } from '../../core/messages/schedule.js'
+import type { NewMessage } from '../../storage/messages/rows.js'
+import type { Ctx } from '../ctx.js'
+import { firstAnswers, mayRepeat, type RequestIdentity } from '../replay.js'
+import type { Accepted } from './send.js'
+
+/**
+ * A time we will not send at. One that is merely over may be a repeat of a request that came before it was:
+ * that is found out when the message is there to compare.
+ */
+export function checkSendAt(ctx: Ctx, sendAt: number, request: RequestIdentity): void {
+  const now = ctx.clock.now()
+  const fault = sendAtFault(sendAt, now)
+  if (fault && !(sendAt < now && mayRepeat({ request }))) throw new AppError('invalid', `send_at: ${fault}`)
+}
+
+export function isOverdue(ctx: Ctx, message: NewMessage): boolean {
+  const sendAt = message.extra?.sendAt
+  return sendAt !== undefined && sendAt < ctx.clock.now()
+}
+
+/** The answer that the first of several equal requests got, before its time was over. */
+export async function answerOverdue(
+  ctx: Ctx,
+  message: NewMessage,
+  request: RequestIdentity,
+): Promise<Accepted> {
+  const now = ctx.clock.now()
+  const item = { message, request }
+  const first = (await ctx.db.tx((sql) => firstAnswers(sql, [item], now))).get(item)
+  if (!first) throw new AppError('invalid', `send_at: ${sendAtFault(message.extra!.sendAt!, now)}`)
+  return { message: first, replayed: true }
+}

@@ -1,0 +1,18 @@
+import type { Message } from '../../core/messages/message.js'
+import { findMessage } from '../../storage/messages/messages.js'
+import type { Ctx } from '../ctx.js'
+
+/**
+ * The message's present status. While the outcome of its send is unknown the carrier is asked at once, so that
+ * a caller who is in doubt gets an answer instead of sending again.
+ */
+export async function resolveStatus(ctx: Ctx, message: Message): Promise<Message> {
+  if (message.status !== 'PENDING') return message
+  const driven = ctx.lines.get(message.lineId)
+  if (!driven) {
+    ctx.wakes.wake(`ask:${message.lineId}`, String(message.id))
+    return message
+  }
+  await driven.resolve(message.id)
+  return (await findMessage(ctx.db, message.handle)) ?? message
+}

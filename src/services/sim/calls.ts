@@ -1,0 +1,131 @@
+import { SCREEN_TOPIC } from '../../base/wakes.js'
+import { type Account, networkOf } from '../../core/accounts/account.js'
+import { afterAction, type Call, type CallAction, type CallOutcome, ended } from '../../core/calls/call.js'
+import { AppError } from '../../core/errors.js'
+import type { Line } from '../../core/lines/line.js'
+import { servicesOf } from '../../core/sim/phone.js'
+import { findNextCallDue, insertCall, lockCall, lockDueCalls, saveCall } from '../../storage/calls/calls.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { findLineByNumber, holdLine, listLinesOf } from '../../storage/lines/lines.js'
+import { findPhone, listPhonesByEmail } from '../../storage/sim/phones.js'
+import { callEvents, routeCall } from '../calls/calls.js'
+import type { Ctx } from '../ctx.js'
+import { setPhone } from './phones.js'
+
+const AT_ONCE = 256
+
+/** The simulated telephone network's voice side, and its directory of e-mail addresses. */
+export function createCallNetwork(ctx: Ctx) {
+  return {
+    /** Gives up calls that nobody took in time, and tells when to look again. */
+    async giveUpCalls(line: Line): Promise<number | undefined> {
+      for (let count = AT_ONCE; count === AT_ONCE; ) {
+        count = await ctx.db.tx(async (sql) => {
+          const now = ctx.clock.now()
+          const due = await lockDueCalls(sql, line.id, now, AT_ONCE)
+          await saveEnds(
+            ctx,
+            sql,
+            due.map((call) => ended(call, 'NO_ANSWER', now)),
+          )
+          return due.length
+        })
+        if (count > 0) ctx.failpoint('call.after_end')
+      }
+      return findNextCallDue(ctx.db, line.id)
+    },
+    onCalls: (line: Line, handler: () => void) => ctx.wakes.on(`calls:${line.id}`, handler),
+    /** What the owner of an e-mail address is reached by. */
+    async servicesAt(network: string, email: string) {
+      const phones = await listPhonesByEmail(ctx.db, network, email)
+      return phones.some((phone) => servicesOf(phone).includes('iMessage')) ? (['iMessage'] as const) : []
+    },
+  }
+}
+
+/** Somebody dials a line on a phone. */
+export async function callFromPhone(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+  to: string,
+): Promise<Call> {
+  const network = networkOf(account)
+  const line = (await listLinesOf(sql, account.id)).find((one) => one.number === to)
+  if (line?.driver !== 'simulator' || !(await holdLine(sql, line.id))) {
+    throw new AppError(
+      'invalid',
+      `to: ${to} is not a simulated line of this account. GET /api/lines lists the lines.`,
+    )
+  }
+  const phone =
+    (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
+  if (!phone.power)
+    throw new AppError('invalid', `The phone ${number} is switched off; switch it on to call from it`)
+  return putThrough(ctx, sql, await routeCall(ctx, sql, line, number))
+}
+
+/** The network takes a call: it rings, or ends at once. */
+export async function putThrough(ctx: Ctx, sql: Sql, call: Call): Promise<Call> {
+  const outcome = call.state === 'ringing' ? await immediateEnd(ctx, sql, call) : undefined
+  const placed = outcome ? ended(call, outcome, call.createdAt) : call
+  await insertCall(sql, placed)
+  sql.announce(SCREEN_TOPIC, placed.network)
+  await appendEvents(sql, await callEvents(sql, [placed]))
+  return placed
+}
+
+/** How a call ends before it rings, if so. */
+async function immediateEnd(ctx: Ctx, sql: Sql, call: Call): Promise<CallOutcome | undefined> {
+  const { network, caller } = call
+  const forwardedTo = call.forwardedTo!
+  // A line has no bell, and a call is forwarded once: two lines cannot play ball with it.
+  if (await findLineByNumber(sql, network, forwardedTo)) return 'FAILED'
+  if (forwardedTo === caller) return 'BUSY'
+  const phone =
+    (await findPhone(sql, network, forwardedTo)) ?? (await setPhone(ctx, sql, network, forwardedTo, {})).phone
+  if (!phone.power) return 'FAILED'
+  return phone.refuses ? 'BUSY' : undefined
+}
+
+/** Somebody takes, refuses or ends a call on one of its two phones. */
+export async function actOnCall(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+  id: string,
+  action: CallAction,
+): Promise<Call> {
+  const network = networkOf(account)
+  const call = await lockCall(sql, id)
+  const side = call?.caller === number ? 'caller' : 'forwarded'
+  const seen =
+    call?.network === network &&
+    (side === 'caller'
+      ? (await listLinesOf(sql, account.id)).some((line) => line.id === call.lineId)
+      : call.forwardedTo === number && call.accountId === account.id)
+  if (!call || !seen) throw new AppError('not_found', 'There is no such call on this phone')
+  if (!(await findPhone(sql, network, number))?.power)
+    throw new AppError('invalid', `The phone ${number} is switched off`)
+  const after = afterAction(call, side, action, ctx.clock.now())
+  await saveEnds(ctx, sql, [after])
+  return after
+}
+
+/** A call's new state, and its event when that is its end. */
+export async function saveEnds(ctx: Ctx, sql: Sql, calls: readonly Call[]): Promise<void> {
+  for (const call of calls) {
+    await saveCall(sql, call)
+    sql.announce(SCREEN_TOPIC, call.network)
+  }
+  await appendEvents(sql, await callEvents(sql, calls))
+  if (calls.length > 0) ctx.failpoint('call.before_end')
+}
+
+/** The line's process has a call to watch. */
+export function wakeCalls(ctx: Ctx, call: Call): void {
+  ctx.wakes.wake(`calls:${call.lineId}`)
+}

@@ -1,0 +1,149 @@
+import { SCREEN_TOPIC } from '../../base/wakes.js'
+import type { Line } from '../../core/lines/line.js'
+import type { PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
+import type { Group, Outbound } from '../../drivers/contract.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { findGroups } from '../../storage/groups/groups.js'
+import { requireCurrent } from '../../storage/lines/lines.js'
+import { requireHandles } from '../../storage/messages/fences.js'
+import { insertGroupChange } from '../../storage/sim/group-changes.js'
+import {
+  findPhoneGroup,
+  findPhoneGroupFor,
+  insertPhoneGroup,
+  listOnTheWay,
+  listUntoldPhoneGroups,
+  lockPhoneGroup,
+  savePhoneGroup,
+  savePhoneGroupTold,
+} from '../../storage/sim/groups.js'
+import { insertPhoneMessages, type NewPhoneMessage } from '../../storage/sim/messages.js'
+import { listPhonesByEmail } from '../../storage/sim/phones.js'
+import type { Ctx } from '../ctx.js'
+import { inThisWorld } from './this-world.js'
+
+const UNTOLD_LIMIT = 256
+
+/** What the phones of a chat see of it. */
+export type ChatState = Pick<PhoneGroup, 'members' | 'name' | 'photoUrl'>
+
+/** The simulated network's group chats, as lines see them. */
+export function createGroupNetwork(ctx: Ctx) {
+  /** The chat of a group, if there is one: by the id the line was told, else by the group it was made for. */
+  async function findChat(line: Line, group: Group): Promise<PhoneGroup | undefined> {
+    const told = group.chatId === null ? undefined : await findPhoneGroup(ctx.db, group.chatId)
+    return told ?? findPhoneGroupFor(ctx.db, line.id, group.id)
+  }
+
+  async function makeChat(line: Line, group: Group): Promise<PhoneGroup> {
+    const owner = (await findGroups(ctx.db, [group.id])).get(group.id)
+    const chat: PhoneGroup = {
+      id: newChatId(ctx),
+      network: line.network,
+      accountId: owner?.accountId ?? line.accountId ?? '',
+      lineId: line.id,
+      lineNumber: line.number,
+      groupId: group.id,
+      name: group.name,
+      photoUrl: null,
+      members: group.members,
+      createdAt: ctx.clock.now(),
+      version: 1,
+    }
+    const isNew = await inThisWorld(
+      ctx.db.tx(async (sql) => {
+        const added = await insertPhoneGroup(sql, chat)
+        await requireCurrent(sql, [line])
+        if (added) await noteChange(ctx, sql, chat, line.number)
+        return added
+      }),
+    )
+    ctx.wakes.wake(`phones:${line.id}`)
+    return isNew ? chat : (await findPhoneGroupFor(ctx.db, line.id, group.id))!
+  }
+
+  return {
+    findChat,
+    makeChat,
+    /** The phones whose owner has this e-mail address. */
+    phonesAt: (network: string, email: string) => listPhonesByEmail(ctx.db, network, email),
+    chat: (id: string) => findPhoneGroup(ctx.db, id),
+    /** Changes a chat for everyone in it. `change` answers nothing when it is as wanted already. */
+    async changeChat(line: Line, id: string, change: (chat: PhoneGroup) => Partial<ChatState> | undefined) {
+      await ctx.db.tx(async (sql) => {
+        const chat = (await lockPhoneGroup(sql, id))!
+        const changes = change(chat)
+        if (!changes) return
+        const after = { ...chat, ...changes, version: chat.version + 1 }
+        await savePhoneGroup(sql, after)
+        await noteChange(ctx, sql, after, line.number)
+      })
+      ctx.wakes.wake(`phones:${line.id}`)
+    },
+    /** Takes a message for these phones of a chat. Resolves with the network's one id of it. */
+    async takeForChat(line: Line, message: Outbound, chat: PhoneGroup, phones: string[], latencyMs: number) {
+      const now = ctx.clock.now()
+      const providerId = ctx.newId().toUpperCase()
+      const rows = phones.map(
+        (phone): NewPhoneMessage => ({
+          network: line.network,
+          phone,
+          lineId: line.id,
+          lineNumber: line.number,
+          fromPhone: false,
+          providerId,
+          ref: message.ref,
+          handle: message.handle,
+          content: message.content,
+          mediaUrl: message.mediaUrl,
+          sendStyle: message.sendStyle,
+          replyTo: message.replyTo?.providerId ?? null,
+          extra: message.extra,
+          run: message.run,
+          chatId: chat.id,
+          sender: null,
+          service: message.service,
+          createdAt: now,
+          arrivedAt: null,
+          readAt: null,
+          dueAt: now + latencyMs,
+        }),
+      )
+      ctx.failpoint('carrier.before_take')
+      await inThisWorld(
+        ctx.db.write((sql) =>
+          Promise.all([
+            insertPhoneMessages(sql, rows),
+            requireHandles(sql, [message.handle]),
+            requireCurrent(sql, [line]),
+          ]),
+        ),
+      )
+      ctx.failpoint('carrier.after_take')
+      ctx.wakes.wake(`phones:${line.id}`)
+      return providerId
+    },
+    untold: (line: Line) => listUntoldPhoneGroups(ctx.db, line.id, UNTOLD_LIMIT),
+    told: (chat: PhoneGroup) => savePhoneGroupTold(ctx.db, chat),
+    onTheWay: (line: Line, providerId: string) => listOnTheWay(ctx.db, line.id, providerId),
+  }
+}
+
+/** The phones in a chat show what happens to it. */
+export async function noteChange(ctx: Ctx, sql: Sql, chat: PhoneGroup, actor: string): Promise<void> {
+  await insertGroupChange(sql, chat, actor, ctx.clock.now())
+  sql.announce(SCREEN_TOPIC, chat.network)
+}
+
+export function newChatId(ctx: Ctx): string {
+  return `chat-${ctx.newId()}`
+}
+
+/** A message to a group as if it were one: it is there when it is on every phone that is on. */
+export function asOne(messages: readonly PhoneMessage[]): PhoneMessage | undefined {
+  const [first] = messages
+  if (!first || messages.length === 1) return first
+  const onTheWay = messages.some((message) => message.arrivedAt === null && message.dueAt !== null)
+  const arrivals = messages.flatMap((message) => message.arrivedAt ?? [])
+  return { ...first, arrivedAt: onTheWay || arrivals.length === 0 ? null : Math.max(...arrivals) }
+}

@@ -1,0 +1,138 @@
+import { SCREEN_TOPIC } from '../../base/wakes.js'
+import type { Account } from '../../core/accounts/account.js'
+import { networkOf } from '../../core/accounts/account.js'
+import { boundedPattern, type Found } from '../../core/bounded-pattern.js'
+import { AppError } from '../../core/errors.js'
+import { extractCode, extractLink } from '../../core/sim/extract.js'
+import type { PhoneMessage } from '../../core/sim/phone.js'
+import { listPhoneMessages } from '../../storage/sim/messages.js'
+import type { Ctx } from '../ctx.js'
+
+/** Waiting for a message on a phone, and taking out of it what a test needs. */
+
+export type Extraction = 'otp' | 'link' | 'regex'
+
+export interface Wanted {
+  after: number
+  fromPhone: boolean
+  match?: string
+  extract?: Extraction
+  /** A test run. */
+  run?: string | undefined
+}
+
+export interface Catch {
+  message: PhoneMessage
+  extracted: string | null
+}
+
+/** How many of the newest messages are looked at. */
+export const LOOKED_AT = 200
+/** Waiting requests of one account at one process. */
+const MAX_WAITING = 200
+/** Wake-ups may be lost. Machine time, as all waiting here: a world whose clock stands must not keep anybody. */
+const LOOK_AGAIN_MS = 1000
+
+export function createInboxWatch(ctx: Ctx) {
+  const waiting = new Map<string, Set<() => void>>()
+  let closing = false
+
+  /** Counts a waiting request in; the answer counts it out. */
+  function admit(accountId: string, end: () => void): () => void {
+    const others = waiting.get(accountId) ?? new Set()
+    if (others.size >= MAX_WAITING)
+      throw new AppError('rate_limited', `At most ${MAX_WAITING} requests of an account may wait at once`)
+    waiting.set(accountId, others.add(end))
+    return () => {
+      others.delete(end)
+      if (others.size === 0) waiting.delete(accountId)
+    }
+  }
+
+  return {
+    /** Resolves with the newest message that is wanted, as soon as there is one; with undefined when time is over. */
+    async find(
+      account: Account,
+      number: string,
+      wanted: Wanted,
+      waitMs: number,
+      onGone: (end: () => void) => void,
+    ): Promise<Catch | undefined> {
+      const network = networkOf(account)
+      const judge = judgeOf(wanted)
+      const look = async () => {
+        const owner = { network, accountId: account.id, now: ctx.clock.now() }
+        const { fromPhone, run } = wanted
+        const options = { fromPhone, newestFirst: true, ...(run === undefined ? {} : { run }) }
+        return judge(await listPhoneMessages(ctx.db, owner, number, wanted.after, LOOKED_AT, options))
+      }
+      if (waitMs === 0 || closing) return look()
+
+      let over = false
+      let news = true
+      let wake = () => {}
+      const nudge = () => {
+        news = true
+        wake()
+      }
+      const end = () => {
+        over = true
+        wake()
+      }
+      const discharge = admit(account.id, end)
+      const unsubscribe = ctx.wakes.on(SCREEN_TOPIC, (which) => {
+        if (which === network) nudge()
+      })
+      const timeout = setTimeout(end, waitMs)
+      const again = setInterval(nudge, LOOK_AGAIN_MS)
+      onGone(end)
+      try {
+        for (;;) {
+          // Before looking: what comes meanwhile is looked at again.
+          const last = over
+          news = false
+          const found = await look()
+          if (found || last) return found
+          if (!news && !over) await new Promise<void>((resolve) => (wake = resolve))
+        }
+      } finally {
+        clearTimeout(timeout)
+        clearInterval(again)
+        unsubscribe()
+        discharge()
+      }
+    },
+    /** Nobody waits any more. */
+    close() {
+      closing = true
+      for (const ends of waiting.values()) for (const end of ends) end()
+    },
+  }
+}
+
+/** Looks into each message once: what is extracted of one that is wanted (null: nothing was to be), or undefined. */
+function judgeOf({ match, extract }: Wanted) {
+  if (extract === 'regex' && match === undefined)
+    throw new AppError('invalid', 'missing required parameter: match (extract=regex takes its first group)')
+  const search = match === undefined ? undefined : boundedPattern('match', match)
+  const known = new Map<number, string | null | undefined>()
+
+  function judge(content: string, found: Found | null | undefined): string | null | undefined {
+    if (found === null) return undefined
+    if (extract === 'regex') return found!.group ?? found!.whole
+    if (extract === 'otp') return extractCode(content) ?? undefined
+    if (extract === 'link') return extractLink(content) ?? undefined
+    return null
+  }
+
+  return (messages: readonly PhoneMessage[]): Catch | undefined => {
+    const unknown = messages.filter(({ id }) => !known.has(id))
+    const found = unknown.length > 0 ? search?.(unknown.map(({ content }) => content)) : undefined
+    for (const [i, { id, content }] of unknown.entries()) known.set(id, judge(content, found?.[i]))
+    for (const message of messages) {
+      const extracted = known.get(message.id)
+      if (extracted !== undefined) return { message, extracted }
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,191 @@
+import { formatTime } from '../../base/time.js'
+import { type Account, networkOf } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import type { Line } from '../../core/lines/line.js'
+import { type PhonePlace, type SharedPlace, shareDuration } from '../../core/sim/location.js'
+import type { LocationShare } from '../../drivers/contract.js'
+import type { Sql } from '../../storage/engine/db.js'
+import {
+  deletePhoneLocation,
+  listLocationsOfPhone,
+  listPhoneLocations,
+  savePhoneLocation,
+  takeLocationRequest,
+} from '../../storage/sim/locations.js'
+import { findPhone } from '../../storage/sim/phones.js'
+import type { UsableLine } from '../accounts/directory.js'
+import type { Ctx } from '../ctx.js'
+import { putOnNetwork, requireSimulatedLine } from './phones.js'
+
+/** The network's part in sharing places: what a line may see of its phones. */
+export function createLocationNetwork(ctx: Ctx) {
+  return {
+    async places(line: Line, number: string | null): Promise<LocationShare[]> {
+      const shares = await listPhoneLocations(ctx.db, line.id, number, ctx.clock.now())
+      return shares.map(toLocationShare)
+    },
+    onPlaces: (line: Line, handler: () => void) => ctx.wakes.on(`phone-places:${line.id}`, handler),
+  }
+}
+
+function toLocationShare({ phone, place, at, expiresAt }: SharedPlace): LocationShare {
+  if (!place) return { number: phone, state: 'shared_no_fix_yet', location: null }
+  const location = { ...place, at, expiresAt, refreshError: null }
+  return { number: phone, state: 'shared_with_fix', location }
+}
+
+/** Something changed in what phones share with these lines. */
+export function wakePlaces(ctx: Ctx, lineIds: readonly string[]): void {
+  for (const lineId of new Set(lineIds)) ctx.wakes.wake(`phone-places:${lineId}`)
+}
+
+export interface Sharing {
+  /** null: the phone does not know yet where it is. */
+  place: PhonePlace | null
+  expiresInMs: number | null
+}
+
+/**
+ * A person shares their place with a line, or changes how. Where it begins, and a place is known, the line gets a
+ * message about it.
+ */
+export async function shareFromPhone(
+  ctx: Ctx,
+  sql: Sql,
+  to: UsableLine,
+  number: string,
+  sharing: Sharing,
+): Promise<SharedPlace> {
+  await requireSharer(sql, to, number)
+  const [before] = await listPhoneLocations(sql, to.line.id, number, ctx.clock.now())
+  const share = newShare(ctx, to, number, sharing)
+  await savePhoneLocation(sql, share)
+  if (share.place && !before?.place) await tellLine(ctx, sql, to, share, sharing.expiresInMs)
+  return share
+}
+
+/** A person says yes to a line's request. There has to be one on the phone, and it is answered once. */
+export async function acceptRequest(
+  ctx: Ctx,
+  sql: Sql,
+  to: UsableLine,
+  number: string,
+  sharing: Sharing & { place: PhonePlace },
+): Promise<SharedPlace> {
+  if (!(await takeLocationRequest(sql, to.line.id, number, ctx.clock.now()))) {
+    throw new AppError(
+      'not_found',
+      `The phone ${number} has no open location request from ${to.line.number}. POST /api/request-location sends one.`,
+    )
+  }
+  const share = newShare(ctx, to, number, sharing)
+  await savePhoneLocation(sql, share)
+  await tellLine(ctx, sql, to, share, sharing.expiresInMs)
+  return share
+}
+
+/** A person moves: those of these lines that they share with see it. */
+export async function movePhone(
+  ctx: Ctx,
+  sql: Sql,
+  lines: ReadonlyMap<string, UsableLine>,
+  phone: { network: string; number: string },
+  moved: Partial<PhonePlace> & Pick<PhonePlace, 'latitude' | 'longitude'>,
+): Promise<SharedPlace[]> {
+  const now = ctx.clock.now()
+  const shares: SharedPlace[] = []
+  for (const before of await listLocationsOfPhone(sql, phone.network, phone.number, now)) {
+    const line = lines.get(before.lineId)
+    if (!line) continue
+    // Altitude and address belong to the old place; what kind of fix it is stays.
+    const locationType = before.place?.locationType ?? 'live'
+    const place = { accuracy: null, altitude: null, address: null, locationType, ...moved }
+    const share = { ...before, place, at: now }
+    await savePhoneLocation(sql, share)
+    shares.push(share)
+    const left = share.expiresAt === null ? null : share.expiresAt - now
+    if (!before.place) await tellLine(ctx, sql, line, share, left)
+  }
+  if (shares.length === 0) throw notSharing(phone.number)
+  return shares
+}
+
+/** A person stops sharing with a line. */
+export async function stopSharing(ctx: Ctx, sql: Sql, to: UsableLine, number: string): Promise<void> {
+  const [share] = await listPhoneLocations(sql, to.line.id, number, ctx.clock.now())
+  if (!share) throw notSharing(number)
+  await deletePhoneLocation(sql, to.line.id, number)
+}
+
+/** What a phone shares with the lines of this account, by the line's number. */
+export async function sharesOfPhone(
+  ctx: Ctx,
+  account: Account,
+  number: string,
+): Promise<{ line: string; share: SharedPlace }[]> {
+  const lines = await simulatedLines(ctx, account)
+  const shares = await listLocationsOfPhone(ctx.db, networkOf(account), number, ctx.clock.now())
+  return shares.flatMap((share) => {
+    const line = lines.get(share.lineId)
+    return line ? [{ line: line.line.number, share }] : []
+  })
+}
+
+function newShare(ctx: Ctx, { line }: UsableLine, phone: string, sharing: Sharing): SharedPlace {
+  const at = ctx.clock.now()
+  return {
+    lineId: line.id,
+    phone,
+    network: line.network,
+    place: sharing.place,
+    at,
+    expiresAt: sharing.expiresInMs === null ? null : at + sharing.expiresInMs,
+  }
+}
+
+function tellLine(
+  ctx: Ctx,
+  sql: Sql,
+  to: UsableLine,
+  share: SharedPlace,
+  durationMs: number | null,
+): Promise<unknown> {
+  const { latitude, longitude, accuracy, altitude } = share.place!
+  const location = {
+    latitude,
+    longitude,
+    ...(accuracy === null ? {} : { accuracy }),
+    ...(altitude === null ? {} : { altitude }),
+    duration: shareDuration(durationMs),
+    timestamp: formatTime(share.at),
+  }
+  const text = { content: '', mediaUrl: '', replyTo: null, extra: { location } }
+  return putOnNetwork(ctx, sql, to, share.phone, text)
+}
+
+/** The simulated lines of an account, by id. */
+export async function simulatedLines(ctx: Ctx, account: Account): Promise<Map<string, UsableLine>> {
+  const lines = [...(await ctx.directory.linesOf(account.id)).values()]
+  return new Map(
+    lines.filter(({ line }) => line.driver === 'simulator').map((one) => [one.line.id, one] as const),
+  )
+}
+
+/** Shared lines as well: they get the messages, though nobody may look places up there. */
+export async function requireFindMyLine(ctx: Ctx, account: Account, to: string): Promise<UsableLine> {
+  const usable = await requireSimulatedLine(ctx, ctx.db, account, 'to', to)
+  if (!usable.capabilities.location)
+    throw new AppError('invalid', `to: nobody can share a location with ${to}, it is no Mac line`)
+  return usable
+}
+
+/** A phone that nobody has heard of yet is one with all abilities. */
+async function requireSharer(sql: Sql, { line }: UsableLine, number: string): Promise<void> {
+  const phone = await findPhone(sql, line.network, number)
+  if (phone && !phone.imessage)
+    throw new AppError('invalid', `The phone ${number} has no iMessage and cannot share its location`)
+}
+
+function notSharing(number: string): AppError {
+  return new AppError('not_found', `The phone ${number} does not share its location there`)
+}

@@ -1,0 +1,264 @@
+import { SCREEN_TOPIC } from '../../base/wakes.js'
+import { type Account, networkOf } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import type { Line } from '../../core/lines/line.js'
+import type { MessageExtra } from '../../core/messages/extra.js'
+import { defaultPhone, type Phone, servicesOf } from '../../core/sim/phone.js'
+import type { Outbound } from '../../drivers/contract.js'
+import type { Sql, Writes } from '../../storage/engine/db.js'
+import { listLinesOf, requireCurrent } from '../../storage/lines/lines.js'
+import { requireHandles } from '../../storage/messages/fences.js'
+import { insertLocationRequests } from '../../storage/sim/locations.js'
+import {
+  findLatestRun,
+  findNextDue,
+  insertPhoneMessages,
+  listDuePhoneMessages,
+  listPhoneMessages,
+  listPhoneMessagesByRef,
+  type NewPhoneMessage,
+  releaseWaiting,
+  savePhoneRead,
+} from '../../storage/sim/messages.js'
+import { findPhone, insertPhones, savePhone } from '../../storage/sim/phones.js'
+import type { UsableLine } from '../accounts/directory.js'
+import { createBatch } from '../batch.js'
+import type { Ctx } from '../ctx.js'
+import { asOne, createGroupNetwork } from './groups.js'
+import { inThisWorld, linesOf } from './this-world.js'
+
+/**
+ * The simulated telephone network: phones, what is on its way to them, and what they send. It keeps its own
+ * books, as a carrier does, so that it can be asked later what became of a message.
+ */
+export function createPhoneNetwork(ctx: Ctx) {
+  const deliveries = createBatch<Delivery, string>((items) => take(ctx, items))
+  const newcomers = createBatch<Newcomer, Phone>(async (items) => {
+    const phones = items.map(({ phone }) => phone)
+    const write = (sql: Writes) =>
+      Promise.all([insertPhones(sql, phones), requireCurrent(sql, linesOf(items))])
+    await inThisWorld(ctx.db.write(write))
+    return phones
+  })
+  return {
+    /** A phone that this line writes to: there is one behind every number. */
+    async phone(line: Line, number: string): Promise<Phone> {
+      const phone = await findPhone(ctx.db, line.network, number)
+      return phone ?? newcomers.add({ line, phone: defaultPhone(line.network, number, ctx.clock.now()) })
+    },
+    /** Takes a message for a phone. Resolves with the network's id once it is in its books. */
+    take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
+    find: async (ref: string) => asOne(await listPhoneMessagesByRef(ctx.db, ref)),
+    ...createGroupNetwork(ctx),
+    due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
+    nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
+    session: () => ctx.newId(),
+    onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
+  }
+}
+
+interface Newcomer {
+  line: Line
+  phone: Phone
+}
+
+interface Delivery {
+  line: Line
+  message: Outbound
+  latencyMs: number
+}
+
+export type PhoneNetwork = ReturnType<typeof createPhoneNetwork>
+
+async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
+  const now = ctx.clock.now()
+  const rows = items.map(
+    ({ line, message, latencyMs }): NewPhoneMessage => ({
+      network: line.network,
+      phone: message.to,
+      lineId: line.id,
+      lineNumber: line.number,
+      fromPhone: false,
+      providerId: ctx.newId().toUpperCase(),
+      ref: message.ref,
+      handle: message.handle,
+      content: message.content,
+      mediaUrl: message.mediaUrl,
+      sendStyle: message.sendStyle,
+      replyTo: message.replyTo?.providerId ?? null,
+      replyToPart: message.replyTo?.partIndex ?? null,
+      extra: message.extra,
+      run: message.run,
+      chatId: null,
+      sender: null,
+      service: message.service,
+      createdAt: now,
+      arrivedAt: null,
+      readAt: null,
+      dueAt: now + latencyMs,
+    }),
+  )
+  ctx.failpoint('carrier.before_take')
+  const requests = rows
+    .filter((row) => row.extra?.requestsLocation)
+    .map(({ lineId, phone, ref }) => ({ lineId, phone, ref: ref! }))
+  const write = (sql: Writes) =>
+    Promise.all([
+      insertPhoneMessages(sql, rows),
+      insertLocationRequests(sql, requests),
+      requireHandles(
+        sql,
+        rows.map((row) => row.handle!),
+      ),
+      requireCurrent(sql, linesOf(items)),
+    ])
+  await inThisWorld(ctx.db.write(write))
+  ctx.failpoint('carrier.after_take')
+  wakePhoneLines(ctx, [...new Set(rows.map((row) => row.lineId))])
+  return rows.map((row) => row.providerId)
+}
+
+/** Switches of a phone. Turning it on lets everything arrive that waited for it, on the lines it tells. */
+export async function setPhone(
+  ctx: Ctx,
+  sql: Sql,
+  network: string,
+  number: string,
+  changes: Partial<Phone>,
+): Promise<{ phone: Phone; lines: string[] }> {
+  const now = ctx.clock.now()
+  const before = (await findPhone(sql, network, number)) ?? defaultPhone(network, number, now)
+  const phone = { ...before, ...changes, network, number }
+  await savePhone(sql, phone)
+  sql.announce(SCREEN_TOPIC, network)
+  return { phone, lines: phone.power ? await releaseWaiting(sql, network, number, now) : [] }
+}
+
+/** There is something on the way on these lines. */
+export function wakePhoneLines(ctx: Ctx, lines: readonly string[]): void {
+  for (const lineId of lines) ctx.wakes.wake(`phones:${lineId}`)
+}
+
+export async function requireSimulatedLine(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  field: string,
+  number: string,
+): Promise<UsableLine> {
+  // Not from the directory: it may have to look outside this transaction.
+  const line = (await listLinesOf(sql, account.id)).find((one) => one.number === number)
+  if (line?.driver !== 'simulator') {
+    throw new AppError(
+      'invalid',
+      `${field}: ${number} is not a simulated line of this account. GET /admin/lines lists them.`,
+    )
+  }
+  return { line, capabilities: ctx.drivers.get(line.driver)!.capabilities(line.config) }
+}
+
+export interface PhoneText {
+  to: string
+  content: string
+  mediaUrl: string
+  replyTo: string | null
+  /** The part of it that is meant. */
+  replyToPart?: number | null
+  /** An effect, which only iMessage carries. */
+  sendStyle?: string
+  /** Of a tapback, a card or a place. */
+  extra?: MessageExtra
+  /** The test run; without it that of the conversation. */
+  run?: string | undefined
+}
+
+/** The line a person writes to, and the phone they hold, which must be on. */
+export async function requireSender(ctx: Ctx, sql: Sql, account: Account, number: string, to: string) {
+  const usable = await requireSimulatedLine(ctx, sql, account, 'to', to)
+  return { ...usable, phone: await requirePower(ctx, sql, usable, number) }
+}
+
+async function requirePower(ctx: Ctx, sql: Sql, { line }: UsableLine, number: string): Promise<Phone> {
+  const phone =
+    (await findPhone(sql, line.network, number)) ?? (await setPhone(ctx, sql, line.network, number, {})).phone
+  if (!phone.power)
+    throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
+  return phone
+}
+
+/** A person types on a phone. The network carries the text to its line until the line has stored it. */
+export async function textFromPhone(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+  text: PhoneText,
+): Promise<NewPhoneMessage> {
+  const usable = await requireSimulatedLine(ctx, sql, account, 'to', text.to)
+  return putOnNetwork(ctx, sql, usable, number, text)
+}
+
+/** The same for a line that is known already. */
+export async function putOnNetwork(
+  ctx: Ctx,
+  sql: Sql,
+  usable: UsableLine,
+  number: string,
+  text: Omit<PhoneText, 'to'>,
+): Promise<NewPhoneMessage> {
+  const { line, capabilities } = usable
+  const phone = await requirePower(ctx, sql, usable, number)
+  const now = ctx.clock.now()
+  const run = text.run ?? (await findLatestRun(sql, line.network, number, line.id)) ?? phone.run
+  const service = servicesOf(phone).find((one) => capabilities.services.includes(one)) ?? 'SMS'
+  const message: NewPhoneMessage = {
+    network: phone.network,
+    phone: number,
+    lineId: line.id,
+    lineNumber: line.number,
+    fromPhone: true,
+    providerId: ctx.newId().toUpperCase(),
+    ref: null,
+    handle: null,
+    content: text.content,
+    mediaUrl: text.mediaUrl,
+    sendStyle: service === 'iMessage' ? (text.sendStyle ?? '') : '',
+    replyTo: text.replyTo,
+    replyToPart: text.replyToPart ?? null,
+    extra: text.extra ?? null,
+    run,
+    chatId: null,
+    sender: null,
+    service,
+    createdAt: now,
+    arrivedAt: null,
+    readAt: null,
+    dueAt: now,
+  }
+  await insertPhoneMessages(sql, [message])
+  sql.announce(SCREEN_TOPIC, phone.network)
+  return message
+}
+
+/** A person looks at a phone: everything on its screen is read. Tells what was unread, and what its senders hear. */
+export async function readOnPhone(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+): Promise<{ unread: number; receipts: { lineId: string; providerId: string; at: number }[] }> {
+  const at = ctx.clock.now()
+  const owner = { network: networkOf(account), accountId: account.id, now: at }
+  const phone = await findPhone(sql, owner.network, number)
+  if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
+  const unread = (await listPhoneMessages(sql, owner, number, 0, 10_000)).filter(
+    (m) => !m.fromPhone && m.readAt === null,
+  )
+  for (const message of unread) await savePhoneRead(sql, message.id, at)
+  if (unread.length > 0) sql.announce(SCREEN_TOPIC, owner.network)
+  const told = phone.readReceipts ? unread.filter((message) => message.service !== 'SMS') : []
+  return {
+    unread: unread.length,
+    receipts: told.map(({ lineId, providerId }) => ({ lineId, providerId, at })),
+  }
+}

@@ -1,0 +1,205 @@
+import { SCREEN_TOPIC } from '../../base/wakes.js'
+import { type Account, networkOf } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import type { Line } from '../../core/lines/line.js'
+import { balloonBundleId, isInboundCard } from '../../core/messages/app-card.js'
+import type { MessageExtra } from '../../core/messages/extra.js'
+import { parseReaction, tapbackText } from '../../core/messages/reaction.js'
+import type { PhoneMessage, PhoneReaction } from '../../core/sim/phone.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { findLatestWith } from '../../storage/insight/conversations.js'
+import { isOnPhone, type NewPhoneMessage } from '../../storage/sim/messages.js'
+import {
+  deleteReaction,
+  listCopies,
+  listTypingLines,
+  saveReaction,
+  saveReadByLine,
+  saveTyping,
+} from '../../storage/sim/presence.js'
+import type { Ctx } from '../ctx.js'
+import { ownerOf } from '../messages/inbound/owner.js'
+import { textToChat } from './group-acts.js'
+import { requireSender, textFromPhone } from './phones.js'
+
+/** The network's books of tapbacks, typing and reading, for lines. */
+export function createPresenceBooks(ctx: Ctx) {
+  return {
+    copies: (network: string, providerId: string) => listCopies(ctx.db, network, providerId),
+    async react(
+      line: Line,
+      message: PhoneMessage,
+      { remove, ...given }: { partIndex: number; reaction: string; remove: boolean },
+    ): Promise<void> {
+      const reaction = { ...given, providerId: message.providerId, by: line.number, at: ctx.clock.now() }
+      await ctx.db.tx((sql) => keepReaction(sql, line.network, reaction, remove))
+    },
+    async setTyping(line: Line, phone: string, forMs: number): Promise<void> {
+      const until = ctx.clock.now() + forMs
+      await ctx.db.tx(async (sql) => {
+        await saveTyping(sql, { network: line.network, phone, lineId: line.id, fromPhone: false, until })
+        sql.announce(SCREEN_TOPIC, line.network)
+      })
+      // A screen that nobody looks at again would show the dots for ever.
+      if (forMs > 0) ctx.clock.after(forMs, () => ctx.wakes.wake(SCREEN_TOPIC, line.network))
+    },
+    async markRead(line: Line, phone: string): Promise<void> {
+      await ctx.db.tx(async (sql) => {
+        await saveReadByLine(sql, line.id, phone, ctx.clock.now())
+        sql.announce(SCREEN_TOPIC, line.network)
+      })
+    },
+  }
+}
+
+async function keepReaction(
+  sql: Sql,
+  network: string,
+  reaction: PhoneReaction,
+  remove: boolean,
+): Promise<void> {
+  if (remove) await deleteReaction(sql, network, reaction)
+  else await saveReaction(sql, network, reaction)
+  sql.announce(SCREEN_TOPIC, network)
+}
+
+/** Numbers of this account's lines that are typing to a phone now. */
+export async function typingLines(ctx: Ctx, account: Account, phone: string): Promise<string[]> {
+  const typing = new Set(await listTypingLines(ctx.db, networkOf(account), phone, ctx.clock.now()))
+  if (typing.size === 0) return []
+  const lines = [...(await ctx.directory.linesOf(account.id)).values()].filter(({ line }) =>
+    typing.has(line.id),
+  )
+  const seen = await Promise.all(
+    // Another member of a shared line may be the one who types: then this account has nothing to see.
+    lines.map(
+      ({ line }) => line.kind === 'dedicated' || findLatestWith(ctx.db, account.id, phone, [line.id]),
+    ),
+  )
+  return lines.filter((_, index) => seen[index]).map(({ line }) => line.number)
+}
+
+/** A message on this phone's screen, as this account may see it. */
+async function requireOnPhone(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+  id: string,
+): Promise<PhoneMessage> {
+  const message = (await listCopies(sql, networkOf(account), id)).find(({ phone }) => phone === number)
+  if (!message || !(await isOnPhone(sql, account.id, message, ctx.clock.now())))
+    throw new AppError('not_found', `There is no message ${id} on the phone ${number}`)
+  return message
+}
+
+/** A person holds a finger on a message. The tapback goes to the line as the text it is. */
+export async function reactOnPhone(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+  input: { id: string; reaction: string; partIndex: number },
+): Promise<NewPhoneMessage> {
+  const parsed = parseReaction(input.reaction)
+  if (!parsed)
+    throw new AppError(
+      'invalid',
+      'reaction: must be one of the six names or one emoji, with - before it to take it away',
+    )
+  const target = await requireOnPhone(ctx, sql, account, number, input.id)
+  const { reaction, remove } = parsed
+  const { providerId } = target
+  const mark = { providerId, partIndex: input.partIndex, reaction, by: number, at: ctx.clock.now() }
+  const text = {
+    to: target.lineNumber,
+    content: tapbackText(parsed, target),
+    mediaUrl: '',
+    replyTo: null,
+    extra: { reaction: { providerId, partIndex: input.partIndex, reaction, removed: remove } },
+  }
+  const sent = target.chatId
+    ? await textToChat(ctx, sql, account, number, target.chatId, text)
+    : await textFromPhone(ctx, sql, account, number, text)
+  await keepReaction(sql, networkOf(account), mark, remove)
+  return sent
+}
+
+/** Never, for somebody who types until they stop. */
+const OPEN_END = Number.MAX_SAFE_INTEGER
+
+/** A person starts or stops typing. The line's account hears of a change, once. */
+export async function typeOnPhone(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+  input: { to: string; typing: boolean },
+): Promise<void> {
+  const { line, phone } = await requireSender(ctx, sql, account, number, input.to)
+  const now = ctx.clock.now()
+  const before = await saveTyping(sql, {
+    network: phone.network,
+    phone: number,
+    lineId: line.id,
+    fromPhone: true,
+    until: input.typing ? OPEN_END : now,
+  })
+  const accountId = await ownerOf(sql, line, number)
+  if (!accountId || before > now === input.typing) return
+  await appendEvents(sql, [
+    {
+      accountId,
+      type: 'typing.changed',
+      subject: number,
+      at: now,
+      data: { contact: number, lineId: line.id, lineNumber: line.number, isTyping: input.typing },
+    },
+  ])
+}
+
+export interface PhoneCard {
+  /** The card on the phone that is answered: its extension and session go on. */
+  card: string | null
+  to: string | null
+  url: string
+  extensionBundleId: string | null
+  teamId: string | null
+  sessionIdentifier: string | null
+}
+
+/** A person's extension puts a state of a card into the conversation: an answer to one, or a first one. */
+export async function cardFromPhone(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  number: string,
+  input: PhoneCard,
+): Promise<NewPhoneMessage> {
+  const answered = input.card ? await requireOnPhone(ctx, sql, account, number, input.card) : undefined
+  const before = answered?.extra?.appCard
+  if (answered && !before) throw new AppError('invalid', 'card: this message is no App Card')
+  const to = answered?.lineNumber ?? input.to
+  const extensionBundleId = input.extensionBundleId ?? before?.extensionBundleId
+  const teamId = input.teamId ?? before?.teamId
+  if (!to || !extensionBundleId || !teamId)
+    throw new AppError('invalid', 'missing required parameter: card (or to, extensionBundleId and teamId)')
+  const extra: MessageExtra = {
+    appCard: {
+      balloonBundleId: isInboundCard(before)
+        ? before.balloonBundleId
+        : balloonBundleId(teamId, extensionBundleId),
+      extensionBundleId,
+      teamId,
+      sessionIdentifier: before?.sessionIdentifier ?? input.sessionIdentifier ?? ctx.newId().toUpperCase(),
+      url: input.url,
+      revision: 0,
+    },
+  }
+  const text = { to, content: '', mediaUrl: '', replyTo: null, extra }
+  const sent = await textFromPhone(ctx, sql, account, number, text)
+  if (sent.service !== 'iMessage')
+    throw new AppError('invalid', `The phone ${number} is not on iMessage, and cards need it`)
+  return sent
+}

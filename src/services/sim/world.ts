@@ -1,0 +1,150 @@
+import { ACCESS_TOPIC, RESET_TOPIC } from '../../base/wakes.js'
+import { type Account, networkOf } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import { DEFAULT_SETTINGS } from '../../core/lines/line.js'
+import { findKey } from '../../storage/accounts/accounts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { findLineEver, saveLine } from '../../storage/lines/lines.js'
+import { deleteMedia, listMediaOf } from '../../storage/media/media.js'
+import { HOLDS_TOPIC } from '../../storage/messages/holds.js'
+import { SCHEDULE_TOPIC } from '../../storage/messages/schedule.js'
+import { FAULTS_TOPIC } from '../../storage/sim/faults.js'
+import {
+  deleteWorld,
+  fenceLines,
+  findWorldLines,
+  freeLines,
+  lockEvents,
+  outlastTransactions,
+  reviveLine,
+  skipFeed,
+  type WorldScope,
+} from '../../storage/sim/world.js'
+import {
+  announceWebhooks,
+  deleteWebhooksOf,
+  lockWebhooks,
+  saveWebhookSettings,
+} from '../../storage/webhooks/webhooks.js'
+import { DEFAULT_WORLD, seedPhones } from '../accounts/default-world.js'
+import type { Ctx } from '../ctx.js'
+import { linesChanged } from '../lines/lines.js'
+import { PARTS_TOPIC } from '../messages/inbound/parts.js'
+import { VERIFY_TOPIC } from '../verify/ends.js'
+
+/** A simulated world that is about to be begun anew. */
+export interface FencedWorld {
+  account: Account
+  scope: WorldScope
+  /** All of its lines, those that others use among them. */
+  lines: readonly string[]
+}
+
+const DEADLOCK = '40P01'
+const TRIES = 5
+
+/** What touches every table of a world meets others that take some of them in another order: PostgreSQL ends one. */
+export async function despiteDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+  for (let left = TRIES; ; left--) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== DEADLOCK || left === 1) throw error
+    }
+  }
+}
+
+export function requireSimulated<L extends { simulated: boolean }>(lines: L): L {
+  if (!lines.simulated)
+    throw new AppError(
+      'conflict',
+      'This account has or had a line that is not simulated, and what went over it happened. Use a test key, whose world is always simulated.',
+    )
+  return lines
+}
+
+/**
+ * What is under way in an account's world writes nothing any more once this has resolved. Whoever drives its lines
+ * begins anew, as after a restart.
+ */
+export async function fenceWorld(ctx: Ctx, account: Account): Promise<FencedWorld> {
+  const { own, joint } = requireSimulated(await findWorldLines(ctx.db, account.id))
+  const lines = [...own, ...joint]
+  // On SQLite the one transaction that does it all is fence enough.
+  if (ctx.db.engine === 'postgres') {
+    await ctx.db.tx((sql) => fenceLines(sql, lines))
+    await outlastTransactions(ctx.db)
+  }
+  return { account, lines, scope: { accountId: account.id, network: networkOf(account), lines: own } }
+}
+
+/** The world as it began. Answers the media that is gone with it, whose bytes go after the commit. */
+export async function resetWorld(
+  ctx: Ctx,
+  sql: Sql,
+  world: FencedWorld,
+  keep: { webhooks: boolean },
+): Promise<string[]> {
+  const { account, scope } = world
+  await clearWorld(sql, world)
+  const media = await removeMedia(ctx, sql, account)
+  if (!keep.webhooks) await removeWebhooks(sql, account.id)
+  await freeLines(sql, scope.lines)
+  await seedAgain(ctx, sql, account, scope)
+  const at = ctx.clock.now()
+  await appendEvents(sql, [{ accountId: account.id, type: 'world.reset', subject: account.id, at, data: {} }])
+  await skipFeed(sql, account.id)
+  announceNewWorld(sql, account)
+  return media
+}
+
+/** An empty world. */
+export async function clearWorld(sql: Sql, { account, scope, lines }: FencedWorld): Promise<void> {
+  await fenceLines(sql, lines)
+  await lockEvents(sql, account.id)
+  await deleteWorld(sql, scope)
+}
+
+async function removeMedia(ctx: Ctx, sql: Sql, account: Account): Promise<string[]> {
+  const media = await listMediaOf(sql, account.id)
+  await deleteMedia(sql, media)
+  await ctx.blobs.drop(sql, media)
+  return media
+}
+
+export function announceNewWorld(sql: Sql, account: Account): void {
+  sql.announce(RESET_TOPIC, account.id)
+  // Whatever has its time: what is due now may be something else.
+  for (const topic of [HOLDS_TOPIC, SCHEDULE_TOPIC, VERIFY_TOPIC, PARTS_TOPIC]) sql.announce(topic, '')
+  sql.announce(FAULTS_TOPIC, account.id)
+  sql.announce(ACCESS_TOPIC, '')
+}
+
+/** Afterwards, however that went. Resolves when the lines are driven in the world that there is now. */
+export async function enterNewWorld(ctx: Ctx, media: readonly string[]): Promise<void> {
+  linesChanged(ctx)
+  await Promise.all([ctx.lines.tended(), ctx.holds.load(), ctx.blobs.dropped(media)])
+}
+
+async function removeWebhooks(sql: Sql, accountId: string): Promise<void> {
+  await lockWebhooks(sql, accountId)
+  await deleteWebhooksOf(sql, accountId)
+  await saveWebhookSettings(sql, accountId, null)
+  announceWebhooks(sql, accountId)
+}
+
+/** The default world has phones from the start, and its lines are as they were made. */
+async function seedAgain(ctx: Ctx, sql: Sql, account: Account, { lines }: WorldScope): Promise<void> {
+  const { live, test } = DEFAULT_WORLD.keys
+  const key = await findKey(sql, account.world === 'live' ? live.id : test.id)
+  if (key?.accountId !== account.id) return
+  await seedPhones(ctx, sql, account)
+  const seeded: readonly string[] = [DEFAULT_WORLD.line, DEFAULT_WORLD.sharedLine]
+  for (const id of lines) {
+    const line = await findLineEver(sql, id)
+    if (!line || !seeded.includes(line.number)) continue
+    await reviveLine(sql, id)
+    await saveLine(sql, { ...line, ...DEFAULT_SETTINGS, config: {}, ...ctx.seed })
+  }
+}

@@ -1,0 +1,230 @@
+import type { Account } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import {
+  codeOf,
+  type Hosted,
+  pick,
+  type Verification,
+  type VerifyService,
+  verificationEvent,
+} from '../../core/verify/verification.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import {
+  cancelVerification,
+  cancelVerificationsOf,
+  findHostedVerification,
+  findVerification,
+  findVerifyService,
+  insertVerification,
+  insertVerifyService,
+  listVerifications,
+  removeVerifyService,
+  type VerificationPage,
+} from '../../storage/verify/verifications.js'
+import type { UsableLine } from '../accounts/directory.js'
+import type { Ctx } from '../ctx.js'
+import { expireVerificationsDue, VERIFY_TOPIC } from './ends.js'
+
+export type NewVerifyService = Pick<
+  VerifyService,
+  'friendlyName' | 'codeLength' | 'ttlSeconds' | 'useCustomerLines'
+>
+
+export async function createVerifyService(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  input: NewVerifyService,
+): Promise<VerifyService> {
+  const service = { ...input, sid: newSid(ctx, 'SV'), accountId: account.id, createdAt: ctx.clock.now() }
+  await insertVerifyService(sql, service)
+  return service
+}
+
+/** What still waits under it is canceled; what has ended stays on the list. */
+export async function deleteVerifyService(ctx: Ctx, account: Account, sid: string): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    if (!(await removeVerifyService(sql, account.id, sid, now))) throw noService()
+    const canceled = await cancelVerificationsOf(sql, sid, now)
+    await appendEvents(sql, canceled.map(verificationEvent))
+  })
+}
+
+export interface NewVerification {
+  to: string
+  hosted: (Omit<Hosted, 'sessionId' | 'brandName'> & { brandName: string | null }) | null
+}
+
+/** A code that only `to` can answer, by texting it to the pool number. Nothing is sent to anybody. */
+export async function startVerification(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  serviceSid: string,
+  lines: readonly UsableLine[],
+  input: NewVerification,
+): Promise<Verification> {
+  const service = await findVerifyService(sql, account.id, serviceSid)
+  if (!service) throw noService()
+  const { line } = poolLine(service, lines, input.to)
+  const now = ctx.clock.now()
+  const verification: Verification = {
+    sid: newSid(ctx, 'VR'),
+    serviceSid,
+    accountId: account.id,
+    to: input.to,
+    lineId: line.id,
+    poolNumber: line.number,
+    code: '',
+    status: 'pending',
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + service.ttlSeconds * 1000,
+    completedAt: null,
+    hosted: input.hosted && {
+      ...input.hosted,
+      brandName: input.hosted.brandName ?? service.friendlyName,
+      sessionId: `VH${ctx.random.bytes(16).toString('hex')}`,
+    },
+  }
+  for (let tries = 0; tries < CODE_TRIES; tries++) {
+    verification.code = codeOf(ctx.random.below(10 ** service.codeLength), service.codeLength)
+    if (await insertVerification(sql, verification)) return verification
+  }
+  throw new AppError(
+    'rate_limited',
+    `Too many verifications of ${input.to} are pending; wait until some expire`,
+    {
+      retryAfterMs: service.ttlSeconds * 1000,
+    },
+  )
+}
+
+/** With half of all codes of a length taken, one in a million requests fails. */
+const CODE_TRIES = 20
+
+/** A number's codes go to the shared line, or to the account's own ones where the service or the lack of one says so. */
+function poolLine(service: VerifyService, lines: readonly UsableLine[], to: string): UsableLine {
+  const able = lines.filter(({ line }) => line.number !== to)
+  const shared = able.filter(({ line }) => line.kind === 'shared')
+  const own = able.filter(({ line }) => line.kind === 'dedicated')
+  const pool = service.useCustomerLines ? own : shared.length > 0 ? shared : own
+  const chosen = pick(pool, to)
+  if (chosen) return chosen
+  throw new AppError(
+    'unprocessable',
+    service.useCustomerLines
+      ? 'use_customer_lines: this account has no dedicated line that codes could be texted to'
+      : 'This account has no line that codes could be texted to',
+  )
+}
+
+/** After a verification was made: somebody must be there when its time is over. */
+export function verificationStarted(ctx: Ctx): void {
+  ctx.wakes.wake(VERIFY_TOPIC)
+}
+
+/** A verification as it is at this moment. */
+export async function readVerification(
+  ctx: Ctx,
+  account: Account,
+  serviceSid: string,
+  sid: string,
+): Promise<Verification> {
+  const found = await current(ctx, () => findVerification(ctx.db, account.id, serviceSid, sid))
+  if (!found) throw noVerification()
+  return found
+}
+
+/** Whether its code can still be answered. */
+export async function isPending(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  serviceSid: string,
+  sid: string,
+): Promise<boolean> {
+  const found = await findVerification(sql, account.id, serviceSid, sid)
+  return found?.status === 'pending' && found.expiresAt > ctx.clock.now()
+}
+
+/** The verification of a widget's session, for whoever has its token. */
+export async function readHosted(
+  ctx: Ctx,
+  sessionId: string,
+  token: string,
+): Promise<Verification & { hosted: Hosted }> {
+  const found = ctx.vault.isSigned(HOSTED, sessionId, token)
+    ? await current(ctx, () => findHostedVerification(ctx.db, sessionId))
+    : undefined
+  if (!found?.hosted) throw noSession()
+  return { ...found, hosted: found.hosted }
+}
+
+const HOSTED = 'verify.hosted'
+
+/** The token that opens a widget's session. It is computed, so it is stored nowhere. */
+export function hostedToken(ctx: Ctx, sessionId: string): string {
+  return ctx.vault.sign(HOSTED, sessionId)
+}
+
+async function current(
+  ctx: Ctx,
+  find: () => Promise<Verification | undefined>,
+): Promise<Verification | undefined> {
+  const found = await find()
+  if (found?.status !== 'pending' || found.expiresAt > ctx.clock.now()) return found
+  await expireVerificationsDue(ctx)
+  return find()
+}
+
+export async function readVerifications(
+  ctx: Ctx,
+  account: Account,
+  page: VerificationPage,
+): Promise<Verification[]> {
+  await expireVerificationsDue(ctx)
+  return listVerifications(ctx.db, account.id, page)
+}
+
+/** Cancels one that still waits. Again is no error; after another end it is. */
+export async function cancel(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  serviceSid: string,
+  sid: string,
+): Promise<Verification> {
+  const now = ctx.clock.now()
+  const found = await findVerification(sql, account.id, serviceSid, sid)
+  if (!found) throw noVerification()
+  const canceled = await cancelVerification(sql, sid, now)
+  if (canceled) {
+    await appendEvents(sql, [verificationEvent(canceled)])
+    return canceled
+  }
+  const after = await findVerification(sql, account.id, serviceSid, sid)
+  if (after?.status === 'canceled') return after
+  throw new AppError(
+    'conflict',
+    `This verification is ${after?.status === 'pending' ? 'expired' : after?.status} and cannot be canceled`,
+  )
+}
+
+function newSid(ctx: Ctx, prefix: string): string {
+  return prefix + ctx.newId().replaceAll('-', '')
+}
+
+export function noService(): AppError {
+  return new AppError('not_found', 'There is no verify service with this sid')
+}
+
+function noVerification(): AppError {
+  return new AppError('not_found', 'There is no verification with this sid in this service')
+}
+
+export function noSession(): AppError {
+  return new AppError('not_found', 'There is no such session')
+}

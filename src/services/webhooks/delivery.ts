@@ -1,0 +1,197 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { VERSION } from '../../base/version.js'
+import { SECRET_HEADER, webhookHeaders } from '../../core/webhooks/headers.js'
+import { judge, type PostOutcome, parseRetryAfter } from '../../core/webhooks/judge.js'
+import { type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
+import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../../storage/webhooks/deliveries.js'
+import { createBatch } from '../batch.js'
+import type { Ctx } from '../ctx.js'
+import { PostFailed } from './door/failure.js'
+import { currentEndpointsOf, endpointsOf, removeGoneEndpoint } from './webhooks.js'
+
+/** What of an answer is kept in the log. */
+const ANSWER_KEPT = 8192
+
+export interface Deliverer {
+  /** Posts it once, if that is still wanted. The receiver is free for the next as soon as it has answered. */
+  post(delivery: Delivery, isWanted: () => boolean): Promise<Posted | undefined>
+}
+
+export interface Posted {
+  /** Whether the receiver gave any answer that says it is well. */
+  wentWell: boolean
+  /** Writes down how that went. Answers when it has to be posted again; null when nothing is left to do. */
+  record(): Promise<number | null>
+}
+
+export function createDeliverer(ctx: Ctx): Deliverer {
+  const outcomes = createBatch<Outcome, undefined>(async (items) => {
+    ctx.failpoint('webhook.before_record')
+    await ctx.db.write((sql) => saveOutcomes(sql, items))
+    ctx.failpoint('webhook.after_record')
+    return items.map(() => undefined)
+  })
+  return {
+    async post(delivery, isWanted) {
+      const endpoint = await receiverOf(ctx, delivery)
+      if (!isWanted()) return undefined
+      if (endpoint === 'removed') {
+        const canceled = ended(delivery, 'canceled', null, 'The webhook was removed', ctx.clock.now())
+        return {
+          wentWell: true,
+          async record() {
+            await outcomes.add({ delivery: canceled, attempt: null })
+            return null
+          },
+        }
+      }
+      const { attempt, outcome } = await post(ctx, delivery, endpoint)
+      ctx.failpoint('webhook.after_post')
+      const { after, gone } = judged(ctx, delivery, endpoint, attempt, outcome)
+      ctx.metrics.webhooks.inc({ result: after.state === 'pending' ? 'retry' : after.state })
+      return {
+        wentWell: outcome.status !== null && outcome.status < 500,
+        async record() {
+          await outcomes.add({ delivery: after, attempt })
+          if (gone && endpoint) await removeGoneEndpoint(ctx, endpoint)
+          return after.nextAt
+        },
+      }
+    },
+  }
+}
+
+interface Outcome {
+  delivery: Delivery
+  attempt: DeliveryAttempt | null
+}
+
+/** The endpoint as it is now; nothing for a status callback, whose receiver is its URL. */
+async function receiverOf(ctx: Ctx, delivery: Delivery): Promise<WebhookEndpoint | null | 'removed'> {
+  if (delivery.endpointId === null) return null
+  const isIt = ({ id }: WebhookEndpoint) => id === delivery.endpointId
+  const known = (await endpointsOf(ctx, delivery.accountId)).find(isIt)
+  // Called off only when it is surely gone: it may be newer than what is remembered here.
+  return known ?? (await currentEndpointsOf(ctx, delivery.accountId)).find(isIt) ?? 'removed'
+}
+
+async function post(
+  ctx: Ctx,
+  delivery: Delivery,
+  endpoint: WebhookEndpoint | null,
+): Promise<{ attempt: DeliveryAttempt; outcome: PostOutcome }> {
+  const headers = headersOf(delivery, endpoint)
+  const at = ctx.clock.now()
+  const startedAt = performance.now()
+  const attempt: DeliveryAttempt = {
+    deliveryId: delivery.id,
+    n: delivery.attempts + 1,
+    at,
+    ms: 0,
+    httpStatus: null,
+    reason: null,
+    requestHeaders: withoutSecret(headers),
+    answerHeaders: null,
+    answer: null,
+  }
+  ctx.failpoint('webhook.before_post')
+  try {
+    const answer = await ctx.door.post(endpoint?.url ?? delivery.url, {
+      account: delivery.accountId,
+      headers,
+      body: delivery.body,
+    })
+    attempt.ms = Math.round(performance.now() - startedAt)
+    attempt.httpStatus = answer.status
+    attempt.answerHeaders = plainHeaders(answer.headers)
+    attempt.answer = textOf(answer.body)
+    const { status } = answer
+    const retryAfterMs = parseRetryAfter(attempt.answerHeaders['retry-after'], Date.now())
+    return { attempt, outcome: retryAfterMs === undefined ? { status } : { status, retryAfterMs } }
+  } catch (error) {
+    // Cut off by our own end: as if it had not been posted.
+    if (!(error instanceof PostFailed) || error.reason === 'stopping') throw error
+    attempt.ms = Math.round(performance.now() - startedAt)
+    attempt.reason = error.message
+    ctx.log.debug(
+      { account: delivery.accountId, reason: error.reason, detail: error.detail },
+      'a webhook failed',
+    )
+    return { attempt, outcome: { status: null } }
+  }
+}
+
+/** The delivery after this attempt, and whether its receiver wants no more of them. */
+function judged(
+  ctx: Ctx,
+  delivery: Delivery,
+  endpoint: WebhookEndpoint | null,
+  attempt: DeliveryAttempt,
+  outcome: PostOutcome,
+): { after: Delivery; gone: boolean } {
+  const now = ctx.clock.now()
+  const tried = { ...delivery, attempts: attempt.n, tries: delivery.tries + 1 }
+  const judgement = judge(outcome, tried.tries, endpoint?.schedule ?? 'standard', String(delivery.id))
+  const reason =
+    attempt.reason ?? (outcome.status === null ? null : `The receiver answered ${outcome.status}`)
+  switch (judgement.verdict) {
+    case 'delivered':
+      return { after: ended(tried, 'delivered', outcome.status, null, now), gone: false }
+    case 'retry':
+      return {
+        after: { ...tried, nextAt: now + judgement.afterMs, httpStatus: outcome.status, reason },
+        gone: false,
+      }
+    case 'failed':
+      return { after: ended(tried, 'failed', outcome.status, reason, now), gone: false }
+    case 'gone':
+      // These must be unsubscribed through the API: an answer of a receiver does not do it.
+      return {
+        after: ended(tried, 'failed', outcome.status, reason, now),
+        gone: delivery.type !== 'contact_profile',
+      }
+  }
+}
+
+function ended(
+  delivery: Delivery,
+  state: Delivery['state'],
+  httpStatus: number | null,
+  reason: string | null,
+  now: number,
+): Delivery {
+  return { ...delivery, state, nextAt: null, httpStatus, reason, finishedAt: now }
+}
+
+function headersOf(delivery: Delivery, endpoint: WebhookEndpoint | null): Record<string, string> {
+  const post = {
+    webhookId: webhookIdOf({ accountId: delivery.accountId, seq: delivery.eventSeq }),
+    eventType: delivery.eventType,
+    sequence: delivery.eventSeq,
+    attempt: delivery.attempts + 1,
+    body: delivery.body,
+  }
+  const { secret = null, formerSecret = null } = endpoint ?? {}
+  const secrets = secret ? [secret, ...(formerSecret ? [formerSecret] : [])] : []
+  return { 'user-agent': `Trunkline/${VERSION}`, ...webhookHeaders(post, secrets, Date.now()) }
+}
+
+/** As it is kept: whoever may read the log need not know the secret. */
+function withoutSecret(headers: Record<string, string>): Record<string, string> {
+  return SECRET_HEADER in headers ? { ...headers, [SECRET_HEADER]: '(hidden)' } : headers
+}
+
+function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const entries = Object.entries(headers).slice(0, 50)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      String(Array.isArray(value) ? value.join(', ') : value).slice(0, 1024),
+    ]),
+  )
+}
+
+/** The beginning of an answer as text both engines can hold. */
+function textOf(body: Buffer): string {
+  return body.subarray(0, ANSWER_KEPT).toString('utf8').replaceAll('\u0000', '\uFFFD')
+}

@@ -1,0 +1,122 @@
+import { request } from 'undici'
+import { parseUrl } from '../../../base/parse-url.js'
+import { AppError } from '../../../core/errors.js'
+import { urlFault } from '../../../core/url.js'
+import { type Guards, guardedAgent } from './guard.js'
+
+export interface Limits {
+  maxBytes: number
+  /** For everything, from the name to the last byte. */
+  timeoutMs?: number
+  redirects?: number
+}
+
+export interface Opened {
+  /** Where the redirects ended. */
+  url: string
+  contentType: string
+  /** Ends with an error when it is longer than allowed or too slow. */
+  body: AsyncIterable<Buffer>
+}
+
+const TIMEOUT_MS = 30_000
+const REDIRECTS = 3
+
+/** GETs what a URL leads to, hop by hop; `isClosed` tells a server that stops from an address that is dead. */
+export function createOpen(guards: Guards, isClosed: () => boolean) {
+  const { rules } = guards
+  const agent = guardedAgent(guards)
+
+  /** Everything that goes wrong on the way, in the same words. */
+  function trouble(): AppError {
+    if (isClosed()) return new AppError('unavailable', 'The server is stopping', { retryAfterMs: 1000 })
+    return unreachable()
+  }
+
+  async function ask(url: string, signal: AbortSignal) {
+    // The library hears the signal only when it is connected.
+    const late = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', reject, { once: true })
+    })
+    const asked = request(url, {
+      dispatcher: agent,
+      signal,
+      // A connection of its own each time: nobody gets one that another account opened.
+      reset: true,
+      headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Trunkline' },
+    })
+    try {
+      return await Promise.race([asked, late])
+    } catch {
+      throw trouble()
+    }
+  }
+
+  async function open(start: string, limits: Limits): Promise<Opened> {
+    const signal = AbortSignal.timeout(limits.timeoutMs ?? TIMEOUT_MS)
+    let url = start
+    for (let hop = 0; ; hop++) {
+      const fault = urlFault(url, rules)
+      if (fault) throw refused(hop === 0 ? fault : `leads to a URL that ${fault}`)
+      const { statusCode, headers, body } = await ask(url, signal)
+      const reject = (error: AppError) => {
+        body.on('error', () => {}).destroy()
+        return error
+      }
+      const { location } = headers
+      if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
+        if (hop >= (limits.redirects ?? REDIRECTS)) throw reject(refused('redirects too often'))
+        const next = parseUrl(location, url)
+        if (!next) throw reject(refused('redirects to something that is no URL'))
+        if (url.startsWith('https:') && next.protocol !== 'https:')
+          throw reject(refused('redirects away from https'))
+        reject(unreachable())
+        next.hash = ''
+        url = next.href
+        continue
+      }
+      if (statusCode !== 200) throw reject(refused(`answered ${statusCode} instead of the file`))
+      // A few compressed bytes can unfold into anything.
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+        throw reject(refused('answered with a compressed body'))
+      if (Number(headers['content-length'] ?? 0) > limits.maxBytes) throw reject(tooLarge(limits.maxBytes))
+      const contentType = String(headers['content-type'] ?? '')
+        .split(';', 1)[0]!
+        .trim()
+        .toLowerCase()
+      return { url, contentType, body: bounded(body, limits.maxBytes, trouble) }
+    }
+  }
+
+  return { open, close: () => agent.destroy() }
+}
+
+async function* bounded(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+  trouble: () => AppError,
+): AsyncIterable<Buffer> {
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      yield chunk
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : trouble()
+  }
+}
+
+/** The same words for a blocked address and a dead one: the difference would tell what is inside our network. */
+function unreachable(): AppError {
+  return new AppError('invalid', 'could not be fetched: the address cannot be reached or is not allowed')
+}
+
+function refused(what: string): AppError {
+  return new AppError('invalid', what)
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('invalid', `is larger than ${Math.floor(maxBytes / 1_000_000)} MB`)
+}

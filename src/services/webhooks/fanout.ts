@@ -1,0 +1,154 @@
+import type { Account } from '../../core/accounts/account.js'
+import type { Event } from '../../core/events/event.js'
+import { isAboutMessage } from '../../core/events/stream.js'
+import type { Group } from '../../core/groups/group.js'
+import type { Message } from '../../core/messages/message.js'
+import {
+  callbackLane,
+  type WebhookEndpoint,
+  type WebhookType,
+  webhookTypeOf,
+} from '../../core/webhooks/webhook.js'
+import { listEvents } from '../../storage/events/events.js'
+import { listDeleted } from '../../storage/messages/messages.js'
+import type { NewMessage } from '../../storage/messages/rows.js'
+import { insertDeliveries, type NewDelivery } from '../../storage/webhooks/deliveries.js'
+import { moveFeed, type WebhookFeed } from '../../storage/webhooks/feeds.js'
+import type { Ctx } from '../ctx.js'
+import { findSubjects } from '../events/subjects.js'
+import { currentEndpointsOf } from './webhooks.js'
+
+/** An event with what it is about. */
+export interface Told {
+  event: Event
+  account: Account
+  message?: Omit<Message, 'id'>
+  group?: Group
+}
+
+/** An event as its receivers get it, and the line it happened on. Nothing when there is nothing left to tell. */
+export type RenderWebhook = (told: Told) => { body: object; lineNumber: string | null } | undefined
+
+/** Events taken at once: enough to be cheap, few enough to be quick. */
+const EVENTS_AT_ONCE = 1000
+
+export interface Fanned {
+  feed: WebhookFeed
+  deliveries: NewDelivery[]
+  more: boolean
+}
+
+/**
+ * Turns the next events of an account into deliveries. The deliveries and the mark how far it got are written
+ * together, so each event becomes a delivery once for each of its receivers, whatever happens in between. The
+ * transaction of the change itself needs to know nothing of receivers.
+ */
+export async function fanOut(
+  ctx: Ctx,
+  feed: WebhookFeed,
+  render: RenderWebhook,
+): Promise<Fanned | undefined> {
+  const { accountId } = feed
+  const events = await listEvents(ctx.db, accountId, feed.seq, EVENTS_AT_ONCE)
+  const last = events.at(-1)
+  if (!last) return { feed, deliveries: [], more: false }
+  const account = await ctx.directory.account(accountId)
+  const made = account ? await deliveriesOf(ctx, account, events, render) : []
+  ctx.failpoint('webhook.before_fanout')
+  const deliveries = await ctx.db.tx(async (sql) => {
+    if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return undefined
+    // Asked here, where nobody can delete one unseen: whoever does that waits for the feed.
+    const subjects = new Set(made.map(({ subject }) => subject))
+    const deleted = new Set(await listDeleted(sql, [...subjects]))
+    const wanted = made.filter(({ subject }) => !deleted.has(subject))
+    await insertDeliveries(sql, wanted)
+    return wanted
+  })
+  ctx.failpoint('webhook.after_fanout')
+  if (!deliveries) return undefined
+  return {
+    feed: { accountId, seq: last.seq },
+    deliveries,
+    more: events.length === EVENTS_AT_ONCE,
+  }
+}
+
+async function deliveriesOf(
+  ctx: Ctx,
+  account: Account,
+  events: readonly Event[],
+  render: RenderWebhook,
+): Promise<NewDelivery[]> {
+  const endpoints = new Map<WebhookType, WebhookEndpoint[]>()
+  for (const endpoint of await currentEndpointsOf(ctx, account.id)) {
+    endpoints.set(endpoint.type, [...(endpoints.get(endpoint.type) ?? []), endpoint])
+  }
+  const told = await withSubjects(
+    ctx,
+    account,
+    events.filter(({ type }) => {
+      const kind = webhookTypeOf(type)
+      return kind === 'outbound' || (kind !== undefined && endpoints.has(kind))
+    }),
+    remembered(ctx, events),
+  )
+  const now = ctx.clock.now()
+  const lanes = new Map<string, string>()
+  return told.flatMap((one): NewDelivery[] => {
+    const { event, message } = one
+    const type = webhookTypeOf(event.type)!
+    const callback = type === 'outbound' ? message?.statusCallback : null
+    const listeners = endpoints.get(type) ?? []
+    const rendered = callback || listeners.length > 0 ? render(one) : undefined
+    if (!rendered) return []
+    const { lineNumber } = rendered
+    const body = JSON.stringify(rendered.body)
+    const delivery = {
+      accountId: account.id,
+      eventSeq: event.seq,
+      eventType: event.type,
+      subject: event.subject,
+      body,
+      nextAt: now,
+      createdAt: now,
+    }
+    const made: NewDelivery[] = listeners
+      .filter(({ numbers }) => !numbers || (lineNumber !== null && numbers.includes(lineNumber)))
+      .map(({ id, url }) => ({ ...delivery, lane: id, endpointId: id, type, url }))
+    if (callback) {
+      const lane = lanes.get(callback) ?? callbackLane(account.id, callback)
+      lanes.set(callback, lane)
+      made.push({ ...delivery, lane, endpointId: null, type: 'status_callback', url: callback })
+    }
+    return made
+  })
+}
+
+/** Messages that this process accepted lately: they need not be read. */
+function remembered(ctx: Ctx, events: readonly Event[]): Map<string, NewMessage> {
+  const known = new Map<string, NewMessage>()
+  for (const { subject } of events) {
+    const message = ctx.acceptance.recent(subject)
+    if (message?.groupId === null) known.set(subject, message)
+  }
+  return known
+}
+
+/** Events with what they are about, as the renderer wants them. */
+export async function withSubjects(
+  ctx: Ctx,
+  account: Account,
+  events: readonly Event[],
+  known: ReadonlyMap<string, NewMessage> = new Map(),
+): Promise<Told[]> {
+  const { messages, groups } = await findSubjects(
+    ctx.db,
+    events.filter(({ subject }) => !known.has(subject)),
+  )
+  return events.map((event) => {
+    const message = isAboutMessage(event)
+      ? (messages.get(event.subject) ?? known.get(event.subject))
+      : undefined
+    return { event, account, message, group: groups.get(message?.groupId ?? '') }
+  })
+}

@@ -1,0 +1,67 @@
+import type { Place } from '../../core/accounts/seal.js'
+import {
+  type ConfiguredWebhook,
+  NO_WEBHOOKS,
+  type WebhookConfig,
+  type WebhookSettings,
+} from '../../core/webhooks/config.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { readWebhookRows, type Sealed, type WebhookRow } from '../../storage/webhooks/webhooks.js'
+import type { Ctx } from '../ctx.js'
+
+/** An account's configuration with everything that was sealed in it. */
+export async function openWebhooks(
+  ctx: Ctx,
+  sql: Sql,
+  accountId: string,
+): Promise<{ version: number; config: WebhookConfig }> {
+  const rows = await readWebhookRows(sql, accountId)
+  if (!rows) return { version: 0, config: NO_WEBHOOKS }
+  const settings = rows.settings
+    ? open<WebhookSettings>(ctx, settingsPlace(accountId), rows.settings)
+    : NO_WEBHOOKS.settings
+  const webhooks = rows.webhooks.map(
+    ({ sealed, ...row }): ConfiguredWebhook => ({
+      ...row,
+      ...(sealed
+        ? open<SealedPart>(ctx, webhookPlace(row), sealed)
+        : { secret: null, former: null, given: row.url }),
+    }),
+  )
+  return { version: rows.version, config: { settings, webhooks } }
+}
+
+type SealedPart = Pick<ConfiguredWebhook, 'secret' | 'former' | 'given'>
+
+export function sealWebhook(ctx: Ctx, accountId: string, webhook: ConfiguredWebhook): WebhookRow {
+  const { secret, former, given, ...row } = webhook
+  const part: SealedPart = { secret, former, given }
+  const isPlain = secret === null && former === null && typeof given === 'string'
+  return {
+    ...row,
+    accountId,
+    sealed: isPlain ? null : seal(ctx, webhookPlace({ ...row, accountId }), part),
+  }
+}
+
+export function sealSettings(ctx: Ctx, accountId: string, settings: WebhookSettings): Sealed | null {
+  const { globalSecret, legacySecret, extra } = settings
+  const isEmpty = globalSecret === null && legacySecret === null && Object.keys(extra).length === 0
+  return isEmpty ? null : seal(ctx, settingsPlace(accountId), { globalSecret, legacySecret, extra })
+}
+
+function seal({ vault }: Ctx, place: Place, value: object): Sealed {
+  return { text: vault.seal(place, JSON.stringify(value)), kid: vault.kid }
+}
+
+function open<T>({ vault }: Ctx, place: Place, sealed: string): T {
+  return JSON.parse(vault.open(place, sealed))
+}
+
+function webhookPlace({ id, accountId }: { id: string; accountId: string }): Place {
+  return { table: 'webhook_endpoints', column: 'sealed', row: id, account: accountId }
+}
+
+function settingsPlace(accountId: string): Place {
+  return { table: 'webhook_settings', column: 'sealed', row: accountId, account: accountId }
+}

@@ -1,0 +1,226 @@
+import { AppError } from '../../core/errors.js'
+import {
+  appended,
+  type ConfiguredWebhook,
+  keepFormer,
+  MAX_ENTRIES,
+  replaced,
+  type WebhookConfig,
+  type WebhookEntry,
+  type WebhookSettings,
+} from '../../core/webhooks/config.js'
+import type { WebhookEndpoint, WebhookType } from '../../core/webhooks/webhook.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { appendEvents } from '../../storage/events/events.js'
+import { listLinesOf } from '../../storage/lines/lines.js'
+import { cancelLane } from '../../storage/webhooks/deliveries.js'
+import { insertFeed } from '../../storage/webhooks/feeds.js'
+import {
+  announceWebhooks,
+  deleteWebhooks,
+  findWebhooksVersion,
+  lockWebhooks,
+  saveWebhookSettings,
+  saveWebhooks,
+} from '../../storage/webhooks/webhooks.js'
+import type { Ctx } from '../ctx.js'
+import { type Actor, keepWithin } from '../messages/outbound.js'
+import { openWebhooks, sealSettings, sealWebhook } from './seal.js'
+
+/**
+ * Where an account wants its events posted. Kept in memory; who has just read from the database that the
+ * configuration has a certain version asks for at least that one.
+ */
+export function endpointsOf(
+  ctx: Ctx,
+  accountId: string,
+  version?: number,
+): Promise<readonly WebhookEndpoint[]> {
+  return ctx.webhooks.endpointsOf(accountId, version)
+}
+
+/**
+ * The same, and never older than what is committed now: for decisions that are made once. What another process
+ * changed a moment ago may not have been heard of here yet.
+ */
+export async function currentEndpointsOf(ctx: Ctx, accountId: string): Promise<readonly WebhookEndpoint[]> {
+  return endpointsOf(ctx, accountId, await findWebhooksVersion(ctx.db, accountId))
+}
+
+/** The configuration as an actor may see it: a token for some lines sees only what is for those lines alone. */
+export async function readWebhooks(ctx: Ctx, actor: Actor): Promise<WebhookConfig> {
+  const { config } = await openWebhooks(ctx, ctx.db, actor.account.id)
+  if (!actor.numbers) return config
+  return {
+    settings: { globalSecret: null, legacySecret: null, extra: {} },
+    webhooks: config.webhooks.filter((webhook) => isOwn(actor, webhook)),
+  }
+}
+
+/** Replaces the whole configuration. */
+export async function setWebhooks(
+  ctx: Ctx,
+  accountId: string,
+  lists: ReadonlyMap<WebhookType, readonly WebhookEntry[]>,
+  settings: WebhookSettings,
+): Promise<void> {
+  await ctx.db.tx((sql) =>
+    change(ctx, sql, accountId, (before) => replaced(before, lists, settings, ctx.newId)),
+  )
+}
+
+export interface AddedWebhooks {
+  type: WebhookType
+  entries: readonly WebhookEntry[]
+  /** Left as they are when undefined. */
+  globalSecret?: string
+  legacySecret?: string
+}
+
+/** Adds to a list. */
+export async function addWebhooks(ctx: Ctx, sql: Sql, actor: Actor, added: AddedWebhooks): Promise<void> {
+  if (actor.numbers) keepToReceive(actor, added)
+  const { type, entries, globalSecret, legacySecret } = added
+  await change(ctx, sql, actor.account.id, (before) => {
+    if (actor.numbers) refuseOthers(actor, before, type, entries)
+    const after = appended(before, type, entries, ctx.newId)
+    const settings = {
+      ...before.settings,
+      ...(globalSecret === undefined ? {} : { globalSecret }),
+      ...(legacySecret === undefined ? {} : { legacySecret }),
+    }
+    return { ...after, settings }
+  })
+}
+
+/** Takes URLs out of a list. One that is not there is no error. */
+export async function removeWebhooks(
+  ctx: Ctx,
+  actor: Actor,
+  type: WebhookType,
+  urls: readonly string[],
+): Promise<void> {
+  if (actor.numbers && type !== 'receive') throw receiveOnly()
+  const gone = (webhook: ConfiguredWebhook) =>
+    webhook.type === type && urls.includes(webhook.url) && (!actor.numbers || isOwn(actor, webhook))
+  await ctx.db.tx((sql) =>
+    change(ctx, sql, actor.account.id, (before) => ({
+      ...before,
+      webhooks: before.webhooks.filter((webhook) => !gone(webhook)),
+    })),
+  )
+}
+
+/** Changes of an account's configuration come one after the other, also from two processes: none is lost. */
+async function change(
+  ctx: Ctx,
+  sql: Sql,
+  accountId: string,
+  next: (before: WebhookConfig) => WebhookConfig,
+): Promise<void> {
+  await lockWebhooks(sql, accountId)
+  const { config: before } = await openWebhooks(ctx, sql, accountId)
+  const now = ctx.clock.now()
+  const after = keepFormer(before, next(before), now)
+  checkCounts(after)
+  await checkLines(sql, accountId, before, after)
+  const known = new Map(before.webhooks.map((webhook) => [webhook.id, JSON.stringify(shape(webhook))]))
+  const stay = new Set(after.webhooks.map(({ id }) => id))
+  const changed = after.webhooks.filter((webhook) => known.get(webhook.id) !== JSON.stringify(shape(webhook)))
+  await deleteWebhooks(
+    sql,
+    [...known.keys()].filter((id) => !stay.has(id)),
+  )
+  await saveWebhooks(
+    sql,
+    changed.map((webhook) => sealWebhook(ctx, accountId, webhook)),
+    now,
+  )
+  await saveWebhookSettings(sql, accountId, sealSettings(ctx, accountId, after.settings))
+  if (after.webhooks.length > 0) await insertFeed(sql, accountId)
+  announceWebhooks(sql, accountId)
+}
+
+/** What makes two webhooks the same, in one order. */
+function shape({ id, position, numbers, schedule, secret, former, given }: ConfiguredWebhook) {
+  return { id, position, numbers, schedule, secret, former, given }
+}
+
+function checkCounts({ webhooks }: WebhookConfig): void {
+  const counts = new Map<WebhookType, number>()
+  for (const { type } of webhooks) counts.set(type, (counts.get(type) ?? 0) + 1)
+  for (const [type, count] of counts)
+    if (count > MAX_ENTRIES)
+      throw new AppError('invalid', `webhooks: at most ${MAX_ENTRIES} of the type ${type}; remove some first`)
+}
+
+/** Lines must be the account's; one that was the account's when the entry was made may be written back. */
+async function checkLines(
+  sql: Sql,
+  accountId: string,
+  before: WebhookConfig,
+  after: WebhookConfig,
+): Promise<void> {
+  const known = new Map(before.webhooks.map(({ id, numbers }) => [id, numbers]))
+  const fresh = after.webhooks.flatMap(({ id, numbers }) =>
+    (numbers ?? []).filter((number) => !known.get(id)?.includes(number)),
+  )
+  if (fresh.length === 0) return
+  const lines = new Set((await listLinesOf(sql, accountId)).map(({ number }) => number))
+  const foreign = fresh.find((number) => !lines.has(number))
+  if (foreign !== undefined)
+    throw new AppError(
+      'invalid',
+      `sendblue_numbers: ${foreign} is not a line of this account. GET /api/lines lists the lines.`,
+    )
+}
+
+/** Whether a webhook is for nothing but the lines of a token. */
+function isOwn(actor: Actor, { type, numbers }: Pick<ConfiguredWebhook, 'type' | 'numbers'>): boolean {
+  return type === 'receive' && numbers !== null && numbers.every((number) => actor.numbers!.has(number))
+}
+
+function receiveOnly(): AppError {
+  return new AppError('forbidden', 'This token is confined to some lines: it manages receive webhooks only')
+}
+
+function keepToReceive(actor: Actor, { type, entries, globalSecret, legacySecret }: AddedWebhooks): void {
+  if (type !== 'receive') throw receiveOnly()
+  if (globalSecret !== undefined || legacySecret !== undefined)
+    throw new AppError(
+      'forbidden',
+      'This token is confined to some lines: secrets of all webhooks are not its',
+    )
+  for (const { numbers } of entries) for (const number of numbers ?? []) keepWithin(actor, number)
+}
+
+/** A URL is once in a list: what also serves other lines is not a token's to change. */
+function refuseOthers(
+  actor: Actor,
+  before: WebhookConfig,
+  type: WebhookType,
+  entries: readonly WebhookEntry[],
+): void {
+  const urls = new Set(entries.map(({ url }) => url))
+  if (before.webhooks.some((one) => one.type === type && urls.has(one.url) && !isOwn(actor, one)))
+    throw new AppError(
+      'conflict',
+      'This URL is a webhook of the account already, for more than the lines of this token. Use another one, with a query for example.',
+    )
+}
+
+/** A receiver said that it is gone for good: its webhook goes, and what it had not got is called off. */
+export async function removeGoneEndpoint(ctx: Ctx, endpoint: WebhookEndpoint): Promise<void> {
+  const { accountId, id, type } = endpoint
+  await ctx.db.tx(async (sql) => {
+    const now = ctx.clock.now()
+    await lockWebhooks(sql, accountId)
+    if ((await deleteWebhooks(sql, [id])) === 0) return
+    await cancelLane(sql, id, 'The webhook was removed', now)
+    await appendEvents(sql, [
+      { accountId, type: 'webhook.removed', subject: id, at: now, data: { type, reason: 'gone' } },
+    ])
+    announceWebhooks(sql, accountId)
+  })
+  ctx.log.info({ account: accountId, type }, 'a webhook answered 410 and was removed')
+}

@@ -1,0 +1,66 @@
+import type { Sql } from '../engine/db.js'
+
+/** Every column that holds sealed text. Its table has `account_id`, `kid`, and an index on (kid, id). */
+export const SEALED: readonly SealedColumn[] = [
+  { table: 'line_secrets', column: 'sealed', id: 'line_id' },
+  { table: 'totp_secrets', column: 'secret', id: 'id' },
+  { table: 'webhook_endpoints', column: 'sealed', id: 'id' },
+  { table: 'webhook_settings', column: 'sealed', id: 'account_id' },
+]
+
+export interface SealedColumn {
+  table: string
+  column: string
+  /** The column that names a row. */
+  id: string
+}
+
+export interface SealedRow {
+  id: string
+  accountId: string
+  sealed: string
+}
+
+/** The keys in use in a table. Each is one step in the index, whatever the number of rows. */
+export async function listKids(sql: Sql, { table }: SealedColumn): Promise<string[]> {
+  const kids: string[] = []
+  for (let last = ''; ; ) {
+    const row = await sql.one<{ kid: string | null }>(`select min(kid) as kid from ${table} where kid > $1`, [
+      last,
+    ])
+    if (!row?.kid) return kids
+    kids.push(row.kid)
+    last = row.kid
+  }
+}
+
+/** Rows under a key, in the order of their ids, held until the transaction ends. */
+export async function lockSealed(
+  sql: Sql,
+  { table, column, id }: SealedColumn,
+  kid: string,
+  after: string,
+  limit: number,
+): Promise<SealedRow[]> {
+  const rows = await sql.all<{ id: string; account_id: string; sealed: string }>(
+    `select ${id} as id, account_id, ${column} as sealed from ${table} where kid = $1 and ${id} > $2
+     order by ${id} limit $3
+     ${sql.engine === 'postgres' ? 'for update' : ''}`,
+    [kid, after, limit],
+  )
+  return rows.map((row) => ({ id: row.id, accountId: row.account_id, sealed: row.sealed }))
+}
+
+export async function saveSealed(
+  sql: Sql,
+  { table, column, id }: SealedColumn,
+  kid: string,
+  rows: readonly SealedRow[],
+): Promise<void> {
+  await sql.updateMany(
+    table,
+    { [id]: 'text' },
+    { [column]: 'text', kid: 'text' },
+    rows.map((row) => [row.id, row.sealed, kid]),
+  )
+}

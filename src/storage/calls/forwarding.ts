@@ -1,0 +1,74 @@
+import type { ForwardingNumbers } from '../../core/calls/forwarding.js'
+import type { Sql } from '../engine/db.js'
+
+/** What a line has to say about calls. Not part of the line itself: changing it must not interrupt its driver. */
+export interface CallSettings {
+  seatId: string | null
+  forwardingNumber: string | null
+}
+
+export async function findCallSettings(sql: Sql, lineId: string): Promise<CallSettings> {
+  const row = await sql.one<{ seat_id: string | null; forwarding_number: string | null }>(
+    'select seat_id, forwarding_number from lines where id = $1',
+    [lineId],
+  )
+  return { seatId: row?.seat_id ?? null, forwardingNumber: row?.forwarding_number ?? null }
+}
+
+export async function saveLineForwarding(sql: Sql, lineId: string, number: string | null): Promise<void> {
+  await sql.run('update lines set forwarding_number = $2 where id = $1', [lineId, number])
+}
+
+export async function saveLineSeat(sql: Sql, lineId: string, seatId: string | null): Promise<void> {
+  await sql.run('update lines set seat_id = $2 where id = $1', [lineId, seatId])
+}
+
+/** Every number that calls to this line may go on to, for this account. */
+export async function findForwardingNumbers(
+  sql: Sql,
+  lineId: string,
+  accountId: string,
+): Promise<ForwardingNumbers> {
+  const row = await sql.one<ForwardingNumbers & Record<string, string | null>>(
+    `select s.forwarding_number as seat, l.forwarding_number as line, a.default_forwarding_number as company
+     from lines l join accounts a on a.id = $2
+     left join seats s on s.id = l.seat_id and s.account_id = a.id and s.removed_at is null where l.id = $1`,
+    [lineId, accountId],
+  )
+  return row ?? { seat: null, line: null, company: null }
+}
+
+export async function isBlocked(sql: Sql, accountId: string, number: string): Promise<boolean> {
+  const row = await sql.one('select 1 as yes from blocked_callers where account_id = $1 and number = $2', [
+    accountId,
+    number,
+  ])
+  return row !== undefined
+}
+
+export async function listBlockedCallers(
+  sql: Sql,
+  accountId: string,
+): Promise<{ number: string; blockedAt: number }[]> {
+  const rows = await sql.all<{ number: string; blocked_at: number }>(
+    'select number, blocked_at from blocked_callers where account_id = $1 order by number',
+    [accountId],
+  )
+  return rows.map((row) => ({ number: row.number, blockedAt: row.blocked_at }))
+}
+
+export async function insertBlockedCaller(
+  sql: Sql,
+  accountId: string,
+  number: string,
+  at: number,
+): Promise<void> {
+  await sql.run(
+    'insert into blocked_callers (account_id, number, blocked_at) values ($1, $2, $3) on conflict do nothing',
+    [accountId, number, at],
+  )
+}
+
+export async function deleteBlockedCaller(sql: Sql, accountId: string, number: string): Promise<void> {
+  await sql.run('delete from blocked_callers where account_id = $1 and number = $2', [accountId, number])
+}

@@ -1,0 +1,74 @@
+import type { Contact, ContactOrder } from '../../core/contacts/contact.js'
+import type { Param, Sql } from '../engine/db.js'
+import { type ContactScope, findContacts } from './contacts.js'
+
+export interface ContactFilter extends ContactScope {
+  id?: string
+  phone?: string
+  /** Made at or after this time; no id from then on is smaller than `firstId`. */
+  created?: { from: number; firstId: string }
+}
+
+export interface ContactPage {
+  order: ContactOrder
+  descending: boolean
+  limit: number
+  offset: number
+}
+
+/** Sorted by this column, then by id. Ids sort by time, so the time of creation needs no column of its own. */
+const ORDER_COLUMN: Record<ContactOrder, string> = {
+  created: 'id',
+  firstName: 'first_name',
+  lastName: 'last_name',
+  phone: 'phone',
+}
+
+/** A page of contacts. What lies before it is walked in the order of an index; rows are read for the page alone. */
+export async function listContacts(sql: Sql, filter: ContactFilter, page: ContactPage): Promise<Contact[]> {
+  const column = ORDER_COLUMN[page.order]
+  const direction = page.descending ? 'desc' : 'asc'
+  const order =
+    page.order === 'phone' || page.order === 'created'
+      ? `${column} ${direction}`
+      : `${column} ${direction}, id ${direction}`
+  const params: Param[] = [filter.accountId]
+  const where = conditions(filter, params).join(' and ')
+  const select = `select id, ${column} as sorted from contacts where ${where}`
+  const bounds = (limit: number, offset: number) => {
+    params.push(limit, offset)
+    return `limit $${params.length - 1} offset $${params.length}`
+  }
+  let text: string
+  if (!filter.lineNumbers) text = `${select} order by ${order} ${bounds(page.limit, page.offset)}`
+  else {
+    // One ordered walk per line, as deep as the page may reach into it, and then the merge.
+    const walks = filter.lineNumbers.map((number, i) => {
+      params.push(number)
+      const line = `line_number = $${params.length} and line_number <> ''`
+      return `select * from (${select} and ${line} order by ${order} ${bounds(page.offset + page.limit, 0)}) w${i}`
+    })
+    if (walks.length === 0) return []
+    const merged = `select id, sorted from (${walks.join(' union all ')}) u`
+    text = `${merged} order by sorted ${direction}, id ${direction} ${bounds(page.limit, page.offset)}`
+  }
+  const found = await sql.all<{ id: string }>(text, params)
+  const ids = found.map((row) => row.id)
+  const contacts = await findContacts(sql, filter.accountId, 'id', ids)
+  return ids.flatMap((id) => contacts.get(id) ?? [])
+}
+
+function conditions(filter: ContactFilter, params: Param[]): string[] {
+  const where = ['account_id = $1']
+  const add = (condition: string, value: Param | undefined) => {
+    if (value === undefined) return
+    params.push(value)
+    where.push(`${condition} $${params.length}`)
+  }
+  add('id =', filter.id)
+  add('phone =', filter.phone)
+  // The id says where to start in the index; it may be some milliseconds ahead of its contact's time.
+  add('id >=', filter.created?.firstId)
+  add('created_at >=', filter.created?.from)
+  return where
+}

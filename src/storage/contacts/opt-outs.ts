@@ -1,0 +1,36 @@
+import type { Sql } from '../engine/db.js'
+
+/** Tells whether it is news. */
+export async function saveOptOut(sql: Sql, accountId: string, number: string, at: number): Promise<boolean> {
+  const saved = await sql.run(
+    'insert into opt_outs (account_id, number, opted_out_at) values ($1, $2, $3) on conflict (account_id, number) do nothing',
+    [accountId, number, at],
+  )
+  return saved > 0
+}
+
+/** Tells whether there was one. */
+export async function deleteOptOut(sql: Sql, accountId: string, number: string): Promise<boolean> {
+  return (
+    (await sql.run('delete from opt_outs where account_id = $1 and number = $2', [accountId, number])) > 0
+  )
+}
+
+/** Which of these people have opted out. */
+export async function findOptOuts(
+  sql: Sql,
+  pairs: readonly { accountId: string; contact: string }[],
+): Promise<(accountId: string, number: string) => boolean> {
+  const found = new Set<string>()
+  for (const accountId of new Set(pairs.map((pair) => pair.accountId))) {
+    const numbers = pairs.flatMap((pair) => (pair.accountId === accountId ? pair.contact : []))
+    const list = sql.listTable(2, numbers)
+    // Crossed, not joined, so that SQLite looks up each number and never walks through all opt-outs.
+    const rows = await sql.all<{ number: string }>(
+      `select o.number from ${list.sql} cross join opt_outs o where o.account_id = $1 and o.number = j.value`,
+      [accountId, list.param],
+    )
+    for (const { number } of rows) found.add(`${accountId} ${number}`)
+  }
+  return (accountId, number) => found.size > 0 && found.has(`${accountId} ${number}`)
+}

@@ -1,0 +1,270 @@
+import { createHash } from 'node:crypto'
+import type { Writable } from 'node:stream'
+import pg from 'pg'
+import { createFailpoint } from '../../base/failpoint.js'
+import { AppError } from '../../core/errors.js'
+import { createAnnouncer } from './announce.js'
+import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
+import { type Listening, listenOn } from './postgres-listen.js'
+import { arrayText, bulkInsert, named, transpose, unnest, value } from './postgres-statements.js'
+import { createTxGuard } from './tx-guard.js'
+
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
+
+const CHANNEL = 'trunkline'
+/** Fewer than there are other connections: those who work under one leave some to everybody else. */
+const LOCKS_AT_ONCE = 4
+
+/** PostgreSQL through a pool. Bulk operations are one statement each, however many rows they carry. */
+export async function openPostgres(
+  url: string,
+  options: { guardTx?: boolean; poolSize?: number; failpoint?: string | null; listenAgainMs?: number } = {},
+): Promise<Db> {
+  const pool = openPool(url, 'trunkline', options.poolSize ?? 10)
+  // Of their own: whoever holds a lock, or waits for one, would otherwise take the connection its work needs.
+  const locks = openPool(url, 'trunkline-lock', LOCKS_AT_ONCE)
+  const guard = createTxGuard(options.guardTx ?? false)
+  const failpoint = createFailpoint(options.failpoint ?? null)
+  const durable = new WeakSet<pg.PoolClient>()
+  let open = 0
+  let begun = 0
+  const listening: Listening[] = []
+
+  async function connect(from: pg.Pool): Promise<pg.PoolClient> {
+    const client = await from.connect()
+    if (!durable.has(client)) {
+      try {
+        await assertDurable(client)
+      } catch (error) {
+        client.release(true)
+        throw error
+      }
+      durable.add(client)
+    }
+    return client
+  }
+
+  async function withClient<T>(use: (client: pg.PoolClient) => Promise<T>, from = pool): Promise<T> {
+    open++
+    begun++
+    let client: pg.PoolClient | undefined
+    try {
+      client = await connect(from)
+      const result = await use(client)
+      client.release()
+      return result
+    } catch (error) {
+      client?.release(isConnectionLoss(error) || error instanceof CommitUnknown)
+      throw translate(error)
+    } finally {
+      open--
+    }
+  }
+
+  const announcer = createAnnouncer()
+  const outside = statements(
+    (query) => guard.outside(() => withClient((client) => client.query(query))),
+    announcer.tell,
+  )
+  const db: Db = {
+    ...outside,
+    tx: (fn) =>
+      guard.outside(() =>
+        withClient(async (client) => {
+          await client.query('begin')
+          const news = announcer.collect()
+          try {
+            const result = await guard.inside(() => fn(statements(oneByOne(client), news.add)))
+            failpoint('storage.before_commit')
+            await commit(client)
+            news.tell()
+            return result
+          } catch (error) {
+            if (!(error instanceof CommitUnknown) && !isConnectionLoss(error)) await client.query('rollback')
+            throw error
+          }
+        }),
+      ),
+    write: (fn) =>
+      guard.outside(async () => {
+        const plan: pg.QueryConfig[] = []
+        const news = announcer.collect()
+        await guard.inside(() => fn(planned(plan, news.add)))
+        if (plan.length === 0) return
+        failpoint('storage.before_commit')
+        await withClient((client) => inOneGo(client, plan))
+        news.tell()
+      }),
+    lock: (name, fn) =>
+      withClient(async (client) => {
+        const key = createHash('sha256').update(`trunkline:${name}`).digest().readInt32BE()
+        await client.query('select pg_advisory_lock($1)', [key])
+        try {
+          return await fn()
+        } finally {
+          await client.query('select pg_advisory_unlock($1)', [key])
+        }
+      }, locks),
+    script: (text, record) =>
+      withClient(async (client) => {
+        await client.query('begin')
+        try {
+          await client.query(text)
+          await client.query(record.sql, [...record.params])
+          await client.query('commit')
+        } catch (error) {
+          await client.query('rollback')
+          throw error
+        }
+      }),
+    notify: (payload) =>
+      withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
+    onAnnounce: announcer.onAnnounce,
+    onNotify(handler) {
+      listening.push(listenOn(url, CHANNEL, options.listenAgainMs ?? 1000, handler))
+    },
+    activity: () => ({ open, begun }),
+    async close() {
+      await Promise.all(listening.map((one) => one.close()))
+      await Promise.all([pool.end(), locks.end()])
+      guard.end()
+    },
+  }
+  return db
+}
+
+function openPool(url: string, name: string, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: 5000,
+    application_name: name,
+    pipeline: true,
+    // A transaction must be short: the event stream's one-minute overlap rests on it.
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  // An idle connection that dies is replaced at its next use; without a handler it would end the process.
+  pool.on('error', () => {})
+  // One that dies in use fails its query; its own event has nothing to add.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+type Query = (query: pg.QueryConfig) => Promise<pg.QueryResult>
+
+function statements(query: Query, announce: Sql['announce']): Sql {
+  return {
+    engine: 'postgres',
+    announce,
+    async all<T>(sql: string, params: readonly Param[] = []) {
+      return (await query(named(sql, params))).rows as T[]
+    },
+    async one<T>(sql: string, params: readonly Param[] = []) {
+      return (await query(named(sql, params))).rows[0] as T | undefined
+    },
+    async run(sql, params = []) {
+      return (await query(named(sql, params))).rowCount ?? 0
+    },
+    async insertMany(table, columns, rows, tail = '') {
+      if (rows.length === 0) return
+      await query(bulkInsert(table, columns, rows, tail))
+    },
+    async updateMany(table, keys, set, rows, condition = '') {
+      if (rows.length === 0) return []
+      const columns = { ...keys, ...set }
+      const keyNames = Object.keys(keys)
+      const where = keyNames.map((name) => `${table}.${name} = v.${name}`)
+      if (condition) where.push(`(${condition})`)
+      const text =
+        `update ${table} set ${Object.keys(set).map((name) => `${name} = ${value(name, set)}`)} ` +
+        `from ${unnest(columns)} as v(${Object.keys(columns)}) where ${where.join(' and ')} ` +
+        `returning ${keyNames.map((name) => `v.${name}`)}`
+      const result = await query(named(text, transpose(Object.keys(columns).length, rows)))
+      const found = new Set(result.rows.map((row) => keyNames.map((name) => row[name]).join('\u0000')))
+      return rows.map((row) => found.has(row.slice(0, keyNames.length).join('\u0000')))
+    },
+    inList: (position, values) => ({
+      sql: `(select unnest($${position}::text[]))`,
+      param: arrayText(values),
+    }),
+    listTable: (position, values) => ({
+      sql: `unnest($${position}::text[]) as j(value)`,
+      param: arrayText(values),
+    }),
+    inIds: (position, ids) => ({
+      sql: `(select unnest($${position}::bigint[]))`,
+      param: arrayText(ids),
+    }),
+  }
+}
+
+/** Notes what is to be written instead of writing it. */
+function planned(plan: pg.QueryConfig[], announce: Sql['announce']): Sql {
+  return statements(async (query) => {
+    plan.push(query)
+    return { rows: [], rowCount: 0 } as unknown as pg.QueryResult
+  }, announce)
+}
+
+/**
+ * A whole transaction down the line without waiting for one answer before the next statement: the server is
+ * never idle while we are busy with something else. After a failure it refuses the rest and commits nothing.
+ */
+async function inOneGo(client: pg.PoolClient, plan: readonly pg.QueryConfig[]): Promise<void> {
+  // Held back until all is written: one packet instead of one per statement.
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
+  stream.cork()
+  const all = [{ text: 'begin' }, ...plan, { text: 'commit' }].map((query) => client.query(query))
+  stream.uncork()
+  const failed = (await Promise.allSettled(all)).find((one) => one.status === 'rejected')
+  if (failed) throw isConnectionLoss(failed.reason) ? new CommitUnknown(failed.reason) : failed.reason
+}
+
+/** Statements given together go to the server in their order; after one has failed, the rest are not sent. */
+function oneByOne(client: pg.PoolClient): Query {
+  let last: Promise<unknown> = Promise.resolve()
+  return (query) => {
+    const result = last.then(() => client.query(query))
+    last = result
+    return result
+  }
+}
+
+async function commit(client: pg.PoolClient) {
+  try {
+    await client.query('commit')
+  } catch (error) {
+    throw isConnectionLoss(error) ? new CommitUnknown(error) : error
+  }
+}
+
+async function assertDurable(client: pg.PoolClient) {
+  for (const setting of ['fsync', 'synchronous_commit']) {
+    const value = Object.values((await client.query(`show ${setting}`)).rows[0] as object)[0]
+    if (value === 'off') {
+      throw new Error(`PostgreSQL runs with ${setting}=off: an accepted message could be lost. Set it to on.`)
+    }
+  }
+}
+
+function isConnectionLoss(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string }
+  if (code && /^(08|57P0|53)/.test(code)) return true
+  if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ENOENT)/.test(code)) return true
+  return /Connection terminated|timeout exceeded when trying to connect|connection is closed/i.test(
+    message ?? '',
+  )
+}
+
+function translate(error: unknown): unknown {
+  const { code } = error as { code?: string }
+  if (code === '23505') return new UniqueViolation(error)
+  if (code === '23502') return new MissingValue(error)
+  if (isConnectionLoss(error)) {
+    return new AppError('unavailable', 'The database cannot be reached right now; try again.', {
+      retryAfterMs: 1000,
+    })
+  }
+  return error
+}

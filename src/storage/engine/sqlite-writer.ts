@@ -1,0 +1,144 @@
+import { createFailpoint } from '../../base/failpoint.js'
+import { createStatements, type OpenSqlite } from './sqlite-statements.js'
+
+export interface WriterData {
+  file: string
+  failpoint: string | null
+  /** False: nobody minds what a crash takes away, so nothing waits for the disk. */
+  durable: boolean
+}
+export type WriterRequest = [id: number, op: string, ...args: unknown[]]
+export type WriterReply = { id: number; result?: unknown; error?: string }
+export type PlanStep = [op: 'run' | 'insertMany' | 'updateMany', ...args: unknown[]]
+
+/**
+ * Owns the writing connection. It carries out two kinds of transactions: conversations, whose beginning, statements
+ * and end come one by one, and plans, which come whole; the plans that wait together share one commit. Requests
+ * and replies are JSON.
+ */
+export function createWriter(
+  open: OpenSqlite,
+  data: WriterData,
+  send: (reply: string) => void,
+): (request: string) => void {
+  const failpoint = createFailpoint(data.failpoint)
+  const connection = open(data.file)
+  connection.exec('pragma journal_mode = wal; pragma foreign_keys = on')
+  connection.exec(`pragma synchronous = ${data.durable ? 'full' : 'off'}`)
+  connection.exec('pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -32768')
+  // A checkpoint copies every changed page back once, however often it changed: fewer of them, less writing.
+  connection.exec('pragma wal_autocheckpoint = 16000')
+
+  const statements = createStatements(connection)
+  const plans: { id: number; steps: PlanStep[] }[] = []
+  let plansScheduled = false
+
+  const operations: Record<string, (...args: never[]) => unknown> = {
+    begin() {
+      writePlans()
+      connection.exec('begin immediate')
+    },
+    commit() {
+      try {
+        failpoint('storage.before_commit')
+        connection.exec('commit')
+      } catch (error) {
+        // The next transaction may already be on its way here: it must not find this one open.
+        rollback()
+        throw error
+      } finally {
+        schedulePlans()
+      }
+    },
+    rollback() {
+      rollback()
+      schedulePlans()
+    },
+    script: inTransaction((sql: string) => connection.exec(sql)),
+    all: inTransaction(statements.all),
+    one: inTransaction(statements.one),
+    run: inTransaction(statements.run),
+    insertMany: inTransaction(statements.insertMany),
+    updateMany: inTransaction(statements.updateMany),
+    durability: () => ({
+      journal: Object.values(connection.prepare('pragma journal_mode').get() as object)[0],
+      synchronous: Object.values(connection.prepare('pragma synchronous').get() as object)[0],
+    }),
+    close: () => connection.close(),
+  }
+
+  function rollback() {
+    if (connection.isTransaction) connection.exec('rollback')
+  }
+
+  /** Nothing is written outside a transaction, not even when its beginning failed. */
+  function inTransaction<A extends never[], R>(run: (...args: A) => R): (...args: A) => R {
+    return (...args) => {
+      if (!connection.isTransaction) throw new Error('There is no transaction')
+      return run(...args)
+    }
+  }
+
+  function schedulePlans() {
+    if (plansScheduled || plans.length === 0) return
+    plansScheduled = true
+    setImmediate(() => {
+      plansScheduled = false
+      if (!connection.isTransaction) writePlans()
+    })
+  }
+
+  /** All plans in one commit; when that fails because of one of them, each in its own. */
+  function writePlans() {
+    const group = plans.splice(0)
+    if (group.length === 0) return
+    const fault = attempt(group)
+    if (fault === undefined) {
+      for (const { id } of group) reply({ id })
+      return
+    }
+    if (group.length === 1) return reply({ id: group[0]!.id, error: fault })
+    for (const plan of group) {
+      const error = attempt([plan])
+      reply(error === undefined ? { id: plan.id } : { id: plan.id, error })
+    }
+  }
+
+  function attempt(group: readonly { steps: PlanStep[] }[]): string | undefined {
+    try {
+      connection.exec('begin immediate')
+      for (const { steps } of group) {
+        for (const [op, ...args] of steps) (statements[op] as (...args: unknown[]) => unknown)(...args)
+      }
+      failpoint('storage.before_commit')
+      connection.exec('commit')
+      return undefined
+    } catch (error) {
+      rollback()
+      return textOf(error)
+    }
+  }
+
+  function reply(message: WriterReply) {
+    // As text: cloning thousands of small values between threads costs several times more.
+    send(JSON.stringify(message))
+  }
+
+  return (request) => {
+    const [id, op, ...args] = JSON.parse(request) as WriterRequest
+    if (op === 'plan') {
+      plans.push({ id, steps: args[0] as PlanStep[] })
+      if (!connection.isTransaction) schedulePlans()
+      return
+    }
+    try {
+      reply({ id, result: operations[op]!(...(args as never[])) })
+    } catch (error) {
+      reply({ id, error: textOf(error) })
+    }
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,165 @@
+import type { Group, GroupMember } from '../../core/groups/group.js'
+import type { Param, Row, Sql } from '../engine/db.js'
+
+export type NewGroup = Group & { membersKey: string | null }
+
+/** The id and the time of a group's newest message. */
+export interface LatestMessage {
+  handle: string
+  at: number
+}
+
+/**
+ * Holds what the groups of a line are until the transaction ends. Taken before anything about them is made or
+ * changed, and before the account's event numbers: two nodes that meet the same people at once make one group.
+ */
+export async function lockGroupsOf(sql: Sql, lineId: string): Promise<void> {
+  if (sql.engine === 'postgres')
+    await sql.one('select 1 from lines where id = $1 for no key update', [lineId])
+}
+
+export async function insertGroup(sql: Sql, group: NewGroup): Promise<void> {
+  await sql.run(
+    `insert into group_chats (id, account_id, line_id, members_key, chat_id, name, photo_guid, photo_url, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      group.id,
+      group.accountId,
+      group.lineId,
+      group.membersKey,
+      group.chatId,
+      group.name,
+      group.photo?.guid ?? null,
+      group.photo?.url ?? null,
+      group.createdAt,
+      group.updatedAt,
+    ],
+  )
+  await insertMembers(sql, group, group.members)
+}
+
+/** Writes a group over what it was. */
+export async function saveGroup(sql: Sql, before: Group, after: NewGroup): Promise<void> {
+  await sql.run(
+    `update group_chats set members_key = $2, chat_id = $3, name = $4, photo_guid = $5, photo_url = $6, updated_at = $7
+     where id = $1`,
+    [
+      after.id,
+      after.membersKey,
+      after.chatId,
+      after.name,
+      after.photo?.guid ?? null,
+      after.photo?.url ?? null,
+      after.updatedAt,
+    ],
+  )
+  const kept = new Set(after.members.map((member) => member.id))
+  const known = new Set(before.members.map((member) => member.id))
+  for (const { id } of before.members)
+    if (!kept.has(id)) await sql.run('delete from group_members where id = $1', [id])
+  await insertMembers(
+    sql,
+    after,
+    after.members.filter((member) => !known.has(member.id)),
+  )
+}
+
+async function insertMembers(sql: Sql, group: Group, members: Group['members']): Promise<void> {
+  await sql.insertMany(
+    'group_members',
+    { id: 'text', group_id: 'text', account_id: 'text', handle: 'text' },
+    members.map((member) => [member.id, group.id, group.accountId, member.handle]),
+  )
+}
+
+export async function findGroup(sql: Sql, id: string, accountId: string): Promise<Group | undefined> {
+  const group = (await findGroups(sql, [id])).get(id)
+  return group?.accountId === accountId ? group : undefined
+}
+
+/** Groups by their ids, with their members: two questions for any number of them. */
+export async function findGroups(sql: Sql, ids: readonly string[]): Promise<Map<string, Group>> {
+  if (ids.length === 0) return new Map()
+  const list = sql.inList(1, [...new Set(ids)])
+  return load(sql, `id in ${list.sql}`, [list.param])
+}
+
+/** The group that these people are, on this line. */
+export async function findGroupByMembers(
+  sql: Sql,
+  accountId: string,
+  lineId: string,
+  membersKey: string,
+): Promise<Group | undefined> {
+  return first(
+    await load(sql, 'account_id = $1 and line_id = $2 and members_key = $3', [accountId, lineId, membersKey]),
+  )
+}
+
+/** The group that the carrier knows by this id. On a shared line it may be one of each member; the newest counts. */
+export async function findGroupByChat(sql: Sql, lineId: string, chatId: string): Promise<Group | undefined> {
+  const groups = [...(await load(sql, 'line_id = $1 and chat_id = $2', [lineId, chatId])).values()]
+  return groups.sort((a, b) => b.createdAt - a.createdAt)[0]
+}
+
+/** The ids of groups by the carrier's ids of their chats, each in the account that has the chat. */
+export async function listGroupIds(
+  sql: Sql,
+  chats: readonly { id: string; lineId: string; accountId: string }[],
+): Promise<Map<string, string>> {
+  const ids = new Map<string, string>()
+  for (const lineId of new Set(chats.map((chat) => chat.lineId))) {
+    const owners = new Map(
+      chats.flatMap((chat) => (chat.lineId === lineId ? [[chat.id, chat.accountId]] : [])),
+    )
+    const list = sql.inList(2, [...owners.keys()])
+    const rows = await sql.all<{ id: string; chat_id: string; account_id: string }>(
+      `select id, chat_id, account_id from group_chats where line_id = $1 and chat_id in ${list.sql}`,
+      [lineId, list.param],
+    )
+    for (const row of rows) if (owners.get(row.chat_id) === row.account_id) ids.set(row.chat_id, row.id)
+  }
+  return ids
+}
+
+export async function findLatestMessage(sql: Sql, group: Group): Promise<LatestMessage | undefined> {
+  return sql.one<{ handle: string; at: number }>(
+    `select handle, created_at as at from messages where account_id = $1 and group_id = $2 and deleted_at is null
+     order by created_at desc, id desc limit 1`,
+    [group.accountId, group.id],
+  )
+}
+
+async function load(sql: Sql, where: string, params: Param[]): Promise<Map<string, Group>> {
+  const rows = await sql.all(`select * from group_chats where ${where}`, params)
+  if (rows.length === 0) return new Map()
+  const list = sql.inList(
+    1,
+    rows.map((row) => row.id as string),
+  )
+  const members = await sql.all(`select * from group_members where group_id in ${list.sql} order by id`, [
+    list.param,
+  ])
+  const byGroup = new Map<string, GroupMember[]>(rows.map((row) => [row.id as string, []]))
+  for (const row of members)
+    byGroup.get(row.group_id as string)!.push({ id: row.id as string, handle: row.handle as string })
+  return new Map(rows.map((row) => [row.id as string, toGroup(row, byGroup.get(row.id as string)!)]))
+}
+
+function first(groups: ReadonlyMap<string, Group>): Group | undefined {
+  return groups.values().next().value
+}
+
+function toGroup(row: Row, members: readonly GroupMember[]): Group {
+  return {
+    id: row.id as string,
+    accountId: row.account_id as string,
+    lineId: row.line_id as string,
+    chatId: row.chat_id as string | null,
+    name: row.name as string | null,
+    photo: row.photo_guid === null ? null : { guid: row.photo_guid as string, url: row.photo_url as string },
+    members,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+  }
+}

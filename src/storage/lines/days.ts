@@ -1,0 +1,22 @@
+import type { Sql, Writes } from '../engine/db.js'
+
+/** How many messages a line has sent on a day. */
+export async function findSentOn(sql: Sql, lineId: string, day: number): Promise<number> {
+  const row = await sql.one<{ sent: number }>('select sent from line_days where line_id = $1 and day = $2', [
+    lineId,
+    day,
+  ])
+  return row?.sent ?? 0
+}
+
+/** Counts further ones; fewer than none are taken back, as long as it is still that day. */
+export async function countSends(sql: Writes, lineId: string, day: number, n: number): Promise<void> {
+  if (n < 0)
+    await sql.run('update line_days set sent = sent + $3 where line_id = $1 and day = $2', [lineId, day, n])
+  if (n <= 0) return
+  await sql.run(
+    `insert into line_days (line_id, day, sent) values ($1, $2, $3) on conflict (line_id) do update set
+       sent = case when line_days.day = excluded.day then line_days.sent else 0 end + excluded.sent, day = excluded.day`,
+    [lineId, day, n],
+  )
+}

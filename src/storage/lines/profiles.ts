@@ -1,0 +1,166 @@
+import type { Card, CardChange } from '../../core/lines/profile.js'
+import type { Row, Sql } from '../engine/db.js'
+
+/** A change of the name and photo a line shows, as it was asked for. */
+export interface ProfileRequest {
+  id: string
+  accountId: string
+  lineId: string
+  lineNumber: string
+  change: CardChange
+  /** Name and photo as this change leaves them, if all goes well. */
+  card: Card
+  operationId: string | null
+  attempts: number
+  nextAt: number
+  requestedAt: number
+  /** null while there is something left to do. */
+  doneAt: number | null
+  errorCode: string | null
+}
+
+export async function insertProfileRequest(sql: Sql, request: ProfileRequest): Promise<void> {
+  await sql.run(
+    `insert into profile_requests (id, account_id, line_id, line_number, change, card, operation_id, attempts, next_at, requested_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      request.id,
+      request.accountId,
+      request.lineId,
+      request.lineNumber,
+      JSON.stringify(request.change),
+      JSON.stringify(request.card),
+      request.operationId,
+      request.attempts,
+      request.nextAt,
+      request.requestedAt,
+    ],
+  )
+}
+
+/** Requests of one line come one after the other, so that each knows the one before. */
+export async function lockProfile(sql: Sql, lineId: string): Promise<void> {
+  if (sql.engine === 'postgres') await sql.one('select 1 from lines where id = $1 for update', [lineId])
+}
+
+/** The last request of a line that has not failed. */
+export async function findLastRequest(sql: Sql, lineId: string): Promise<ProfileRequest | undefined> {
+  const row = await sql.one(
+    'select * from profile_requests where line_id = $1 and error_code is null order by id desc limit 1',
+    [lineId],
+  )
+  return row && toRequest(row)
+}
+
+/** The oldest request of a line that is still to be carried out. */
+export async function findOpenRequest(sql: Sql, lineId: string): Promise<ProfileRequest | undefined> {
+  const row = await sql.one(
+    'select * from profile_requests where line_id = $1 and done_at is null order by id limit 1',
+    [lineId],
+  )
+  return row && toRequest(row)
+}
+
+/** Requests that nobody can carry out any more. */
+export async function listLostRequests(sql: Sql, limit: number): Promise<ProfileRequest[]> {
+  const rows = await sql.all(
+    `select * from profile_requests where done_at is null
+       and line_id in (select id from lines where removed_at is not null) order by line_id, id limit $1`,
+    [limit],
+  )
+  return rows.map(toRequest)
+}
+
+export async function saveTry(
+  sql: Sql,
+  id: string,
+  operationId: string,
+  attempts: number,
+  nextAt: number,
+): Promise<void> {
+  await sql.run(
+    'update profile_requests set operation_id = $2, attempts = $3, next_at = $4 where id = $1 and done_at is null',
+    [id, operationId, attempts, nextAt],
+  )
+}
+
+/** Ends a request; false when it has ended already. */
+export async function endRequest(
+  sql: Sql,
+  id: string,
+  at: number,
+  errorCode: string | null,
+): Promise<boolean> {
+  const ended = await sql.run(
+    'update profile_requests set done_at = $2, error_code = $3 where id = $1 and done_at is null',
+    [id, at, errorCode],
+  )
+  return ended > 0
+}
+
+function toRequest(row: Row): ProfileRequest {
+  return {
+    id: row.id as string,
+    accountId: row.account_id as string,
+    lineId: row.line_id as string,
+    lineNumber: row.line_number as string,
+    change: JSON.parse(row.change as string),
+    card: JSON.parse(row.card as string),
+    operationId: row.operation_id as string | null,
+    attempts: row.attempts as number,
+    nextAt: row.next_at as number,
+    requestedAt: row.requested_at as number,
+    doneAt: row.done_at as number | null,
+    errorCode: row.error_code as string | null,
+  }
+}
+
+export interface ProfileShare {
+  askedAt: number
+  /** null while the line is being asked. */
+  sharedAt: number | null
+}
+
+export async function findShare(sql: Sql, lineId: string, number: string): Promise<ProfileShare | undefined> {
+  const row = await sql.one<{ asked_at: number; shared_at: number | null }>(
+    'select asked_at, shared_at from profile_shares where line_id = $1 and number = $2',
+    [lineId, number],
+  )
+  return row && { askedAt: row.asked_at, sharedAt: row.shared_at }
+}
+
+/**
+ * Says that the line will be asked now; false when that was done since `sharedSince`, or is under way since
+ * `askedSince`.
+ */
+export async function claimShare(
+  sql: Sql,
+  lineId: string,
+  number: string,
+  now: number,
+  sharedSince: number,
+  askedSince: number,
+): Promise<boolean> {
+  const claimed = await sql.run(
+    `insert into profile_shares (line_id, number, asked_at, shared_at) values ($1, $2, $3, null)
+     on conflict (line_id, number) do update set asked_at = excluded.asked_at, shared_at = null
+     where profile_shares.shared_at <= $4 or (profile_shares.shared_at is null and profile_shares.asked_at <= $5)`,
+    [lineId, number, now, sharedSince, askedSince],
+  )
+  return claimed > 0
+}
+
+export async function saveShared(sql: Sql, lineId: string, number: string, at: number): Promise<void> {
+  await sql.run(
+    `insert into profile_shares (line_id, number, asked_at, shared_at) values ($1, $2, $3, $3)
+     on conflict (line_id, number) do update set shared_at = excluded.shared_at`,
+    [lineId, number, at],
+  )
+}
+
+export async function releaseShare(sql: Sql, lineId: string, number: string): Promise<void> {
+  await sql.run('delete from profile_shares where line_id = $1 and number = $2 and shared_at is null', [
+    lineId,
+    number,
+  ])
+}

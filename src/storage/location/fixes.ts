@@ -1,0 +1,29 @@
+import type { Sql } from '../engine/db.js'
+
+/** Places as they were last heard, by number. The fix itself is the carrier's; here it is only kept. */
+export async function listFixes<T>(sql: Sql, lineId: string, number: string | null): Promise<Map<string, T>> {
+  const rows = await (number === null
+    ? sql.all<FixRow>('select number, fix from location_fixes where line_id = $1 order by number', [lineId])
+    : sql.all<FixRow>('select number, fix from location_fixes where line_id = $1 and number = $2', [
+        lineId,
+        number,
+      ]))
+  return new Map(rows.map((row) => [row.number, JSON.parse(row.fix)]))
+}
+
+interface FixRow {
+  number: string
+  fix: string
+}
+
+export async function saveFix(sql: Sql, lineId: string, number: string, fix: unknown): Promise<void> {
+  await sql.run(
+    `insert into location_fixes (line_id, number, fix) values ($1, $2, $3)
+     on conflict (line_id, number) do update set fix = excluded.fix`,
+    [lineId, number, JSON.stringify(fix)],
+  )
+}
+
+export async function deleteFix(sql: Sql, lineId: string, number: string): Promise<void> {
+  await sql.run('delete from location_fixes where line_id = $1 and number = $2', [lineId, number])
+}

@@ -1,0 +1,187 @@
+import type { Service } from '../../core/messages/message.js'
+import type { Columns, Row, Sql, Writes } from '../engine/db.js'
+
+export type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
+
+/** One try to put a message on the wire. `ref` is ours, random, and what a carrier may hand back to us. */
+export interface Attempt {
+  ref: string
+  messageId: number
+  n: number
+  lineId: string
+  epoch: number
+  service: Service
+  state: AttemptState
+  wireAt: number
+  endedAt: number | null
+  providerId: string | null
+  /** How often the carrier was asked about its outcome. */
+  lookups: number
+  code: string | null
+  detail: string | null
+}
+
+/**
+ * An attempt starts only while its line's lease has this epoch and its message still waits for attempt n: both
+ * are conditions of the insert itself, which otherwise fails for want of a value.
+ */
+const COLUMNS = {
+  ref: 'text',
+  message_id: {
+    type: 'bigint',
+    as: '(select m.id from messages m where m.id = {message_id} and m.next_action_at is not null and m.attempts + 1 = {n})',
+  },
+  n: 'bigint',
+  line_id: 'text',
+  epoch: {
+    type: 'bigint',
+    as: '(select x.epoch from line_leases x where x.line_id = {line_id} and x.epoch = {epoch})',
+  },
+  service: 'text',
+  state: 'text',
+  wire_at: 'bigint',
+  lookups: 'bigint',
+} as const satisfies Columns
+
+export async function insertAttempts(sql: Writes, attempts: readonly Attempt[]): Promise<void> {
+  await sql.insertMany(
+    'attempts',
+    COLUMNS,
+    attempts.map((a) => [
+      a.ref,
+      a.messageId,
+      a.n,
+      a.lineId,
+      a.epoch,
+      a.service,
+      a.state,
+      a.wireAt,
+      a.lookups,
+    ]),
+  )
+}
+
+export type EndedAttempt = Pick<Attempt, 'ref' | 'state' | 'endedAt' | 'providerId' | 'code' | 'detail'>
+
+const ENDED = {
+  state: 'text',
+  ended_at: 'bigint',
+  provider_id: 'text',
+  code: 'text',
+  detail: 'text',
+} as const satisfies Columns
+
+/**
+ * Ends attempts that are still open. The guard is the fence: a worker that was taken for dead finds its
+ * attempt already judged and writes nothing. In a conversation it answers which ones it ended.
+ */
+export async function endAttempts<S extends Writes>(
+  sql: S,
+  ended: readonly EndedAttempt[],
+): Promise<boolean[]> {
+  return (await sql.updateMany(
+    'attempts',
+    { ref: 'text' },
+    ENDED,
+    ended.map((a) => [a.ref, a.state, a.endedAt, a.providerId, a.code, a.detail]),
+    "attempts.state in ('on_wire', 'unknown')",
+  )) as boolean[]
+}
+
+export async function countLookup(sql: Sql, ref: string): Promise<void> {
+  await sql.run('update attempts set lookups = lookups + 1 where ref = $1', [ref])
+}
+
+export async function findAttempt(sql: Sql, messageId: number, n: number): Promise<Attempt | undefined> {
+  const row = await sql.one('select * from attempts where message_id = $1 and n = $2', [messageId, n])
+  return row && toAttempt(row)
+}
+
+/** The attempts that these messages wait for, where there is one already. */
+export async function findNextAttempts(
+  sql: Sql,
+  messages: readonly { id: number; attempts: number }[],
+): Promise<Map<number, Attempt>> {
+  const next = new Map(messages.map(({ id, attempts }) => [id, attempts + 1]))
+  const list = sql.inIds(1, [...next.keys()])
+  const rows = await sql.all(`select * from attempts where message_id in ${list.sql}`, [list.param])
+  const found = rows.map(toAttempt).filter(({ messageId, n }) => next.get(messageId) === n)
+  return new Map(found.map((attempt) => [attempt.messageId, attempt]))
+}
+
+export async function listAttempts(sql: Sql, messageId: number): Promise<Attempt[]> {
+  return (await sql.all('select * from attempts where message_id = $1 order by n', [messageId])).map(
+    toAttempt,
+  )
+}
+
+export async function findAttemptsByProvider(
+  sql: Sql,
+  lineId: string,
+  providerIds: readonly string[],
+): Promise<Map<string, Attempt>> {
+  if (providerIds.length === 0) return new Map()
+  const list = sql.inList(2, providerIds)
+  // Of two with one id the later is meant.
+  const rows = await sql.all(
+    `select * from attempts where line_id = $1 and provider_id in ${list.sql} order by ref`,
+    [lineId, list.param],
+  )
+  return new Map(rows.map((row) => [row.provider_id as string, toAttempt(row)]))
+}
+
+export async function findAttemptsByRef(sql: Sql, refs: readonly string[]): Promise<Map<string, Attempt>> {
+  if (refs.length === 0) return new Map()
+  const list = sql.inList(1, refs)
+  const rows = await sql.all(`select * from attempts where ref in ${list.sql}`, [list.param])
+  return new Map(rows.map((row) => [row.ref as string, toAttempt(row)]))
+}
+
+/** Attempts a former driver of the line left open, and these: their outcome is unknown to us. */
+export async function listOpenAttempts(
+  sql: Sql,
+  lineId: string,
+  beforeEpoch: number,
+  refs: readonly string[],
+): Promise<Attempt[]> {
+  const list = sql.inList(3, refs)
+  const rows = await sql.all(
+    `select a.* from messages m join attempts a on a.message_id = m.id and a.n = m.attempts + 1
+     where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.state = 'on_wire'
+     and (a.epoch < $2 or a.ref in ${list.sql})`,
+    [lineId, beforeEpoch, list.param],
+  )
+  return rows.map(toAttempt)
+}
+
+/** Tells whether that was news. */
+export async function saveRead(sql: Sql, ref: string, at: number): Promise<boolean> {
+  return (await sql.run('update attempts set read_at = $2 where ref = $1 and read_at is null', [ref, at])) > 0
+}
+
+/** When the line last used its wire, so that a new driver keeps its pace. Refs are ordered by time. */
+export async function listWireTimes(sql: Sql, lineId: string, sinceRef: string): Promise<number[]> {
+  const rows = await sql.all<{ wire_at: number }>(
+    'select wire_at from attempts where ref >= $1 and line_id = $2',
+    [sinceRef, lineId],
+  )
+  return rows.map((row) => row.wire_at)
+}
+
+function toAttempt(row: Row): Attempt {
+  return {
+    ref: row.ref as string,
+    messageId: row.message_id as number,
+    n: row.n as number,
+    lineId: row.line_id as string,
+    epoch: row.epoch as number,
+    service: row.service as Service,
+    state: row.state as AttemptState,
+    wireAt: row.wire_at as number,
+    endedAt: row.ended_at as number | null,
+    providerId: row.provider_id as string | null,
+    lookups: row.lookups as number,
+    code: row.code as string | null,
+    detail: row.detail as string | null,
+  }
+}

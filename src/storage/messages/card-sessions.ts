@@ -1,0 +1,15 @@
+import type { Sql } from '../engine/db.js'
+
+/** The number of this state of a card session: 1 for the first that this person sends, and so on. */
+export async function nextRevision(
+  sql: Sql,
+  session: { accountId: string; lineId: string; contact: string; session: string },
+): Promise<number> {
+  const row = await sql.one<{ revision: number }>(
+    `insert into card_sessions (account_id, line_id, contact, session, revision) values ($1, $2, $3, $4, 1)
+     on conflict (account_id, line_id, contact, session) do update set revision = card_sessions.revision + 1
+     returning revision`,
+    [session.accountId, session.lineId, session.contact, session.session],
+  )
+  return row!.revision
+}

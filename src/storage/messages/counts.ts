@@ -1,0 +1,209 @@
+import type { Message, Service, Status } from '../../core/messages/message.js'
+import type { Columns, Param, Sql, Writes } from '../engine/db.js'
+
+/**
+ * Maintained totals. A list's `pagination.total` is exact and costs the same at a million rows as at ten
+ * thousand: whole days and hours come from counters, only the cut hours at the ends are counted.
+ */
+export const HOUR = 3_600_000
+export const DAY = 24 * HOUR
+
+const COLUMNS = {
+  account_id: 'text',
+  series: 'text',
+  width: 'bigint',
+  bucket: 'bigint',
+  line_id: 'text',
+  is_outbound: 'bigint',
+  status: 'text',
+  service: 'text',
+  type: 'text',
+  n: 'bigint',
+} as const satisfies Columns
+
+export type DateField = 'created' | 'updated' | 'sent'
+export const DATE_FIELDS: readonly DateField[] = ['created', 'updated', 'sent']
+
+type Counted = Pick<
+  Message,
+  'accountId' | 'lineId' | 'isOutbound' | 'status' | 'service' | 'type' | 'createdAt' | 'updatedAt' | 'sentAt'
+>
+
+/** Changes of the totals, gathered over a batch: messages alike in every counted way cost one entry. */
+export interface Tally {
+  add(message: Counted, n: number): void
+  rows(): Param[][]
+}
+
+export function createTally(): Tally {
+  const alike = new Map<string, { message: Counted; n: number }>()
+  let last: { message: Counted; n: number } | undefined
+  return {
+    add(m, n) {
+      // Messages of a batch are mostly alike; comparing with the one before is cheaper than making a key.
+      if (last && countsAlike(last.message, m)) {
+        last.n += n
+        return
+      }
+      const hours = `${Math.floor(m.createdAt / HOUR)} ${Math.floor(m.updatedAt / HOUR)} ${Math.floor(m.sentAt / HOUR)}`
+      const key = `${m.accountId} ${m.lineId} ${m.isOutbound} ${m.status} ${m.service} ${m.type} ${hours}`
+      last = alike.get(key)
+      if (last) last.n += n
+      else {
+        last = { message: m, n }
+        alike.set(key, last)
+      }
+    },
+    rows() {
+      const sums = new Map<string, Param[]>()
+      for (const { message: m, n } of alike.values()) {
+        if (n === 0) continue
+        const dimensions = [m.lineId, m.isOutbound ? 1 : 0, m.status, m.service, m.type]
+        const times = { created: m.createdAt, updated: m.updatedAt, sent: m.sentAt }
+        const cells: [string, number, number][] = [['all', 0, 0]]
+        for (const field of DATE_FIELDS) {
+          for (const width of [HOUR, DAY])
+            cells.push([field, width, Math.floor(times[field] / width) * width])
+        }
+        for (const cell of cells) {
+          const row = [m.accountId, ...cell, ...dimensions, n]
+          const key = row.slice(0, -1).join(' ')
+          const sum = sums.get(key)
+          if (sum) sum[sum.length - 1] = (sum.at(-1) as number) + n
+          else sums.set(key, row)
+        }
+      }
+      // In one order everywhere, so that two transactions never wait for each other's counters.
+      return [...sums.entries()]
+        .filter(([, row]) => row.at(-1) !== 0)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, row]) => row)
+    },
+  }
+}
+
+function countsAlike(a: Counted, b: Counted): boolean {
+  return (
+    a.createdAt === b.createdAt &&
+    a.updatedAt === b.updatedAt &&
+    a.sentAt === b.sentAt &&
+    a.status === b.status &&
+    a.service === b.service &&
+    a.type === b.type &&
+    a.isOutbound === b.isOutbound &&
+    a.lineId === b.lineId &&
+    a.accountId === b.accountId
+  )
+}
+
+export async function saveTally(sql: Writes, tally: Tally): Promise<void> {
+  const rows = tally.rows()
+  if (rows.length === 0) return
+  await sql.insertMany(
+    'message_counts',
+    COLUMNS,
+    rows,
+    `on conflict (account_id, series, width, bucket, line_id, is_outbound, status, service, type)
+     do update set n = message_counts.n + excluded.n`,
+  )
+}
+
+/** What the counters can answer. `null` account: all accounts (admin). */
+export interface CountFilter {
+  accountId: string | null
+  lineId?: string
+  isOutbound?: boolean
+  status?: string
+  service?: string
+  /** Said in a group, or between two. */
+  inGroup?: boolean
+}
+
+export async function sumAll(sql: Sql, filter: CountFilter): Promise<number> {
+  const { where, params } = conditions(filter)
+  return sum(sql, `${where} and series = 'all'`, params)
+}
+
+/** Messages whose date lies in whole buckets from `from` up to, not including, `to`. */
+export async function sumBuckets(
+  sql: Sql,
+  filter: CountFilter,
+  field: DateField,
+  width: number,
+  from: number,
+  to: number,
+): Promise<number> {
+  if (from >= to) return 0
+  const { where, params } = conditions(filter)
+  const at = params.length
+  return sum(
+    sql,
+    `${where} and series = $${at + 1} and width = $${at + 2} and bucket >= $${at + 3} and bucket < $${at + 4}`,
+    [...params, field, width, from, to],
+  )
+}
+
+/** Messages of an account that are alike in all of these, in one bucket. */
+export interface Cell {
+  bucket: number
+  lineId: string
+  isOutbound: boolean
+  status: Status
+  service: Service
+  n: number
+}
+
+/** What the counters hold of an account in whole buckets from `from` up to, not including, `to`. */
+export async function listCells(
+  sql: Sql,
+  accountId: string,
+  field: DateField,
+  width: number,
+  from: number,
+  to: number,
+): Promise<Cell[]> {
+  const rows = await sql.all(
+    `select bucket, line_id, is_outbound, status, service, sum(n) as n from message_counts
+     where account_id = $1 and series = $2 and width = $3 and bucket >= $4 and bucket < $5
+     group by bucket, line_id, is_outbound, status, service having sum(n) > 0`,
+    [accountId, field, width, from, to],
+  )
+  return rows.map((row) => ({
+    bucket: row.bucket as number,
+    lineId: row.line_id as string,
+    isOutbound: row.is_outbound === 1,
+    status: row.status as Status,
+    service: row.service as Service,
+    n: Number(row.n),
+  }))
+}
+
+async function sum(sql: Sql, where: string, params: Param[]): Promise<number> {
+  const row = await sql.one<{ n: number | null }>(
+    `select sum(n) as n from message_counts where ${where}`,
+    params,
+  )
+  return row?.n ?? 0
+}
+
+function conditions(filter: CountFilter): { where: string; params: Param[] } {
+  const params: Param[] = []
+  const where: string[] = ['1 = 1']
+  const add = (column: string, value: Param | undefined) => {
+    if (value === undefined || value === null) return
+    params.push(value)
+    where.push(`${column} = $${params.length}`)
+  }
+  add('account_id', filter.accountId)
+  add('line_id', filter.lineId)
+  add('is_outbound', filter.isOutbound === undefined ? undefined : filter.isOutbound ? 1 : 0)
+  add('status', filter.status)
+  add('service', filter.service)
+  if (filter.inGroup !== undefined) where.push(`type ${filter.inGroup ? '=' : '<>'} 'group'`)
+  return { where: where.join(' and '), params }
+}
+
+/** Counters of states that messages only pass through end at zero; nothing is lost by dropping those. */
+export async function dropEmptyCounts(sql: Sql, before: number): Promise<number> {
+  return sql.run('delete from message_counts where n = 0 and width > 0 and bucket < $1', [before])
+}

@@ -1,0 +1,160 @@
+import type { Sql } from '../engine/db.js'
+
+/** Which of a carrier's ids are stored already, on this line or on a former one of its number. */
+export async function listStoredIds(
+  sql: Sql,
+  lineIds: readonly string[],
+  providerIds: readonly string[],
+): Promise<Set<string>> {
+  const stored = new Set<string>()
+  if (providerIds.length === 0) return stored
+  const list = sql.inList(2, providerIds)
+  for (const lineId of lineIds) {
+    const rows = await sql.all<{ provider_id: string }>(
+      `select provider_id from messages where line_id = $1 and provider_id in ${list.sql}`,
+      [lineId, list.param],
+    )
+    for (const row of rows) stored.add(row.provider_id)
+  }
+  return stored
+}
+
+/** This line and the former ones of its number at the same carrier: it may bring them what the others had. */
+export async function listLineSuccession(
+  sql: Sql,
+  line: { network: string; number: string; driver: string },
+): Promise<string[]> {
+  const rows = await sql.all<{ id: string }>(
+    'select id from lines where network = $1 and number = $2 and driver = $3',
+    [line.network, line.number, line.driver],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Whether the line has a message of this person with this text and time of sending. */
+export async function hasTwin(
+  sql: Sql,
+  twin: { accountId: string; lineId: string; contact: string; content: string; sentAt: number },
+  since: number,
+): Promise<boolean> {
+  const row = await sql.one(
+    `select 1 as yes from messages where account_id = $1 and contact = $2 and created_at >= $3
+       and line_id = $4 and is_outbound = 0 and sent_at = $5 and content = $6 limit 1`,
+    [twin.accountId, twin.contact, since, twin.lineId, twin.sentAt, twin.content],
+  )
+  return row !== undefined
+}
+
+/** What this person has written to the line since then. */
+export async function listRecentTexts(
+  sql: Sql,
+  by: { accountId: string; lineId: string; contact: string },
+  since: number,
+): Promise<string[]> {
+  const rows = await sql.all<{ content: string }>(
+    `select content from messages where account_id = $1 and contact = $2 and created_at >= $3
+       and line_id = $4 and is_outbound = 0`,
+    [by.accountId, by.contact, since, by.lineId],
+  )
+  return rows.map((row) => row.content)
+}
+
+/** A send that may come back to us. */
+export interface EchoCandidate {
+  ref: string
+  content: string
+  mediaUrl: string
+}
+
+/** Sends into a conversation that may be out, were on the wire since then and have not come back yet; oldest first. */
+export async function listEchoCandidates(
+  sql: Sql,
+  where: { accountId: string; lineId: string; conversation: string },
+  since: { createdAt: number; wireAt: number },
+): Promise<EchoCandidate[]> {
+  const rows = await sql.all<{ ref: string; content: string; media_url: string }>(
+    `select a.ref, m.content, m.media_url from messages m join attempts a on a.message_id = m.id
+     where m.account_id = $1 and m.contact = $2 and m.created_at >= $3 and m.line_id = $4 and m.is_outbound = 1
+       and a.wire_at >= $5 and a.state not in ('refused', 'never_left')
+       and not exists (select 1 from echoes e where e.ref = a.ref)
+     order by a.wire_at, a.ref`,
+    [where.accountId, where.conversation, since.createdAt, where.lineId, since.wireAt],
+  )
+  return rows.map((row) => ({ ref: row.ref, content: row.content, mediaUrl: row.media_url }))
+}
+
+/** Whether another line sent this text to us: then it is no echo. */
+export async function hasSent(
+  sql: Sql,
+  from: { network: string; number: string },
+  to: { contact: string; content: string },
+  since: number,
+): Promise<boolean> {
+  const row = await sql.one(
+    `select 1 as yes from lines l join messages m on m.account_id = l.account_id and m.line_id = l.id
+     where l.network = $1 and l.number = $2 and l.removed_at is null
+       and m.contact = $3 and m.created_at >= $4 and m.is_outbound = 1 and m.content = $5 limit 1`,
+    [from.network, from.number, to.contact, since, to.content],
+  )
+  return row !== undefined
+}
+
+export async function insertEcho(
+  sql: Sql,
+  echo: { ref: string; lineId: string; providerId: string; at: number },
+): Promise<void> {
+  await sql.run('insert into echoes (ref, line_id, provider_id, at) values ($1, $2, $3, $4)', [
+    echo.ref,
+    echo.lineId,
+    echo.providerId,
+    echo.at,
+  ])
+}
+
+export async function isKnownEcho(sql: Sql, lineId: string, providerId: string): Promise<boolean> {
+  const row = await sql.one('select 1 as yes from echoes where line_id = $1 and provider_id = $2', [
+    lineId,
+    providerId,
+  ])
+  return row !== undefined
+}
+
+/** A message without an id of the carrier's, until we know that the carrier was thanked for it. */
+export interface Unthanked {
+  id: string
+  lineId: string
+  fingerprint: string
+  session: string
+}
+
+export async function insertUnthanked(sql: Sql, one: Unthanked, now: number): Promise<void> {
+  await sql.run(
+    'insert into unthanked_messages (id, line_id, fingerprint, session, stored_at) values ($1, $2, $3, $4, $5)',
+    [one.id, one.lineId, one.fingerprint, one.session, now],
+  )
+}
+
+/** Takes over one that another connection brought, so that each is found once by this one. */
+export async function takeOverUnthanked(
+  sql: Sql,
+  like: Omit<Unthanked, 'id'>,
+  since: number,
+): Promise<string | undefined> {
+  const lock = sql.engine === 'postgres' ? 'for update skip locked' : ''
+  const row = await sql.one<{ id: string }>(
+    `update unthanked_messages set session = $3 where id = (
+       select id from unthanked_messages where line_id = $1 and fingerprint = $2 and session <> $3 and stored_at >= $4
+       order by id limit 1 ${lock}
+     ) returning id`,
+    [like.lineId, like.fingerprint, like.session, since],
+  )
+  return row?.id
+}
+
+export async function deleteUnthanked(sql: Sql, id: string): Promise<void> {
+  await sql.run('delete from unthanked_messages where id = $1', [id])
+}
+
+export async function dropUnthanked(sql: Sql, before: number): Promise<number> {
+  return sql.run('delete from unthanked_messages where stored_at < $1', [before])
+}

@@ -1,0 +1,178 @@
+import type { Message } from '../../core/messages/message.js'
+import { fromBoolean, type Param, type Sql, type Writes } from '../engine/db.js'
+import { createTally, saveTally } from './counts.js'
+import { MESSAGE_COLUMNS as COLUMNS, fromMessage, type NewMessage, toMessage } from './rows.js'
+
+/** The part of a message that changes after it was written, by column. */
+const MUTABLE: [column: keyof typeof COLUMNS, value: (message: Message) => Param][] = [
+  ['status', (m) => m.status],
+  ['service', (m) => m.service],
+  ['was_downgraded', (m) => fromBoolean(m.wasDowngraded)],
+  ['opted_out', (m) => (m.optedOut ? 1 : 0)],
+  ['error_code', (m) => m.error?.code ?? null],
+  ['error_message', (m) => m.error?.message ?? null],
+  ['error_reason', (m) => m.error?.reason ?? null],
+  ['error_detail', (m) => m.error?.detail ?? null],
+  ['updated_at', (m) => m.updatedAt],
+  ['sent_at', (m) => m.sentAt],
+  ['next_action_at', (m) => m.nextActionAt],
+  ['attempts', (m) => m.attempts],
+  ['due_at', (m) => m.dueAt],
+]
+
+export async function insertMessages(sql: Writes, messages: readonly NewMessage[]): Promise<void> {
+  await insertGiven(sql, messages.map(fromMessage))
+}
+
+/** Adds new messages to the totals, or takes deleted ones out with -1. */
+export async function countMessages(sql: Writes, messages: readonly NewMessage[], n = 1): Promise<void> {
+  const tally = createTally()
+  for (const message of messages) tally.add(message, n)
+  await saveTally(sql, tally)
+}
+
+const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
+
+/** Each set of columns is a statement that is kept: beyond so many, messages are written with all columns. */
+const MOST_SHAPES = 64
+const shapes = new Set<string>()
+const ALL = NAMES.map((_, i) => i)
+
+/** Most messages leave a third of the columns empty: what no row of the batch has is not mentioned. */
+async function insertGiven(sql: Writes, rows: Param[][]): Promise<void> {
+  const given = ALL.filter((i) => rows.some((row) => row[i] !== null))
+  const shape = given.join()
+  if (shapes.size < MOST_SHAPES) shapes.add(shape)
+  const used = shapes.has(shape) ? given : ALL
+  const columns = Object.fromEntries(used.map((i) => [NAMES[i]!, COLUMNS[NAMES[i]!]]))
+  await sql.insertMany(
+    'messages',
+    columns,
+    rows.map((row) => used.map((i) => row[i]!)),
+  )
+}
+
+export interface Change {
+  before: Message
+  /** States it passes on the way, when one transaction moves it by more than one step. */
+  via?: Message[]
+  after: Message
+}
+
+/** A change of a message that somebody else has changed meanwhile fails for want of a version. */
+const VERSION = {
+  type: 'bigint',
+  as: 'case when messages.version = {version} - 1 then {version} end',
+} as const
+
+/**
+ * Writes what changed and nothing else: an index is touched only when one of its columns is in the statement,
+ * so messages that change the same columns share one. Fails with MissingValue when a message is no longer what
+ * `before` says.
+ */
+export async function saveMessages(sql: Writes, changes: readonly Change[]): Promise<void> {
+  const groups = new Map<string, { columns: number[]; rows: Param[][] }>()
+  const tally = createTally()
+  for (const { before, after } of changes) {
+    const columns: number[] = []
+    const row: Param[] = [after.id, before.version + 1]
+    for (let i = 0; i < MUTABLE.length; i++) {
+      const value = MUTABLE[i]![1](after)
+      if (value === MUTABLE[i]![1](before)) continue
+      columns.push(i)
+      row.push(value)
+    }
+    if (columns.length === 0) continue
+    const signature = columns.join()
+    const group = groups.get(signature)
+    if (group) group.rows.push(row)
+    else groups.set(signature, { columns, rows: [row] })
+    // The totals no longer have a deleted one.
+    if (before.deletedAt !== null) continue
+    tally.add(before, -1)
+    tally.add(after, 1)
+  }
+  const updates = [...groups.values()].map(({ columns, rows }) => {
+    const set = Object.fromEntries(columns.map((i) => [MUTABLE[i]![0], COLUMNS[MUTABLE[i]![0]]]))
+    return sql.updateMany('messages', { id: 'bigint' }, { version: VERSION, ...set }, rows)
+  })
+  await Promise.all([...updates, saveTally(sql, tally)])
+}
+
+/** Hides a message from its account. The version keeps others from changing what they saw before. */
+export async function deleteMessage(sql: Sql, id: number, now: number): Promise<void> {
+  await sql.run('update messages set deleted_at = $2, version = version + 1 where id = $1', [id, now])
+}
+
+/** A message its account has not deleted. */
+export async function findMessage(
+  sql: Sql,
+  handle: string,
+  accountId?: string,
+): Promise<Message | undefined> {
+  const row = await sql.one('select * from messages where handle = $1 and deleted_at is null', [handle])
+  if (!row || (accountId !== undefined && row.account_id !== accountId)) return undefined
+  return toMessage(row)
+}
+
+/** For our own bookkeeping: deleted ones, too. */
+export async function findMessagesByHandle(
+  sql: Sql,
+  handles: readonly string[],
+): Promise<Map<string, Message>> {
+  const list = sql.inList(1, handles)
+  const rows = await sql.all(`select * from messages where handle in ${list.sql}`, [list.param])
+  return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
+}
+
+/** Which of these their account has deleted. */
+export async function listDeleted(sql: Sql, handles: readonly string[]): Promise<string[]> {
+  if (handles.length === 0) return []
+  const list = sql.inList(1, handles)
+  const rows = await sql.all<{ handle: string }>(
+    `select handle from messages where handle in ${list.sql} and deleted_at is not null`,
+    [list.param],
+  )
+  return rows.map((row) => row.handle)
+}
+
+export async function findMessagesById(sql: Sql, ids: readonly number[]): Promise<Map<number, Message>> {
+  return byIds(sql, ids, '')
+}
+
+/**
+ * The same, to change them: nobody else can until this transaction ends. Always taken before the account's
+ * event numbers, and in the order of ids, so that two transactions never wait for each other.
+ */
+export async function lockMessages(sql: Sql, ids: readonly number[]): Promise<Map<number, Message>> {
+  return byIds(sql, ids, sql.engine === 'postgres' ? 'order by id for update' : '')
+}
+
+async function byIds(sql: Sql, ids: readonly number[], tail: string): Promise<Map<number, Message>> {
+  if (ids.length === 0) return new Map()
+  const list = sql.inIds(1, ids)
+  const rows = await sql.all(`select * from messages where id in ${list.sql} ${tail}`, [list.param])
+  return new Map(rows.map((row) => [row.id as number, toMessage(row)]))
+}
+
+/** Outbound messages of this account with this recipient and text, newest first, no older than `since`. */
+export async function listTwins(sql: Sql, message: NewMessage, since: number): Promise<Message[]> {
+  const rows = await sql.all(
+    `select * from messages where account_id = $1 and contact = $2 and created_at >= $3 and content = $4
+       and is_outbound = 1 order by created_at desc, id desc limit 100`,
+    [message.accountId, message.contact, since, message.content],
+  )
+  return rows.map(toMessage)
+}
+
+export async function findInbound(
+  sql: Sql,
+  lineId: string,
+  providerId: string,
+): Promise<Message | undefined> {
+  const row = await sql.one('select * from messages where line_id = $1 and provider_id = $2', [
+    lineId,
+    providerId,
+  ])
+  return row && toMessage(row)
+}

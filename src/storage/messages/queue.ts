@@ -1,0 +1,92 @@
+import type { Row, Sql } from '../engine/db.js'
+
+/** What a line still has to do, oldest first. What waits for a chosen time is not in it yet. */
+export interface QueueEntry {
+  id: number
+  handle: string
+  contact: string
+  groupId: string | null
+  nextActionAt: number
+}
+
+export async function listQueue(
+  sql: Sql,
+  lineId: string,
+  afterId: number,
+  limit: number,
+): Promise<QueueEntry[]> {
+  const rows = await sql.all(
+    `select id, handle, contact, group_id, next_action_at from messages
+     where line_id = $1 and next_action_at is not null and due_at is null and id > $2 order by id limit $3`,
+    [lineId, afterId, limit],
+  )
+  return rows.map(toQueueEntry)
+}
+
+/** The same for one conversation of the line. */
+export async function listConversationQueue(
+  sql: Sql,
+  lineId: string,
+  conversation: string,
+  limit: number,
+): Promise<QueueEntry[]> {
+  const rows = await sql.all(
+    `select id, handle, contact, group_id, next_action_at from messages
+     where line_id = $1 and next_action_at is not null and due_at is null and coalesce(group_id, contact) = $2 order by id limit $3`,
+    [lineId, conversation, limit],
+  )
+  return rows.map(toQueueEntry)
+}
+
+/** What waits on a line before a message, on the whole and in its conversation, of as many as are looked at. */
+export async function countBefore(
+  sql: Sql,
+  lineId: string,
+  id: number,
+  conversation: string,
+  limit: number,
+): Promise<{ onLine: number; inConversation: number; firstId: number | null }> {
+  const row = await sql.one<{ n: number; same: number; first: number | null }>(
+    `select count(*) as n, count(case when coalesce(group_id, contact) = $3 then 1 end) as same,
+       min(case when coalesce(group_id, contact) = $3 then id end) as first
+     from (select id, contact, group_id from messages
+       where line_id = $1 and next_action_at is not null and due_at is null and id < $2 order by id desc limit $4) earlier`,
+    [lineId, id, conversation, limit],
+  )
+  return { onLine: row!.n, inConversation: row!.same, firstId: row!.first }
+}
+
+function toQueueEntry(row: Row): QueueEntry {
+  return {
+    id: row.id as number,
+    handle: row.handle as string,
+    contact: row.contact as string,
+    groupId: row.group_id as string | null,
+    nextActionAt: row.next_action_at as number,
+  }
+}
+
+export async function countQueued(sql: Sql): Promise<{ lineId: string; n: number; oldest: number }[]> {
+  const rows = await sql.all<{ line_id: string; n: number; oldest: number }>(
+    `select line_id, count(*) as n, min(next_action_at) as oldest from messages
+     where next_action_at is not null and due_at is null group by line_id`,
+  )
+  return rows.map((row) => ({ lineId: row.line_id, n: row.n, oldest: row.oldest }))
+}
+
+/** What an account has waiting on a line and since when the first of it waits, of as many as are looked at. */
+export async function countWaiting(
+  sql: Sql,
+  lineId: string,
+  accountId: string,
+  limit: number,
+): Promise<{ n: number; since: number | null }> {
+  const row = await sql.one<{ n: number; since: number | null }>(
+    `select count(*) as n, min(since) as since from (
+       select account_id, case when extra like '%"sendAt":%' then next_action_at else created_at end as since
+       from messages where line_id = $1 and next_action_at is not null and due_at is null order by id limit $3) w
+     where account_id = $2`,
+    [lineId, accountId, limit],
+  )
+  return row!
+}

@@ -1,0 +1,59 @@
+import type { Message } from '../../core/messages/message.js'
+import type { Param, Sql } from '../engine/db.js'
+import { toMessage } from './rows.js'
+
+/** Announced when a message is stored that waits for its time. */
+export const SCHEDULE_TOPIC = 'schedule'
+
+export async function findNextDue(sql: Sql): Promise<number | undefined> {
+  const row = await sql.one<{ at: number | null }>(
+    'select min(due_at) as at from messages where due_at is not null',
+  )
+  return row?.at ?? undefined
+}
+
+/** Those whose time has come, the earliest first. */
+export async function listDue(sql: Sql, now: number, limit: number): Promise<number[]> {
+  const rows = await sql.all<{ id: number }>(
+    'select id from messages where due_at is not null and due_at <= $1 order by due_at, id limit $2',
+    [now, limit],
+  )
+  return rows.map((row) => row.id)
+}
+
+export interface SchedulePlace {
+  dueAt: number
+  id: number
+}
+
+/** What an account has planned, soonest first; on these lines only, when some are given. */
+export async function listScheduled(
+  sql: Sql,
+  accountId: string,
+  lineNumbers: ReadonlySet<string> | null,
+  after: SchedulePlace | undefined,
+  limit: number,
+): Promise<Message[]> {
+  const params: Param[] = [accountId, after?.dueAt ?? 0, after?.id ?? 0, limit]
+  let lines = ''
+  if (lineNumbers) {
+    const list = sql.inList(5, [...lineNumbers])
+    lines = `and line_number in ${list.sql}`
+    params.push(list.param)
+  }
+  const rows = await sql.all(
+    `select * from messages where account_id = $1 and due_at is not null and deleted_at is null
+       and (due_at, id) > ($2, $3) ${lines} order by due_at, id limit $4`,
+    params,
+  )
+  return rows.map(toMessage)
+}
+
+/**
+ * Puts messages at the end of the queue, in this order. The queue is in the order of ids, and nothing refers to
+ * the id of a message that was never tried: so they get new ones.
+ */
+export async function moveToEnd(sql: Sql, ids: readonly number[]): Promise<void> {
+  const next = sql.engine === 'postgres' ? 'default' : '(select max(id) + 1 from messages)'
+  for (const id of ids) await sql.run(`update messages set id = ${next} where id = $1`, [id])
+}

@@ -1,0 +1,215 @@
+import type { Db, Param, Sql } from '../engine/db.js'
+
+/** Whose world it is, and the lines that nobody else uses: what happens on those is all of it. */
+export interface WorldScope {
+  accountId: string
+  network: string
+  lines: readonly string[]
+}
+
+interface WorldTable {
+  name: string
+  /** Which of its rows belong to the world: {account}, {network} and {lines} stand for the scope. */
+  where: string
+}
+
+const byAccount = (name: string): WorldTable => ({ name, where: 'account_id = {account}' })
+const byLine = (name: string): WorldTable => ({ name, where: 'line_id in {lines}' })
+const OWN = '(select id from messages where account_id = {account})'
+/** On lines of several accounts: what this one sent, and what was sent to it. */
+const ON_SHARED = `line_id not in {lines} and network = {network} and (
+  ref in (select ref from attempts where message_id in ${OWN})
+  or provider_id in (select m.provider_id from messages m where m.account_id = {account} and m.provider_id is not null))`
+
+/**
+ * Everything that happens in a simulated world, what depends on others before them. Accounts, keys, seats and
+ * lines are not in it: they are the world's frame.
+ */
+export const WORLD_TABLES: readonly WorldTable[] = [
+  {
+    name: 'webhook_attempts',
+    where: 'delivery_id in (select id from webhook_deliveries where account_id = {account})',
+  },
+  byAccount('webhook_deliveries'),
+  {
+    name: 'phone_reactions',
+    where:
+      'network = {network} and provider_id in (select provider_id from phone_messages where network = {network} and line_id in {lines})',
+  },
+  { name: 'phone_messages', where: ON_SHARED },
+  // By its network, which has an index: one on the line would cost every send for the sake of a reset.
+  { name: 'phone_messages', where: 'network = {network} and line_id in {lines}' },
+  { name: 'attempts', where: `message_id in ${OWN}` },
+  { name: 'group_members', where: 'group_id in (select id from group_chats where account_id = {account})' },
+  byAccount('group_chats'),
+  {
+    name: 'phone_group_changes',
+    where: 'chat_id in (select id from phone_groups where account_id = {account})',
+  },
+  byAccount('phone_groups'),
+  byAccount('messages'),
+  byAccount('message_counts'),
+  byAccount('opt_outs'),
+  byAccount('contacts'),
+  byAccount('contact_counts'),
+  byAccount('contact_labels'),
+  byAccount('verified_contacts'),
+  byAccount('verify_services'),
+  byAccount('verifications'),
+  byAccount('totp_secrets'),
+  byAccount('card_sessions'),
+  byAccount('blocked_callers'),
+  byAccount('sim_faults'),
+  byLine('parked_receipts'),
+  byLine('line_strangers'),
+  byLine('location_fixes'),
+  byLine('profile_requests'),
+  byLine('profile_shares'),
+  byLine('echoes'),
+  byLine('unthanked_messages'),
+  byLine('message_parts'),
+  byLine('conversation_holds'),
+  byLine('calls'),
+  { name: 'phone_typing', where: 'network = {network} and line_id in {lines}' },
+  byLine('sim_locations'),
+  byLine('sim_location_requests'),
+  byLine('sim_profiles'),
+  byLine('sim_cards'),
+]
+
+/** What a world has beside that happens only to its account: it ends with the world and is in no snapshot. */
+const PASSING: readonly WorldTable[] = [
+  byAccount('events'),
+  byAccount('replays'),
+  byLine('line_actions'),
+  byLine('line_days'),
+  byLine('line_states'),
+  byLine('line_days'),
+]
+
+/** Phones of live accounts are on one network: one that another account made or writes with stays as it is. */
+const PHONES: WorldTable = {
+  name: 'phones',
+  where: `network = {network} and (account_id is null or account_id = {account})
+    and not exists (select 1 from phone_messages m where m.network = {network} and m.phone = phones.number)
+    and not exists (select 1 from calls c where c.network = {network} and c.caller = phones.number)
+    and not exists (select 1 from calls c where c.network = {network} and c.forwarded_to = phones.number)`,
+}
+
+/** Makes a condition a piece of SQL with its parameters: only those that it names. */
+export function bindScope(sql: Sql, where: string, scope: WorldScope): { where: string; params: Param[] } {
+  const params: Param[] = []
+  const places = new Map<string, string>()
+  const text = where.replace(/\{(account|network|lines)\}/g, (_, name: string) => {
+    const known = places.get(name)
+    if (known) return known
+    const at = params.length + 1
+    const list = name === 'lines' ? sql.inList(at, scope.lines) : undefined
+    params.push(list ? list.param : name === 'account' ? scope.accountId : scope.network)
+    places.set(name, list ? list.sql : `$${at}`)
+    return places.get(name)!
+  })
+  return { where: text, params }
+}
+
+/** Everything of a world but its frame is gone. */
+export async function deleteWorld(sql: Sql, scope: WorldScope): Promise<void> {
+  // In their order, without waiting for each.
+  await Promise.all(
+    [...WORLD_TABLES, ...PASSING, PHONES].map(({ name, where }) => {
+      const bound = bindScope(sql, where, scope)
+      return sql.run(`delete from ${name} where ${bound.where}`, bound.params)
+    }),
+  )
+}
+
+/**
+ * The lines of an account, gone ones too: those that only it uses, and whether all are simulated. A line that is
+ * shared with others is not its alone, but has to be simulated, too.
+ */
+export async function findWorldLines(
+  sql: Sql,
+  accountId: string,
+): Promise<{ own: string[]; joint: string[]; simulated: boolean }> {
+  const rows = await sql.all<{ id: string; driver: string; others: number }>(
+    `select l.id, l.driver,
+       (select count(*) from line_members o where o.line_id = l.id and o.account_id <> $1) as others
+     from lines l where l.account_id = $1 or l.id in (select line_id from line_members where account_id = $1)`,
+    [accountId],
+  )
+  return {
+    own: rows.filter(({ others }) => others === 0).map(({ id }) => id),
+    joint: rows.filter(({ others }) => others > 0).map(({ id }) => id),
+    simulated: rows.every(({ driver }) => driver === 'simulator'),
+  }
+}
+
+/**
+ * From now on whatever began on these lines before writes nothing: each is in another world, and whoever drives it
+ * has to begin anew.
+ */
+export async function fenceLines(sql: Sql, lines: readonly string[]): Promise<void> {
+  const list = sql.inList(1, lines)
+  await sql.run(`update lines set resets = resets + 1 where id in ${list.sql}`, [list.param])
+  await sql.run(`update line_leases set epoch = epoch + 1 where line_id in ${list.sql}`, [list.param])
+}
+
+/** A line may send again, and calls to it go nowhere else. */
+export async function freeLines(sql: Sql, lines: readonly string[]): Promise<void> {
+  const list = sql.inList(1, lines)
+  await sql.run(
+    `update lines set blocked_at = null, seat_id = null, forwarding_number = null where id in ${list.sql}`,
+    [list.param],
+  )
+}
+
+/** Brings a line back that was removed, unless its number has another one now. */
+export async function reviveLine(sql: Sql, id: string): Promise<void> {
+  await sql.run(
+    `update lines set removed_at = null where id = $1 and removed_at is not null and not exists
+       (select 1 from lines o where o.network = lines.network and o.number = lines.number and o.removed_at is null)`,
+    [id],
+  )
+}
+
+/** Takes the account's event numbers and its feed: until the commit nothing else of it is written or turned into deliveries. */
+export async function lockEvents(sql: Sql, accountId: string): Promise<void> {
+  if (sql.engine !== 'postgres') return
+  await sql.one('select 1 from webhook_feeds where account_id = $1 for update', [accountId])
+  await sql.one('select 1 from event_counters where account_id = $1 for update', [accountId])
+}
+
+/** Nothing of what has happened so far is turned into deliveries any more. */
+export async function skipFeed(sql: Sql, accountId: string): Promise<void> {
+  await sql.run(
+    `update webhook_feeds set seq = (select last_seq from event_counters c where c.account_id = $1)
+     where account_id = $1`,
+    [accountId],
+  )
+}
+
+const LOOK_AGAIN_MS = 2
+const PATIENCE_MS = 5000
+
+/**
+ * Resolves when every transaction that was open has ended: none is left that did not see what is committed now. On
+ * SQLite they come one after the other anyway.
+ */
+export async function outlastTransactions(db: Db): Promise<void> {
+  if (db.engine === 'sqlite') return
+  let open = await listOpenTransactions(db)
+  for (const deadline = Date.now() + PATIENCE_MS; open.length > 0 && Date.now() < deadline; ) {
+    await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS))
+    const now = new Set(await listOpenTransactions(db))
+    open = open.filter((one) => now.has(one))
+  }
+}
+
+/** Those of this database that have written something. */
+async function listOpenTransactions(db: Db): Promise<string[]> {
+  const rows = await db.all<{ xid: string }>(
+    `select backend_xid::text as xid from pg_stat_activity
+     where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid()`,
+  )
+  return rows.map((row) => row.xid)
+}

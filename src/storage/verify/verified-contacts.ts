@@ -1,0 +1,153 @@
+import { SHARED, type VerifiedContact } from '../../core/verify/verified-contact.js'
+import type { Columns, Row, Sql } from '../engine/db.js'
+
+const KEYS = { account_id: 'text', number: 'text', scope: 'text' } as const satisfies Columns
+
+/** Asks for a person once more, or for the first time. Whether it is verified stays as it is. */
+export async function askVerifiedContact(
+  sql: Sql,
+  accountId: string,
+  number: string,
+  scope: string,
+  now: number,
+  verified: boolean,
+): Promise<VerifiedContact> {
+  const row = await sql.one(
+    `insert into verified_contacts (account_id, number, scope, asked_at, created_at, updated_at, verified_at)
+     values ($1, $2, $3, $4, $4, $4, $5)
+     on conflict (account_id, number, scope) do update set
+       asked_at = case when verified_contacts.verified_at is null then excluded.asked_at else verified_contacts.asked_at end,
+       updated_at = case when verified_contacts.verified_at is null and excluded.verified_at is not null
+         then excluded.updated_at else verified_contacts.updated_at end,
+       verified_at = coalesce(verified_contacts.verified_at, excluded.verified_at)
+     returning *`,
+    [accountId, number, scope, now, verified ? now : null],
+  )
+  return toVerifiedContact(row!)
+}
+
+export interface Heard {
+  accountId: string
+  number: string
+}
+
+/** These people have written to the shared line: they are verified contacts, asked for or not. */
+export async function verifyOnShared(sql: Sql, people: readonly Heard[], now: number): Promise<void> {
+  await sql.insertMany(
+    'verified_contacts',
+    { ...KEYS, asked_at: 'bigint', created_at: 'bigint', updated_at: 'bigint', verified_at: 'bigint' },
+    people.map(({ accountId, number }) => [accountId, number, SHARED, now, now, now, now]),
+    `on conflict (account_id, number, scope) do update
+     set verified_at = excluded.verified_at, updated_at = excluded.updated_at
+     where verified_contacts.verified_at is null`,
+  )
+}
+
+/** The same for a line of one account, where only those count that were asked. */
+export async function verifyAsked(
+  sql: Sql,
+  scope: string,
+  people: readonly Heard[],
+  now: number,
+): Promise<void> {
+  await sql.updateMany(
+    'verified_contacts',
+    KEYS,
+    { verified_at: 'bigint', updated_at: 'bigint' },
+    people.map(({ accountId, number }) => [accountId, number, scope, now, now]),
+    'verified_contacts.verified_at is null',
+  )
+}
+
+export async function findVerifiedContact(
+  sql: Sql,
+  accountId: string,
+  number: string,
+  scope: string,
+): Promise<VerifiedContact | undefined> {
+  const row = await sql.one(
+    'select * from verified_contacts where account_id = $1 and number = $2 and scope = $3',
+    [accountId, number, scope],
+  )
+  return row && toVerifiedContact(row)
+}
+
+/** Newest first. */
+export async function listVerifiedContacts(
+  sql: Sql,
+  accountId: string,
+  scope: string,
+  limit: number,
+): Promise<VerifiedContact[]> {
+  const rows = await sql.all(
+    'select * from verified_contacts where account_id = $1 and scope = $2 order by id desc limit $3',
+    [accountId, scope, limit],
+  )
+  return rows.map(toVerifiedContact)
+}
+
+/** Whether this person has written to any line of the account that asked for it. */
+export async function isVerified(sql: Sql, accountId: string, number: string): Promise<boolean> {
+  const row = await sql.one(
+    'select 1 as yes from verified_contacts where account_id = $1 and number = $2 and verified_at is not null limit 1',
+    [accountId, number],
+  )
+  return row !== undefined
+}
+
+/** The member of a shared line that asked for this person last. */
+export async function findLastAsker(
+  sql: Sql,
+  lineId: string,
+  number: string,
+): Promise<{ accountId: string; at: number } | undefined> {
+  const row = await sql.one<{ account_id: string; asked_at: number }>(
+    `select v.account_id, v.asked_at from verified_contacts v
+     where v.number = $2 and v.scope = $3
+       and exists (select 1 from line_members m where m.line_id = $1 and m.account_id = v.account_id)
+     order by v.asked_at desc, v.id desc limit 1`,
+    [lineId, number, SHARED],
+  )
+  return row && { accountId: row.account_id, at: row.asked_at }
+}
+
+/**
+ * When a person whom nobody has asked for last wrote to a shared line; 0 for never. Whoever calls it with the
+ * same line and number waits until this transaction has ended: of an account that asks and a message that
+ * arrives at the same moment, one sees the other.
+ */
+export async function noteStranger(
+  sql: Sql,
+  lineId: string,
+  number: string,
+  heardAt: number,
+): Promise<number> {
+  const row = await sql.one<{ heard_at: number }>(
+    `insert into line_strangers (line_id, number, heard_at) values ($1, $2, $3)
+     on conflict (line_id, number) do update set heard_at =
+       case when excluded.heard_at > line_strangers.heard_at then excluded.heard_at else line_strangers.heard_at end
+     returning heard_at`,
+    [lineId, number, heardAt],
+  )
+  return row!.heard_at
+}
+
+export async function forgetStranger(sql: Sql, lineId: string, number: string): Promise<void> {
+  await sql.run('delete from line_strangers where line_id = $1 and number = $2', [lineId, number])
+}
+
+export async function dropStrangers(sql: Sql, before: number): Promise<number> {
+  return sql.run('delete from line_strangers where heard_at < $1', [before])
+}
+
+function toVerifiedContact(row: Row): VerifiedContact {
+  return {
+    id: row.id as number,
+    accountId: row.account_id as string,
+    number: row.number as string,
+    scope: row.scope as string,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+    verifiedAt: row.verified_at as number | null,
+  }
+}

@@ -1,0 +1,53 @@
+import { inTime } from '../../base/in-time.js'
+import type { Connection, Driver } from '../../drivers/contract.js'
+import type { DriverHost } from '../../drivers/host.js'
+import type { Ctx } from '../../services/ctx.js'
+import { hostFor } from '../../services/lines/driver-host.js'
+import { createLineHttp } from '../../services/lines/http.js'
+import { connectLine } from '../../services/lines/secrets.js'
+import type { DispatchLine } from '../../services/messages/dispatch-line.js'
+
+/** A driver hands over its connection at once: other lines wait for that. */
+const CONNECT_MS = 10_000
+/** For a goodbye, when all the time for the sends on the wire is used up. */
+const CLOSE_MS = 1000
+
+export interface Link {
+  connection: Connection
+  /** Waits for the driver until then (machine time), or a second. */
+  close(deadline: number): Promise<void>
+}
+
+/** Has a driver connect a line. What it does wrong concerns this line alone. */
+export async function connect(
+  ctx: Ctx,
+  driver: Driver,
+  on: DispatchLine,
+  door: Omit<DriverHost, keyof ReturnType<typeof hostFor>>,
+): Promise<Link> {
+  const client = createLineHttp(ctx)
+  const host = { ...hostFor(ctx, on, client), ...door }
+  const made = connectLine(ctx, driver, on.line, host)
+  try {
+    const connection = await inTime(made, CONNECT_MS, 'connect() did not answer')
+    if (typeof connection?.send !== 'function' || typeof connection.close !== 'function')
+      throw new Error('connect() answered something without send and close')
+    return {
+      connection,
+      async close(deadline) {
+        const closing = (async () => connection.close())()
+        await inTime(closing, Math.max(deadline - Date.now(), CLOSE_MS), 'close() did not answer').catch(
+          (error) =>
+            ctx.log.error({ err: error, line: on.line.id }, 'the driver failed to close its connection'),
+        )
+        await client.close()
+      },
+    }
+  } catch (error) {
+    door.state('OFFLINE', 'The driver could not connect; the log has its reason')
+    // One that comes after all is not wanted any more.
+    void made.then((connection) => connection.close()).catch(() => {})
+    await client.close()
+    throw error
+  }
+}

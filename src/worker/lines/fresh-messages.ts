@@ -1,0 +1,36 @@
+import type { Message } from '../../core/messages/message.js'
+import type { NewMessage } from '../../storage/messages/rows.js'
+import type { Entry } from './queue.js'
+
+/**
+ * Messages as this very process is accepting them: when they appear in the table they need not be read back.
+ * Whoever uses one that has changed since is stopped when its attempt is written.
+ */
+export interface FreshMessages {
+  add(message: NewMessage): void
+  /** Each is handed out once. */
+  take(entries: Iterable<Entry>): Map<number, Message>
+}
+
+const KEPT = 2000
+
+export function createFreshMessages(): FreshMessages {
+  const byHandle = new Map<string, NewMessage>()
+  return {
+    add(message) {
+      if (message.nextActionAt === null || message.dueAt !== null) return
+      byHandle.set(message.handle, message)
+      if (byHandle.size > KEPT) byHandle.delete(byHandle.keys().next().value!)
+    },
+    take(entries) {
+      const taken = new Map<number, Message>()
+      for (const { id, handle } of entries) {
+        const message = byHandle.get(handle)
+        if (!message) continue
+        byHandle.delete(handle)
+        taken.set(id, { ...message, id })
+      }
+      return taken
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import type { Line } from '../../core/lines/line.js'
+import { createLoopWatch } from '../../core/messages/loop.js'
+import { conversationOf } from '../../core/messages/message.js'
+import type { Ctx } from '../../services/ctx.js'
+import { holdConversation } from '../../services/messages/holds.js'
+import type { NewMessage } from '../../storage/messages/rows.js'
+import type { createLineQueue, Entry } from './queue.js'
+
+/** Watches a line's conversations for loops, and keeps back what belongs to a held one. */
+export interface LoopBreaker {
+  heard(message: NewMessage): void
+  said(message: NewMessage): void
+  /** Until when an entry of the queue must wait; undefined: it may go. */
+  holds(entry: Entry): number | undefined
+  stop(): void
+}
+
+export function createLoopBreaker(
+  ctx: Ctx,
+  line: Line,
+  queue: Pick<ReturnType<typeof createLineQueue>, 'hurryAll'>,
+  wake: () => void,
+): LoopBreaker {
+  const turnsOf = createLoopWatch(line.loopLimit ?? ctx.config.loopLimit)
+
+  function note(message: NewMessage, side: 'in' | 'out') {
+    const turns = turnsOf(conversationOf(message), side, ctx.clock.now())
+    if (turns === undefined) return
+    ctx
+      .errand(() => holdConversation(ctx, line, message, turns))
+      .catch((error) => ctx.log.error({ err: error, line: line.id }, 'a conversation could not be held'))
+  }
+
+  const unsubscribe = ctx.holds.onRelease((lineId, conversation) => {
+    if (lineId !== line.id) return
+    queue.hurryAll(conversation, ctx.clock.now())
+    wake()
+  })
+  return {
+    heard: (message) => note(message, 'in'),
+    said: (message) => note(message, 'out'),
+    holds(entry) {
+      const until = ctx.holds.until(line.id, entry.conversation)
+      if (until === undefined) return undefined
+      // When its time is over it is still to be released, by whoever does that.
+      return Math.max(until, ctx.clock.now() + 1000)
+    },
+    stop: unsubscribe,
+  }
+}

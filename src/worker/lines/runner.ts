@@ -1,0 +1,294 @@
+import { firstIdAt } from '../../base/ids.js'
+import { storable } from '../../base/storable.js'
+import { LineFault } from '../../core/lines/fault.js'
+import type { Capabilities, Line } from '../../core/lines/line.js'
+import { createPace, PACE_WINDOW_MS } from '../../core/lines/pacing.js'
+import type { Message } from '../../core/messages/message.js'
+import type { Driver } from '../../drivers/contract.js'
+import { createTurns } from '../../services/batch.js'
+import type { Ctx, DrivenLine } from '../../services/ctx.js'
+import { perform } from '../../services/lines/actions.js'
+import { endIfBlocked } from '../../services/lines/blocks.js'
+import { type Claimed, claim, LeaseLost } from '../../services/messages/claim.js'
+import { createRecentSends, type DispatchLine, dailyLimitOf } from '../../services/messages/dispatch-line.js'
+import { createInboundDoor } from '../../services/messages/inbound/inbound.js'
+import { createNews } from '../../services/messages/news.js'
+import {
+  attemptRef,
+  findUnresolved,
+  recordEvidence,
+  recoverOpenAttempts,
+} from '../../services/messages/outcomes.js'
+import { recordRead, rematchParked } from '../../services/messages/receipts.js'
+import type { Lease } from '../../storage/lines/leases.js'
+import { type Attempt, listWireTimes } from '../../storage/messages/attempts.js'
+import { findMessagesById } from '../../storage/messages/messages.js'
+import { listConversationQueue, listQueue } from '../../storage/messages/queue.js'
+import { startChores } from './chores.js'
+import { connect } from './connect.js'
+import { createFreshMessages } from './fresh-messages.js'
+import { createLoopBreaker } from './loop-breaker.js'
+import { createLineQueue, type Entry } from './queue.js'
+import { reachOf } from './reach.js'
+import { createStateKeeper } from './state.js'
+import { wire } from './wire.js'
+
+export interface Runner extends DrivenLine {
+  lease: Lease
+  capabilities: Capabilities
+  wake(): void
+  /** Read the table again from its start: what a later commit may have slipped past the cursor. */
+  sweep(): void
+  /** Stops claiming and waits for what is on the wire, at most that long. */
+  stop(drainMs: number): Promise<void>
+}
+
+const MAX_IN_FLIGHT = 256
+const LAST_WORD_MS = 250
+const READ_AT_ONCE = 1000
+/** On PostgreSQL a lower id may be committed after a higher one; the sweep finds those even further behind. */
+const ID_OVERLAP = 256
+
+/** Drives one line for as long as this process holds its lease. */
+export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: Lease): Promise<Runner> {
+  const capabilities = driver.capabilities(line.config)
+  const daily = await dailyLimitOf(ctx, line)
+  const { services } = capabilities
+  const on: DispatchLine = { line, services, lease, daily, unsent: new Map(), recent: createRecentSends() }
+  await recoverOpenAttempts(ctx, on)
+
+  const queue = createLineQueue()
+  const fresh = createFreshMessages()
+  const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
+  const pace = createPace(line.pace, recent)
+  // What changes messages of this line happens one after the other: nothing passes something else unseen.
+  const inTurn = createTurns()
+  const news = createNews(ctx, on, inTurn)
+  const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
+  const inFlight = new Set<number>()
+  const health = createStateKeeper(ctx, line, lease, wake)
+  const overlap = ctx.db.engine === 'postgres' ? ID_OVERLAP : 0
+  let stopping = false
+  let running = false
+  let again = false
+  let unread = true
+  let readOn: number | undefined
+  let cancelTimer = () => {}
+
+  const breaker = createLoopBreaker(ctx, line, queue, wake)
+  const link = await connect(ctx, driver, on, {
+    ...createInboundDoor(ctx, line, breaker.heard),
+    receipt: (receipt) => news.receipt(storable(receipt)),
+    read: (read) => inTurn(() => recordRead(ctx, on, storable(read))),
+    state: health.report,
+  }).catch(async (error) => {
+    await Promise.all([breaker.stop(), health.stop()])
+    throw error
+  })
+  const { connection } = link
+  const subscriptions = [
+    ctx.wakes.on(`line:${line.id}`, () => {
+      unread = true
+      wake()
+    }),
+    // A caller at another process wants to know what became of a message.
+    ctx.wakes.on(`ask:${line.id}`, (id) => void resolveNow(Number(id)).catch(() => {})),
+    breaker.stop,
+  ]
+  const act: DrivenLine['act'] = (method, ask) =>
+    // What the carrier itself brings is welcome, whatever we think of its state.
+    method !== 'callback' && health.isOffline()
+      ? Promise.reject(new LineFault('unreachable', 'The line is offline'))
+      : perform(ctx, line, connection, method, ask)
+  const chores = startChores(ctx, line, lease, act)
+
+  function wake() {
+    if (stopping) return
+    again = true
+    if (running) return
+    running = true
+    void loop()
+  }
+
+  async function loop() {
+    while (again && !stopping) {
+      again = false
+      try {
+        await step()
+      } catch (error) {
+        if (error instanceof LeaseLost) stopping = true
+        else {
+          ctx.log.error({ err: error, line: line.id }, 'dispatch stumbled and goes on in a second')
+          cancelTimer()
+          cancelTimer = ctx.clock.after(1000, wake)
+          break
+        }
+      }
+    }
+    running = false
+  }
+
+  async function step() {
+    cancelTimer()
+    if (unread && !queue.isFull()) {
+      unread = false
+      const rows = await listQueue(ctx.db, line.id, readOn ?? queue.cursor() - overlap, READ_AT_ONCE)
+      queue.add(rows, ctx.clock.now())
+      readOn = rows.length === READ_AT_ONCE ? rows.at(-1)!.id : undefined
+      if (readOn !== undefined) unread = again = true
+    }
+    const now = ctx.clock.now()
+    if (health.isOffline()) return
+    if (queue.hasReady(now)) {
+      const room = Math.min(pace.room(now), MAX_IN_FLIGHT - inFlight.size)
+      if (room > 0) {
+        await start(queue.take(room))
+        again = true
+        return
+      }
+      if (inFlight.size < MAX_IN_FLIGHT) cancelTimer = ctx.clock.after(pace.nextAt(now) - now, wake)
+      return
+    }
+    const next = queue.nextDue()
+    if (next !== undefined) cancelTimer = ctx.clock.after(next - now, wake)
+  }
+
+  /** Puts entries on the wire, or asks the carrier about those whose last attempt is an open question. */
+  async function start(entries: Entry[]) {
+    const left = new Map(entries.map((entry) => [entry.id, entry]))
+    const takeOut = (id: number) => {
+      const entry = left.get(id)!
+      left.delete(id)
+      return entry
+    }
+    for (const id of left.keys()) inFlight.add(id)
+    try {
+      const messages = fresh.take(left.values())
+      const others = [...left.keys()].filter((id) => !messages.has(id))
+      for (const [id, message] of await findMessagesById(ctx.db, others)) messages.set(id, message)
+      const now = ctx.clock.now()
+      const due: Message[] = []
+      for (const message of messages.values()) {
+        if (message.nextActionAt === null || message.nextActionAt > now) continue
+        const attempt = await findUnresolved(ctx, message)
+        const isDayOver = daily !== null && due.length >= daily.room(now)
+        const heldUntil = breaker.holds(left.get(message.id)!) ?? (isDayOver ? daily.nextAt(now) : undefined)
+        if (attempt) void ask(takeOut(message.id), attempt)
+        else if (heldUntil !== undefined) void conclude(takeOut(message.id), async () => heldUntil)
+        else due.push(message)
+      }
+      if (line.blockedAt !== null && (await endIfBlocked(ctx, line, due))) due.length = 0
+      for (const one of await claim(ctx, on, due, await reachOf(connection, on.services, due))) {
+        pace.take(now)
+        void send(takeOut(one.message.id), one)
+      }
+      // The rest is done meanwhile, or due later than the window thought.
+      for (const id of [...left.keys()]) {
+        const entry = takeOut(id)
+        inFlight.delete(id)
+        release(entry, (await findMessagesById(ctx.db, [id])).get(id)?.nextActionAt ?? null)
+      }
+    } catch (error) {
+      for (const id of left.keys()) inFlight.delete(id)
+      queue.putBack([...left.values()])
+      throw error
+    }
+  }
+
+  async function send(entry: Entry, claimed: Claimed) {
+    const startedAt = ctx.clock.now()
+    breaker.said(claimed.message)
+    const result = await wire(ctx, connection, claimed.outbound, driver.sendTimeoutMs)
+    ctx.failpoint('dispatch.after_wire')
+    wireSeconds.observe((ctx.clock.now() - startedAt) / 1000)
+    await conclude(entry, () => news.ended({ claimed, result }))
+  }
+
+  async function ask(entry: Entry, attempt: Attempt) {
+    await conclude(entry, () => resolve(attempt))
+  }
+
+  async function resolve(attempt: Attempt): Promise<number | null> {
+    const evidence = connection.lookup
+      ? await connection.lookup(await attemptRef(ctx, attempt)).catch(() => ({ found: undefined }))
+      : { found: undefined }
+    return inTurn(() => recordEvidence(ctx, on, attempt, evidence))
+  }
+
+  /** Writes an end of something and lets the conversation go on. A failing database is tried again. */
+  async function conclude(entry: Entry, write: () => Promise<number | null>): Promise<void> {
+    try {
+      const next = await write()
+      inFlight.delete(entry.id)
+      release(entry, next)
+    } catch (error) {
+      ctx.log.error({ err: error, line: line.id }, 'a result could not be written; trying again in a second')
+      if (!closed) ctx.clock.after(1000, () => void conclude(entry, write))
+    }
+  }
+
+  function release(entry: Entry, nextActionAt: number | null) {
+    const now = ctx.clock.now()
+    if (queue.finish(entry, nextActionAt, now)) reread(entry.conversation)
+    wake()
+  }
+
+  function reread(conversation: string) {
+    listConversationQueue(ctx.db, line.id, conversation, READ_AT_ONCE)
+      .then((rows) => queue.add(rows, ctx.clock.now()))
+      .then(wake)
+      .catch(() => ctx.clock.after(1000, () => reread(conversation)))
+  }
+
+  function recheck(messageId: number) {
+    if (queue.hurry(messageId, ctx.clock.now())) wake()
+  }
+
+  async function resolveNow(messageId: number) {
+    const message = (await findMessagesById(ctx.db, [messageId])).get(messageId)
+    const attempt = message && (await findUnresolved(ctx, message))
+    if (!attempt || inFlight.has(messageId)) return
+    const next = await resolve(attempt)
+    if (next === null || next <= ctx.clock.now()) recheck(messageId)
+  }
+
+  let closed = false
+  wake()
+  return {
+    line,
+    lease,
+    capabilities,
+    wake,
+    sweep() {
+      chores.look()
+      void inTurn(() => rematchParked(ctx, on)).catch(() => {})
+      void listQueue(ctx.db, line.id, 0, READ_AT_ONCE)
+        .then((rows) => {
+          queue.add(rows, ctx.clock.now())
+          wake()
+        })
+        .catch(() => {})
+    },
+    queued: () => queue.size(),
+    inFlight: () => inFlight.size,
+    expect: fresh.add,
+    recheck,
+    resolve: resolveNow,
+    act,
+    async stop(drainMs) {
+      stopping = true
+      cancelTimer()
+      for (const unsubscribe of subscriptions) unsubscribe()
+      const deadline = Date.now() + drainMs
+      while ((running || inFlight.size > 0) && Date.now() < deadline)
+        await new Promise((done) => setTimeout(done, 5))
+      await chores.stop(deadline)
+      await link.close(deadline)
+      // What the end of the connection freed, such as sends that now never leave, is still written down.
+      const lastWord = Date.now() + LAST_WORD_MS
+      while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))
+      closed = true
+      await health.stop()
+    },
+  }
+}

@@ -1,0 +1,266 @@
+import type { Line } from '../../core/lines/line.js'
+import { CLAIM_MS } from '../../core/verify/verified-contact.js'
+import type { Ctx, LineDesk } from '../../services/ctx.js'
+import { dropOldEvents } from '../../services/events/retention.js'
+import { failBlocked } from '../../services/lines/blocks.js'
+import { failOrphans } from '../../services/lines/lines.js'
+import { failLostProfileRequests } from '../../services/lines/profile-work.js'
+import { sweepMedia } from '../../services/media/retention.js'
+import { releaseDue } from '../../services/messages/holds.js'
+import { storeOverdueParts } from '../../services/messages/inbound/inbound.js'
+import { PARTS_TOPIC } from '../../services/messages/inbound/parts.js'
+import { UNTHANKED_MS } from '../../services/messages/inbound/sort.js'
+import { queueDue } from '../../services/messages/schedule.js'
+import { expireVerificationsDue, VERIFY_TOPIC } from '../../services/verify/ends.js'
+import { sweepDeliveries } from '../../services/webhooks/log.js'
+import { dropExpiredSessions } from '../../storage/accounts/console-sessions.js'
+import { dropExpiredReplays } from '../../storage/accounts/replays.js'
+import { dropExpiredTokens } from '../../storage/accounts/tokens.js'
+import { dropExpiredActions } from '../../storage/lines/actions.js'
+import {
+  acquireLeases,
+  beat,
+  countLiveNodes,
+  forgetNode,
+  forgetNodes,
+  type Lease,
+  nextEpoch,
+  releaseLease,
+  renewLeases,
+} from '../../storage/lines/leases.js'
+import { findLine, listLines } from '../../storage/lines/lines.js'
+import { dropEmptyCounts } from '../../storage/messages/counts.js'
+import { findNextHoldEnd, HOLDS_TOPIC } from '../../storage/messages/holds.js'
+import { dropUnthanked } from '../../storage/messages/inbound-ids.js'
+import { findNextPartsDue } from '../../storage/messages/inbound-parts.js'
+import { dropParkedReceipts } from '../../storage/messages/receipts.js'
+import { findNextDue, SCHEDULE_TOPIC } from '../../storage/messages/schedule.js'
+import { findNextExpiry } from '../../storage/verify/verifications.js'
+import { dropStrangers } from '../../storage/verify/verified-contacts.js'
+import { createAlarm } from '../alarm.js'
+import { type Runner, startRunner } from './runner.js'
+
+/** Beats in the time of a lease: one or two may get lost before the line does. */
+const BEATS = 5
+const SWEEP_MS = 2_000
+const TIDY_MS = 60_000
+const TIDY_FROZEN_MS = 24 * 3_600_000
+const PARKED_MS = 72 * 3_600_000
+/** A token that is long dead can still be revoked; then it is gone. */
+const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
+
+export interface Worker extends LineDesk {
+  start(): Promise<void>
+  stop(): Promise<void>
+  get(lineId: string): Runner | undefined
+  all(): Runner[]
+  liveNodes(): number
+}
+
+/**
+ * Drives this process's share of the lines. A line belongs to one process at a time, so its order, its pace and
+ * its connection need no agreement between processes beyond the lease.
+ */
+export function createWorker(ctx: Ctx, nodeId: string): Worker {
+  const runners = new Map<string, Runner>()
+  const startedAt = Date.now()
+  const timers: NodeJS.Timeout[] = []
+  let liveNodes = 1
+  let stopped = false
+  let tending: Promise<void> | undefined
+  let tendAgain = false
+  let renewing: Promise<void> | undefined
+  let cancelTidying = () => {}
+
+  /** One look after everything: leases, connections, changed and removed lines. Never two at once. */
+  function tend(): Promise<void> {
+    if (tending) {
+      tendAgain = true
+      return tending
+    }
+    tending = (async () => {
+      do {
+        tendAgain = false
+        try {
+          await tendOnce()
+        } catch (error) {
+          ctx.log.error({ err: error }, 'the worker cannot reach its leases; trying again')
+        }
+      } while (tendAgain && !stopped)
+      tending = undefined
+    })()
+    return tending
+  }
+
+  /** A look may have to wait for sends to end, longer than a lease lasts: what we hold stays ours meanwhile. */
+  function renew(): Promise<void> {
+    renewing ??= beat(ctx.db, nodeId, startedAt)
+      .then(async () => void (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)))
+      .catch((error) => ctx.log.error({ err: error }, 'leases could not be renewed; trying again'))
+      .finally(() => {
+        renewing = undefined
+      })
+    return renewing
+  }
+
+  async function tendOnce() {
+    await beat(ctx.db, nodeId, startedAt)
+    liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db, ctx.config.leaseMs)
+    const lines = await listLines(ctx.db)
+    const held = new Map(
+      (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)).map((lease) => [lease.lineId, lease]),
+    )
+    const look = async (runner: Runner) => {
+      const lease = held.get(runner.line.id)
+      const line = lines.find((one) => one.id === runner.line.id)
+      if (lease?.epoch !== runner.lease.epoch) {
+        await drop(runner, 0)
+        // Still ours, in a world that was begun anew.
+        if (lease && line) await drive(line, lease)
+      } else if (!line) await drop(runner, ctx.config.drainMs, lease)
+      else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
+        await drop(runner, ctx.config.drainMs)
+        // Sends that the carrier did not answer for in that time are questions now, and not sent again.
+        const own = runner.inFlight() > 0 ? await nextEpoch(ctx.db, nodeId, lease) : lease
+        if (own) await drive(line, own)
+      }
+    }
+    await Promise.all([...runners.values()].map(look))
+    // Ours, but something went wrong before it was driven: nobody else would take it before the lease ends.
+    for (const lease of held.values()) {
+      const line = runners.has(lease.lineId) ? undefined : lines.find((one) => one.id === lease.lineId)
+      if (line && !stopped) await drive(line, lease)
+    }
+    const share = Math.ceil(lines.length / liveNodes)
+    const surplus = [...runners.values()].slice(share)
+    await Promise.all(surplus.map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
+    ctx.metrics.linesDriven.set(runners.size)
+    if (runners.size >= share || stopped) return
+    const leases = await acquireLeases(
+      ctx.db,
+      nodeId,
+      ctx.config.leaseMs,
+      share - runners.size,
+      ctx.db.engine === 'sqlite',
+    )
+    for (const lease of leases) {
+      const line = await findLine(ctx.db, lease.lineId)
+      if (line) await drive(line, lease)
+    }
+    ctx.metrics.linesDriven.set(runners.size)
+  }
+
+  async function drive(line: Line, lease: Lease) {
+    const driver = ctx.drivers.get(line.driver)
+    if (!driver)
+      return ctx.log.error({ line: line.id, driver: line.driver }, 'no such driver; the line stays idle')
+    try {
+      runners.set(line.id, await startRunner(ctx, driver, line, lease))
+    } catch (error) {
+      // The next look tries again; other lines need not wait for that.
+      return ctx.log.error({ err: error, line: line.id }, 'the line could not be started; trying again')
+    }
+    // Whoever watches places asks the line as it is now.
+    ctx.wakes.wake(`places:${line.id}`)
+  }
+
+  async function drop(runner: Runner, drainMs: number, lease?: Lease) {
+    runners.delete(runner.line.id)
+    await runner.stop(drainMs)
+    if (lease) await releaseLease(ctx.db, nodeId, lease)
+  }
+
+  const tidySafely = () => tidy().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed'))
+
+  /** Where time stands it is moved by whole days, and everything that happens belongs to a moment of its own. */
+  function tidyDaily() {
+    cancelTidying = ctx.clock.after(TIDY_FROZEN_MS, () => {
+      tidyDaily()
+      void ctx.errand(tidySafely)
+    })
+  }
+
+  async function tidy() {
+    const now = ctx.clock.now()
+    await failOrphans(ctx)
+    await failBlocked(ctx)
+    for (const alarm of alarms) await alarm.look()
+    await failLostProfileRequests(ctx)
+    await dropExpiredReplays(ctx.db, now)
+    await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
+    await dropExpiredSessions(ctx.db, Date.now())
+    await dropExpiredActions(ctx.db, Date.now())
+    await dropParkedReceipts(ctx.db, now - PARKED_MS)
+    await dropUnthanked(ctx.db, now - UNTHANKED_MS)
+    await sweepMedia(ctx, false)
+    await sweepDeliveries(ctx)
+    await dropOldEvents(ctx)
+    await dropStrangers(ctx.db, now - CLAIM_MS)
+    await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
+    await forgetNodes(ctx.db, 24 * 3_600_000)
+  }
+
+  const alarms = [
+    createAlarm(ctx, {
+      topic: VERIFY_TOPIC,
+      next: () => findNextExpiry(ctx.db),
+      run: () => expireVerificationsDue(ctx),
+    }),
+    createAlarm(ctx, {
+      topic: PARTS_TOPIC,
+      next: () => findNextPartsDue(ctx.db),
+      run: () => storeOverdueParts(ctx),
+    }),
+    createAlarm(ctx, {
+      topic: HOLDS_TOPIC,
+      next: () => findNextHoldEnd(ctx.db),
+      run: () => releaseDue(ctx),
+    }),
+    createAlarm(ctx, {
+      topic: SCHEDULE_TOPIC,
+      next: () => findNextDue(ctx.db),
+      run: () => queueDue(ctx),
+    }),
+  ]
+  const unsubscribe = ctx.wakes.on('lines', () => void tend())
+  return {
+    async start() {
+      const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
+      every(ctx.config.leaseMs / BEATS, () => void (tending ? renew() : tend()))
+      await tend()
+      if (ctx.clock.isFrozen) tidyDaily()
+      else every(TIDY_MS, () => void tidySafely())
+      // Several processes may commit ids out of order; one alone cannot.
+      if (ctx.db.engine === 'postgres') {
+        every(SWEEP_MS, () => {
+          ctx.holds.look()
+          for (const runner of runners.values()) runner.sweep()
+        })
+      }
+      for (const alarm of alarms) await alarm.start()
+      await tidy()
+    },
+    async stop() {
+      stopped = true
+      timers.forEach(clearInterval)
+      cancelTidying()
+      unsubscribe()
+      const keeping = setInterval(() => void renew(), ctx.config.leaseMs / BEATS)
+      try {
+        for (const alarm of alarms) await alarm.stop()
+        await tending
+        await Promise.all(
+          [...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)),
+        )
+      } finally {
+        clearInterval(keeping)
+        await renewing
+      }
+      await forgetNode(ctx.db, nodeId)
+    },
+    get: (lineId) => runners.get(lineId),
+    all: () => [...runners.values()],
+    liveNodes: () => liveNodes,
+    tended: () => tending ?? Promise.resolve(),
+  }
+}

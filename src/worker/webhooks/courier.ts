@@ -1,0 +1,209 @@
+import { RESET_TOPIC } from '../../base/wakes.js'
+import {
+  ERASED_TOPIC,
+  FEEDS_TOPIC,
+  REPLAY_TOPIC,
+  shardOf,
+  WEBHOOK_SHARDS,
+} from '../../core/webhooks/webhook.js'
+import type { Ctx } from '../../services/ctx.js'
+import { createDeliverer } from '../../services/webhooks/delivery.js'
+import { fanOut, type RenderWebhook } from '../../services/webhooks/fanout.js'
+import { EVENTS_TOPIC } from '../../storage/events/events.js'
+import { listBusyLanes, type NewDelivery } from '../../storage/webhooks/deliveries.js'
+import {
+  findFeed,
+  holdShards,
+  listFeedsBehind,
+  releaseShards,
+  renewShards,
+  type WebhookFeed,
+} from '../../storage/webhooks/feeds.js'
+import { createFreshDeliveries } from './fresh-deliveries.js'
+import { createLane, createSlots, type Lane } from './lane.js'
+
+export interface Courier {
+  start(): Promise<void>
+  /** Starts no more posts and waits for those under way, at most that long. */
+  stop(drainMs: number): Promise<void>
+}
+
+interface Feeding {
+  /** Null: this account has never wanted anything delivered. */
+  feed: WebhookFeed | null
+  running: boolean
+  again: boolean
+}
+
+const POSTS_AT_ONCE = 256
+const SWEEP_MS = 2000
+const ALL_SHARDS = Array.from({ length: WEBHOOK_SHARDS }, (_, shard) => shard)
+
+/**
+ * Brings the events of accounts to their webhooks. An account belongs to one process at a time, like a line, so
+ * the order at its receivers needs no agreement between processes.
+ */
+export function createCourier(
+  ctx: Ctx,
+  nodeId: string,
+  render: RenderWebhook,
+  liveNodes: () => number,
+): Courier {
+  const deliverer = createDeliverer(ctx)
+  const slots = createSlots(POSTS_AT_ONCE)
+  const fresh = createFreshDeliveries()
+  const accounts = new Map<string, Feeding>()
+  const lanes = new Map<string, Lane>()
+  const leaving = new Set<Lane>()
+  let shards: ReadonlySet<number> = new Set()
+  let stopped = false
+  let tending: Promise<void> | undefined
+  const timers: NodeJS.Timeout[] = []
+
+  /** Which accounts are this process's: those that were not are looked through, those that are no more let go. */
+  async function tend() {
+    const held =
+      ctx.db.engine === 'sqlite'
+        ? ALL_SHARDS
+        : await holdShards(ctx.db, nodeId, Math.ceil(WEBHOOK_SHARDS / liveNodes()), ctx.config.leaseMs)
+    const added = held.filter((shard) => !shards.has(shard))
+    shards = new Set(held)
+    for (const accountId of accounts.keys()) if (!isOurs(accountId)) accounts.delete(accountId)
+    for (const [key, lane] of lanes) if (!isOurs(lane.accountId)) drop(key, lane)
+    if (added.length > 0) await look(added)
+  }
+
+  /** Everything that is left to do, from the database. */
+  async function look(within: readonly number[]) {
+    for (const { lane, accountId } of await listBusyLanes(ctx.db, within)) laneOf(lane, accountId).reread()
+    for (const feed of await listFeedsBehind(ctx.db, within)) {
+      const known = accounts.get(feed.accountId)
+      if (!known?.feed && !known?.running)
+        accounts.set(feed.accountId, { feed, running: false, again: false })
+      feedOn(feed.accountId)
+    }
+  }
+
+  const isOurs = (accountId: string) => shards.has(shardOf(accountId))
+
+  function laneOf(key: string, accountId: string): Lane {
+    const known = lanes.get(key)
+    if (known) return known
+    const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, fresh, () => {
+      if (lanes.get(key) === lane && lane.isIdle()) lanes.delete(key)
+    })
+    lanes.set(key, lane)
+    return lane
+  }
+
+  function drop(key: string, lane: Lane) {
+    lanes.delete(key)
+    lane.stop()
+    if (lane.unfinished() > 0) leaving.add(lane)
+  }
+
+  /** The account's world was begun anew: nothing of the old one is posted any more. */
+  function abandon(accountId: string) {
+    fresh.forget(accountId)
+    for (const [key, lane] of lanes) {
+      if (lane.accountId !== accountId) continue
+      lanes.delete(key)
+      lane.abandon()
+    }
+    ctx.door.hangUp(accountId)
+  }
+
+  /** The account's log has grown. */
+  function feedOn(accountId: string) {
+    if (stopped || !isOurs(accountId)) return
+    const known = accounts.get(accountId)
+    // Asked once: until its webhooks change, an account without any costs nothing more.
+    if (known?.feed === null && !known.running) return
+    const state = known ?? { feed: null, running: false, again: false }
+    accounts.set(accountId, state)
+    state.again = true
+    if (state.running) return
+    state.running = true
+    void ctx.errand(() => feed(accountId, state))
+  }
+
+  async function feed(accountId: string, state: Feeding) {
+    try {
+      state.feed ??= (await findFeed(ctx.db, accountId)) ?? null
+      while (state.again && state.feed && !stopped && isOurs(accountId)) {
+        state.again = false
+        const since = fresh.mark()
+        const step = await fanOut(ctx, state.feed, render)
+        // Another process was here: what it left tells where to go on.
+        state.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
+        state.again ||= !step || step.more
+        if (step) bring(accountId, step.deliveries, since)
+      }
+    } catch (error) {
+      ctx.log.error(
+        { err: error, account: accountId },
+        'events wait to be delivered; trying again in a second',
+      )
+      ctx.clock.after(1000, () => feedOn(accountId))
+    } finally {
+      state.running = false
+    }
+  }
+
+  function bring(accountId: string, deliveries: readonly NewDelivery[], since: number) {
+    fresh.add(deliveries, since)
+    for (const key of new Set(deliveries.map(({ lane }) => lane))) laneOf(key, accountId).wake()
+  }
+
+  function tendSafely(): Promise<void> {
+    tending ??= tend()
+      .catch((error) => ctx.log.error({ err: error }, 'the courier cannot reach its leases; trying again'))
+      .finally(() => (tending = undefined))
+    return tending
+  }
+
+  const subscriptions: (() => void)[] = []
+  return {
+    async start() {
+      subscriptions.push(
+        ctx.wakes.on(RESET_TOPIC, abandon),
+        ctx.wakes.on(EVENTS_TOPIC, feedOn),
+        ctx.wakes.on(ERASED_TOPIC, fresh.forget),
+        ctx.wakes.on(FEEDS_TOPIC, (accountId) => {
+          // It had none when it was last asked for.
+          if (accounts.get(accountId)?.feed === null) accounts.delete(accountId)
+          feedOn(accountId)
+        }),
+        ctx.wakes.on(REPLAY_TOPIC, (detail) => {
+          const [accountId = '', lane = ''] = detail.split(' ')
+          if (isOurs(accountId)) laneOf(lane, accountId).reread()
+        }),
+      )
+      await tendSafely()
+      if (ctx.db.engine === 'sqlite') return
+      timers.push(
+        setInterval(() => void tendSafely(), ctx.config.leaseMs / 5).unref(),
+        // Hints from other processes may get lost.
+        setInterval(() => void look([...shards]).catch(() => {}), SWEEP_MS).unref(),
+      )
+    },
+    async stop(drainMs) {
+      stopped = true
+      timers.forEach(clearInterval)
+      for (const unsubscribe of subscriptions) unsubscribe()
+      await tending
+      for (const [key, lane] of lanes) drop(key, lane)
+      const deadline = Date.now() + drainMs
+      const busy = () => [...leaving].some((lane) => lane.unfinished() > 0)
+      let keptAt = Date.now()
+      while (busy() && Date.now() < deadline) {
+        await new Promise((done) => setTimeout(done, 5))
+        // Nobody else is to post what is being posted, as long as we wait for it.
+        if (ctx.db.engine === 'sqlite' || Date.now() - keptAt < ctx.config.leaseMs / 5) continue
+        keptAt = Date.now()
+        await ctx.db.tx((sql) => renewShards(sql, nodeId, ctx.config.leaseMs)).catch(() => {})
+      }
+      if (ctx.db.engine === 'postgres') await releaseShards(ctx.db, nodeId)
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { NewDelivery } from '../../storage/webhooks/deliveries.js'
+
+/**
+ * Deliveries as this very process has just written them, of all receivers: when their turn comes at once, as it does
+ * as a rule, they need not be read back.
+ */
+export interface FreshDeliveries {
+  /** `since` is the mark from before they were written: what was forgotten meanwhile may be among them. */
+  add(deliveries: readonly NewDelivery[], since: number): void
+  mark(): number
+  /** Each is handed out once: at its next try it is no longer new. */
+  take(lane: string, eventSeq: string): NewDelivery | undefined
+  /** Something of this account is no longer to be told. */
+  forget(accountId: string): void
+}
+
+/** Those of receivers that do not answer make room for the others'. */
+const KEPT = 5000
+/** Another process may have changed what is older, and its word of that may have got lost. */
+const KEPT_MS = 2000
+
+export function createFreshDeliveries(now: () => number = Date.now): FreshDeliveries {
+  const kept = new Map<string, { delivery: NewDelivery; at: number }>()
+  let forgotten = 0
+  return {
+    add(deliveries, since) {
+      if (since !== forgotten) return
+      const at = now()
+      for (const delivery of deliveries) {
+        kept.set(`${delivery.lane} ${delivery.eventSeq}`, { delivery, at })
+        if (kept.size > KEPT) kept.delete(kept.keys().next().value!)
+      }
+    },
+    mark: () => forgotten,
+    take(lane, eventSeq) {
+      const key = `${lane} ${eventSeq}`
+      const known = kept.get(key)
+      kept.delete(key)
+      return known && now() - known.at < KEPT_MS ? known.delivery : undefined
+    },
+    forget(accountId) {
+      forgotten++
+      for (const [key, { delivery }] of kept) if (delivery.accountId === accountId) kept.delete(key)
+    },
+  }
+}

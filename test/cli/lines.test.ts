@@ -1,0 +1,196 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DRIVERS } from '../../src/cli/lines/drivers.js'
+import type { Driver } from '../../src/drivers/contract.js'
+import { createSmsc, type Smsc } from '../peers/smsc.js'
+import { dumpOf } from '../support/dump.js'
+import { eventually, runCli, temporaryDirectory, temporaryStorage } from '../support/server.js'
+import { createWorld, type Json, LINE, type World } from '../support/world.js'
+
+const SECRET = 'xyzzy-9'
+const NUMBER = '+13105550171'
+
+describe('lines on the command line', () => {
+  let world: World
+  let smsc: Smsc
+  let account: string
+  let file: string
+  beforeAll(async () => {
+    ;[world, smsc] = await Promise.all([createWorld('sqlite', { realTime: true }), createSmsc()])
+    account = (await world.get('/admin/accounts', 'admin')).body.data[0].id
+    file = join(temporaryDirectory(), 'password')
+    writeFileSync(file, `${SECRET}\n`)
+    const drivers = world.app.ctx.drivers as Map<string, Driver>
+    // What the test of a carrier finds is its driver's own matter; here it is whatever the test needs.
+    drivers.set('smpp', {
+      ...drivers.get('smpp')!,
+      probe: async ({ config }) => [
+        { ok: true, what: `Something listens on port ${config.port}` },
+        config.system_id === 'me'
+          ? { ok: true, what: 'The carrier let us in' }
+          : { ok: false, what: `Not let in with ${config.password}`, advice: 'Ask the carrier' },
+      ],
+    })
+  }, 60_000)
+  afterAll(async () => {
+    await world?.close()
+    await smsc?.close()
+  })
+
+  const cli = (args: string[], env: Record<string, string> = {}, input?: string) =>
+    runCli(args, { TRUNKLINE_URL: world.app.url(), ...env }, input)
+  const own = (systemId: string, ...more: string[]) => [
+    ...['--number', NUMBER, '--host', '127.0.0.1', '--port', String(smsc.port), '--system-id', systemId],
+    ...more,
+  ]
+  const lines = async () =>
+    (await world.get('/admin/lines', 'admin')).body.data.filter((one: Json) => one.driver === 'smpp')
+  const binds = () => smsc.heard.filter(({ command }) => command.startsWith('bind_'))
+
+  it('knows the drivers that the server has, with the same words', async () => {
+    const { data } = (await world.get('/admin/drivers', 'admin')).body
+    expect(new Map(DRIVERS.map(({ kind, title }) => [kind, title]))).toEqual(
+      new Map(data.map(({ kind, title }: Json) => [kind, title])),
+    )
+    for (const { kind, settings } of DRIVERS) {
+      const served = data.find((one: Json) => one.kind === kind)
+      expect(JSON.parse(JSON.stringify(await settings()))).toEqual(served.settings)
+    }
+    const [listed, unknown, help] = await Promise.all([
+      runCli(['line', 'add']),
+      runCli(['line', 'add', 'pigeon']),
+      runCli(['line', 'add', 'smpp', '--help']),
+    ])
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/^smpp +SMS through/m)])
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^There is no driver "pigeon"; there are smpp/),
+    ])
+    expect(help.stdout).toMatch(/--port <value> +usually 2775.*\(needed\)$/m)
+    expect(help.stdout).toMatch(/--password-file <value> +.*TRUNKLINE_LINE_PASSWORD/)
+    expect(help.stdout).not.toMatch(/--password /)
+  })
+
+  it('tries settings out, says what is wrong, and ends with 1', async () => {
+    const add = ['line', 'add', 'smpp', '--account', account, ...own('stranger', '--password-file', file)]
+    const [good, bad, refused] = await Promise.all([
+      cli(['line', 'test', 'smpp', ...own('me', '--password-stdin')], {}, `${SECRET}\n`),
+      cli(['line', 'test', 'smpp', ...own('stranger')], { TRUNKLINE_LINE_PASSWORD: SECRET }),
+      cli(add),
+    ])
+    expect(good).toEqual({
+      code: 0,
+      stdout: `✓ Something listens on port ${smsc.port}\n✓ The carrier let us in\n`,
+      stderr: '',
+    })
+    expect(bad).toEqual({
+      code: 1,
+      stdout: `✓ Something listens on port ${smsc.port}\n✗ Not let in with (kept)\n  Ask the carrier\n`,
+      stderr: 'The test failed.\n',
+    })
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(refused.stderr).toContain('✗ Not let in with (kept)\n  Ask the carrier\n')
+    expect(refused.stderr).toContain('--no-test adds it without one')
+    expect(await lines()).toEqual([])
+  })
+
+  it('adds a line, shows it, changes it live, tests it by its number and removes it', async () => {
+    const added = await cli([
+      ...['line', 'add', 'smpp', '--account', account, ...own('me', '--password-file', file)],
+      ...['--rate', '50', '--tls', 'no', '--alphabet', 'latin1', '--pace', '20', '--json'],
+    ])
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('✓ The carrier let us in') })
+    const line = JSON.parse(added.stdout)
+    expect(line).toMatchObject({
+      number: NUMBER,
+      driver: 'smpp',
+      pace: 20,
+      config: { port: smsc.port, password: '(kept)', rate: 50, tls: false, alphabet: 'latin1' },
+    })
+    await eventually(
+      async () => binds().map(({ password }) => password),
+      (all) => all.length === 1,
+    )
+    const [shown, listed] = await Promise.all([cli(['line', 'show', line.id]), cli(['line', 'list'])])
+    expect(shown.stdout).toContain('"password":"(kept)"')
+    expect(listed.stdout).toContain(NUMBER)
+
+    const set = await cli(['line', 'set', line.id, '--rate', 'none', '--window', '3', '--json'])
+    expect([set.code, set.stderr]).toEqual([0, ''])
+    const { rate: _, ...rest } = line.config
+    expect(JSON.parse(set.stdout).config).toEqual({ ...rest, window: 3 })
+    await cli(['line', 'set', line.id, '--password-stdin'], {}, 'plugh-1')
+    await eventually(
+      async () => binds().map(({ password }) => password),
+      (all) => JSON.stringify(all) === JSON.stringify([SECRET, SECRET, 'plugh-1']),
+    )
+    // What lies about in the environment is for new lines.
+    await cli(['line', 'set', line.id, '--pace', '5'], { TRUNKLINE_LINE_PASSWORD: 'nothing' })
+    const [tested, nothing] = await Promise.all([
+      cli(['line', 'test', NUMBER, '--json']),
+      cli(['line', 'test', '+13105550199']),
+    ])
+    expect([tested.code, JSON.parse(tested.stdout)]).toMatchObject([0, { ok: true, findings: [{}, {}] }])
+    expect(nothing).toMatchObject({ code: 1, stderr: 'There is no line +13105550199\n' })
+    expect(binds().at(-1)!.password).toBe('plugh-1')
+    expect((await cli(['line', 'remove', line.id])).code).toBe(0)
+    expect(await lines()).toEqual([])
+  })
+
+  it('wrong usage is named, and ends with 2', async () => {
+    const add = ['line', 'add', 'smpp', '--account', 'x', '--number', NUMBER]
+    const config = ['--driver', 'smpp', '--config', '{"password":"x"}']
+    const cases: [string[], string][] = [
+      [['line', 'add', 'smpp', '--number', NUMBER], '--account is needed'],
+      [[...add, '--port', 'high'], '--port must be a whole number from 1 to 65535'],
+      [[...add, '--tls', 'maybe'], '--tls must be yes or no'],
+      [add, '--password-file is needed, or --password-stdin, or TRUNKLINE_LINE_PASSWORD'],
+      [[...add, '--password-file', '/nowhere'], '--password-file: /nowhere cannot be read (ENOENT)'],
+      [[...add, '--password', 'x'], "Unknown option '--password'"],
+      [
+        ['line', 'create', '--account', 'x', '--number', NUMBER, ...config],
+        'password is a secret, and a command line is no place for one: use --password-file or',
+      ],
+    ]
+    const runs = await Promise.all(cases.map(([args]) => cli(args)))
+    for (const [i, [args, words]] of cases.entries()) {
+      const { code, stdout, stderr } = runs[i]!
+      expect([args, code, stdout, stderr.slice(0, words.length)]).toEqual([args, 2, '', words])
+    }
+  })
+
+  it('what the server refuses, and what is no setting of that line, is said by name', async () => {
+    const refused = await cli(
+      ['line', 'add', 'smpp', '--account', account, '--number', NUMBER, '--port', '70000'],
+      { TRUNKLINE_LINE_PASSWORD: 'far too long'.repeat(6) },
+    )
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toBe(
+      'config.host: is needed; config.system_id: is needed; config.port: must be a whole number from 1 to 65535; config.password: must be text of at most 64 characters\n',
+    )
+    const line = (await world.get('/admin/lines', 'admin')).body.data.find((one: Json) => one.number === LINE)
+    const foreign = await cli(['line', 'set', line.id, '--port', '1'])
+    expect(foreign).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^--port is no setting of a line of the driver simulator/),
+    })
+    const kept = await cli(['line', 'set', line.id, '--config', '{"latency_ms":5}'])
+    expect([kept.code, kept.stdout]).toEqual([0, expect.stringContaining('"latency_ms":5')])
+  })
+
+  it('works offline, too', async () => {
+    const env = await temporaryStorage('sqlite')
+    const made = await runCli(['account', 'create', '--email', 'a@example.com', '--offline', '--json'], env)
+    const { id } = JSON.parse(made.stdout)
+    const args = ['line', 'add', 'simulator', '--account', id, '--number', NUMBER, '--latency-ms', '0']
+    const added = await runCli([...args, '--services', 'SMS,RCS', '--offline', '--json'], env)
+    expect(added).toMatchObject({ code: 0, stderr: '✓ Virtual phones need no connection\n' })
+    expect(JSON.parse(added.stdout).config).toEqual({ latency_ms: 0, services: ['SMS', 'RCS'] })
+  })
+
+  it('left the secret nowhere', async () => {
+    const kept = `${world.logs.join('\n')}${await dumpOf(world.app)}`
+    for (const secret of [SECRET, 'plugh-1']) expect(kept).not.toContain(secret)
+  })
+})

@@ -1,0 +1,46 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runCli, type SpawnedServer, spawnServer } from '../support/server.js'
+import { ADA, BOB, credentials, LINE } from '../support/world.js'
+
+describe('trunkline wait', () => {
+  let server: SpawnedServer
+  beforeAll(async () => {
+    server = await spawnServer()
+  })
+  const cli = (...args: string[]) => runCli(['wait', ...args], { TRUNKLINE_URL: server.url })
+  const send = (content: string) =>
+    fetch(`${server.url}/api/send-message`, {
+      method: 'POST',
+      headers: { ...credentials('live'), 'content-type': 'application/json' },
+      body: JSON.stringify({ from_number: LINE, number: ADA, content }),
+    })
+
+  it('prints the text, what is extracted of it, or all as JSON', async () => {
+    const waiting = cli('--to', ADA, '--timeout', '20s')
+    await send('Your code is 482-913:\nhttps://acme.example/\u001b[31m')
+    expect(await waiting).toEqual({
+      code: 0,
+      stdout: 'Your code is 482-913:\nhttps://acme.example/\ufffd[31m\n',
+      stderr: '',
+    })
+    expect(await cli('--to', ADA, '--extract', 'otp')).toMatchObject({ code: 0, stdout: '482913\n' })
+    const group = await cli('--to', ADA, '--match', 'Your (\\w+)', '--extract', 'regex', '--json')
+    expect(JSON.parse(group.stdout)).toMatchObject({ extracted: 'code', matched: { direction: 'in' } })
+  })
+
+  it('ends with 3 when nothing came, 1 and a reason, or 2 and the help', async () => {
+    const failing: [string[], number, RegExp][] = [
+      [['--to', BOB, '--timeout', '50ms'], 3, /^Nothing came to \+12025550102 within 50ms\n$/],
+      [['--to', ADA, '--match', 'never', '--timeout', '0'], 3, /^Nothing came/],
+      [['--to', ADA, '--match', '('], 1, /^match: is not a regular expression\n$/],
+      [['--to', 'Ada'], 1, /^number: /],
+      [[], 2, /--to is needed[\s\S]*Usage: trunkline wait/],
+      [['--to', ADA, '--timeout', 'soon'], 2, /--timeout must be a time like/],
+    ]
+    for (const [args, code, words] of failing) {
+      const ran = await cli(...args)
+      expect([args.join(' '), ran.code, ran.stdout]).toEqual([args.join(' '), code, ''])
+      expect(ran.stderr).toMatch(words)
+    }
+  })
+})

@@ -1,0 +1,43 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchBrowser } from '../support/web/browser.js'
+import { createWorld, type World } from '../support/world.js'
+
+describe('the reference page', () => {
+  let world: World
+  let browser: Browser
+  beforeAll(async () => {
+    world = await createWorld('sqlite', { realTime: true, document: true })
+    browser = await launchBrowser()
+  }, 100_000)
+  afterAll(async () => {
+    await browser?.close()
+    await world?.close()
+  })
+
+  it('shows every operation, tries one out, and asks nobody else for anything', async () => {
+    const page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
+    const elsewhere: string[] = []
+    const complaints: string[] = []
+    page.on('request', (request) => {
+      if (!request.url().startsWith(world.app.url()) && !request.url().startsWith('data:'))
+        elsewhere.push(request.url())
+    })
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await page.goto(`${world.app.url()}/docs`)
+    await page.getByText('Send a message', { exact: true }).waitFor({ timeout: 40_000 })
+    const operations = Object.values(world.app.server.swagger().paths!).flatMap((path) => Object.keys(path!))
+    expect(await page.locator('.opblock').count()).toBe(operations.length)
+
+    const live = page.locator('#operations-Operations-get_livez')
+    await live.getByText('Is the process alive?').click()
+    await live.getByRole('button', { name: 'Execute' }).click()
+    await live
+      .locator('.live-responses-table tbody .response-col_status')
+      .getByText('200')
+      .waitFor({ timeout: 40_000 })
+    expect(elsewhere).toEqual([])
+    expect(complaints).toEqual([])
+  }, 100_000)
+})

@@ -1,0 +1,216 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { TAG } from '../../../src/drivers/smpp/codec/commands.js'
+import type { Pdu } from '../../../src/drivers/smpp/codec/pdu.js'
+import { createSmsc, type Smsc } from '../../peers/smsc.js'
+import { ADA, type StubLine, soon, stubLine } from './line.js'
+
+describe('what an SMSC brings', () => {
+  let smsc: Smsc
+  let line: StubLine
+  beforeEach(async () => {
+    smsc = await createSmsc()
+    line = await stubLine(smsc.port)
+    await line.online()
+  })
+  afterEach(async () => {
+    await smsc.close()
+    await line.close()
+  })
+  const text = (content: string, fields: Partial<Pdu> = {}) =>
+    smsc.bring({
+      command: 'deliver_sm',
+      source: '12025550101',
+      sourceTon: 1,
+      shortMessage: Buffer.from(content),
+      ...fields,
+    })
+  const receipt = (content: string, fields: Partial<Pdu> = {}) => text(content, { esmClass: 4, ...fields })
+  const told = () => line.receipts.map(({ at: _at, ...rest }) => rest)
+
+  it('is stored before it is acknowledged, and thanked for after that', async () => {
+    let release = () => {}
+    line.onReceive(
+      () =>
+        new Promise((resolve) => {
+          release = resolve
+        }),
+    )
+    const answer = text('Hello')
+    let answered = false
+    void answer.then(() => {
+      answered = true
+    })
+    await smsc.bring({ command: 'enquire_link' })
+    expect(answered).toBe(false)
+    expect(line.thanked).toEqual([])
+    release()
+    expect(await answer).toMatchObject({ command: 'deliver_sm_resp', status: 0, messageId: '' })
+    expect(line.received).toMatchObject([{ from: ADA, service: 'SMS', content: 'Hello' }])
+    await soon(() => expect(line.thanked).toEqual(line.received))
+  })
+
+  it('what cannot be stored is refused so that the carrier keeps it', async () => {
+    line.onReceive(async () => {
+      throw new Error('disk full')
+    })
+    expect(await text('Hello')).toMatchObject({ status: 0x14 })
+    line.onReceive(async () => {})
+    expect(await text('Hello')).toMatchObject({ status: 0 })
+    expect(line.received).toHaveLength(1)
+    await soon(() => expect(line.thanked).toHaveLength(1))
+  })
+
+  it('when nothing can be stored for long, questions are answered and the rest is refused', async () => {
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    line.onReceive(() => gate)
+    const early = Array.from({ length: 250 }, (_, i) => text(`text ${i}`))
+    for (let i = 0; i < 20; i++) await line.moved(500)
+    expect(await smsc.bring({ command: 'enquire_link' })).toMatchObject({ command: 'enquire_link_resp' })
+    expect(await text('one more')).toMatchObject({ status: 0x14 })
+    expect(line.states).toEqual([['ONLINE', undefined]])
+    release()
+    const taken = (await Promise.all(early)).filter(({ status }) => status === 0)
+    expect(taken.length).toBeGreaterThanOrEqual(200)
+    expect(await text('after that')).toMatchObject({ status: 0 })
+    expect(line.received).toHaveLength(taken.length + 1)
+  })
+
+  it('each connection has a name of its own: only another one brings a message again', async () => {
+    await text('one')
+    smsc.cut()
+    await soon(() => expect(line.states.at(-1)![0]).toBe('OFFLINE'))
+    await line.moved(1000)
+    await line.online()
+    await text('two')
+    await text('three')
+    const [one, two, three] = line.received.map(({ session }) => session)
+    expect(one).not.toBe(two)
+    expect(two).toBe(three)
+  })
+
+  it('what was refused comes again by another name, and only that: it may have been stored all the same', async () => {
+    const names: (string | undefined)[] = []
+    let failures = 2
+    line.onReceive(async ({ content, session }) => {
+      names.push(session)
+      if (content === 'yes' && failures-- > 0) throw new Error('no answer from the database')
+    })
+    // Two of them, both refused, and then brought again.
+    for (const status of [0x14, 0x14, 0, 0]) expect(await text('yes')).toMatchObject({ status })
+    await text('no')
+    await text('yes', { source: '12025550102' })
+    const [first, second, third, fourth, other, somebody] = names
+    expect(new Set([first, second, third]).size).toBe(3)
+    // By one name: they are two, and each finds what was stored of another.
+    expect(fourth).toBe(third)
+    expect([other, somebody]).toEqual([first, first])
+  })
+
+  it.each([
+    ['12025550101', 1, '+12025550101'],
+    ['12025550101', 0, '+12025550101'],
+    ['+12025550101', 0, '+12025550101'],
+    ['72345', 0, '72345'],
+    ['72345', 3, '72345'],
+    ['BANK', 5, 'BANK'],
+  ])('the sender %s of type %d is %s', async (source, sourceTon, from) => {
+    await text('Hello', { source, sourceTon })
+    expect(line.received[0]!.from).toBe(from)
+  })
+
+  it.each([
+    ['UDH of 8 bits', { esmClass: 0x40 }, [5, 0, 3, 77, 3, 2], '8:77'],
+    ['UDH of 16 bits', { esmClass: 0x40 }, [6, 8, 4, 1, 2, 3, 2], '16:258'],
+    [
+      'SAR',
+      {
+        tlvs: new Map([
+          [TAG.sarMsgRefNum, Buffer.from([1, 2])],
+          [TAG.sarTotalSegments, Buffer.from([3])],
+          [TAG.sarSegmentSeqnum, Buffer.from([2])],
+        ]),
+      },
+      [],
+      'sar:258',
+    ],
+  ])('a part knows its place: %s', async (_name, fields, header, ref) => {
+    const shortMessage = Buffer.concat([Buffer.from(header), Buffer.from('middle')])
+    await text('', { ...fields, shortMessage })
+    expect(line.received).toMatchObject([{ content: 'middle', part: { ref, n: 2, total: 3 } }])
+  })
+
+  it('a long text may come whole, in deliver_sm and in data_sm', async () => {
+    const long = 'Grüße 👋 '.repeat(60)
+    const tlvs = new Map([[TAG.messagePayload, Buffer.from(long, 'utf16le').swap16()]])
+    await text('', { shortMessage: Buffer.alloc(0), dataCoding: 8, tlvs })
+    expect(
+      await smsc.bring({ command: 'data_sm', source: '12025550101', dataCoding: 8, tlvs }),
+    ).toMatchObject({
+      command: 'data_sm_resp',
+      status: 0,
+    })
+    expect(line.received.map(({ content }) => content)).toEqual([long, long])
+  })
+
+  it('receipts by their optional parameters, by their text, and by both', async () => {
+    await smsc.report('AB12', 2, { source: '12025550101' })
+    await receipt(
+      'id:0000006699 sub:001 dlvrd:001 submit date:2611151000 done date:2611151001 stat:UNDELIV err:42',
+    )
+    expect(told()).toEqual([
+      {
+        providerId: 'ab12',
+        otherIds: expect.arrayContaining(['AB12', '43794']),
+        to: ADA,
+        status: 'DELIVERED',
+        code: '',
+        detail: 'DELIV',
+      },
+      {
+        providerId: '6699',
+        otherIds: expect.arrayContaining(['0000006699', '1a2b']),
+        to: ADA,
+        status: 'ERROR',
+        code: '42',
+        detail: 'UNDELIV, error 42',
+      },
+    ])
+    expect(line.received).toEqual([])
+  })
+
+  it('ids keep their signs, whatever the alphabet is', async () => {
+    await receipt('id:a_b@c$1 stat:DELIVRD err:000')
+    expect(told()).toMatchObject([{ providerId: 'a_b@c$1' }])
+  })
+
+  it('notifications on the way are no end, "unknown" is none, and acknowledgements of phones are nothing', async () => {
+    await receipt('id:7 stat:ENROUTE', { esmClass: 0x20 })
+    await receipt('id:7 stat:UNDELIV', { esmClass: 0x20 })
+    await receipt('id:7 stat:UNKNOWN')
+    await receipt('stat:DELIVRD')
+    for (const esmClass of [0x08, 0x10, 0x18]) await text('Read', { esmClass })
+    expect(told()).toMatchObject([
+      { providerId: '7', status: 'SENT' },
+      { providerId: '7', status: 'SENT' },
+    ])
+    expect(line.received).toEqual([])
+    expect(line.logs).toHaveLength(4)
+    expect(line.logs.join()).not.toMatch(/Read|DELIVRD|2025550101/)
+  })
+
+  it('a receipt that cannot be stored is refused so that it comes again', async () => {
+    let failing = true
+    const push = line.receipts.push.bind(line.receipts)
+    line.receipts.push = (...items) => {
+      if (failing) throw new Error('disk full')
+      return push(...items)
+    }
+    expect(await receipt('id:7 stat:DELIVRD')).toMatchObject({ status: 0x14 })
+    failing = false
+    expect(await receipt('id:7 stat:DELIVRD')).toMatchObject({ status: 0 })
+    expect(line.receipts).toHaveLength(1)
+  })
+})

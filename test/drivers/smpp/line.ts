@@ -1,0 +1,102 @@
+import { vi } from 'vitest'
+import { type Clock, createClock } from '../../../src/base/clock.js'
+import type { Line } from '../../../src/core/lines/line.js'
+import type { OpenSend, Receipt } from '../../../src/core/messages/outcome.js'
+import type { Connection, Inbound, Outbound } from '../../../src/drivers/contract.js'
+import type { DriverHost } from '../../../src/drivers/host.js'
+import { smpp } from '../../../src/drivers/smpp/smpp.js'
+
+export const OUR_NUMBER = '+12025550100'
+export const ADA = '+12025550101'
+
+/** A line of the driver alone, with a host that writes down what it is told. */
+export interface StubLine {
+  connection: Connection
+  clock: Clock
+  received: Inbound[]
+  thanked: Inbound[]
+  receipts: Receipt[]
+  states: [string, string | undefined][]
+  logs: string[]
+  /** What becomes of what the carrier brings; it may fail. */
+  onReceive(act: (message: Inbound) => Promise<void>): void
+  send(content: string, fields?: Partial<Outbound>): ReturnType<Connection['send']>
+  /** Moves time, timer by timer. */
+  moved(ms: number): Promise<void>
+  /** Until it says that it is connected. */
+  online(): Promise<void>
+  close(): Promise<void>
+}
+
+export const soon = (what: () => void) => vi.waitFor(what, { timeout: 5000, interval: 2 })
+const breath = async () => {
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+export async function stubLine(
+  port: number,
+  config: Record<string, unknown> = {},
+  openSends: OpenSend[] = [],
+): Promise<StubLine> {
+  const clock = createClock(Date.UTC(2026, 10, 15, 10, 0))
+  let act: (message: Inbound) => Promise<void> = async () => {}
+  let refs = 0
+  const line: Omit<StubLine, 'connection'> & { connection?: Connection } = {
+    clock,
+    received: [],
+    thanked: [],
+    receipts: [],
+    states: [],
+    logs: [],
+    onReceive: (next) => {
+      act = next
+    },
+    send: (content, fields = {}) =>
+      line.connection!.send({
+        ref: `ref-${++refs}`,
+        handle: `H${refs}`,
+        to: ADA,
+        service: 'SMS',
+        content,
+        mediaUrl: '',
+        sendStyle: '',
+        replyTo: null,
+        group: null,
+        extra: null,
+        run: null,
+        ...fields,
+      }),
+    moved: (ms) => clock.advance(ms, breath),
+    online: () =>
+      soon(() => {
+        if (line.states.at(-1)?.[0] !== 'ONLINE') throw new Error(JSON.stringify(line.states))
+      }),
+    close: () => line.connection!.close(),
+  }
+  const log = (fields: object, text: string) => line.logs.push(JSON.stringify({ ...fields, text }))
+  const host: Partial<DriverHost> = {
+    clock,
+    log: { info: log, warn: log },
+    async receive(message) {
+      await act(message)
+      line.received.push(message)
+    },
+    async thanked(message) {
+      line.thanked.push(message)
+    },
+    async receipt(receipt) {
+      line.receipts.push(receipt)
+    },
+    state: (state, detail) => void line.states.push([state, detail]),
+    openSends: async () => openSends,
+  }
+  line.connection = await smpp.connect(
+    {
+      id: 'line',
+      number: OUR_NUMBER,
+      config: { host: '127.0.0.1', port, system_id: 'trunkline', password: 'hunter2!', ...config },
+    } as unknown as Line,
+    host as DriverHost,
+  )
+  return line as StubLine
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { Json, World } from '../world.js'
+
+/** A tab with the console in it, which keeps what must never happen. */
+export interface ConsoleTab {
+  page: Page
+  /** Errors on the browser's console, and requests that leave the origin. */
+  complaints: string[]
+  /** Goes to a path under /console. */
+  open(path: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface TabOptions extends BrowserContextOptions {
+  /** Signed in with the development keys; default true. */
+  signedIn?: boolean
+  /** A failure that the test is about, and the browser's console names. */
+  expected?: RegExp
+}
+
+export async function openConsole(
+  browser: Browser,
+  world: World,
+  path = '',
+  { signedIn = true, expected, ...options }: TabOptions = {},
+): Promise<ConsoleTab> {
+  const origin = world.app.url()
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: 'reduce',
+    ...options,
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const complaints: string[] = []
+  page.on('console', (line) => {
+    const text = `${line.type()}: ${line.text()}`
+    if (['error', 'warning'].includes(line.type()) && !expected?.test(text)) complaints.push(text)
+  })
+  page.on('pageerror', (error) => complaints.push(`page: ${error}`))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url))
+      complaints.push(`left the origin: ${url}`)
+  })
+  if (signedIn) for (const kind of ['live', 'admin']) await signIn(page, origin, kind)
+  const open = async (to: string) => {
+    await page.goto(`${origin}/console${to}`)
+  }
+  await open(path)
+  return { page, complaints, open, close: () => context.close() }
+}
+
+/** As the sign-in page does; the cookie goes to the tab. */
+async function signIn(page: Page, origin: string, kind: string): Promise<void> {
+  const reply = await page.context().request.post(`${origin}/console/session`, {
+    headers: { 'x-trunkline-console': '1' },
+    data: { key_id: `dev-${kind}-key`, secret: `dev-${kind}-secret` },
+  })
+  expect(reply.status()).toBe(200)
+}
+
+const AXE = readFileSync('node_modules/axe-core/axe.min.js', 'utf8')
+
+/** What is wrong for people who do not see or point, if serious. Open the tab with `bypassCSP: true`. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.addScriptTag({ content: AXE })
+  const { violations } = await page.evaluate(() => (globalThis as Json).axe.run())
+  return violations
+    .filter(({ impact }: Json) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }: Json) => `${id}: ${nodes.map(({ html }: Json) => html.slice(0, 160)).join(' | ')}`)
+}
