@@ -1,58 +1,42 @@
 import { toE164 } from '../../core/phone-number.js'
 import { ACCOUNT_OPTIONS, withAccount } from '../client.js'
-import { paintFor } from '../colour.js'
-import { type Args, type Command, text, UsageError } from '../command.js'
+import { type Args, type Command, noPositionals, text, UsageError } from '../command.js'
 import { printRecord, printTable } from '../output.js'
-import { switchesIn, takeInHand } from './phone-hand.js'
-import { threadLines } from './phone-view.js'
 
-/** The virtual phones of the simulated world, at a terminal. */
+type Fields = Record<string, unknown>
 
 const PHONES = '/sim/phones'
-const line = { type: 'string', help: 'the line to write to; default the last one, or the first' } as const
+const SWITCHES = ['imessage', 'rcs', 'power', 'read_receipts', 'refuses']
+const TEXTS = ['name', 'email', 'auto_reply']
 
-const phones: Command = {
+const list: Command = {
   name: 'phones',
-  summary: 'List virtual phones; with a number, take one in hand: read and type on it',
-  positional: 'number',
-  options: { line, ...ACCOUNT_OPTIONS },
-  examples: [
-    'trunkline phones',
-    'trunkline phones +12025550101',
-    "printf 'Hello\\n/react love\\n' | trunkline phones +12025550101",
-  ],
+  summary: 'List virtual phones',
+  options: { ...ACCOUNT_OPTIONS },
+  examples: ['trunkline phones'],
   run: (args) =>
     withAccount(args, async (call) => {
-      if (args.positionals.length === 0) {
-        const { data } = (await call('GET', PHONES)) as { data: Record<string, unknown>[] }
-        return printTable(
-          data,
-          ['number', 'name', 'imessage', 'rcs', 'power', 'refuses', 'auto_reply'],
-          args.json,
-        )
-      }
-      const hand = takeInHand(call, numberOf(args), text(args, 'line'))
-      const { fullScreen, lineByLine } = await import('./phone-screen.js')
-      const isAtTerminal = process.stdin.isTTY && process.stdout.isTTY && !args.json
-      return isAtTerminal ? fullScreen(hand) : lineByLine(hand, args.json)
+      noPositionals(args)
+      const { data } = (await call('GET', PHONES)) as { data: Fields[] }
+      const columns = ['number', 'name', 'imessage', 'rcs', 'power', 'refuses', 'auto_reply']
+      printTable(data, columns, args.json)
     }),
 }
 
 const show: Command = {
   name: 'phones show',
-  summary: 'Print what a virtual phone shows, as bubbles',
+  summary: 'List the newest messages of a virtual phone',
   positional: 'number',
   options: { ...ACCOUNT_OPTIONS },
   examples: ['trunkline phones show +12025550101', 'trunkline phones show +12025550101 --json'],
   run: (args) =>
     withAccount(args, async (call) => {
-      const number = numberOf(args)
-      const phone = (await call('GET', at(number))) as Record<string, unknown>
-      const messages = await takeInHand(call, number, undefined).messages()
-      if (args.json) return printRecord({ ...phone, messages }, true)
-      const columns = Math.min(process.stdout.columns ?? 80, 100)
-      const lines = threadLines(messages, columns, paintFor(process.stdout))
-      process.stdout.write(`${lines.length === 0 ? '(nothing yet)' : lines.join('\n').trimEnd()}\n`)
+      const phone = phonePath(numberIn(args.positionals))
+      const details = (await call('GET', phone)) as Fields
+      const inbox = (await call('GET', `${phone}/inbox?newest=true&limit=200`)) as { data: Fields[] }
+      if (args.json) return printRecord({ ...details, messages: inbox.data }, true)
+      const columns = ['created_at', 'from', 'service', 'read_at', 'content', 'media_urls']
+      printTable(inbox.data, columns, false)
     }),
 }
 
@@ -61,20 +45,20 @@ const say: Command = {
   summary: 'Text a line from a virtual phone',
   positional: 'number text...',
   options: {
-    line,
+    line: { type: 'string', help: "the line to write to; default the account's first" },
     media: { type: 'string', help: 'URL of a file to send; the text may then be left out' },
     ...ACCOUNT_OPTIONS,
   },
   examples: ['trunkline phones text +12025550101 "Is it ready?"'],
   run: (args) =>
     withAccount(args, async (call) => {
-      const [, ...words] = args.positionals
-      const number = numberOf({ ...args, positionals: args.positionals.slice(0, 1) })
+      const [given = '', ...words] = args.positionals
+      const phone = phonePath(numberIn([given]))
       const media = text(args, 'media')
       if (words.length === 0 && media === undefined) throw new UsageError('Say what to write')
       const to = text(args, 'line') ?? ((await call('GET', '/api/lines')) as { numbers: string[] }).numbers[0]
       const body = { to, content: words.join(' '), media_url: media }
-      printRecord((await call('POST', `${at(number)}/messages`, body)) as Record<string, unknown>, args.json)
+      printRecord((await call('POST', `${phone}/messages`, body)) as Fields, args.json)
     }),
 }
 
@@ -90,20 +74,31 @@ const set: Command = {
   ],
   run: (args) =>
     withAccount(args, async (call) => {
-      const number = numberOf({ ...args, positionals: args.positionals.slice(0, 1) })
-      const body = { number, ...switchesIn(args.positionals.slice(1)) }
-      printRecord((await call('POST', PHONES, body)) as Record<string, unknown>, args.json)
+      const [given = '', ...words] = args.positionals
+      const number = numberIn([given])
+      if (words.length === 0) throw new UsageError('Say what to change, like imessage=off')
+      const body = { number, ...Object.fromEntries(words.map(changeIn)) }
+      printRecord((await call('POST', PHONES, body)) as Fields, args.json)
     }),
 }
 
-function at(number: string): string {
+/** Parses one word like `imessage=off` or `name=Ada`; `none` clears a text other than the name. */
+function changeIn(word: string): [name: string, value: unknown] {
+  const [, name = '', value = ''] = /^([a-z_]+)=(.*)$/s.exec(word) ?? []
+  if (SWITCHES.includes(name) && /^(on|off)$/.test(value)) return [name, value === 'on']
+  if (TEXTS.includes(name)) return [name, value === 'none' && name !== 'name' ? null : value]
+  const names = [...SWITCHES.map((one) => `${one}=on|off`), ...TEXTS.map((one) => `${one}=...`)]
+  throw new UsageError(`"${word}" is none of ${names.join(', ')}`)
+}
+
+function phonePath(number: string): string {
   return `${PHONES}/${encodeURIComponent(number)}`
 }
 
-function numberOf({ positionals }: Args): string {
+function numberIn(positionals: Args['positionals']): string {
   const number = positionals.length === 1 ? toE164(positionals[0]!) : undefined
   if (number === undefined) throw new UsageError('Name one phone by its number, like +12025550101')
   return number
 }
 
-export const PHONE_COMMANDS: readonly Command[] = [phones, show, say, set]
+export const PHONE_COMMANDS: readonly Command[] = [list, show, say, set]
