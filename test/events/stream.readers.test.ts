@@ -102,10 +102,11 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
       follower.close()
       return frames.map(({ data }) => data.data.contact_id ?? data.data.verification_sid)
     })
+    const data = { status: 'expired', serviceSid: 'VA1' } as const
     for (let i = 0; i < 100; i++) {
       await append(
         { accountId: b.id, subject: `a${i}` },
-        { accountId: b.id, subject: `v${i}`, type: 'verification.expired', data: { status: 'expired' } },
+        { accountId: b.id, subject: `v${i}`, type: 'verification.expired', data },
         { accountId: b.id, subject: `b${i}` },
       )
     }

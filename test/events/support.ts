@@ -84,7 +84,7 @@ export function streamsIn(world: () => World, accountId: () => string) {
             at: world().app.ctx.clock.now(),
             data: { phone: ADA, firstName: '', lastName: '' },
             ...event,
-          })),
+          })) as NewEvent[],
         ),
       ),
   }

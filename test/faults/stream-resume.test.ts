@@ -117,13 +117,15 @@ describe.each(ENGINES)('a consumer of the stream that dies again and again on %s
         // Never far ahead: else all would be read from the log, and none as it is written.
         while (n - kept.numbers.length > 300) await new Promise((resolve) => setTimeout(resolve, 5))
         const burst = Math.min(1 + random(160), EVENTS - n)
-        const events: NewEvent[] = Array.from({ length: burst }, () => ({
-          accountId,
-          type: random(4) === 0 ? 'typing.changed' : 'contact.created',
-          subject: `c${n++}`,
-          at: clock.now(),
-          data: { phone: '+12025550101', firstName: 'ü'.repeat(random(30)), lastName: '' },
-        }))
+        const events = Array.from({ length: burst }, (): NewEvent => {
+          const entry = { accountId, subject: `c${n++}`, at: clock.now() }
+          if (random(4) === 0) {
+            const data = { contact: '+12025550101', lineId: 'L', lineNumber: '+12025550100', isTyping: true }
+            return { ...entry, type: 'typing.changed', data }
+          }
+          const data = { phone: '+12025550101', firstName: 'ü'.repeat(random(30)), lastName: '' }
+          return { ...entry, type: 'contact.created', data }
+        })
         await db.tx((sql) => appendEvents(sql, events))
         written = n
         await new Promise((resolve) => setTimeout(resolve, random(25)))
@@ -165,7 +167,7 @@ it.runIf(ENGINES.includes('postgres'))(
         type: 'contact.created',
         subject,
         at: other.ctx.clock.now(),
-        data: {},
+        data: { phone: '+12025550101', firstName: '', lastName: '' },
       })
       await other.ctx.db.tx((sql) => appendEvents(sql, [event('hinted')]))
       expect((await follower.next())!.data.data.contact_id).toBe('hinted')

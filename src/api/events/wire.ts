@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { Account } from '../../core/accounts/account.js'
 import type { Event } from '../../core/events/event.js'
-import { eventId, type Gap, isAboutMessage, messageAt } from '../../core/events/stream.js'
+import { isAboutMessage, type MessageEvent, messageAt } from '../../core/events/message-events.js'
+import { eventId, type Gap } from '../../core/events/stream.js'
 import type { EventSubjects } from '../../services/events/subjects.js'
 import { toRecord } from '../messages/wire.js'
 
@@ -33,7 +34,7 @@ export function envelope(event: Event, subjects: EventSubjects, account: Account
   }
 }
 
-/** Says that events with these numbers are gone; the numbers are those of the stream's ids. */
+/** Tells the reader that the events with these sequence numbers are no longer in the log. */
 export function gapEnvelope({ from, to }: Gap, now: number) {
   return {
     version: 1,
@@ -45,44 +46,47 @@ export function gapEnvelope({ from, to }: Gap, now: number) {
 }
 
 function dataOf(event: Event, subjects: EventSubjects, account: Account): object {
-  const { subject, data } = event
   if (isAboutMessage(event)) return messageData(event, subjects, account)
-  switch (event.type.split('.')[0]) {
-    case 'line':
-      return lineData(event)
-    case 'contact':
-      return { contact_id: subject, ...wired(data), created_at: formatTime(event.at) }
-    case 'verification':
-      return { verification_sid: subject, ...wired(data), updated_at: formatTime(event.at) }
-    case 'group':
-      return { group_id: subject, ...wired(data) }
+  const { subject } = event
+  switch (event.type) {
+    case 'line.assigned':
+    case 'line.unassigned':
+    case 'line.status.changed':
+    case 'line.blocked': {
+      const { number, ...rest } = event.data
+      return { worker_id: subject, sendblue_number: number, ...wired(rest) }
+    }
+    case 'contact.created':
+      return { contact_id: subject, ...wired(event.data), created_at: formatTime(event.at) }
+    case 'verification.approved':
+    case 'verification.expired':
+    case 'verification.canceled':
+      return { verification_sid: subject, ...wired(event.data), updated_at: formatTime(event.at) }
+    case 'group.created':
+    case 'group.updated':
+      return { group_id: subject, ...wired(event.data) }
     default:
-      return wired(data)
+      return wired(event.data)
   }
 }
 
-function messageData(event: Event, { messages, groups }: EventSubjects, account: Account): object {
+function messageData(event: MessageEvent, { messages, groups }: EventSubjects, account: Account): object {
   const { subject, data, at } = event
   const message = messages.get(subject)
   const ids = { message_id: subject, message_handle: subject }
-  // Whoever follows must be able to go on, but what was deleted is gone: not even the people are named.
+  // A reader must be able to go on, but the fields of a deleted message are gone, its contact's number among them.
   if (!message || message.deletedAt !== null) {
-    const status = typeof data.status === 'string' ? { status: data.status } : {}
+    const status = 'status' in data ? { status: data.status } : {}
     const direction = message ? { is_outbound: message.isOutbound } : {}
     return { ...ids, ...direction, ...status, updated_at: formatTime(at), deleted: true }
   }
   const record = toRecord(messageAt(event, message), account, groups.get(message.groupId ?? ''))
-  if (data.status !== undefined) return { ...record, ...ids, updated_at: record.date_updated }
+  if ('status' in data) return { ...record, ...ids, updated_at: record.date_updated }
   const { number, sendblue_number, is_outbound, group_id } = record
   return { ...ids, is_outbound, number, sendblue_number, group_id, ...wired(data) }
 }
 
-function lineData({ subject, data }: Event): object {
-  const { number, ...rest } = data
-  return { worker_id: subject, sendblue_number: number, ...wired(rest) }
-}
-
-/** Names that differ in more than their spelling. */
+/** Names whose wire form differs in more than its spelling. */
 const NAMES: Record<string, string> = {
   contact: 'number',
   lineNumber: 'sendblue_number',
@@ -92,7 +96,7 @@ const NAMES: Record<string, string> = {
 
 const TIME = /(At|Since|Until)$/
 
-function wired(data: Record<string, unknown>): Record<string, unknown> {
+function wired(data: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [NAMES[name] ?? snakeCase(name), wireValue(name, value)]),
   )
@@ -100,10 +104,9 @@ function wired(data: Record<string, unknown>): Record<string, unknown> {
 
 function wireValue(name: string, value: unknown): unknown {
   if (typeof value === 'number' && TIME.test(name)) return formatTime(value)
-  const isPlain = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isPlain ? wired(value as Record<string, unknown>) : value
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? wired(value) : value
 }
 
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

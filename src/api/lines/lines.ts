@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
-import { assignmentOf } from '../../core/lines/health.js'
+import { assignmentOf } from '../../core/lines/line.js'
 import type { Ctx } from '../../services/ctx.js'
 import { linesOf } from '../../services/messages/outbound.js'
 import { type KnownLine, listKnownLines } from '../../storage/lines/states.js'

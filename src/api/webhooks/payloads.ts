@@ -1,28 +1,31 @@
 import { formatTime } from '../../base/time.js'
+import type { Account } from '../../core/accounts/account.js'
 import type { Event } from '../../core/events/event.js'
-import { messageAt } from '../../core/events/stream.js'
+import { type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import { webhookIdOf } from '../../core/webhooks/webhook.js'
 import type { RenderWebhook, Told } from '../../services/webhooks/fanout.js'
+import { snakeCase } from '../events/wire.js'
 import { toRecord } from '../messages/wire.js'
 
-/** Events as their receivers get them. */
+/** The bodies of webhook posts. */
 export const renderWebhook: RenderWebhook = (told) => {
-  const { event } = told
+  const { event, account } = told
   switch (event.type) {
     case 'message.received':
     case 'message.created':
     case 'message.updated':
-      return aboutMessage(told)
+      return aboutMessage(event, told)
     case 'typing.changed':
       return typing(event)
     case 'call.inbound':
+      return call('inbound_call', event.data, event.data.toNumber)
     case 'call.outbound':
-      return call(event)
+      return call('call_log', event.data, event.data.fromNumber)
     case 'line.assigned':
     case 'line.blocked':
-      return line(told)
+      return line(event, account)
     case 'contact.created':
-      return contact(told)
+      return contact(event, account)
     case 'contact_profile.completed':
     case 'contact_profile.failed':
       return profile(event)
@@ -31,8 +34,8 @@ export const renderWebhook: RenderWebhook = (told) => {
   }
 }
 
-function aboutMessage({ event, message, group, account }: Told) {
-  // Its account has removed it: nobody is told of it any more.
+function aboutMessage(event: MessageEvent, { message, group, account }: Told) {
+  // The account has deleted the message: its webhooks hear nothing more of it.
   if (!message || message.deletedAt !== null) return undefined
   const {
     account_email: _email,
@@ -43,29 +46,21 @@ function aboutMessage({ event, message, group, account }: Told) {
   return { body, lineNumber: message.lineNumber }
 }
 
-/** Here `from_number` is the line, against the sense it has in messages: existing receivers count on it. */
-function typing({ at, data }: Event) {
-  const { contact, lineNumber, isTyping } = data as {
-    contact: string
-    lineNumber: string
-    isTyping: boolean
-  }
+/** `from_number` is the line here, unlike in a message: existing receivers rely on that. */
+function typing({ at, data }: Event<'typing.changed'>) {
+  const { contact, lineNumber, isTyping } = data
   return {
     body: { number: contact, from_number: lineNumber, is_typing: isTyping, timestamp: formatTime(at) },
     lineNumber,
   }
 }
 
-function call({ type, data }: Event) {
-  const inbound = type === 'call.inbound'
-  return {
-    body: { event_type: inbound ? 'inbound_call' : 'call_log', ...wireNames(data, ['createdAt', 'endedAt']) },
-    lineNumber: (inbound ? data.toNumber : data.fromNumber) as string,
-  }
+function call(type: string, data: Event<'call.inbound' | 'call.outbound'>['data'], lineNumber: string) {
+  return { body: { event_type: type, ...wireNames(data, ['createdAt', 'endedAt']) }, lineNumber }
 }
 
-function line({ event, account }: Told) {
-  const { number, assignment } = event.data as { number: string; assignment?: string }
+function line(event: Event<'line.assigned' | 'line.blocked'>, account: Account) {
+  const { number, assignment } = event.data
   const blocked = event.type === 'line.blocked'
   return {
     body: {
@@ -76,19 +71,15 @@ function line({ event, account }: Told) {
       number,
       sendblue_number: number,
       status: blocked ? 'BLOCKED' : 'ASSIGNED',
-      ...(assignment ? { assignment } : {}),
+      assignment,
       [blocked ? 'blocked_at' : 'assigned_at']: formatTime(event.at),
     },
     lineNumber: number,
   }
 }
 
-function contact({ event, account }: Told) {
-  const { phone, firstName, lastName } = event.data as {
-    phone: string
-    firstName: string
-    lastName: string
-  }
+function contact(event: Event<'contact.created'>, account: Account) {
+  const { phone, firstName, lastName } = event.data
   return {
     body: {
       event_type: 'contact_created',
@@ -104,18 +95,18 @@ function contact({ event, account }: Told) {
   }
 }
 
-function profile({ type, data }: Event) {
+function profile({ type, data }: Event<'contact_profile.completed' | 'contact_profile.failed'>) {
   return {
     body: { event_type: type, ...wireNames(data, ['requestedAt', 'observedAt']) },
-    lineNumber: data.fromNumber as string,
+    lineNumber: data.fromNumber,
   }
 }
 
-/** Fields as the wire writes them. `accountEmail` is the one that it writes in camel case. */
-function wireNames(data: Record<string, unknown>, times: readonly string[]): Record<string, unknown> {
+/** Snake case, but for `accountEmail`, which existing receivers know in camel case. */
+function wireNames(data: object, times: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [
-      name === 'accountEmail' ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      name === 'accountEmail' ? name : snakeCase(name),
       times.includes(name) && typeof value === 'number' ? formatTime(value) : value,
     ]),
   )

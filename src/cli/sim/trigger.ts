@@ -2,7 +2,7 @@ import { toE164 } from '../../core/phone-number.js'
 import { ACCOUNT_OPTIONS, ApiError, type Call, withAccount, withClient } from '../client.js'
 import { type Args, type Command, onePositional, StillWaiting, text, UsageError } from '../command.js'
 import { printRecord, printTable } from '../output.js'
-import { followFeed, positionNow } from '../webhooks/feed.js'
+import { type Envelope, envelopeIn, followFeed, positionNow } from '../webhooks/feed.js'
 import { type PhoneKind, type Scene, type Told, TRIGGERS, type Trigger } from './triggers.js'
 
 const TIMEOUT_MS = 20_000
@@ -94,13 +94,6 @@ async function fire(args: Args, trigger: Trigger, call: Call, admin: Call): Prom
   }
 }
 
-interface Envelope {
-  id: string
-  type: string
-  occurred_at: string
-  data: Record<string, unknown>
-}
-
 /** The event, when the log has it. */
 async function told(
   args: Args,
@@ -115,7 +108,7 @@ async function told(
     signal,
   })) {
     if (event?.name !== type) continue
-    const envelope = JSON.parse(event.data) as Envelope
+    const envelope = envelopeIn(event)
     if (isIt(envelope.data)) return { sequence: id, envelope }
   }
   throw new StillWaiting(

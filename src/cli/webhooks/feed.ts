@@ -11,6 +11,18 @@ export interface FeedItem {
   event?: { name: string; data: string }
 }
 
+/** An event as `/api/v2/events` sends it. */
+export interface Envelope {
+  id: string
+  type: string
+  occurred_at: string
+  data: Record<string, unknown>
+}
+
+export function envelopeIn({ data }: NonNullable<FeedItem['event']>): Envelope {
+  return JSON.parse(data)
+}
+
 export interface FeedOptions {
   /** With its query; `since` among it counts only until the first id is known. */
   path: string

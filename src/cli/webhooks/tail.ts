@@ -2,14 +2,7 @@ import { ACCOUNT_OPTIONS } from '../client.js'
 import { type Command, noPositionals, text } from '../command.js'
 import { shortened } from '../messages/messages.js'
 import { printLine } from '../output.js'
-import { followFeed, untilStopped } from './feed.js'
-
-interface Envelope {
-  id: string
-  type: string
-  occurred_at: string
-  data: Record<string, unknown>
-}
+import { type Envelope, envelopeIn, followFeed, untilStopped } from './feed.js'
 
 export const tail: Command = {
   name: 'tail',
@@ -38,7 +31,7 @@ export const tail: Command = {
       const feed = followFeed(args, { path: `/api/v2/events?${query}`, after: undefined, signal })
       for await (const { id, event } of feed) {
         if (!event) continue
-        const envelope = JSON.parse(event.data) as Envelope
+        const envelope = envelopeIn(event)
         printLine({ sequence: id, ...envelope }, inWords(id, envelope), args.json)
       }
     })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../errors.js'
-import { afterAction, type Call, type CallAction, type CallSide, callEvent, ended } from './call.js'
+import { afterAction, type Call, type CallAction, type CallSide, ended } from './call.js'
+import { callEvent } from './event.js'
 
 const RINGING: Call = {
   id: 'c1',

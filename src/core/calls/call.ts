@@ -1,6 +1,4 @@
-import type { Account } from '../accounts/account.js'
 import { AppError } from '../errors.js'
-import type { NewEvent } from '../events/event.js'
 
 /** How a call ended. */
 export type CallOutcome = 'COMPLETED' | 'NO_ANSWER' | 'BUSY' | 'FAILED' | 'CANCELLED'
@@ -66,60 +64,4 @@ export function afterAction(call: Call, side: CallSide, action: CallAction, now:
   if (call.state === 'answered')
     throw new AppError('conflict', 'The call has been answered: it can only be hung up')
   throw new AppError('conflict', 'The call is over')
-}
-
-/** The event of a call's end, with everything that is told about it. */
-export function callEvent(
-  call: Call,
-  account: Pick<Account, 'id' | 'email'>,
-  companyId: string,
-  contactId: string | null,
-): NewEvent {
-  const at = call.endedAt!
-  const inbound = call.direction === 'inbound'
-  return {
-    accountId: account.id,
-    type: inbound ? 'call.inbound' : 'call.outbound',
-    subject: call.id,
-    at,
-    data: {
-      callId: call.id,
-      direction: call.direction,
-      status: call.outcome,
-      duration: call.answeredAt === null ? null : Math.floor((at - call.answeredAt) / 1000),
-      // Programs know two for each direction; a simulated line behaves as the one that is in both.
-      provider: 'twilio',
-      companyId,
-      createdAt: call.createdAt,
-      ...(inbound ? inboundData(call, account.email) : outboundData(call, contactId)),
-    },
-  }
-}
-
-function inboundData(call: Call, accountEmail: string) {
-  return {
-    // Made of the call's own id, so that the same call can never have two.
-    eventId: `inbound_call_${call.id}`,
-    accountEmail,
-    fromNumber: call.caller,
-    toNumber: call.lineNumber,
-    forwardedTo: call.forwardedTo,
-    answered: call.outcome === 'COMPLETED',
-    endedAt: call.endedAt,
-  }
-}
-
-function outboundData(call: Call, contactId: string | null) {
-  const reached = call.voicemail ? 'voicemail' : 'connected'
-  return {
-    fromNumber: call.lineNumber,
-    toNumber: call.forwardedTo,
-    contactId,
-    recordingUrl: null,
-    transcript: null,
-    metadata: {},
-    disposition: call.answeredAt === null ? 'not_answered' : reached,
-    origin: 'DASHBOARD',
-    sentBy: call.sentBy,
-  }
 }

@@ -1,7 +1,9 @@
-import { type Group, handlesOf } from '../groups/group.js'
-import type { Message } from '../messages/message.js'
+import type { CallOutcome } from '../calls/call.js'
+import type { Assignment, LineState } from '../lines/line.js'
+import type { profileOf } from '../lines/profile.js'
+import type { MessageError, Service, Status } from '../messages/message.js'
 
-/** The append-only log's entries. */
+/** The types of the event log's entries. */
 export const EVENT_TYPES = [
   'message.created',
   'message.updated',
@@ -31,47 +33,151 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-export interface NewEvent {
+/**
+ * The data of each event, as it is written to the log. Its keys are put on the wire in the order in which they were
+ * written.
+ */
+export interface EventData {
+  'message.created': MessageState
+  'message.updated': MessageState
+  'message.received': MessageState
+  'message.read': { readAt: number }
+  'message.deleted': Record<never, never>
+  /** `handle` is that of the text in which the reaction came. */
+  'message.reaction': {
+    contact: string
+    reaction: string
+    removed: boolean
+    partIndex: number
+    handle: string
+  }
+  'line.assigned': AboutLine & { assignedAt: number }
+  'line.unassigned': AboutLine & { unassignedAt: number; effectiveUntil: null }
+  'line.status.changed': AboutLine & {
+    status: LineState
+    statusChangedAt: number
+    degradedSince: number | null
+  }
+  'line.blocked': AboutLine & { blockedAt: number }
+  'call.inbound': EndedCall & {
+    eventId: string
+    accountEmail: string
+    forwardedTo: string | null
+    answered: boolean
+    endedAt: number
+  }
+  'call.outbound': EndedCall & {
+    contactId: string | null
+    recordingUrl: null
+    transcript: null
+    metadata: object
+    disposition: 'not_answered' | 'voicemail' | 'connected'
+    origin: 'DASHBOARD'
+    sentBy: string | null
+  }
+  'contact.created': { phone: string; firstName: string; lastName: string }
+  'group.created': GroupDetails
+  'group.updated': GroupDetails
+  'verification.approved': EndedVerification
+  'verification.expired': EndedVerification
+  'verification.canceled': EndedVerification
+  'contact_profile.completed': EndedProfileRequest
+  'contact_profile.failed': EndedProfileRequest
+  'typing.changed': { contact: string; lineId: string; lineNumber: string; isTyping: boolean }
+  /** `type` is the webhook's type. */
+  'webhook.removed': { type: string; reason: 'gone' }
+  'conversation.held': HeldConversation & { alternations: number }
+  'conversation.released': HeldConversation & { by: 'operator' | 'time'; messages: number }
+  'world.reset': { snapshot?: string }
+}
+
+/**
+ * The part of a message that may change, as it was at the moment of the event. The fixed part is read from the
+ * message itself, so a text is stored in one place and is gone when it is erased there.
+ */
+export interface MessageState {
+  status: Status
+  service: Service
+  wasDowngraded?: boolean
+  run?: string
+  error?: MessageError
+  /** Absent when it equals the message's `createdAt`. */
+  sentAt?: number
+}
+
+interface AboutLine {
+  number: string
+  assignment: Assignment
+}
+
+interface EndedCall {
+  callId: string
+  direction: 'inbound' | 'outbound'
+  status: CallOutcome | null
+  /** Seconds; null for a call that was not answered. */
+  duration: number | null
+  provider: 'twilio'
+  companyId: string
+  createdAt: number
+  fromNumber: string
+  toNumber: string
+}
+
+interface GroupDetails {
+  name: string | null
+  photoUrl: string | null
+  members: readonly string[]
+}
+
+interface EndedVerification {
+  status: 'approved' | 'expired' | 'canceled'
+  serviceSid: string
+}
+
+interface EndedProfileRequest {
+  eventId: string
+  requestId: string
+  operationId: string | null
+  accountEmail: string
+  fromNumber: string
+  status: 'completed' | 'failed'
+  profile: (ReturnType<typeof profileOf> & { publishRecordPresent: boolean }) | null
+  errorCode: string | null
+  errorMessage: string | null
+  requestedAt: number
+  observedAt: number
+}
+
+interface HeldConversation {
+  lineNumber: string
+  /** The other side's number; null in a group. */
+  contact: string | null
+  groupId: string | null
+  until: number
+}
+
+interface Entry<T extends EventType> {
   accountId: string
-  type: EventType
+  type: T
   /**
-   * Id of what it is about: of a message, its handle; of somebody who types, their number; of a
-   * conversation, the other's number or the group's id.
+   * Id of the thing the event is about. For a message, this is its handle; for typing, the contact's number; for a
+   * conversation, the other side's number or the group's id.
    */
   subject: string
   /**
-   * When it was written down, not earlier: the log is in the order of its times but for transactions that
-   * overlap. What happened before we heard of it has its own time in `data`.
+   * When the event was written, which keeps the log in the order of its times except for transactions that overlap.
+   * The time at which the thing happened, if earlier, is in `data`.
    */
   at: number
-  data: Record<string, unknown>
+  data: EventData[T]
 }
 
-export interface Event extends NewEvent {
+/** `NewEvent` is any event, `NewEvent<'typing.changed'>` one of that type. */
+export type NewEvent<T extends EventType = EventType> = { [K in T]: Entry<K> }[T]
+
+interface StoredEntry<T extends EventType> extends Entry<T> {
   /** Per account, from 1, without a gap, in commit order. */
   seq: number
 }
 
-/**
- * An event about a message holds the part of it that may change, as it was at that moment. What never changes
- * is read from the message itself, so a text lives in one place only and is gone when it is erased there.
- */
-export function messageEvent(type: EventType, message: Omit<Message, 'id'>): NewEvent {
-  const data: Record<string, unknown> = { status: message.status, service: message.service }
-  if (message.wasDowngraded !== null) data.wasDowngraded = message.wasDowngraded
-  if (message.run !== null) data.run = message.run
-  if (message.error) data.error = message.error
-  if (message.sentAt !== message.createdAt) data.sentAt = message.sentAt
-  return { accountId: message.accountId, type, subject: message.handle, at: message.updatedAt, data }
-}
-
-/** An event about a group holds all of it that may change. */
-export function groupEvent(type: 'group.created' | 'group.updated', group: Group): NewEvent {
-  return {
-    accountId: group.accountId,
-    type,
-    subject: group.id,
-    at: group.updatedAt,
-    data: { name: group.name, photoUrl: group.photo?.url ?? null, members: handlesOf(group) },
-  }
-}
+export type Event<T extends EventType = EventType> = { [K in T]: StoredEntry<K> }[T]

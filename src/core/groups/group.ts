@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { NewEvent } from '../events/event.js'
 
 /** A group chat on a line of an account. */
 export interface Group {
@@ -60,4 +61,15 @@ export function differences(group: Group, wanted: GroupState): GroupState {
   if (wanted.photoUrl !== undefined && wanted.photoUrl !== (group.photo?.url ?? null))
     changes.photoUrl = wanted.photoUrl
   return changes
+}
+
+/** The event of a new or changed group. It holds every field of the group that may change. */
+export function groupEvent(type: 'group.created' | 'group.updated', group: Group): NewEvent {
+  return {
+    accountId: group.accountId,
+    type,
+    subject: group.id,
+    at: group.updatedAt,
+    data: { name: group.name, photoUrl: group.photo?.url ?? null, members: handlesOf(group) },
+  }
 }

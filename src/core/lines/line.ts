@@ -99,3 +99,10 @@ export const TEXT_ONLY: Capabilities = {
 }
 
 export type LineState = 'ONLINE' | 'DEGRADED' | 'OFFLINE' | 'UNKNOWN'
+
+/** What a line is to an account: its own, or one it shares with others. */
+export type Assignment = 'assigned' | 'shared'
+
+export function assignmentOf(line: Pick<Line, 'kind'>): Assignment {
+  return line.kind === 'shared' ? 'shared' : 'assigned'
+}

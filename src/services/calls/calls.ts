@@ -1,5 +1,6 @@
 import { uuidOf } from '../../base/ids.js'
-import { type Call, type CallOutcome, callEvent, ended, RING_MS, turnedAway } from '../../core/calls/call.js'
+import { type Call, type CallOutcome, ended, RING_MS, turnedAway } from '../../core/calls/call.js'
+import { callEvent } from '../../core/calls/event.js'
 import { forwardingNumber } from '../../core/calls/forwarding.js'
 import type { NewEvent } from '../../core/events/event.js'
 import type { Line } from '../../core/lines/line.js'

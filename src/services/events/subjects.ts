@@ -1,5 +1,5 @@
 import type { Event } from '../../core/events/event.js'
-import { isAboutMessage } from '../../core/events/stream.js'
+import { isAboutMessage } from '../../core/events/message-events.js'
 import type { Group } from '../../core/groups/group.js'
 import type { Message } from '../../core/messages/message.js'
 import type { Sql } from '../../storage/engine/db.js'

@@ -1,9 +1,10 @@
-import { groupEvent, type NewEvent } from '../../core/events/event.js'
+import type { NewEvent } from '../../core/events/event.js'
 import {
   differences,
   type Group,
   type GroupMember,
   type GroupState,
+  groupEvent,
   membersKey,
 } from '../../core/groups/group.js'
 import type { Line } from '../../core/lines/line.js'

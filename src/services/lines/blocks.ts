@@ -1,5 +1,6 @@
 import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
-import { blockedEvent, type LineHealth, statusEvent } from '../../core/lines/health.js'
+import { blockedEvent, statusEvent } from '../../core/lines/events.js'
+import type { LineHealth } from '../../core/lines/health.js'
 import type { Line } from '../../core/lines/line.js'
 import type { Message } from '../../core/messages/message.js'
 import { failed } from '../../core/messages/outcome.js'

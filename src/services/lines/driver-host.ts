@@ -1,5 +1,6 @@
 import { firstIdAt } from '../../base/ids.js'
 import { storable } from '../../base/storable.js'
+import { typingEvent } from '../../core/lines/events.js'
 import type { DriverHost } from '../../drivers/host.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findCursor, saveCursor } from '../../storage/lines/cursors.js'
@@ -29,15 +30,7 @@ export function hostFor(
     await ctx.db.tx(async (sql) => {
       const accountId = await ownerOf(sql, line, from)
       if (!accountId) return
-      await appendEvents(sql, [
-        {
-          accountId,
-          type: 'typing.changed',
-          subject: from,
-          at: ctx.clock.now(),
-          data: { contact: from, lineId: line.id, lineNumber: line.number, isTyping },
-        },
-      ])
+      await appendEvents(sql, [typingEvent(accountId, line, from, isTyping, ctx.clock.now())])
     })
   }
 

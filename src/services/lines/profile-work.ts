@@ -89,7 +89,7 @@ async function conclude(
   if (account) await appendEvents(sql, [profileEvent(request, account.email, result, at)])
 }
 
-/** Everything that whoever is told of it is told: the event's own id is the same however often it is delivered. */
+/** The event's id is derived from the request, so every delivery of it has the same id. */
 function profileEvent(request: ProfileRequest, accountEmail: string, result: Result, at: number): NewEvent {
   const status = 'profile' in result ? 'completed' : 'failed'
   return {

@@ -1,4 +1,5 @@
-import { healthAfter, statusEvent } from '../../core/lines/health.js'
+import { statusEvent } from '../../core/lines/events.js'
+import { healthAfter } from '../../core/lines/health.js'
 import type { Line, LineState } from '../../core/lines/line.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'

@@ -1,4 +1,4 @@
-import { messageEvent } from '../../core/events/event.js'
+import { messageEvent } from '../../core/events/message-events.js'
 import { MissingValue, type Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { type Change, saveMessages } from '../../storage/messages/messages.js'

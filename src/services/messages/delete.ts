@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.js'
-import { messageEvent } from '../../core/events/event.js'
+import { deletedEvent } from '../../core/events/message-events.js'
 import { canceled } from '../../core/messages/schedule.js'
 import { appendEvents } from '../../storage/events/events.js'
 import {
@@ -31,7 +31,7 @@ export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Pro
     const message = before.dueAt === null ? before : canceled(before, now)
     await saveChanges(sql, message === before ? [] : [{ before, after: message }])
     await hide(sql, message.id, now)
-    await appendEvents(sql, [{ ...messageEvent('message.deleted', message), at: now, data: {} }])
+    await appendEvents(sql, [deletedEvent(message, now)])
     await countMessages(sql, [message], -1)
     await eraseDeliveries(sql, actor.account.id, handle, now)
   })

@@ -1,5 +1,4 @@
 import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
-import type { NewEvent } from '../../core/events/event.js'
 import type { Line } from '../../core/lines/line.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
 import { failed } from '../../core/messages/outcome.js'
@@ -114,7 +113,15 @@ export async function holdConversation(
     await ctx.holds.hold(hold, () =>
       ctx.db.tx(async (sql) => {
         if (!(await insertHold(sql, hold))) return
-        await appendEvents(sql, [holdEvent('conversation.held', line, hold, now, { alternations })])
+        await appendEvents(sql, [
+          {
+            accountId: hold.accountId,
+            type: 'conversation.held',
+            subject: hold.conversation,
+            at: now,
+            data: { ...heldConversation(line, hold), alternations },
+          },
+        ])
         await requireCurrent(sql, [line])
       }),
     )
@@ -126,22 +133,8 @@ export async function holdConversation(
   ctx.log.warn({ line: line.id, alternations }, 'a conversation goes round in circles and is held')
 }
 
-function holdEvent(
-  type: 'conversation.held' | 'conversation.released',
-  line: Line,
-  hold: Hold,
-  at: number,
-  more: Record<string, unknown>,
-): NewEvent {
-  const { conversation, accountId, groupId, until } = hold
-  const contact = groupId === null ? conversation : null
-  return {
-    accountId,
-    type,
-    subject: conversation,
-    at,
-    data: { lineNumber: line.number, contact, groupId, until, ...more },
-  }
+function heldConversation(line: Line, { conversation, groupId, until }: Hold) {
+  return { lineNumber: line.number, contact: groupId === null ? conversation : null, groupId, until }
 }
 
 export interface Release {
@@ -180,7 +173,13 @@ export async function releaseConversation(
   })
   await saveChanges(sql, changes)
   await appendEvents(sql, [
-    holdEvent('conversation.released', line, hold, now, { by, messages: held.length }),
+    {
+      accountId: hold.accountId,
+      type: 'conversation.released',
+      subject: hold.conversation,
+      at: now,
+      data: { ...heldConversation(line, hold), by, messages: held.length },
+    },
   ])
   return { hold, messages: held.length }
 }

@@ -1,4 +1,4 @@
-import { messageEvent } from '../../core/events/event.js'
+import { readEvent } from '../../core/events/message-events.js'
 import { type Message, mayAdvance } from '../../core/messages/message.js'
 import { afterReceipt, passedBetween, type Receipt } from '../../core/messages/outcome.js'
 import { partAfter, wholeReceipt } from '../../core/messages/part.js'
@@ -212,8 +212,6 @@ export async function recordRead(
       if (moved !== change) await saveChanges(sql, [moved])
     }
     if (!(await saveRead(sql, attempt.ref, read.at))) return
-    await appendEvents(sql, [
-      { ...messageEvent('message.read', message), at: ctx.clock.now(), data: { readAt: read.at } },
-    ])
+    await appendEvents(sql, [readEvent(message, read.at, ctx.clock.now())])
   })
 }

@@ -1,5 +1,5 @@
 import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
-import { type EventType, messageEvent } from '../../core/events/event.js'
+import { messageEvent } from '../../core/events/message-events.js'
 import { type CardInput, newCard } from '../../core/messages/app-card.js'
 import {
   conversationOf,
@@ -189,7 +189,7 @@ function acceptOnce(ctx: Ctx, items: readonly Pending[], now: number): Promise<A
  */
 export async function addMessages(
   sql: Writes,
-  type: EventType,
+  type: 'message.created' | 'message.received',
   messages: readonly NewMessage[],
 ): Promise<void> {
   await Promise.all([

@@ -1,6 +1,7 @@
 import { SCREEN_TOPIC } from '../../base/wakes.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
+import { typingEvent } from '../../core/lines/events.js'
 import type { Line } from '../../core/lines/line.js'
 import { balloonBundleId, isInboundCard } from '../../core/messages/app-card.js'
 import type { MessageExtra } from '../../core/messages/extra.js'
@@ -148,15 +149,7 @@ export async function typeOnPhone(
   })
   const accountId = await ownerOf(sql, line, number)
   if (!accountId || before > now === input.typing) return
-  await appendEvents(sql, [
-    {
-      accountId,
-      type: 'typing.changed',
-      subject: number,
-      at: now,
-      data: { contact: number, lineId: line.id, lineNumber: line.number, isTyping: input.typing },
-    },
-  ])
+  await appendEvents(sql, [typingEvent(accountId, line, number, input.typing, now)])
 }
 
 export interface PhoneCard {

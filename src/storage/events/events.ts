@@ -1,4 +1,4 @@
-import type { Event, EventType, NewEvent } from '../../core/events/event.js'
+import type { Event, NewEvent } from '../../core/events/event.js'
 import type { Columns, Row, Sql, Writes } from '../engine/db.js'
 
 /** Announced with the account's id whenever its log has grown. */
@@ -110,13 +110,14 @@ export async function deleteEvents(sql: Sql, accountId: string, seq: number): Pr
   return sql.run('delete from events where account_id = $1 and seq <= $2', [accountId, seq])
 }
 
+/** `appendEvents` takes typed events only, so a stored row has the data of its type. */
 function toEvent(row: Row): Event {
   return {
     accountId: row.account_id as string,
     seq: row.seq as number,
-    type: row.type as EventType,
+    type: row.type,
     subject: row.subject as string,
     at: row.at as number,
     data: JSON.parse(row.data as string),
-  }
+  } as Event
 }

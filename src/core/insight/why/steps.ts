@@ -1,5 +1,6 @@
 import { formatTime } from '../../../base/time.js'
-import type { Message, Service } from '../../messages/message.js'
+import type { MessageState } from '../../events/event.js'
+import type { Message } from '../../messages/message.js'
 import { deliveryStep } from './webhooks.js'
 import type { Known, KnownAttempt, Step } from './why.js'
 
@@ -50,9 +51,7 @@ function serviceStep(
       ? null
       : `The recipient is not on ${before.service}: the next try is by ${service}.`
   if (n !== 1) return null
-  const wanted = known.events.find((event) => event.type === 'message.created')?.data.service as
-    | Service
-    | undefined
+  const wanted = known.events.find((event) => event.type === 'message.created')?.data.service
   return wanted !== undefined && wanted !== service
     ? `The recipient is not on ${wanted}: ${service} was chosen.`
     : `${service} was chosen.`
@@ -83,32 +82,36 @@ function outcomeOf(attempt: KnownAttempt): string {
 function eventSteps({ message, events }: Known): Step[] {
   const steps: Step[] = []
   let told = false
-  for (const { type, subject, at, data } of events) {
-    if (subject === message.handle) {
-      told ||= data.status === message.status
-      // A message begins as QUEUED without a word; what was settled at once is worth one.
-      if (type === 'message.updated' || (type === 'message.created' && data.status !== 'QUEUED'))
-        steps.push({ at, what: 'status', detail: statusWords(data as unknown as Message) })
-      else if (type === 'message.read')
-        steps.push({ at: Number(data.readAt ?? at), what: 'read', detail: 'It was read.' })
-      else if (type === 'message.reaction')
+  for (const event of events) {
+    const { at } = event
+    if (event.subject === message.handle) {
+      told ||= 'status' in event.data && event.data.status === message.status
+      // Every outbound message begins as QUEUED; only another first status is worth a step.
+      if (
+        event.type === 'message.updated' ||
+        (event.type === 'message.created' && event.data.status !== 'QUEUED')
+      )
+        steps.push({ at, what: 'status', detail: statusWords(event.data) })
+      else if (event.type === 'message.read')
+        steps.push({ at: event.data.readAt, what: 'read', detail: 'It was read.' })
+      else if (event.type === 'message.reaction')
         steps.push({ at, what: 'reaction', detail: 'Somebody reacted to it.' })
       continue
     }
     if (at < message.createdAt || at > lastConcern(message)) continue
-    if (type === 'line.status.changed')
-      steps.push({ at, what: 'line', detail: `The line became ${data.status}.` })
-    else if (type === 'line.blocked') steps.push({ at, what: 'line', detail: 'The line was blocked.' })
-    else if (type === 'conversation.held' && data.lineNumber === message.lineNumber)
+    if (event.type === 'line.status.changed')
+      steps.push({ at, what: 'line', detail: `The line became ${event.data.status}.` })
+    else if (event.type === 'line.blocked') steps.push({ at, what: 'line', detail: 'The line was blocked.' })
+    else if (event.type === 'conversation.held' && event.data.lineNumber === message.lineNumber)
       steps.push({
         at,
         what: 'conversation',
-        detail: `The conversation went round in circles and is held until ${formatTime(Number(data.until))}.`,
+        detail: `The conversation went round in circles and is held until ${formatTime(event.data.until)}.`,
       })
-    else if (type === 'conversation.released' && data.lineNumber === message.lineNumber)
+    else if (event.type === 'conversation.released' && event.data.lineNumber === message.lineNumber)
       steps.push({ at, what: 'conversation', detail: 'The conversation was released.' })
   }
-  // The log is not kept for ever; what the message says of itself is.
+  // The log may have been trimmed; the message itself still has its last status.
   if (!told && message.isOutbound)
     steps.push({ at: message.updatedAt, what: 'status', detail: statusWords(message) })
   return steps
@@ -120,7 +123,7 @@ function lastConcern({ nextActionAt, updatedAt, isOutbound, createdAt }: Message
   return nextActionAt === null ? updatedAt : Number.POSITIVE_INFINITY
 }
 
-function statusWords({ status, service, error }: Pick<Message, 'status' | 'service' | 'error'>): string {
+function statusWords({ status, service, error }: MessageState | Message): string {
   if (!error) return `${status}${status === 'QUEUED' || status === 'REGISTERED' ? '' : ` by ${service}`}.`
   const words = error.detail ? ` (${error.detail.replace(/\.$/, '')})` : ''
   return `${status} ${error.code}, ${error.reason}: ${error.message}${words}.`

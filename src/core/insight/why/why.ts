@@ -12,7 +12,7 @@ export interface Known {
   /** Oldest first. */
   attempts: readonly KnownAttempt[]
   /** From the log, oldest first: about the message, its line and its conversation. */
-  events: readonly Pick<Event, 'seq' | 'type' | 'subject' | 'at' | 'data'>[]
+  events: readonly Event[]
   line: KnownLine
   queue: KnownQueue
   hold: { until: number; alternations: number } | null

@@ -1,0 +1,55 @@
+import type { Account } from '../accounts/account.js'
+import type { NewEvent } from '../events/event.js'
+import type { Call } from './call.js'
+
+/** The event of a call that has ended. */
+export function callEvent(
+  call: Call,
+  account: Pick<Account, 'id' | 'email'>,
+  companyId: string,
+  contactId: string | null,
+): NewEvent {
+  const at = call.endedAt!
+  const entry = { accountId: account.id, subject: call.id, at }
+  const shared = {
+    callId: call.id,
+    direction: call.direction,
+    status: call.outcome,
+    duration: call.answeredAt === null ? null : Math.floor((at - call.answeredAt) / 1000),
+    // Clients know two providers for each direction; this one is known for both.
+    provider: 'twilio',
+    companyId,
+    createdAt: call.createdAt,
+  } as const
+  return call.direction === 'inbound'
+    ? { ...entry, type: 'call.inbound', data: { ...shared, ...inboundData(call, account.email) } }
+    : { ...entry, type: 'call.outbound', data: { ...shared, ...outboundData(call, contactId) } }
+}
+
+function inboundData(call: Call, accountEmail: string) {
+  return {
+    // Derived from the call's id, so that one call never has two event ids.
+    eventId: `inbound_call_${call.id}`,
+    accountEmail,
+    fromNumber: call.caller,
+    toNumber: call.lineNumber,
+    forwardedTo: call.forwardedTo,
+    answered: call.outcome === 'COMPLETED',
+    endedAt: call.endedAt!,
+  }
+}
+
+function outboundData(call: Call, contactId: string | null) {
+  const reached = call.voicemail ? 'voicemail' : 'connected'
+  return {
+    fromNumber: call.lineNumber,
+    toNumber: call.forwardedTo!,
+    contactId,
+    recordingUrl: null,
+    transcript: null,
+    metadata: {},
+    disposition: call.answeredAt === null ? 'not_answered' : reached,
+    origin: 'DASHBOARD',
+    sentBy: call.sentBy,
+  } as const
+}
