@@ -1,8 +1,9 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase } from '../support/database.js'
 import { installed, type Project } from '../support/packed.js'
-import { createDatabase, ENGINES } from '../support/world.js'
+import { ENGINES } from '../support/world.js'
 
 const EXAMPLE = 'examples/driver-http-sms'
 const MAIN = 'node_modules/trunkline/dist/main.js'

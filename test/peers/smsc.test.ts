@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { endWithUs } from '../support/watchdog.js'
 import { createSmsc, type Smsc } from './smsc.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: the package has no types
@@ -85,7 +86,7 @@ describe('the SMSC of the tests', () => {
       print "text=$pdu->{short_message}\\n";
       $smpp->unbind();
     `
-    const perl = spawn('perl', ['-e', script])
+    const perl = endWithUs(spawn('perl', ['-e', script]))
     let output = ''
     perl.stdout.on('data', (chunk) => {
       output += chunk
@@ -138,9 +139,11 @@ max-messages = 0
 `
     const file = join(directory, 'kannel.conf')
     writeFileSync(file, config)
-    const bearerbox = spawn('bearerbox', ['-v', '4', file], { cwd: directory, stdio: 'ignore' })
+    const start = (box: string) =>
+      endWithUs(spawn(box, ['-v', '4', file], { cwd: directory, stdio: 'ignore' }))
+    const bearerbox = start('bearerbox')
     await soon(() => expect(smsc.binds()).toBe(1))
-    const smsbox = spawn('smsbox', ['-v', '4', file], { cwd: directory, stdio: 'ignore' })
+    const smsbox = start('smsbox')
     const url = `http://127.0.0.1:${http}/cgi-bin/sendsms?username=tester&password=foobar&to=12025550101&text=Hello`
     let sent = false
     await vi.waitFor(

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createDatabase } from '../support/database.js'
 import { eventually, spawnServer } from '../support/server.js'
 import { startProxy } from '../support/web/proxy.js'
 import {
   ADA,
   BOB,
-  createDatabase,
   createWorld,
   credentials,
   ENGINES,

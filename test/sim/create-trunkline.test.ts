@@ -10,7 +10,9 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { milliseconds } from '../../src/testing/duration.js'
 import { createTrunkline, type Trunkline, TrunklineError } from '../../src/testing/trunkline.js'
-import { createDatabase, ENGINES } from '../support/world.js'
+import { createDatabase } from '../support/database.js'
+import { endWithUs } from '../support/watchdog.js'
+import { ENGINES } from '../support/world.js'
 
 const ADA = '+12025550101'
 const START = '2026-03-01T12:00:00.000Z'
@@ -307,6 +309,7 @@ async function runScript(script: string, env: Record<string, string>) {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
+  endWithUs(child)
   const [, stdout, stderr, told] = child.stdio as Readable[]
   const [said, complained, result] = await Promise.all([text(stdout!), text(stderr!), text(told!)])
   return {

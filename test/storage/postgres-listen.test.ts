@@ -2,7 +2,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Db } from '../../src/storage/engine/db.js'
 import { openPostgres } from '../../src/storage/engine/postgres.js'
-import { createDatabase, ENGINES } from '../support/world.js'
+import { createDatabase } from '../support/database.js'
+import { ENGINES } from '../support/world.js'
 
 const AGAIN_MS = 50
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeAfterUs } from './watchdog.js'
 
 const MEMORY = '/dev/shm'
 const ROOM_BYTES = 6_000_000_000
@@ -10,7 +11,11 @@ const ROOM_BYTES = 6_000_000_000
  * thousands of files. Nothing here pulls the plug; what must survive that is shown in other ways.
  */
 export function makeDirectory(prefix: string): string {
-  return mkdtempSync(join(hasRoom() ? MEMORY : tmpdir(), prefix))
+  const directory = mkdtempSync(
+    join(process.env.TRUNKLINE_TEST_FOLDER ?? (hasRoom() ? MEMORY : tmpdir()), prefix),
+  )
+  removeAfterUs(directory)
+  return directory
 }
 
 function hasRoom(): boolean {

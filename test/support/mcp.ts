@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { eventually, type RunningCli, startCli } from './server.js'
+import { signalAfterUs } from './watchdog.js'
 import type { Json } from './world.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -27,7 +28,8 @@ export async function stdioClient(args: string[], env: Record<string, string>): 
   })
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(transport)
-  return wrap(client, async () => client.close())
+  const hasEnded = signalAfterUs(transport.pid!, 'SIGKILL')
+  return wrap(client, () => client.close().finally(hasEnded))
 }
 
 /** `trunkline mcp --http` on a free port, and its URL. */

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { endWithUs } from './watchdog.js'
 
 export interface Project {
   folder: string
@@ -40,13 +41,16 @@ export function installed(example: string): Project {
       symlinkSync(resolve('node_modules', file), join(modules, '.bin', command))
   return {
     folder,
-    run: (command, args, env = {}) =>
-      promisify(execFile)(command, args, {
+    run(command, args, env = {}) {
+      const running = promisify(execFile)(command, args, {
         cwd: folder,
         env: { PATH: process.env.PATH, HOME: process.env.HOME, CI: '1', NO_COLOR: '1', ...env },
-      }).catch((error) => {
+      })
+      endWithUs(running.child)
+      return running.catch((error) => {
         throw new Error(`${error.stdout}\n${error.stderr}`)
-      }),
+      })
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { signalAfterUs } from './watchdog.js'
 
 /** A real PostgreSQL server of our own, from the npm package's binaries, on a free port. */
 export async function startPostgres(directory: string): Promise<{ url: string; stop(): Promise<void> }> {
@@ -28,7 +30,15 @@ export async function startPostgres(directory: string): Promise<{ url: string; s
   })
   await server.initialise()
   await server.start()
-  return { url: `postgres://trunkline:trunkline@127.0.0.1:${port}/postgres`, stop: () => server.stop() }
+  const pid = Number.parseInt(readFileSync(join(directory, 'data', 'postmaster.pid'), 'utf8'), 10)
+  const hasEnded = signalAfterUs(pid, 'SIGQUIT')
+  return {
+    url: `postgres://trunkline:trunkline@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await server.stop()
+      hasEnded()
+    },
+  }
 }
 
 function flags(settings: Record<string, string>): string[] {

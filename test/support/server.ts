@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createDatabase } from './database.js'
 import { makeDirectory } from './directory.js'
 import { atEndOfFile } from './leftovers.js'
-import { createDatabase, type Engine } from './world.js'
+import { endWithUs } from './watchdog.js'
+import type { Engine } from './world.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
@@ -156,6 +158,7 @@ function start(args: string[], env: Record<string, string>, input?: string): Chi
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   child.stdin?.end(input)
+  endWithUs(child)
   children.add(child)
   // A test file that ends in any way takes its servers with it.
   atEndOfFile(() => {

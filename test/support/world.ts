@@ -1,15 +1,13 @@
-import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import type { InjectOptions } from 'fastify'
-import { inject } from 'vitest'
 import { type App, createApp } from '../../src/app.js'
 import { createClock } from '../../src/base/clock.js'
 import { type Config, loadConfig } from '../../src/config.js'
 import type { Driver } from '../../src/drivers/contract.js'
 import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
 import type { Log } from '../../src/services/ctx.js'
+import { createDatabase } from './database.js'
 import { makeDirectory } from './directory.js'
-import { createDatabaseNamed, onServer, TEMPLATE } from './template.js'
 
 export type Engine = 'sqlite' | 'postgres'
 /** Every behaviour test runs on both; while writing one, TEST_ENGINES=sqlite saves time. */
@@ -229,14 +227,6 @@ export function credentials(as: Who): Record<string, string> {
   if (typeof as === 'object' && 'token' in as) return { authorization: `Bearer ${as.token}` }
   const key = typeof as === 'string' ? DEFAULT_WORLD.keys[as] : as
   return { 'sb-api-key-id': key.id, 'sb-api-secret-key': key.secret }
-}
-
-/** A fresh database on the run's PostgreSQL server, with the schema in it. */
-export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const adminUrl = inject('postgresUrl')
-  const name = `t_${randomBytes(8).toString('hex')}`
-  const url = await createDatabaseNamed(adminUrl, name, TEMPLATE)
-  return { url, drop: () => onServer(adminUrl, `drop database if exists ${name} with (force)`) }
 }
 
 function memoryLog(lines: string[]): Log {
