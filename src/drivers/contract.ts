@@ -187,8 +187,6 @@ export interface Outbound {
   group: Group | null
   /** Carousel, app card or a request to share a location; null for an ordinary message. */
   extra: MessageExtra | null
-  /** The test run it belongs to: simulated phones show it. */
-  run: string | null
 }
 
 export interface AttemptRef {
@@ -242,6 +240,4 @@ export interface Inbound {
   group?: GroupNews
   /** An app card or a shared location. */
   extra?: MessageExtra
-  /** The test run that a simulated phone sent it in. */
-  run?: string
 }

@@ -15,8 +15,6 @@ export interface RequestIdentity {
   readonly key?: string | undefined
   /** How often the published client says it has tried before: its retries carry no key of their own. */
   retryCount: number
-  /** The test run it belongs to. */
-  readonly run?: string | undefined
 }
 
 export const KEY_LIFETIME_MS = 48 * 3_600_000

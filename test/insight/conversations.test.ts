@@ -223,14 +223,6 @@ describe.each(ENGINES)('conversations and search on %s', (engine) => {
       }
     })
 
-    it('finds by the test run it was sent in', async () => {
-      await world.send({ number: BOB, content: 'of a run' }, 'live', { 'x-run-id': 'ci-42' })
-      expect(await texts('run:ci-42')).toEqual(['of a run'])
-      expect(await texts('-run:ci-42 run')).toEqual([])
-      expect(await texts('run:ci-43')).toEqual([])
-      expect(await texts('run:ci-42', b.live)).toEqual([])
-    })
-
     it('a deleted message is not found', async () => {
       const { message_handle } = await world.send({ number: BOB, content: 'delete me' })
       await world.settle()
@@ -238,7 +230,7 @@ describe.each(ENGINES)('conversations and search on %s', (engine) => {
       await world.call('DELETE', `/api/v2/messages/${message_handle}`)
       expect(await texts('"delete me"')).toEqual([])
       expect((await list()).data.find((one: Json) => one.conversation === BOB).last_message.preview).toBe(
-        'of a run',
+        'to Bob, by SMS',
       )
     })
   })
@@ -282,7 +274,6 @@ describe.each(ENGINES)('conversations and search on %s', (engine) => {
       [{}, 'messages_created'],
       [{ contact: ADA }, 'messages_contact'],
       [{ groupId: 'g' }, 'messages_group'],
-      [{ run: 'r' }, 'messages_run'],
       [{ statuses: ['ERROR' as const, 'DECLINED' as const] }, 'messages_status'],
       [{ lineIds: ['l', 'm'] }, 'messages_line'],
     ] as const) {

@@ -16,14 +16,14 @@ const RECORD =
   message_handle message_type opted_out plan send_style service status was_downgraded reply_to thread_originator
   seat_id sender_email`)
 const RECORD_BESIDES = words(
-  'account_email date_created location row_id app_card metadata media_urls partial send_at run_id',
+  'account_email date_created location row_id app_card metadata media_urls partial send_at',
 )
 const RESPONSE =
   words(`account_email content date_created date_updated error_code error_message from_number is_outbound
   media_url message_handle number send_style status reply_to seat_id sender_email app_card`)
 const RESPONSE_BESIDES =
   words(`accountEmail date_sent to_number was_downgraded plan message_type group_id participants
-  opted_out error_detail error_reason sendblue_number service group_display_name location thread_originator metadata media_urls row_id partial send_at run_id`)
+  opted_out error_detail error_reason sendblue_number service group_display_name location thread_originator metadata media_urls row_id partial send_at`)
 const CONTACT = words(`assigned_to_email company_name created_at custom_variables first_name last_name phone
   sendblue_number tags verified`)
 const CONTACT_BESIDES =
@@ -61,7 +61,6 @@ const LISTS: List[] = [
       words(`account_email created_at_gte created_at_lte from_number group_id is_outbound limit message_type
       number offset order_by order_direction sendblue_number sent_at_gte sent_at_lte service status to_number
       updated_at_gte updated_at_lte worker_id`),
-    besides: words('run'),
   },
   { at: 'POST /api/send-message 202', fields: RESPONSE, besides: RESPONSE_BESIDES },
   { at: 'GET /api/status 200', fields: RESPONSE, besides: RESPONSE_BESIDES },
@@ -69,7 +68,7 @@ const LISTS: List[] = [
   {
     at: 'POST /api/send-message body',
     fields: words('content from_number number media_url send_style status_callback'),
-    besides: words('reply_to app_card seat_id send_at run_id'),
+    besides: words('reply_to app_card seat_id send_at'),
   },
   { at: 'POST /api/send-message body reply_to', fields: words('message_handle part_index') },
   {
@@ -82,7 +81,7 @@ const LISTS: List[] = [
   {
     at: 'POST /api/send-carousel body',
     fields: words('from_number media_urls number metadata send_style status_callback'),
-    besides: words('reply_to seat_id send_at run_id'),
+    besides: words('reply_to seat_id send_at'),
   },
   {
     at: 'POST /api/send-carousel 202',
@@ -92,7 +91,7 @@ const LISTS: List[] = [
   {
     at: 'POST /api/send-group-message body',
     fields: words('content from_number group_id media_url numbers'),
-    besides: words('send_style status_callback reply_to seat_id send_at run_id'),
+    besides: words('send_style status_callback reply_to seat_id send_at'),
   },
   {
     at: 'POST /api/modify-group body',

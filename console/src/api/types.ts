@@ -27,7 +27,6 @@ export interface Message {
   date_sent: string
   date_updated: string
   send_at?: string
-  run_id?: string
   reply_to?: { message_handle: string }
 }
 

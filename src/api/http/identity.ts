@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
 import type { RequestIdentity } from '../../services/replay.js'
-import { runOf } from '../sim/run.js'
 
 /**
  * What makes a POST recognisable when it comes again. `accountId` scopes it; admin requests have a scope of their own.
@@ -23,7 +22,6 @@ export function identityOf(
     key,
     Number.isInteger(tries) && tries > 0 ? tries : 0,
     request.rawBody,
-    runOf(request),
     disguise,
   )
 }
@@ -37,7 +35,6 @@ class Identity implements RequestIdentity {
     readonly key: string | undefined,
     readonly retryCount: number,
     private readonly body: Buffer | null,
-    readonly run: string | undefined,
     private readonly disguise: (fingerprint: string) => string,
   ) {}
 

@@ -12,7 +12,7 @@ import { MessageRecord, nullable, toRecord } from '../messages/wire.js'
 
 const LANGUAGE = [
   'Words and "phrases" are looked for in the text and in what went wrong. Filters: to:, from:, with: (the other side) and line: take a number, the beginning of one with its plus, or some of its digits;',
-  'group: an id; run: a test run; is: failed, scheduled, queued, pending, sent, delivered, received, inbound, outbound or downgraded; has: media, reply, card, location, style or error; service: imessage, rcs or sms; text: a word or "phrase";',
+  'group: an id; is: failed, scheduled, queued, pending, sent, delivered, received, inbound, outbound or downgraded; has: media, reply, card, location, style or error; service: imessage, rcs or sms; text: a word or "phrase";',
   'after: and before: how long ago (10m, 2h, 7d) or a time in ISO 8601. All must hold; a minus before one turns it round. Example: to:+1202 is:failed after:2h -has:media "your code".',
 ].join(' ')
 

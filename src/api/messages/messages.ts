@@ -17,7 +17,6 @@ import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import { type Limiter, takeTurn } from '../http/limits.js'
 import type { Routes } from '../http/routes.js'
-import { RunField } from '../sim/run.js'
 import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
 import { branchesOf, ListQuery, pageOf } from './query.js'
 import { SendAtInput, sendAtOf } from './send-at.js'
@@ -62,7 +61,6 @@ export const SendBody = Type.Object({
     Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
   ),
   send_at: SendAtInput,
-  run_id: RunField,
 })
 
 /** Older names of the same fields. */

@@ -9,7 +9,6 @@ import type { DateField } from '../../storage/messages/counts.js'
 import type { Branch, Page } from '../../storage/messages/list.js'
 import type { Principal } from '../http/auth.js'
 import { requirePhone, requireTime } from '../http/fields.js'
-import { RunQuery } from '../sim/run.js'
 
 const phone = (description: string) => Type.Optional(Type.String({ description: `${description}, E.164` }))
 const date = (description: string) => Type.Optional(Type.String({ description: `${description}, ISO 8601` }))
@@ -37,7 +36,6 @@ export const ListQuery = Type.Object({
   ),
   service: oneOf(SERVICES, 'Service'),
   status: oneOf(STATUSES, 'Status'),
-  run: RunQuery,
   worker_id: Type.Optional(Type.String({ description: 'Line id; admin keys only' })),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
@@ -83,7 +81,6 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
     if (query.group_id) restrict((branch) => [merge(branch, { groupId: query.group_id! })])
     if (query.is_outbound !== undefined)
       restrict((branch) => [merge(branch, { isOutbound: query.is_outbound! })])
-    if (query.run) restrict((branch) => [merge(branch, { run: query.run! })])
     if (query.worker_id) restrict((branch) => [merge(branch, { lineId: query.worker_id! })])
 
     const lineIds = (number: string) => listLineIds(ctx.db, network, number)

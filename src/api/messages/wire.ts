@@ -126,9 +126,6 @@ const shared = {
   send_at: Type.Optional(
     Type.String({ description: 'When its sender wanted it sent, ISO 8601; left out for those sent at once' }),
   ),
-  run_id: Type.Optional(
-    Type.String({ description: 'The test run it belongs to; left out for those of none' }),
-  ),
   seat_id: nullable('string', 'Seat that sent it'),
   sender_email: nullable('string', "The seat's e-mail address"),
 }
@@ -247,7 +244,6 @@ function render(
   }
   if (message.replyTo) rendered.reply_to = replyToWire(message.replyTo)
   if (message.extra) addExtra(rendered, message.extra)
-  if (message.run !== null) rendered.run_id = message.run
   return rendered
 }
 

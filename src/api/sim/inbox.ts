@@ -11,7 +11,6 @@ import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { screenOf } from './phone-extras.js'
 import { PhoneMessageWire, phoneMessageWire, Typing } from './phone-wire.js'
-import { RunQuery } from './run.js'
 import { Params, simulatedAccount } from './shared.js'
 
 const MAX_WAIT_MS = 60_000
@@ -22,7 +21,6 @@ const Query = Type.Object({
   newest: Type.Optional(
     Type.Boolean({ description: 'Of more than the limit the newest, not the oldest; still oldest first' }),
   ),
-  run: RunQuery,
   direction: Type.Optional(
     Type.Unsafe<'in' | 'out'>({
       type: 'string',
@@ -103,14 +101,14 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       },
     },
     async (request, reply) => {
-      const { direction, match, extract, newest = false, run } = request.query
+      const { direction, match, extract, newest = false } = request.query
       const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)
       const waitMs = waitOf(request.query)
       const account = await simulatedAccount(ctx, request)
       const owner = { network: networkOf(account), accountId: account.id }
       const number = requirePhone('number', request.params.number)
       const isSearch = waitMs !== undefined || match !== undefined || extract !== undefined
-      const wanted = { after, fromPhone: direction === 'out', match, extract, run }
+      const wanted = { after, fromPhone: direction === 'out', match, extract }
       const found =
         isSearch &&
         (await watch.find(account, number, wanted, waitMs ?? 0, (end) => reply.raw.once('close', end)))
@@ -122,7 +120,6 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
         Math.min(request.query.limit ?? 100, 1000),
         {
           ...(direction ? { fromPhone: direction === 'out' } : {}),
-          ...(run === undefined ? {} : { run }),
           newestFirst: newest,
         },
       )

@@ -8,7 +8,6 @@ import { deletePhone, deletePhoneTraces } from '../../storage/sim/removal.js'
 import { findWorldLines } from '../../storage/sim/world.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { RunField, runOf } from './run.js'
 import { answerSent, Params, SentWire, simulatedAccount } from './shared.js'
 
 /** Opting out on a phone, and phones that go. */
@@ -28,7 +27,6 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
         body: Type.Object({
           to: Type.String({ description: 'A simulated line, E.164' }),
           opted_out: Type.Optional(Type.Boolean({ description: 'false: opts in again; default true' })),
-          run_id: RunField,
         }),
         response: { 201: SentWire },
       },
@@ -41,7 +39,6 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
         content: (request.body.opted_out ?? true) ? 'STOP' : 'START',
         mediaUrl: '',
         replyTo: null,
-        run: runOf(request),
       }
       return answerSent(ctx, request, reply, (sql) => textFromPhone(ctx, sql, account, number, text))
     },

@@ -3,7 +3,6 @@ import { formatTime } from '../../base/time.js'
 import type { Phone, PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
 import { LocationWire, nullable } from '../messages/wire.js'
 import { screenFields } from './phone-extras.js'
-import { RunField } from './run.js'
 
 /** Virtual phones as they look on the wire. */
 
@@ -36,7 +35,6 @@ export const Switches = Type.Object(switches)
 export const NewPhone = Type.Object({
   ...switches,
   number: Type.String({ description: 'E.164' }),
-  run_id: RunField,
 })
 
 export const PhoneWire = Type.Object({
@@ -49,7 +47,6 @@ export const PhoneWire = Type.Object({
   refuses: Type.Boolean({ description: 'Refuses everything' }),
   email: nullable('string', 'An address its owner is also reached at by iMessage'),
   auto_reply: nullable('string', 'Text it answers with by itself; null: none'),
-  run_id: nullable('string', 'The test run that made it'),
 })
 
 export const Typing = Type.Array(Type.String(), {
@@ -85,7 +82,6 @@ export const PhoneMessageWire = Type.Object({
     Type.Boolean({ description: 'true: it asks the person to share their place; left out otherwise' }),
   ),
   location: Type.Optional(LocationWire),
-  run_id: nullable('string', 'The test run it belongs to'),
   created_at: Type.String({ description: 'When it entered the network' }),
   arrived_at: nullable('string', 'When it reached the other side'),
   read_at: nullable('string', 'When it was read: on the phone, or, when it came from the phone, by the line'),
@@ -109,7 +105,6 @@ export function phoneWire(phone: Phone): Static<typeof PhoneWire> {
     refuses: phone.refuses,
     email: phone.email,
     auto_reply: phone.autoReply,
-    run_id: phone.run,
   }
 }
 
@@ -127,7 +122,6 @@ export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
     service: message.service,
     reply_to: message.replyTo,
     reply_to_part: message.replyToPart ?? null,
-    run_id: message.run ?? null,
     ...(message.extra?.requestsLocation ? { location_request: true } : {}),
     ...(message.extra?.location ? { location: message.extra.location } : {}),
     created_at: formatTime(message.createdAt),

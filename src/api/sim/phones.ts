@@ -16,7 +16,6 @@ import { answerWithMedia } from '../media/keep.js'
 import { SendStyleSchema } from '../messages/wire.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import { NewPhone, PhoneWire, phoneWire, Switches, switchesOf, Typing } from './phone-wire.js'
-import { RunField, runOf } from './run.js'
 import { networkFor, Params, SentWire, simulatedAccount } from './shared.js'
 
 /** The other side of simulated lines: phones one can look at, type on and switch off. */
@@ -35,7 +34,6 @@ const TextBody = Type.Object({
   reply_to: Type.Optional(
     Type.String({ description: 'id of the message on the phone that this one answers' }),
   ),
-  run_id: RunField,
   reply_to_part: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 10_000, description: 'Part of that message that is meant' }),
   ),
@@ -77,8 +75,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
         request,
         reply,
         async (sql) => {
-          const run = runOf(request)
-          const switches = { ...switchesOf(body), accountId: account.id, ...(run ? { run } : {}) }
+          const switches = { ...switchesOf(body), accountId: account.id }
           const { phone, lines } = await setPhone(ctx, sql, networkOf(account), number, switches)
           woken.push(...lines)
           return { status: 201, body: phoneWire(phone) }
@@ -156,7 +153,6 @@ export function registerSim(app: Routes, ctx: Ctx): void {
         mediaUrl: body.media_url ?? '',
         replyTo: body.reply_to ?? null,
         replyToPart: body.reply_to_part ?? null,
-        run: runOf(request),
         sendStyle: body.send_style ?? '',
       }
       const draft = body.media ? await mediaOnPhone(ctx, account.id, body.media) : null

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import { AppError } from '../../core/errors.js'
-import { RUN_ID } from '../../core/sim/run.js'
 import type { Ctx } from '../../services/ctx.js'
 import { loadSnapshot, requireSnapshot, saveSnapshot } from '../../services/sim/snapshots.js'
 import { despiteDeadlocks, enterNewWorld, fenceWorld } from '../../services/sim/world.js'
@@ -17,7 +16,10 @@ const SnapshotWire = Type.Object({
   rows: Type.Integer({ description: 'How much is in it' }),
   created_at: Type.String({ description: 'The time of the simulated world when it was saved' }),
 })
-const Name = Type.String({ pattern: RUN_ID.source, description: '1 to 64 of A-Z a-z 0-9 . _ : -' })
+const Name = Type.String({
+  pattern: '^[A-Za-z0-9._:-]{1,64}$',
+  description: '1 to 64 of A-Z a-z 0-9 . _ : -',
+})
 const Params = Type.Object({ name: Type.String({ description: 'Name of the snapshot' }) })
 
 /** Worlds to go back to. */

@@ -1,8 +1,6 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
-import { RUN_ID } from '../../core/sim/run.js'
 import type { Ctx } from '../../services/ctx.js'
-import { beginRunReset, endRunReset } from '../../services/sim/runs.js'
 import { despiteDeadlocks, enterNewWorld, fenceWorld, resetWorld } from '../../services/sim/world.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { optionalBody } from '../http/body.js'
@@ -34,13 +32,6 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
           'Other accounts notice nothing: a phone they use stays as it is. Only while every line the account has ever had is simulated: 409 otherwise. Test worlds always are.',
         ].join('\n\n'),
         body: Type.Object({
-          run: Type.Optional(
-            Type.String({
-              pattern: RUN_ID.source,
-              description:
-                'Only the messages of this test run and the phones it made go; everything else stays, other runs are not disturbed, and there is no world.reset. A webhook that is being posted at that moment may still arrive.',
-            }),
-          ),
           keep: Type.Optional(
             Type.Array(Type.Unsafe<'webhooks'>({ type: 'string', enum: ['webhooks'] }), {
               maxItems: 10,
@@ -56,22 +47,12 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
       const retries = 'anew'
       const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, request, reply, retries)
       if (earlier) return earlier
-      const { run } = request.body
-      const answer = () => ({ status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } })
-      if (run !== undefined) {
-        const scope = await beginRunReset(ctx, account, run)
-        const end = async (sql: Sql) => {
-          await endRunReset(sql, scope, run)
-          return answer()
-        }
-        return answerOnce(ctx, request, reply, end, { retries })
-      }
       const world = await fenceWorld(ctx, account)
       let media: string[] = []
       const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
       const reset = async (sql: Sql) => {
         media = await resetWorld(ctx, sql, world, keep)
-        return answer()
+        return { status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } }
       }
       try {
         return await despiteDeadlocks(() => answerOnce(ctx, request, reply, reset, { retries }))

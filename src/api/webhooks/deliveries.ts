@@ -17,7 +17,6 @@ import { requireTime } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { nullable } from '../messages/wire.js'
-import { RunQuery } from '../sim/run.js'
 
 const STATES = ['pending', 'delivered', 'failed', 'canceled'] as const
 const TYPES = [...WEBHOOK_TYPES, 'status_callback'] as const
@@ -85,7 +84,6 @@ const Replay = Type.Object({
   message_handle: Type.Optional(
     Type.String({ maxLength: 200, description: 'Only those about this message' }),
   ),
-  run: RunQuery,
   ...period,
 })
 
@@ -216,7 +214,6 @@ function filterOf(query: Static<typeof Replay>): LogFilter {
     state: query.status,
     type: query.type,
     subject: query.message_handle,
-    run: query.run,
     from: time('created_at_gte'),
     to: time('created_at_lt'),
   }

@@ -99,7 +99,6 @@ export interface MessageState {
   status: Status
   service: Service
   wasDowngraded?: boolean
-  run?: string
   error?: MessageError
   /** Absent when it equals the message's `createdAt`. */
   sentAt?: number

@@ -9,7 +9,6 @@ const QUEUED = {
   status: 'QUEUED',
   service: 'iMessage',
   wasDowngraded: null,
-  run: null,
   error: null,
   createdAt: AT - 5,
   sentAt: AT - 5,

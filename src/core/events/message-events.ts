@@ -15,7 +15,6 @@ export function isAboutMessage(event: Event): event is MessageEvent {
 export function messageEvent(type: StateEventType, message: Omit<Message, 'id'>): NewEvent<StateEventType> {
   const data: MessageState = { status: message.status, service: message.service }
   if (message.wasDowngraded !== null) data.wasDowngraded = message.wasDowngraded
-  if (message.run !== null) data.run = message.run
   if (message.error) data.error = message.error
   if (message.sentAt !== message.createdAt) data.sentAt = message.sentAt
   return { accountId: message.accountId, type, subject: message.handle, at: message.updatedAt, data }

@@ -27,8 +27,6 @@ function holds(term: Term, message: Message): boolean {
       return isNumber(lineNumber, term.number)
     case 'group':
       return groupId === term.group
-    case 'run':
-      return message.run === term.run
     case 'status':
       return term.statuses.includes(message.status)
     case 'direction':

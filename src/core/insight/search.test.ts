@@ -38,7 +38,6 @@ describe('reading a search', () => {
     ['with:0101', { terms: [{ not, by: 'with', number: '0101' }] }],
     ['from:Ann@Example.com', { terms: [{ not, by: 'from', number: 'ann@example.com' }] }],
     ['line:+12025550100', { terms: [{ not, by: 'line', number: '+12025550100' }] }],
-    ['run:ci-42', { terms: [{ not, by: 'run', run: 'ci-42' }] }],
     ['group:abc', { terms: [{ not, by: 'group', group: 'abc' }] }],
     ['IS:Failed', { terms: [{ not, by: 'status', statuses: ['ERROR', 'DECLINED'] }] }],
     ['is:inbound', { terms: [{ not, by: 'direction', outbound: false }] }],
@@ -164,8 +163,6 @@ describe('what matches', () => {
     ['has:media', message, false],
     ['after:10m', message, true],
     ['before:10m', message, false],
-    ['run:ci-42', { ...message, run: 'ci-42' }, true],
-    ['run:ci', { ...message, run: 'ci-42' }, false],
     ['group:g1', toGroup, true],
     ['group:g2', toGroup, false],
   ]

@@ -15,7 +15,6 @@ export type Term = { not: boolean } & (
   | { by: 'text'; text: string }
   | { by: 'to' | 'from' | 'with' | 'line'; number: string }
   | { by: 'group'; group: string }
-  | { by: 'run'; run: string }
   | { by: 'status'; statuses: readonly Status[] }
   | { by: 'direction'; outbound: boolean }
   | { by: 'service'; service: Service }
@@ -38,20 +37,7 @@ const STATUSES: Record<string, readonly Status[]> = {
   received: ['RECEIVED'],
 }
 const STATES = [...Object.keys(STATUSES), 'inbound', 'outbound', 'downgraded']
-const FILTERS = [
-  'to',
-  'from',
-  'with',
-  'line',
-  'group',
-  'run',
-  'is',
-  'has',
-  'service',
-  'text',
-  'after',
-  'before',
-]
+const FILTERS = ['to', 'from', 'with', 'line', 'group', 'is', 'has', 'service', 'text', 'after', 'before']
 
 /** Words one search may have: each costs every message that is looked at. */
 const MAX_TERMS = 20
@@ -133,8 +119,6 @@ function termOf({ not, name, value, at }: Word): Term {
       return { not, by: name, number: numberOf(name, value, at) }
     case 'group':
       return { not, by: 'group', group: value }
-    case 'run':
-      return { not, by: 'run', run: value }
     case 'service': {
       const service = SERVICES.find((one) => one.toLowerCase() === known)
       if (!service) throw fault(at, `service: is one of ${SERVICES.join(', ')}`)
@@ -183,7 +167,6 @@ function timeOf(name: string, value: string, at: number, now: number): number {
 function exampleOf(name: string): string {
   const values: Record<string, string> = {
     group: 'group:GROUP-ID',
-    run: 'run:ci-42',
     is: 'is:failed',
     has: 'has:media',
     service: 'service:sms',

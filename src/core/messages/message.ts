@@ -82,8 +82,6 @@ export interface Message {
   /** The carrier's id of an inbound message: unique on its line, so a repeat is a no-op. */
   providerId: string | null
   extra: MessageExtra | null
-  /** The test run it belongs to. */
-  run: string | null
   /** Its account removed it; only our own bookkeeping still sees it. */
   deletedAt: number | null
 }

@@ -50,7 +50,6 @@ const queued: Message = {
   extra: null,
   dueAt: null,
   deletedAt: null,
-  run: null,
 }
 const pending: Message = { ...queued, status: 'PENDING', attempts: 1, nextActionAt: NOW }
 const delivered: Message = {

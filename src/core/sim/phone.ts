@@ -19,8 +19,6 @@ export interface Phone {
   autoReply: string | null
   /** The account that made it; null: it was there because somebody wrote to it. */
   accountId: string | null
-  /** The test run that made it. */
-  run: string | null
   createdAt: number
 }
 
@@ -45,7 +43,6 @@ export function defaultPhone(network: string, number: string, now: number): Phon
     email: null,
     autoReply: null,
     accountId: null,
-    run: null,
     createdAt: now,
   }
 }
@@ -77,8 +74,6 @@ export interface PhoneMessage {
   /** On the phone's screen, or, from the phone, at the line. */
   arrivedAt: number | null
   readAt: number | null
-  /** The test run it belongs to. */
-  run?: string | null
   /** When the network has to carry it on; null when it is there, or while the phone is off. */
   dueAt: number | null
 }

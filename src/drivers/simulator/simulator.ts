@@ -167,7 +167,6 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
           ? { replyTo: { providerId: message.replyTo, partIndex: message.replyToPart ?? undefined } }
           : {}),
         ...(message.extra ? { extra: message.extra } : {}),
-        ...(message.run ? { run: message.run } : {}),
         ...(chat ? { group: newsOf(chat) } : {}),
       }
       const word = consentWord(message.content)

@@ -82,7 +82,6 @@ export async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<
       email: null,
       autoReply: null,
       accountId: null,
-      run: null,
       createdAt: ctx.clock.now(),
     }),
   )

@@ -93,7 +93,6 @@ function replyTo(ctx: Ctx, line: Line, message: NewMessage, content: string, now
   )
   return {
     ...reply,
-    run: message.run,
     optedOut: message.optedOut,
     createdAt: now,
     updatedAt: now,

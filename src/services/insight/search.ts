@@ -60,8 +60,6 @@ async function rangeOf(ctx: Ctx, actor: Actor, search: Search): Promise<Range> {
   const wanted = search.terms.filter((term) => !term.not)
   const group = wanted.find((term) => term.by === 'group')
   if (group) return { ...all, groupId: group.group }
-  const run = wanted.find((term) => term.by === 'run')
-  if (run) return { ...all, run: run.run }
   const network = networkOf(actor.account)
   const numbers = wanted.filter(isWholeNumber)
   for (const { by, number } of numbers) {

@@ -155,7 +155,6 @@ async function outboundOf(
       : null,
     group: group ? forDriver(group) : null,
     extra: message.extra,
-    run: message.run,
   }
 }
 

@@ -113,7 +113,6 @@ export function newOutbound(
     version: 0,
     providerId: null,
     extra: extraOf(draft),
-    run: null,
     deletedAt: null,
   }
 }

@@ -8,7 +8,6 @@ import { lockLine } from '../../storage/lines/leases.js'
 import { isCurrent, requireCurrent } from '../../storage/lines/lines.js'
 import { type AttemptPart, saveAttemptParts } from '../../storage/messages/attempt-parts.js'
 import { type Attempt, endAttempts, saveRead } from '../../storage/messages/attempts.js'
-import { requireMessages } from '../../storage/messages/fences.js'
 import { type Change, findMessagesById, lockMessages } from '../../storage/messages/messages.js'
 import {
   forgetReceipts,
@@ -32,10 +31,7 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
   const changes = await unlessChanged(
     async () => {
       const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now(), on.recent)
-      const ids = verdict.changes.map(({ before }) => before.id)
-      await ctx.db.write((sql) =>
-        Promise.all([verdict.write(sql), requireMessages(sql, ids), requireCurrent(sql, [on.line])]),
-      )
+      await ctx.db.write((sql) => Promise.all([verdict.write(sql), requireCurrent(sql, [on.line])]))
       return verdict.changes
     },
     () =>

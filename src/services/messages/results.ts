@@ -11,7 +11,6 @@ import { lockLine } from '../../storage/lines/leases.js'
 import { isCurrent, requireCurrent } from '../../storage/lines/lines.js'
 import { type AttemptPart, insertAttemptParts } from '../../storage/messages/attempt-parts.js'
 import { type EndedAttempt, endAttempts } from '../../storage/messages/attempts.js'
-import { requireMessages } from '../../storage/messages/fences.js'
 import { type Change, lockMessages } from '../../storage/messages/messages.js'
 import { forgetReceipts, listParkedReceipts, takeParkedReceipts } from '../../storage/messages/receipts.js'
 import type { Ctx } from '../ctx.js'
@@ -88,10 +87,6 @@ async function recordExpected(
       insertAttemptParts(sql, on.line.id, partsOf(ended)),
       saveChanges(sql, changes),
       on.daily && countSends(sql, on.line.id, dayOf(now), -unsent(ended, now)),
-      requireMessages(
-        sql,
-        changes.map(({ before }) => before.id),
-      ),
       requireCurrent(sql, [on.line]),
     ]),
   )
@@ -128,9 +123,7 @@ async function recordAfterAll(
     ])
     const changes: Change[] = []
     const current = ended.map(({ claimed, result }, index) => {
-      const before = live.get(claimed.message.id)
-      // It was removed with its test run.
-      if (!before) return () => ({ nextActionAt: null })
+      const before = live.get(claimed.message.id)!
       // An acceptance is evidence even when it comes too late for its attempt; nothing else is.
       if (!written[index] && result.outcome !== 'accepted') return () => before
       const change: Change = {

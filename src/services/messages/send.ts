@@ -77,7 +77,6 @@ export function createAcceptance(ctx: Ctx): Acceptance {
   return {
     recent: (handle) => recent.get(handle),
     accept(message, request) {
-      message.run = request.run ?? null
       return isOverdue(ctx, message) ? answerOverdue(ctx, message, request) : batch.add({ message, request })
     },
   }

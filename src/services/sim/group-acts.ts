@@ -6,7 +6,7 @@ import type { Phone, PhoneGroup } from '../../core/sim/phone.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findGroup } from '../../storage/groups/groups.js'
 import { findPhoneGroup, insertPhoneGroup, lockPhoneGroup, savePhoneGroup } from '../../storage/sim/groups.js'
-import { findLatestRun, insertPhoneMessages, type NewPhoneMessage } from '../../storage/sim/messages.js'
+import { insertPhoneMessages, type NewPhoneMessage } from '../../storage/sim/messages.js'
 import { findPhone, listPhonesByEmail } from '../../storage/sim/phones.js'
 import type { Ctx } from '../ctx.js'
 import { type ChatState, newChatId, noteChange } from './groups.js'
@@ -143,7 +143,6 @@ export async function textToChat(
     replyTo: text.replyTo,
     replyToPart: text.replyToPart ?? null,
     extra: text.extra ?? null,
-    run: text.run ?? (await findLatestRun(sql, chat.network, number, chat.lineId)) ?? phone.run,
     chatId: chat.id,
     sender: handle === number ? null : handle,
     service: 'iMessage',

@@ -5,7 +5,6 @@ import type { Group, Outbound } from '../../drivers/contract.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findGroups } from '../../storage/groups/groups.js'
 import { requireCurrent } from '../../storage/lines/lines.js'
-import { requireHandles } from '../../storage/messages/fences.js'
 import { insertGroupChange } from '../../storage/sim/group-changes.js'
 import {
   findPhoneGroup,
@@ -99,7 +98,6 @@ export function createGroupNetwork(ctx: Ctx) {
           sendStyle: message.sendStyle,
           replyTo: message.replyTo?.providerId ?? null,
           extra: message.extra,
-          run: message.run,
           chatId: chat.id,
           sender: null,
           service: message.service,
@@ -111,13 +109,7 @@ export function createGroupNetwork(ctx: Ctx) {
       )
       ctx.failpoint('carrier.before_take')
       await inThisWorld(
-        ctx.db.write((sql) =>
-          Promise.all([
-            insertPhoneMessages(sql, rows),
-            requireHandles(sql, [message.handle]),
-            requireCurrent(sql, [line]),
-          ]),
-        ),
+        ctx.db.write((sql) => Promise.all([insertPhoneMessages(sql, rows), requireCurrent(sql, [line])])),
       )
       ctx.failpoint('carrier.after_take')
       ctx.wakes.wake(`phones:${line.id}`)

@@ -17,8 +17,6 @@ export interface Wanted {
   fromPhone: boolean
   match?: string
   extract?: Extraction
-  /** A test run. */
-  run?: string | undefined
 }
 
 export interface Catch {
@@ -62,8 +60,7 @@ export function createInboxWatch(ctx: Ctx) {
       const judge = judgeOf(wanted)
       const look = async () => {
         const owner = { network, accountId: account.id, now: ctx.clock.now() }
-        const { fromPhone, run } = wanted
-        const options = { fromPhone, newestFirst: true, ...(run === undefined ? {} : { run }) }
+        const options = { fromPhone: wanted.fromPhone, newestFirst: true }
         return judge(await listPhoneMessages(ctx.db, owner, number, wanted.after, LOOKED_AT, options))
       }
       if (waitMs === 0 || closing) return look()

@@ -7,10 +7,8 @@ import { defaultPhone, type Phone, servicesOf } from '../../core/sim/phone.js'
 import type { Outbound } from '../../drivers/contract.js'
 import type { Sql, Writes } from '../../storage/engine/db.js'
 import { listLinesOf, requireCurrent } from '../../storage/lines/lines.js'
-import { requireHandles } from '../../storage/messages/fences.js'
 import { insertLocationRequests } from '../../storage/sim/locations.js'
 import {
-  findLatestRun,
   findNextDue,
   insertPhoneMessages,
   listDuePhoneMessages,
@@ -88,7 +86,6 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
       replyTo: message.replyTo?.providerId ?? null,
       replyToPart: message.replyTo?.partIndex ?? null,
       extra: message.extra,
-      run: message.run,
       chatId: null,
       sender: null,
       service: message.service,
@@ -106,10 +103,6 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
     Promise.all([
       insertPhoneMessages(sql, rows),
       insertLocationRequests(sql, requests),
-      requireHandles(
-        sql,
-        rows.map((row) => row.handle!),
-      ),
       requireCurrent(sql, linesOf(items)),
     ])
   await inThisWorld(ctx.db.write(write))
@@ -168,8 +161,6 @@ export interface PhoneText {
   sendStyle?: string
   /** Of a tapback, a card or a place. */
   extra?: MessageExtra
-  /** The test run; without it that of the conversation. */
-  run?: string | undefined
 }
 
 /** The line a person writes to, and the phone they hold, which must be on. */
@@ -209,7 +200,6 @@ export async function putOnNetwork(
   const { line, capabilities } = usable
   const phone = await requirePower(ctx, sql, usable, number)
   const now = ctx.clock.now()
-  const run = text.run ?? (await findLatestRun(sql, line.network, number, line.id)) ?? phone.run
   const service = servicesOf(phone).find((one) => capabilities.services.includes(one)) ?? 'SMS'
   const message: NewPhoneMessage = {
     network: phone.network,
@@ -226,7 +216,6 @@ export async function putOnNetwork(
     replyTo: text.replyTo,
     replyToPart: text.replyToPart ?? null,
     extra: text.extra ?? null,
-    run,
     chatId: null,
     sender: null,
     service,

@@ -19,8 +19,6 @@ export interface Branch {
   service?: Service
   /** Said in a group, or between two. */
   inGroup?: boolean
-  /** A test run. */
-  run?: string
   dates: Partial<Record<DateField, Range>>
 }
 
@@ -73,7 +71,7 @@ export async function listMessages(
 
 /** The ways to reach a branch's rows: what an index holds equal, and the date its entries are ordered by. */
 interface Path {
-  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'members' | 'status' | 'run')[]
+  equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'members' | 'status')[]
   /** Null when the entries come from several places of the index. */
   order: DateField | null
 }
@@ -86,12 +84,11 @@ const PATHS: readonly Path[] = [
   { equal: ['status'], order: 'created' },
 ]
 
-/** A person, a group or a test run leads to few rows: such a branch has one path, for its rows and for their number. */
-function directPath({ contact, groupId, members, run }: Branch): Path | undefined {
+/** A person or a group leads to few rows: such a branch has one path, for its rows and for their number. */
+function directPath({ contact, groupId, members }: Branch): Path | undefined {
   if (contact !== undefined) return { equal: ['contact'], order: 'created' }
   if (groupId !== undefined) return { equal: ['groupId'], order: 'created' }
   if (members !== undefined) return { equal: ['members'], order: null }
-  if (run !== undefined) return { equal: ['run'], order: 'created' }
   return undefined
 }
 
@@ -222,7 +219,6 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
     owns('isOutbound'),
     true,
   )
-  add('run', '=', branch.run, owns('run'))
   add('status', '=', branch.status, owns('status'))
   add('service', '=', branch.service, true)
   if (branch.inGroup !== undefined) where.push(`type ${branch.inGroup ? '=' : '<>'} 'group'`)

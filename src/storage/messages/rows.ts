@@ -40,7 +40,6 @@ export const MESSAGE_COLUMNS = {
   extra: 'text',
   deleted_at: 'bigint',
   due_at: 'bigint',
-  run: 'text',
 } as const satisfies Columns
 
 export function fromMessage(message: NewMessage): Param[] {
@@ -79,7 +78,6 @@ export function fromMessage(message: NewMessage): Param[] {
     message.extra === null ? null : JSON.stringify(message.extra),
     message.deletedAt,
     message.dueAt,
-    message.run,
   ]
 }
 
@@ -126,7 +124,6 @@ export function toMessage(row: Row): Message {
     providerId: row.provider_id as string | null,
     extra: row.extra === null ? null : JSON.parse(row.extra as string),
     deletedAt: row.deleted_at as number | null,
-    run: row.run as string | null,
     dueAt: row.due_at as number | null,
   }
 }

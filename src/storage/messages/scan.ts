@@ -22,7 +22,6 @@ export interface Range {
   lineIds?: readonly string[] | undefined
   contact?: string | undefined
   groupId?: string | undefined
-  run?: string | undefined
   statuses?: readonly Status[] | undefined
 }
 
@@ -86,7 +85,7 @@ async function scan(sql: Sql, range: Range, columns: string, limit: number): Pro
   const end = to === undefined ? undefined : { createdAt: to + 1, id: 0 }
   const before = end && (!range.before || end.createdAt <= range.before.createdAt) ? end : range.before
   if (before) bounds.push(`(created_at, id) < (${bind(before.createdAt)}, ${bind(before.id)})`)
-  const isPlain = !(range.contact ?? range.groupId ?? range.run ?? range.statuses ?? range.lineIds)
+  const isPlain = !(range.contact ?? range.groupId ?? range.statuses ?? range.lineIds)
   // Between two times SQLite would rather walk all messages than those of one status, so there the first time is
   // looked at here: what lies before it is the end.
   if (from !== undefined && isPlain) bounds.push(`created_at >= ${bind(from)}`)
@@ -104,10 +103,9 @@ async function scan(sql: Sql, range: Range, columns: string, limit: number): Pro
 }
 
 /** One for each place of an index. */
-function branchesOf({ lineIds, contact, groupId, run, statuses }: Range, bind: (value: Param) => string) {
+function branchesOf({ lineIds, contact, groupId, statuses }: Range, bind: (value: Param) => string) {
   if (contact !== undefined) return [[`contact = ${bind(contact)}`]]
   if (groupId !== undefined) return [[`group_id = ${bind(groupId)}`]]
-  if (run !== undefined) return [[`run = ${bind(run)}`]]
   if (statuses) return statuses.map((status) => [`status = ${bind(status)}`])
   if (!lineIds) return [[]]
   return lineIds.flatMap((id) => {

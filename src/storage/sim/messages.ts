@@ -21,7 +21,6 @@ const MESSAGE_COLUMNS = {
   chat_id: 'text',
   sender: 'text',
   card_session: 'text',
-  run: 'text',
   service: 'text',
   created_at: 'bigint',
   arrived_at: 'bigint',
@@ -57,7 +56,6 @@ export async function insertPhoneMessages(sql: Writes, messages: readonly NewPho
       m.chatId,
       m.sender,
       cardSession(m.extra),
-      m.run ?? null,
       m.service,
       m.createdAt,
       m.arrivedAt,
@@ -162,22 +160,6 @@ export async function isOnPhone(
 export interface Shown {
   fromPhone?: boolean
   newestFirst?: boolean
-  /** Only what belongs to this test run. */
-  run?: string
-}
-
-/** The test run of the latest message between a phone and a line, whoever wrote it. */
-export async function findLatestRun(
-  sql: Sql,
-  network: string,
-  phone: string,
-  lineId: string,
-): Promise<string | null> {
-  const row = await sql.one<{ run: string | null }>(
-    'select run from phone_messages where network = $1 and phone = $2 and line_id = $3 order by id desc limit 1',
-    [network, phone, lineId],
-  )
-  return row?.run ?? null
 }
 
 /**
@@ -190,13 +172,12 @@ export async function listPhoneMessages(
   phone: string,
   afterId: number,
   limit: number,
-  { fromPhone, newestFirst = false, run }: Shown = {},
+  { fromPhone, newestFirst = false }: Shown = {},
 ): Promise<PhoneMessage[]> {
   const params: Param[] = [owner.network, phone, afterId, owner.accountId, owner.now, limit]
-  if (run !== undefined) params.push(run)
   const rows = await sql.all(
     `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and ${visibleTo('$4', '$5')}
-     ${fromPhone === undefined ? '' : `and from_phone = ${fromPhone ? 1 : 0}`} ${run === undefined ? '' : 'and run = $7'}
+     ${fromPhone === undefined ? '' : `and from_phone = ${fromPhone ? 1 : 0}`}
      order by id ${newestFirst ? 'desc' : ''} limit $6`,
     params,
   )
@@ -221,7 +202,6 @@ export function toPhoneMessage(row: Row): PhoneMessage {
     replyToPart: row.reply_to_part as number | null,
     extra: row.extra === null ? null : JSON.parse(row.extra as string),
     chatId: row.chat_id as string | null,
-    run: row.run as string | null,
     sender: row.sender as string | null,
     service: row.service as Service,
     createdAt: row.created_at as number,

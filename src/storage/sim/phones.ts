@@ -13,7 +13,6 @@ const PHONE_COLUMNS = {
   email: 'text',
   auto_reply: 'text',
   account_id: 'text',
-  run: 'text',
   created_at: 'bigint',
 } as const satisfies Columns
 
@@ -34,7 +33,7 @@ export async function savePhone(sql: Sql, phone: Phone): Promise<void> {
     `on conflict (network, number) do update set name = excluded.name, imessage = excluded.imessage, rcs = excluded.rcs,
      power = excluded.power, read_receipts = excluded.read_receipts, refuses = excluded.refuses,
      email = excluded.email, auto_reply = excluded.auto_reply,
-     account_id = coalesce(phones.account_id, excluded.account_id), run = coalesce(phones.run, excluded.run)`,
+     account_id = coalesce(phones.account_id, excluded.account_id)`,
   )
 }
 
@@ -84,7 +83,6 @@ function fromPhone(phone: Phone): Param[] {
     phone.email,
     phone.autoReply,
     phone.accountId,
-    phone.run,
     phone.createdAt,
   ]
 }
@@ -102,7 +100,6 @@ function toPhone(row: Row): Phone {
     email: row.email as string | null,
     autoReply: row.auto_reply as string | null,
     accountId: row.account_id as string | null,
-    run: row.run as string | null,
     createdAt: row.created_at as number,
   }
 }

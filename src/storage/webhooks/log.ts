@@ -7,8 +7,6 @@ export interface LogFilter {
   type?: string
   /** A message's handle, or whatever else the event is about. */
   subject?: string
-  /** The test run of the message. */
-  run?: string | undefined
   /** Inclusive. */
   from?: number
   /** Exclusive. */
@@ -40,10 +38,6 @@ export async function listDeliveries(
   // Those two have an index that holds nothing else.
   if (filter.state === 'failed') bounds.push(`state = 'failed'`)
   if (filter.subject !== undefined) bounds.push(`subject = ${bind(filter.subject)}`)
-  if (filter.run !== undefined)
-    bounds.push(
-      `subject in (select handle from messages where account_id = $1 and run = ${bind(filter.run)})`,
-    )
   const rows = await sql.all(
     `select * from webhook_deliveries where ${bounds.join(' and ')}
      order by created_at desc, id desc limit ${bind(hasFurther(filter) ? LOOKED_AT : limit)}`,

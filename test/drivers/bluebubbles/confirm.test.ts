@@ -32,7 +32,7 @@ function confirming(known: string[], inChat: object[] = []) {
   const named = async (ref: string, content: string, guid: string, text: string) => {
     const message: Outbound = {
       ...{ ref, content, handle: ref, to: '+14155550101', service: 'iMessage', mediaUrl: '', sendStyle: '' },
-      ...{ replyTo: null, group: null, extra: null, run: null },
+      ...{ replyTo: null, group: null, extra: null },
     }
     const row = readRow(rowOf(guid, text))!
     const result = await confirm({ mac, finder, statuses }, message, CHAT, row, mac.clock.now())

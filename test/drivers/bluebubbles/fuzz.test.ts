@@ -223,7 +223,6 @@ describe('a server that says anything at all', () => {
         { requestsLocation: true as const },
         { mediaUrls: ['https://a.test/1.jpg', 'https://a.test/2.jpg'] },
       ]),
-      run: null,
     }
   }
 

@@ -63,7 +63,6 @@ export async function stubLine(
         replyTo: null,
         group: null,
         extra: null,
-        run: null,
         ...fields,
       }),
     moved: (ms) => clock.advance(ms, breath),

@@ -118,14 +118,6 @@ function Head({ message }: { message: Message }) {
               <Time at={message.date_created} />
             </dd>
           </div>
-          {message.run_id && (
-            <div>
-              <dt>Test run</dt>
-              <dd>
-                <Link to={`/messages?q=${part(`run:${message.run_id}`)}`}>{message.run_id}</Link>
-              </dd>
-            </div>
-          )}
           {message.send_at && <Fact name="To be sent at" value={exactTime(message.send_at)} />}
           <div>
             <dt>Last change</dt>

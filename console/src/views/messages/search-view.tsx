@@ -97,8 +97,8 @@ export default function SearchView() {
             empty={
               query ? (
                 <EmptyState icon="search" title="Nothing found">
-                  Filters are to: from: with: line: group: run: is: has: service: text: after: before: and a
-                  minus turns one round.
+                  Filters are to: from: with: line: group: is: has: service: text: after: before: and a minus
+                  turns one round.
                 </EmptyState>
               ) : (
                 <EmptyState

@@ -35,7 +35,6 @@ const message = (fields: Partial<Message> = {}): Message => ({
   providerId: null,
   extra: null,
   deletedAt: null,
-  run: null,
   dueAt: null,
   ...fields,
 })

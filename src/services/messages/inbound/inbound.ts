@@ -192,7 +192,6 @@ async function toMessage(
     providerId: item.providerId,
     extra: await extraOf(sql, arrival, item, reply?.originator),
     dueAt: null,
-    run: item.run ?? null,
     deletedAt: null,
   }
 }
