@@ -1,9 +1,11 @@
-import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { csvLine } from '../../src/cli/messages/csv.js'
+import { runCliHere } from '../support/cli.js'
 import { runCli, temporaryDirectory } from '../support/server.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type World } from '../support/world.js'
@@ -13,7 +15,7 @@ const CONTACTS = 2300
 describe.each(ENGINES)('trunkline export on %s', (engine) => {
   let world: World
   let sink: Sink
-  const cli = (args: string[], url = world.app.url()) => runCli(['export', ...args], { TRUNKLINE_URL: url })
+  const cli = (args: string[], url = world.app.url()) => runCliHere(['export', '--url', url, ...args])
   const rows = (stdout: string): Json[] =>
     stdout
       .split('\n')
@@ -59,24 +61,17 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
   // The world's clock is not the machine's.
   const all = ['--until', '2100-01-01']
 
-  it('writes messages, all and of a period, and says where to go on', async () => {
+  it('writes messages, all and of a period', async () => {
     const ran = await cli(['messages', ...all])
     expect(ran.code).toBe(0)
     const messages = rows(ran.stdout)
     const wanted = (await world.get('/api/v2/messages?order_direction=asc')).body.data
     expect(messages).toEqual(wanted)
     expect(messages).toHaveLength(6)
-    const cursor = /^6 messages; what comes later is after (\S+)\n$/.exec(ran.stderr)![1]!
+    expect(ran.stderr).toBe('6 messages\n')
     expect(rows((await cli(['messages', '--since', middle, ...all])).stdout)).toEqual(wanted.slice(3))
     expect(rows((await cli(['messages', '--until', middle])).stdout)).toEqual(wanted.slice(0, 3))
-    const [nothing] = [await cli(['messages', '--after', cursor, ...all])]
-    expect([nothing.stdout, nothing.code]).toEqual(['', 0])
-    await world.text(ADA, 'Later')
-    await world.settle()
-    expect(
-      rows((await cli(['messages', '--after', cursor, ...all])).stdout).map((one) => one.content),
-    ).toEqual(['Later'])
-    expect(rows((await cli(['messages', '--json', ...all])).stdout)).toHaveLength(7)
+    expect(rows((await cli(['messages', '--json', ...all])).stdout)).toEqual(wanted)
   })
 
   it('writes thousands of contacts of one moment, each once', async () => {
@@ -90,15 +85,15 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
     const events = rows((await cli(['events', ...all])).stdout)
     const wanted = await world.events()
     expect(events.map((one) => [one.sequence, one.type])).toEqual(wanted.map((one) => [one.seq, one.type]))
-    const ended = await cli(['events', '--after', String(events.at(-1)!.sequence - 2), ...all])
+    const ended = await cli(['events', '--since', String(events.at(-1)!.sequence - 2), ...all])
     expect(rows(ended.stdout)).toEqual(events.slice(-2))
-    expect((await cli(['events', '--after', String(events.at(-1)!.sequence), ...all])).stdout).toBe('')
+    expect((await cli(['events', '--since', String(events.at(-1)!.sequence), ...all])).stdout).toBe('')
     expect(
       rows((await cli(['events', '--until', middle])).stdout).every((one) => one.occurred_at < middle),
     ).toBe(true)
     const deliveries = rows((await cli(['deliveries', ...all])).stdout)
     expect(deliveries).toEqual((await world.get('/v3/webhook-deliveries?limit=1000')).body.data)
-    expect(deliveries).toHaveLength(7)
+    expect(deliveries).toHaveLength(6)
   })
 
   it('writes CSV whose cells are no formulas', async () => {
@@ -116,7 +111,7 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
     ).toBe(`+12025550101,"'+1+cmd|calc","'＝1","it's"," padded",,3,-3,true,"[""a,b""]","'\r=1"\r\n`)
   })
 
-  it('goes on where it was cut off, and the file is as if it never had been', async () => {
+  it('writes a file completely or not at all', async () => {
     // A server that is gone after the first page.
     let pages = 0
     const proxy = createServer(async (request, reply) => {
@@ -132,32 +127,39 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
     const folder = temporaryDirectory()
-    for (const format of ['ndjson', 'csv']) {
-      pages = 0
-      const whole = await cli(['contacts', '--format', format, ...all])
-      const file = join(folder, format)
-      const args = ['contacts', '--format', format, '--out', file, ...all]
-      const cut = await cli(args, url)
-      expect([cut.code, cut.stdout]).toEqual([1, ''])
-      expect(cut.stderr).toMatch(/1000 contacts are written; go on with the same command with --resume\.\n$/)
-      appendFileSync(file, 'half a ro')
-      expect((await cli(args)).stderr).toMatch(/is there already: go on with --resume/)
-      const other = await cli(['messages', '--format', format, '--out', file, '--resume'])
-      expect(other.stderr).toMatch(/belongs to an export of contacts/)
-      expect((await cli([...args, '--resume'])).code).toBe(0)
-      expect(readFileSync(file, 'utf8')).toBe(whole.stdout)
-      expect(existsSync(`${file}.cursor`)).toBe(false)
-      expect(statSync(file).mode & 0o077).toBe(0)
-    }
-    // What never began leaves nothing behind that would stand in the way.
-    const early = await cli(['contacts', '--out', join(folder, 'early'), '--url', 'http://127.0.0.1:1'])
-    expect([early.code, existsSync(join(folder, 'early'))]).toEqual([1, false])
-    pages = 0
-    const loose = await cli(['contacts', ...all], url)
-    const cursor = /go on with --after (\S+)\.\n$/.exec(loose.stderr)![1]!
-    const rest = await cli(['contacts', '--after', cursor, ...all])
-    expect(loose.stdout + rest.stdout).toBe((await cli(['contacts', ...all])).stdout)
+    const file = join(folder, 'contacts.csv')
+    const args = ['contacts', '--format', 'csv', ...all]
+    const cut = await cli([...args, '--out', file], url)
+    expect([cut.code, cut.stdout, pages]).toEqual([1, '', 2])
+    expect(cut.stderr).toMatch(/^No server answers/)
+    expect(readdirSync(folder)).toEqual([])
+    // A process that was killed leaves this behind.
+    writeFileSync(`${file}.part`, 'half a ro')
+    expect(await cli([...args, '--out', file])).toMatchObject({ code: 0, stdout: '' })
+    expect(readdirSync(folder)).toEqual(['contacts.csv'])
+    const whole = (await cli(args)).stdout
+    expect(readFileSync(file, 'utf8')).toBe(whole)
+    expect(whole.split('\r\n').length).toBeGreaterThan(CONTACTS)
+    expect(statSync(file).mode & 0o077).toBe(0)
+    const again = await cli([...args, '--out', file])
+    expect([again.code, again.stderr]).toEqual([1, `${file} is there already: remove it, or name another.\n`])
     proxy.close()
+  })
+
+  it('writes the same in a process of its own, and ends quietly when its reader has enough', async () => {
+    const env = { TRUNKLINE_URL: world.app.url() }
+    const args = ['export', 'contacts', ...all]
+    expect(await runCli(args, env)).toEqual(await cli(args.slice(1)))
+    const piped = `set -o pipefail; "${process.execPath}" dist/main.js ${args.join(' ')} | head -n 1`
+    const { status, stdout, stderr } = await new Promise<Json>((resolve) =>
+      execFile(
+        'bash',
+        ['--norc', '-c', piped],
+        { env: { PATH: process.env.PATH, ...env } },
+        (error, stdout, stderr) => resolve({ status: error?.code ?? 0, stdout, stderr }),
+      ),
+    )
+    expect([status, stderr, rows(stdout).length]).toEqual([0, '', 1])
   })
 
   it('ends with 2 and a reason, or 1 and a reason', async () => {
@@ -168,10 +170,8 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
       [['messages', '--format', 'xml'], 2, /^--format must be ndjson or csv/],
       [['messages', '--format', 'csv', '--json'], 2, /exclude each other/],
       [['messages', '--since', 'yesterday'], 2, /^--since must be a date/],
-      [['messages', '--resume'], 2, /^--resume needs --out/],
-      [['messages', '--after', 'x'], 1, /is not where an export of this kind has ended/],
-      [['events', '--after', 'x'], 1, /is not where an export/],
-      [['deliveries', '--after', 'x'], 1, /cursor/],
+      [['messages', '--since', '1200'], 2, /^--since must be a date/],
+      [['events', '--until', '1200'], 2, /^--until must be a date/],
       [['messages', '--url', 'http://127.0.0.1:1'], 1, /^No server answers/],
     ]
     for (const [args, code, words] of failing) {

@@ -1,10 +1,9 @@
-/** Rows that a spreadsheet reads as what they are, and never runs. */
-
-/** Spreadsheets take a cell that begins like this for a formula, whatever it is quoted with. */
+/** Spreadsheets take a cell that begins like this for a formula, even when it is quoted. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
-/** Begins like one, and cannot do anything but be a number. */
+/** Begins like a formula, and cannot be anything but a number. */
 const PHONE = /^\+\d{1,15}$/
 
+/** A row whose cells no spreadsheet runs as formulas. */
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(cell).join(',')}\r\n`
 }
