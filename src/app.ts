@@ -7,23 +7,24 @@ import { renderWebhook } from './api/webhooks/payloads.js'
 import { type Clock, createClock } from './base/clock.js'
 import { createFailpoint } from './base/failpoint.js'
 import { createIds } from './base/ids.js'
-import { createLog } from './base/log.js'
+import { createLog, type Log } from './base/log.js'
 import { createMetrics } from './base/metrics.js'
-import { settled } from './base/settled.js'
+import { type Activity, settled } from './base/settled.js'
 import { ACCESS_TOPIC, createWakes } from './base/wakes.js'
 import { type Config, isLoopback, urlRules } from './config.js'
 import type { Driver } from './drivers/contract.js'
 import { CARRIERS } from './drivers/registry.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
-import { hasOwnAdminKey, seedDefaultWorld, type WorldSettings } from './services/accounts/default-world.js'
+import { hasOwnAdminKey, seedDefaultWorld } from './services/accounts/default-world.js'
 import { createDirectory } from './services/accounts/directory.js'
 import { checkVault } from './services/accounts/seal.js'
 import { openVault } from './services/accounts/vault.js'
-import type { Ctx, Log } from './services/ctx.js'
+import type { Ctx, Platform } from './services/ctx.js'
+import { createLineDesk } from './services/lines/desk.js'
 import { loadDrivers } from './services/lines/driver-load.js'
 import { sweepMedia } from './services/media/retention.js'
+import { createAcceptance } from './services/messages/acceptance.js'
 import { createHolds } from './services/messages/holds.js'
-import { createAcceptance } from './services/messages/send.js'
 import { createArrivals } from './services/sim/arrivals.js'
 import { createCallNetwork } from './services/sim/calls.js'
 import { createFaultNetwork } from './services/sim/faults.js'
@@ -34,10 +35,11 @@ import { createProfileNetwork } from './services/sim/profile.js'
 import { createWebhookBook } from './services/webhooks/book.js'
 import { createDoor } from './services/webhooks/door/door.js'
 import type { Lookup } from './services/webhooks/door/guard.js'
-import type { Activity, Db } from './storage/engine/db.js'
+import type { Db } from './storage/engine/db.js'
 import { openStorage } from './storage/engine/open.js'
 import { createChunkBlobs } from './storage/media/blob-chunks.js'
 import { createFileBlobs } from './storage/media/blob-files.js'
+import type { Runner } from './worker/lines/runner.js'
 import { createWorker } from './worker/lines/worker.js'
 import { createCourier } from './worker/webhooks/courier.js'
 
@@ -63,7 +65,7 @@ export interface AppOptions {
   /** Catch the use of the outer database inside a transaction (tests). */
   guardTx?: boolean
   /** Make the default world in an empty database. */
-  seed?: boolean | WorldSettings
+  seed?: boolean | Ctx['seed']
   /** Nothing of it need survive the process: nothing waits for the disk (SQLite). */
   throwaway?: boolean
   /** What a simulated world's chance is determined by; without it, it is chance. */
@@ -98,9 +100,9 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const vault = openVault(config, log)
   await checkVault(db, vault)
   const ids = createIds(options.random)
-  const drivers = new Map<string, Driver>()
   const errands: Activity = { open: 0, begun: 0 }
-  const ctx = {
+  let server: FastifyInstance | undefined
+  const platform: Platform = {
     db,
     config,
     clock,
@@ -108,9 +110,6 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     newId: () => ids.timeOrdered(clock.now()),
     random: ids.random,
     metrics: createMetrics(),
-    drivers,
-    seed: typeof options.seed === 'object' ? options.seed : {},
-    directory: createDirectory(db, drivers),
     wakes: createWakes(db),
     vault,
     door: createDoor(urlRules(config), {
@@ -125,44 +124,45 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       return work().finally(() => errands.open--)
     },
     failpoint: createFailpoint(config.failpoint),
-  } as unknown as Ctx
-  ctx.wakes.on(ACCESS_TOPIC, () => ctx.directory.forget())
-  const network = {
-    ...createPhoneNetwork(ctx),
-    ...createArrivals(ctx),
-    ...createCallNetwork(ctx),
-    ...createLocationNetwork(ctx),
-    ...createProfileNetwork(ctx),
-    ...createPresenceBooks(ctx),
-    ...createFaultNetwork(ctx),
   }
-  for (const driver of [createSimulator(network), ...CARRIERS]) drivers.set(driver.kind, driver)
-  const own = await loadDrivers([...config.drivers, ...(options.drivers ?? [])], drivers.keys())
-  for (const { driver } of own) drivers.set(driver.kind, driver)
+  const drivers = await allDrivers(platform, options.drivers)
+  const directory = createDirectory(db, drivers)
+  platform.wakes.on(ACCESS_TOPIC, () => directory.forget())
+  const desk = createLineDesk<Runner>()
+  const parts = {
+    ...platform,
+    drivers,
+    directory,
+    seed: typeof options.seed === 'object' ? options.seed : {},
+    lines: desk,
+    holds: createHolds(platform),
+  }
+  const ctx: Ctx = {
+    ...parts,
+    webhooks: createWebhookBook(platform),
+    acceptance: createAcceptance(parts),
+  }
   const nodeId = `${process.pid}-${randomBytes(6).toString('hex')}`
-  const worker = createWorker(ctx, nodeId)
+  const worker = createWorker(ctx, nodeId, desk)
   const courier = createCourier(ctx, nodeId, renderWebhook, () => worker.liveNodes())
-  ctx.lines = worker
-  ctx.acceptance = createAcceptance(ctx)
-  ctx.webhooks = createWebhookBook(ctx)
-  ctx.holds = createHolds(ctx)
 
   if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
   const settle = () => settled(() => [db.activity(), errands])
   const advance = (ms: number) => clock.advance(ms, settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
-  const server = await buildServer(ctx, {
+  const http = await buildServer(ctx, {
     document: options.document ?? false,
     localAdmin: options.worker === false,
     isReady: () => phase === 'ready',
     advance,
     liveNodes: () => worker.liveNodes(),
   })
+  server = http
 
   return {
     ctx,
-    server,
-    url: () => listenUrl(server),
+    server: http,
+    url: () => listenUrl(http),
     settle,
     warmUp() {
       warmUp()
@@ -177,7 +177,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       await ctx.holds.load()
       await worker.start()
       await courier.start()
-      await server.listen({ host: config.host, port: config.port })
+      await http.listen({ host: config.host, port: config.port })
       phase = 'ready'
     },
     async stop() {
@@ -186,7 +186,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
         await Promise.all([worker.stop(), courier.stop(config.drainMs)])
       } finally {
         // A database that cannot take the leases back must not keep the rest open.
-        await closeServer(server, config.drainMs)
+        await closeServer(http, config.drainMs)
         clock.stop()
         await ctx.door.close()
         await db.close()
@@ -195,14 +195,34 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   }
 }
 
+/** The carriers of the registry, the simulator with its network of phones, and the operator's own drivers. */
+async function allDrivers(
+  platform: Platform,
+  given: readonly Driver[] = [],
+): Promise<ReadonlyMap<string, Driver>> {
+  const simulator = createSimulator({
+    ...createPhoneNetwork(platform),
+    ...createArrivals(platform),
+    ...createCallNetwork(platform),
+    ...createLocationNetwork(platform),
+    ...createProfileNetwork(platform),
+    ...createPresenceBooks(platform),
+    ...createFaultNetwork(platform),
+  })
+  const drivers = new Map([simulator, ...CARRIERS].map((driver) => [driver.kind, driver]))
+  for (const { driver } of await loadDrivers([...platform.config.drivers, ...given], drivers.keys()))
+    drivers.set(driver.kind, driver)
+  return drivers
+}
+
 /** Answers under way may finish, but only so long: Node waits for ever for someone who connects and says nothing. */
 async function closeServer(server: FastifyInstance, drainMs: number): Promise<void> {
   const late = setTimeout(() => server.server.closeAllConnections(), drainMs)
   await server.close().finally(() => clearTimeout(late))
 }
 
-function listenUrl(server: FastifyInstance): string {
-  const address = server.server.address()
+function listenUrl(server: FastifyInstance | undefined): string {
+  const address = server?.server.address()
   if (!address || typeof address === 'string') return ''
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`

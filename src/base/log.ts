@@ -1,17 +1,24 @@
 import { createRequire } from 'node:module'
-import type { Log } from '../services/ctx.js'
+
+export interface Log {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  error(fields: object, text: string): void
+  debug(fields: object, text: string): void
+  isLevelEnabled(level: string): boolean
+}
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
-type Written = 'info' | 'warn' | 'error' | 'debug'
+type LogMethod = 'info' | 'warn' | 'error' | 'debug'
 
 /**
- * JSON lines without content, numbers or secrets: only named fields are ever logged. Who writes them is loaded with
- * the first line: a start that has nothing to say does not wait for it.
+ * Writes JSON lines without content, numbers or secrets: only named fields are logged. The logger loads with the
+ * first line, so that a start without log lines does not wait for it.
  */
 export function createLog(level: string): Log {
-  let logger: Pick<Log, Written> | undefined
+  let logger: Pick<Log, LogMethod> | undefined
   const isLevelEnabled = (asked: string) => LEVELS.indexOf(asked) >= LEVELS.indexOf(level)
-  const write = (asked: Written) => (fields: object, text: string) => {
+  const write = (asked: LogMethod) => (fields: object, text: string) => {
     if (!isLevelEnabled(asked)) return
     logger ??= createLogger(level)
     logger[asked](fields, text)
@@ -25,7 +32,7 @@ export function createLog(level: string): Log {
   }
 }
 
-function createLogger(level: string): Pick<Log, Written> {
+function createLogger(level: string): Pick<Log, LogMethod> {
   const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino')
   return pino({
     level,
@@ -35,7 +42,7 @@ function createLogger(level: string): Pick<Log, Written> {
   })
 }
 
-/** Not the other fields of an error: PostgreSQL puts the whole row that a constraint refused into `detail`. */
+/** Leaves out other fields of an error: PostgreSQL puts the whole refused row into `detail`. */
 function errorFields(error: Error & { code?: unknown }) {
   return { type: error.name, message: error.message, code: error.code, stack: error.stack }
 }

@@ -1,8 +1,14 @@
-import type { Activity } from '../storage/engine/db.js'
+/** Work of one kind. `begun` shows work that begins and ends between two looks. */
+export interface Activity {
+  /** Not finished yet. */
+  open: number
+  /** Ever begun. */
+  begun: number
+}
 
 /**
- * Quiet for a few turns of the event loop: nothing under way, and nothing begun since the last turn. A look sees
- * one moment of a turn; work that goes from one short write to the next could always be between two of them then.
+ * Waits until nothing has been under way, and nothing has begun, for six turns of the event loop. A look sees one
+ * moment of a turn; `begun` catches work that goes from one short write to the next between two looks.
  */
 export async function settled(look: () => Activity[]): Promise<void> {
   let before = -1

@@ -1,5 +1,19 @@
-import type { Wakes } from '../services/ctx.js'
-import type { Db } from '../storage/engine/db.js'
+/**
+ * Hints that there is something to do. They reach every process on the database, may be lost, and carry no
+ * truth of their own: the process that is woken reads the database.
+ */
+export interface Wakes {
+  wake(topic: string, detail?: string): void
+  on(topic: string, handler: Handler): () => void
+}
+
+/** The part of the database that carries hints to other processes. */
+export interface WakePort {
+  engine: 'sqlite' | 'postgres'
+  notify(payload: string): Promise<void>
+  onNotify(handler: (payload: string) => void): void
+  onAnnounce(handler: (topic: string, detail: string) => void): void
+}
 
 type Handler = (detail: string) => void
 
@@ -16,7 +30,7 @@ export const RESET_TOPIC = 'resets'
 const GATHER_MS = 20
 
 /** Wake-ups inside the process, and through the database to other processes where nobody here listens. */
-export function createWakes(db: Db): Wakes {
+export function createWakes(db: WakePort): Wakes {
   const handlers = new Map<string, Set<Handler>>()
   const gathered = new Set<string>()
   const call = (topic: string, detail: string) => {

@@ -1,23 +1,23 @@
 import type { Clock } from '../base/clock.js'
 import type { Random } from '../base/ids.js'
+import type { Log } from '../base/log.js'
 import type { Metrics } from '../base/metrics.js'
+import type { Wakes } from '../base/wakes.js'
 import type { Config } from '../config.js'
 import type { Vault } from '../core/accounts/seal.js'
 import type { Line } from '../core/lines/line.js'
+import type { WebhookEndpoint } from '../core/webhooks/webhook.js'
 import type { Driver, LineActions } from '../drivers/contract.js'
 import type { Db } from '../storage/engine/db.js'
 import type { Blobs } from '../storage/media/blobs.js'
+import type { Hold } from '../storage/messages/holds.js'
 import type { NewMessage } from '../storage/messages/rows.js'
-import type { WorldSettings } from './accounts/default-world.js'
 import type { Directory } from './accounts/directory.js'
-import type { Answered, Asked } from './lines/actions.js'
-import type { Holds } from './messages/holds.js'
-import type { Acceptance } from './messages/send.js'
-import type { WebhookBook } from './webhooks/book.js'
+import type { RequestIdentity } from './replay.js'
 import type { Door } from './webhooks/door/door.js'
 
-/** The long-lived things, built once in app.ts and handed to everything that has effects. */
-export interface Ctx {
+/** What needs no service of ours: app.ts makes it first. */
+export interface Platform {
   db: Db
   config: Config
   clock: Clock
@@ -26,45 +26,39 @@ export interface Ctx {
   random: Random
   log: Log
   metrics: Metrics
-  drivers: ReadonlyMap<string, Driver>
-  /** How the lines of the default world are set, where not as other lines. */
-  seed: WorldSettings
-  /** Keys, accounts and lines as every request needs them. */
-  directory: Directory
-  lines: LineDesk
-  acceptance: Acceptance
-  /** Conversations in which nothing may go out at the moment. */
-  holds: Holds
-  /** The one way out for URLs that users choose. */
+  wakes: Wakes
+  /** Seals what must be read again, and opens it. */
+  vault: Vault
+  /** The only way out for URLs that users choose. */
   door: Door
   /** The bytes of media. */
   blobs: Blobs
-  /** Where the outside reaches us, without a slash at the end; empty while that is not known yet. */
+  /** The address under which clients reach this server, without a slash at the end; empty until it listens. */
   publicUrl(): string
-  /** Runs work that nobody waits for: settling does. */
+  /** Runs work that no caller awaits. `settle()` waits for it. */
   errand<T>(work: () => Promise<T>): Promise<T>
-  /** Seals what must be read again, and opens it. */
-  vault: Vault
-  /** Where accounts want their events posted. */
-  webhooks: WebhookBook
-  wakes: Wakes
   /** A named moment at which a test may kill the process. Does nothing otherwise. */
   failpoint(name: string): void
 }
 
-export interface Log {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
-  debug(fields: object, text: string): void
-  isLevelEnabled(level: string): boolean
+/** The long-lived parts of the program, complete from the start, for every function that has effects. */
+export interface Ctx extends Platform {
+  drivers: ReadonlyMap<string, Driver>
+  /** Settings of the default world's lines where they differ from those of other lines. */
+  seed: Partial<Pick<Line, 'pace' | 'config'>>
+  /** Keys, accounts and lines, cached for requests. */
+  directory: Directory
+  lines: LineDesk
+  holds: Holds
+  webhooks: WebhookBook
+  acceptance: Acceptance
 }
 
 /** The lines this process drives at the moment. */
 export interface LineDesk {
   get(lineId: string): DrivenLine | undefined
   all(): DrivenLine[]
-  /** Resolves when this process has caught up with what it was woken for: changed lines are driven as they are now. */
+  /** Resolves when the worker has acted on every change of lines that it was woken for. */
   tended(): Promise<void>
 }
 
@@ -72,21 +66,48 @@ export interface DrivenLine {
   line: Line
   /** Asks the carrier now about a message whose outcome is unknown. */
   resolve(messageId: number): Promise<void>
-  /** The message changed under the runner's feet: look at it again. */
+  /** Another transaction changed the message: read it again. */
   recheck(messageId: number): void
-  /** A message that is being stored for it, so that it need not read it back. */
+  /** Announces a message that is being stored, so that the line need not read it back. */
   expect(message: NewMessage): void
   /** Asks the carrier to do something at once. */
-  act<M extends keyof LineActions>(method: M, ask: Asked<M>): Promise<Answered<M>>
+  act<M extends keyof LineActions>(method: M, input: ActionInput<M>): Promise<ActionResult<M>>
   queued(): number
   inFlight(): number
 }
 
-/**
- * Hints that there is something to do. They reach every process on the database, may be lost, and carry no
- * truth of their own: whoever is woken reads the database.
- */
-export interface Wakes {
-  wake(topic: string, detail?: string): void
-  on(topic: string, handler: (detail: string) => void): () => void
+export type ActionInput<M extends keyof LineActions> = Parameters<LineActions[M]>[0]
+export type ActionResult<M extends keyof LineActions> = Awaited<ReturnType<LineActions[M]>>
+
+/** Held conversations, known to every process without a query. The table decides. */
+export interface Holds {
+  /** Until when a conversation of a line is held. */
+  until(lineId: string, conversation: string): number | undefined
+  /** Calls the handler for each conversation that is released. */
+  onRelease(handler: (lineId: string, conversation: string) => void): () => void
+  load(): Promise<void>
+  /** Like `load`, but runs in the background: hints of other processes may get lost. */
+  look(): void
+  /** Holds a conversation at once, while `write` stores the hold. Until `write` ends the table has no say. */
+  hold(hold: Pick<Hold, 'lineId' | 'conversation' | 'until'>, write: () => Promise<void>): Promise<void>
+}
+
+/** The webhooks of each account with opened secrets, kept in memory until they change. */
+export interface WebhookBook {
+  /** `version` asks for a configuration that is at least that new. */
+  endpointsOf(accountId: string, version?: number): Promise<readonly WebhookEndpoint[]>
+}
+
+/** The entrance of every outbound message: one place for opt-outs, the event, totals and repeated requests. */
+export interface Acceptance {
+  /** Resolves when the message is on disk. The caller has checked that the line may send it. */
+  accept(message: NewMessage, request: RequestIdentity): Promise<AcceptedSend>
+  /** A recently accepted message with a status callback, as it was then. It may have been deleted since. */
+  recent(handle: string): NewMessage | undefined
+}
+
+/** The message as it was accepted, or the answer that an earlier equal request got. */
+export interface AcceptedSend {
+  message: NewMessage
+  replayed: boolean
 }

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '../../base/log.js'
 import { AppError, type ErrorCode, HTTP_STATUS, MESSAGE_ERROR } from '../../core/errors.js'
-import type { Log } from '../../services/ctx.js'
 
 /** One place turns every error into an answer; the families of routes differ only in the body's shape. */
 export function createErrorHandler(log: Log) {

@@ -28,7 +28,10 @@ export interface Network
   find(ref: string): Promise<PhoneMessage | undefined>
   due(line: Line, limit: number): Promise<PhoneMessage[]>
   nextDue(line: Line, after: number): Promise<number | undefined>
-  arrived(messages: PhoneMessage[]): Promise<void>
+  arrived(
+    over: { line: Line; capabilities: Pick<Capabilities, 'services'> },
+    messages: PhoneMessage[],
+  ): Promise<void>
   onNews(line: Line, handler: () => void): () => void
   /** A name for a connection that no other has. */
   session(): string
@@ -45,7 +48,7 @@ export function createSimulator(network: Network): Driver {
     title: 'Virtual phones',
     config: SimulatorConfig,
     capabilities(config: SimulatorConfig): Capabilities {
-      const services = config.services ?? ALL_SERVICES
+      const services = servicesOfLine(config)
       const mac = isMac(config)
       return {
         services,
@@ -67,8 +70,10 @@ export function createSimulator(network: Network): Driver {
   }
 }
 
+const servicesOfLine = (config: SimulatorConfig) => config.services ?? ALL_SERVICES
+
 function isMac(config: SimulatorConfig): boolean {
-  return (config.mac ?? true) && (config.services ?? ALL_SERVICES).includes('iMessage')
+  return (config.mac ?? true) && servicesOfLine(config).includes('iMessage')
 }
 
 async function connect(network: Network, line: Line, host: DriverHost): Promise<Connection> {
@@ -191,7 +196,7 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
 
   /** It is in the network's books that these have arrived, so that it brings them no more. */
   async function settle(messages: PhoneMessage[]) {
-    await network.arrived(messages)
+    await network.arrived({ line, capabilities: { services: servicesOfLine(config) } }, messages)
     for (const { id } of messages) {
       for (const delivery of thanks.get(id) ?? []) if (!delivery.providerId) await host.thanked(delivery)
       thanks.delete(id)

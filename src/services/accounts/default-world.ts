@@ -5,7 +5,7 @@ import { findKeySecret, listAccounts, listKeys } from '../../storage/accounts/ac
 import type { Sql } from '../../storage/engine/db.js'
 import { insertPhones } from '../../storage/sim/phones.js'
 import type { Ctx } from '../ctx.js'
-import { createLine, linesChanged, type NewLine } from '../lines/lines.js'
+import { createLine, linesChanged } from '../lines/lines.js'
 import { createAccount, createKey } from './accounts.js'
 
 /** What the first start without configuration makes, so that anyone can build without a SIM or a Mac. */
@@ -26,9 +26,6 @@ export const DEFAULT_WORLD = {
     { number: '+12025550105', name: 'Eve', imessage: true, refuses: true, note: 'refuses everything' },
   ],
 } as const
-
-/** Settings of its lines that differ from those of other lines. */
-export type WorldSettings = Partial<Pick<NewLine, 'pace' | 'config'>>
 
 /** Seeds an empty database with the default world. Does nothing when there is an account already. */
 export async function seedDefaultWorld(ctx: Ctx): Promise<void> {

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import type { Log } from '../../base/log.js'
 import { type Config, ConfigError } from '../../config.js'
 import {
   createVault,
@@ -20,7 +21,6 @@ import {
   type SealKey,
   type Vault,
 } from '../../core/accounts/seal.js'
-import type { Log } from '../ctx.js'
 
 export const KEY_FILE = 'seal.key'
 

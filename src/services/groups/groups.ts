@@ -5,7 +5,7 @@ import type { Group as DriverGroup } from '../../drivers/contract.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findGroup, findGroupByMembers, findGroups } from '../../storage/groups/groups.js'
 import type { UsableLine } from '../accounts/directory.js'
-import type { Ctx } from '../ctx.js'
+import type { AcceptedSend, Ctx } from '../ctx.js'
 import { ask } from '../lines/actions.js'
 import {
   type Actor,
@@ -17,7 +17,7 @@ import {
   seatOf,
 } from '../messages/outbound.js'
 import { checkRecipient } from '../messages/recipients.js'
-import type { Accepted, SendInput } from '../messages/send.js'
+import type { SendInput } from '../messages/send.js'
 import { findKeyed, type RequestIdentity } from '../replay.js'
 import { groupOfMembers } from './state.js'
 
@@ -33,7 +33,7 @@ export async function sendGroupMessage(
   actor: Actor,
   input: GroupSendInput,
   request: RequestIdentity,
-): Promise<Accepted & { group: Group }> {
+): Promise<AcceptedSend & { group: Group }> {
   const { account } = actor
   const from = await requireLine(ctx, actor, input.fromNumber)
   requireGroups(from)

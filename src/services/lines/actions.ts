@@ -9,10 +9,7 @@ import {
   saveOutcome,
   takeActions,
 } from '../../storage/lines/actions.js'
-import type { Ctx, DrivenLine } from '../ctx.js'
-
-export type Asked<M extends keyof LineActions> = Parameters<LineActions[M]>[0]
-export type Answered<M extends keyof LineActions> = Awaited<ReturnType<LineActions[M]>>
+import type { ActionInput, ActionResult, Ctx, DrivenLine } from '../ctx.js'
 
 const TIMEOUT_MS = 15_000
 const POLL_MS = 500
@@ -25,8 +22,8 @@ export async function ask<M extends keyof LineActions>(
   ctx: Ctx,
   line: Line,
   method: M,
-  argument: Asked<M>,
-): Promise<Answered<M>> {
+  argument: ActionInput<M>,
+): Promise<ActionResult<M>> {
   try {
     const here = ctx.lines.get(line.id)
     if (here) return await here.act(method, argument)
@@ -59,8 +56,8 @@ async function askElsewhere<M extends keyof LineActions>(
   ctx: Ctx,
   line: Line,
   method: M,
-  argument: Asked<M>,
-): Promise<Answered<M>> {
+  argument: ActionInput<M>,
+): Promise<ActionResult<M>> {
   const id = ctx.newId()
   const now = Date.now()
   const deadline = now + TIMEOUT_MS
@@ -79,7 +76,7 @@ async function askElsewhere<M extends keyof LineActions>(
     while (Date.now() < deadline) {
       const outcome = (await findOutcome(ctx.db, id)) as Outcome | undefined
       if (outcome && 'fault' in outcome) throw new LineFault(outcome.fault, outcome.message)
-      if (outcome) return outcome.answer as Answered<M>
+      if (outcome) return outcome.answer as ActionResult<M>
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, POLL_MS)
         hurry = () => {
@@ -119,9 +116,9 @@ export async function perform<M extends keyof LineActions>(
   line: Line,
   connection: Connection,
   method: M,
-  argument: Asked<M>,
-): Promise<Answered<M>> {
-  const action = connection[method] as ((argument: Asked<M>) => Promise<Answered<M>>) | undefined
+  argument: ActionInput<M>,
+): Promise<ActionResult<M>> {
+  const action = connection[method] as ((argument: ActionInput<M>) => Promise<ActionResult<M>>) | undefined
   if (!action) throw new LineFault('refused', 'This line cannot do that')
   try {
     return await action.call(connection, argument)

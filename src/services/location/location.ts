@@ -2,11 +2,10 @@ import { AppError } from '../../core/errors.js'
 import type { LocationShare } from '../../drivers/contract.js'
 import { deleteFix, listFixes, saveFix } from '../../storage/location/fixes.js'
 import type { UsableLine } from '../accounts/directory.js'
-import type { Ctx } from '../ctx.js'
+import type { AcceptedSend, Ctx } from '../ctx.js'
 import { ask } from '../lines/actions.js'
 import { type Actor, newOutbound, requireLine } from '../messages/outbound.js'
 import { checkRecipient } from '../messages/recipients.js'
-import type { Accepted } from '../messages/send.js'
 import type { RequestIdentity } from '../replay.js'
 
 /** Where people who share their place with a line are. The line is asked each time. */
@@ -108,7 +107,7 @@ export async function requestLocation(
   actor: Actor,
   input: { fromNumber: string; number: string },
   request: RequestIdentity,
-): Promise<Accepted> {
+): Promise<AcceptedSend> {
   const from = await requireLocationLine(ctx, actor, input.fromNumber)
   if (input.number === from.line.number)
     throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')

@@ -6,11 +6,10 @@ import type { Message, SendStyle } from '../../core/messages/message.js'
 import { findMessage } from '../../storage/messages/messages.js'
 import type { NewMessage } from '../../storage/messages/rows.js'
 import type { UsableLine } from '../accounts/directory.js'
-import type { Ctx } from '../ctx.js'
+import type { AcceptedSend, Ctx } from '../ctx.js'
 import { fetchImage } from '../media/images.js'
 import { firstAnswers, mayRepeat, type RequestIdentity } from '../replay.js'
 import { type Actor, checkStyle, linesOf, newOutbound, requireLine } from './outbound.js'
-import type { Accepted } from './send.js'
 
 const PREVIEW = {
   maxBytes: 10_000_000,
@@ -67,7 +66,7 @@ export async function updateAppCard(
   actor: Actor,
   update: CardUpdate,
   request: RequestIdentity,
-): Promise<Accepted> {
+): Promise<AcceptedSend> {
   const { account } = actor
   const target = await findMessage(ctx.db, update.handle, account.id)
   const card = target && sentCard(target.extra)

@@ -1,10 +1,9 @@
 import { AppError } from '../../core/errors.js'
 import type { ReplyTo, SendStyle } from '../../core/messages/message.js'
-import type { Ctx } from '../ctx.js'
+import type { AcceptedSend, Ctx } from '../ctx.js'
 import type { RequestIdentity } from '../replay.js'
 import { type Actor, checkReply, checkStyle, newOutbound, requireLine, seatOf } from './outbound.js'
 import { checkRecipient } from './recipients.js'
-import type { Accepted } from './send.js'
 
 export interface CarouselInput {
   fromNumber: string
@@ -26,7 +25,7 @@ export async function sendCarousel(
   actor: Actor,
   input: CarouselInput,
   request: RequestIdentity,
-): Promise<Accepted> {
+): Promise<AcceptedSend> {
   const { account } = actor
   const from = await requireLine(ctx, actor, input.fromNumber)
   const { number: contact, mediaUrls, metadata, replyTo } = input

@@ -18,31 +18,18 @@ import { listConversationQueue } from '../../storage/messages/queue.js'
 import type { NewMessage } from '../../storage/messages/rows.js'
 import { createTurns } from '../batch.js'
 import { findBlocked } from '../contacts/consent.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, Holds, Platform } from '../ctx.js'
+import { optedOutError } from './acceptance.js'
 import { saveChanges } from './changes.js'
-import { optedOutError } from './send.js'
 
-/** The conversations that are held, as every process knows them without asking. The table is the truth. */
-export interface Holds {
-  /** Until when a conversation of a line is held. */
-  until(lineId: string, conversation: string): number | undefined
-  /** Called for each that is held no more. */
-  onRelease(handler: ReleaseHandler): () => void
-  load(): Promise<void>
-  /** The same, when nobody waits for it: hints of other processes may get lost. */
-  look(): void
-  /** Held at once, while `write` writes it down. Until that has ended the table cannot know better. */
-  hold(hold: Held, write: () => Promise<void>): Promise<void>
-}
+type HeldConversation = Parameters<Holds['hold']>[0]
+type ReleaseHandler = Parameters<Holds['onRelease']>[0]
 
-type Held = Pick<Hold, 'lineId' | 'conversation' | 'until'>
-type ReleaseHandler = (lineId: string, conversation: string) => void
-
-export function createHolds(ctx: Pick<Ctx, 'db' | 'wakes' | 'log' | 'errand'>): Holds {
-  let held = new Map<string, Held>()
-  const unwritten = new Map<string, Held>()
+export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand'>): Holds {
+  let held = new Map<string, HeldConversation>()
+  const unwritten = new Map<string, HeldConversation>()
   const handlers = new Set<ReleaseHandler>()
-  const key = ({ lineId, conversation }: Omit<Held, 'until'>) => `${lineId} ${conversation}`
+  const key = ({ lineId, conversation }: Omit<HeldConversation, 'until'>) => `${lineId} ${conversation}`
   const inTurn = createTurns()
   let next: Promise<void> | undefined
 
@@ -56,7 +43,7 @@ export function createHolds(ctx: Pick<Ctx, 'db' | 'wakes' | 'log' | 'errand'>): 
   }
 
   async function read() {
-    const rows: Held[] = await listHolds(ctx.db)
+    const rows: HeldConversation[] = await listHolds(ctx.db)
     const before = held
     // What is in the table counts: the messages that wait for it know its time.
     held = new Map([...unwritten.values(), ...rows].map((hold) => [key(hold), hold]))

@@ -6,9 +6,9 @@ import { findMessage, lockMessages } from '../../storage/messages/messages.js'
 import { listDue, moveToEnd } from '../../storage/messages/schedule.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Ctx } from '../ctx.js'
+import { optedOutError } from './acceptance.js'
 import { saveChanges } from './changes.js'
 import { type Actor, isWithin } from './outbound.js'
-import { optedOutError } from './send.js'
 
 const AT_ONCE = 200
 

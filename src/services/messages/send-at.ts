@@ -1,9 +1,8 @@
 import { AppError } from '../../core/errors.js'
 import { sendAtFault } from '../../core/messages/schedule.js'
 import type { NewMessage } from '../../storage/messages/rows.js'
-import type { Ctx } from '../ctx.js'
+import type { AcceptedSend, Ctx } from '../ctx.js'
 import { firstAnswers, mayRepeat, type RequestIdentity } from '../replay.js'
-import type { Accepted } from './send.js'
 
 /**
  * A time we will not send at. One that is merely over may be a repeat of a request that came before it was:
@@ -15,17 +14,17 @@ export function checkSendAt(ctx: Ctx, sendAt: number, request: RequestIdentity):
   if (fault && !(sendAt < now && mayRepeat({ request }))) throw new AppError('invalid', `send_at: ${fault}`)
 }
 
-export function isOverdue(ctx: Ctx, message: NewMessage): boolean {
+export function isOverdue(ctx: Pick<Ctx, 'clock'>, message: NewMessage): boolean {
   const sendAt = message.extra?.sendAt
   return sendAt !== undefined && sendAt < ctx.clock.now()
 }
 
 /** The answer that the first of several equal requests got, before its time was over. */
 export async function answerOverdue(
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'clock' | 'db'>,
   message: NewMessage,
   request: RequestIdentity,
-): Promise<Accepted> {
+): Promise<AcceptedSend> {
   const now = ctx.clock.now()
   const item = { message, request }
   const first = (await ctx.db.tx((sql) => firstAnswers(sql, [item], now))).get(item)

@@ -10,13 +10,13 @@ import { appendEvents } from '../../storage/events/events.js'
 import { findLineByNumber, holdLine, listLinesOf } from '../../storage/lines/lines.js'
 import { findPhone, listPhonesByEmail } from '../../storage/sim/phones.js'
 import { callEvents, routeCall } from '../calls/calls.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, Platform } from '../ctx.js'
 import { setPhone } from './phones.js'
 
 const AT_ONCE = 256
 
 /** The simulated telephone network's voice side, and its directory of e-mail addresses. */
-export function createCallNetwork(ctx: Ctx) {
+export function createCallNetwork(ctx: Platform) {
   return {
     /** Gives up calls that nobody took in time, and tells when to look again. */
     async giveUpCalls(line: Line): Promise<number | undefined> {
@@ -116,7 +116,7 @@ export async function actOnCall(
 }
 
 /** A call's new state, and its event when that is its end. */
-export async function saveEnds(ctx: Ctx, sql: Sql, calls: readonly Call[]): Promise<void> {
+export async function saveEnds(ctx: Platform, sql: Sql, calls: readonly Call[]): Promise<void> {
   for (const call of calls) {
     await saveCall(sql, call)
     sql.announce(SCREEN_TOPIC, call.network)

@@ -6,7 +6,7 @@ import type { Sql } from '../../storage/engine/db.js'
 import { listLinesOf } from '../../storage/lines/lines.js'
 import { FAULTS_TOPIC, listFaults, lockFault, saveDraw, saveFault } from '../../storage/sim/faults.js'
 import { findWorldLines } from '../../storage/sim/world.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, Platform } from '../ctx.js'
 import { accountsOf } from '../lines/states.js'
 
 export interface NewFault {
@@ -78,7 +78,7 @@ async function requireOwnLine(sql: Sql, account: Account, number: string): Promi
 }
 
 /** The simulated network's view of faults. */
-export function createFaultNetwork(ctx: Ctx) {
+export function createFaultNetwork(ctx: Platform) {
   return {
     /** Those that may happen on this line. */
     async faults(line: Line): Promise<SimFault[]> {

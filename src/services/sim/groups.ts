@@ -18,7 +18,7 @@ import {
 } from '../../storage/sim/groups.js'
 import { insertPhoneMessages, type NewPhoneMessage } from '../../storage/sim/messages.js'
 import { listPhonesByEmail } from '../../storage/sim/phones.js'
-import type { Ctx } from '../ctx.js'
+import type { Platform } from '../ctx.js'
 import { inThisWorld } from './this-world.js'
 
 const UNTOLD_LIMIT = 256
@@ -27,7 +27,7 @@ const UNTOLD_LIMIT = 256
 export type ChatState = Pick<PhoneGroup, 'members' | 'name' | 'photoUrl'>
 
 /** The simulated network's group chats, as lines see them. */
-export function createGroupNetwork(ctx: Ctx) {
+export function createGroupNetwork(ctx: Platform) {
   /** The chat of a group, if there is one: by the id the line was told, else by the group it was made for. */
   async function findChat(line: Line, group: Group): Promise<PhoneGroup | undefined> {
     const told = group.chatId === null ? undefined : await findPhoneGroup(ctx.db, group.chatId)
@@ -122,12 +122,12 @@ export function createGroupNetwork(ctx: Ctx) {
 }
 
 /** The phones in a chat show what happens to it. */
-export async function noteChange(ctx: Ctx, sql: Sql, chat: PhoneGroup, actor: string): Promise<void> {
+export async function noteChange(ctx: Platform, sql: Sql, chat: PhoneGroup, actor: string): Promise<void> {
   await insertGroupChange(sql, chat, actor, ctx.clock.now())
   sql.announce(SCREEN_TOPIC, chat.network)
 }
 
-export function newChatId(ctx: Ctx): string {
+export function newChatId(ctx: Platform): string {
   return `chat-${ctx.newId()}`
 }
 

@@ -14,11 +14,11 @@ import {
 } from '../../storage/sim/locations.js'
 import { findPhone } from '../../storage/sim/phones.js'
 import type { UsableLine } from '../accounts/directory.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, Platform } from '../ctx.js'
 import { putOnNetwork, requireSimulatedLine } from './phones.js'
 
 /** The network's part in sharing places: what a line may see of its phones. */
-export function createLocationNetwork(ctx: Ctx) {
+export function createLocationNetwork(ctx: Platform) {
   return {
     async places(line: Line, number: string | null): Promise<LocationShare[]> {
       const shares = await listPhoneLocations(ctx.db, line.id, number, ctx.clock.now())

@@ -1,7 +1,7 @@
 import { SCREEN_TOPIC } from '../../base/wakes.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
-import type { Line } from '../../core/lines/line.js'
+import type { Capabilities, Line } from '../../core/lines/line.js'
 import type { MessageExtra } from '../../core/messages/extra.js'
 import { defaultPhone, type Phone, servicesOf } from '../../core/sim/phone.js'
 import type { Outbound } from '../../drivers/contract.js'
@@ -21,7 +21,7 @@ import {
 import { findPhone, insertPhones, savePhone } from '../../storage/sim/phones.js'
 import type { UsableLine } from '../accounts/directory.js'
 import { createBatch } from '../batch.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, Platform } from '../ctx.js'
 import { asOne, createGroupNetwork } from './groups.js'
 import { inThisWorld, linesOf } from './this-world.js'
 
@@ -29,7 +29,7 @@ import { inThisWorld, linesOf } from './this-world.js'
  * The simulated telephone network: phones, what is on its way to them, and what they send. It keeps its own
  * books, as a carrier does, so that it can be asked later what became of a message.
  */
-export function createPhoneNetwork(ctx: Ctx) {
+export function createPhoneNetwork(ctx: Platform) {
   const deliveries = createBatch<Delivery, string>((items) => take(ctx, items))
   const newcomers = createBatch<Newcomer, Phone>(async (items) => {
     const phones = items.map(({ phone }) => phone)
@@ -68,7 +68,7 @@ interface Delivery {
 
 export type PhoneNetwork = ReturnType<typeof createPhoneNetwork>
 
-async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
+async function take(ctx: Platform, items: readonly Delivery[]): Promise<string[]> {
   const now = ctx.clock.now()
   const rows = items.map(
     ({ line, message, latencyMs }): NewPhoneMessage => ({
@@ -113,7 +113,7 @@ async function take(ctx: Ctx, items: readonly Delivery[]): Promise<string[]> {
 
 /** Switches of a phone. Turning it on lets everything arrive that waited for it, on the lines it tells. */
 export async function setPhone(
-  ctx: Ctx,
+  ctx: Platform,
   sql: Sql,
   network: string,
   number: string,
@@ -128,7 +128,7 @@ export async function setPhone(
 }
 
 /** There is something on the way on these lines. */
-export function wakePhoneLines(ctx: Ctx, lines: readonly string[]): void {
+export function wakePhoneLines(ctx: Platform, lines: readonly string[]): void {
   for (const lineId of lines) ctx.wakes.wake(`phones:${lineId}`)
 }
 
@@ -169,7 +169,12 @@ export async function requireSender(ctx: Ctx, sql: Sql, account: Account, number
   return { ...usable, phone: await requirePower(ctx, sql, usable, number) }
 }
 
-async function requirePower(ctx: Ctx, sql: Sql, { line }: UsableLine, number: string): Promise<Phone> {
+async function requirePower(
+  ctx: Platform,
+  sql: Sql,
+  { line }: SimulatedLine,
+  number: string,
+): Promise<Phone> {
   const phone =
     (await findPhone(sql, line.network, number)) ?? (await setPhone(ctx, sql, line.network, number, {})).phone
   if (!phone.power)
@@ -189,11 +194,17 @@ export async function textFromPhone(
   return putOnNetwork(ctx, sql, usable, number, text)
 }
 
-/** The same for a line that is known already. */
+/** A simulated line with what decides which service a phone's message takes. */
+export interface SimulatedLine {
+  line: Line
+  capabilities: Pick<Capabilities, 'services'>
+}
+
+/** Puts a phone's text on its way to a line that is known already. */
 export async function putOnNetwork(
-  ctx: Ctx,
+  ctx: Platform,
   sql: Sql,
-  usable: UsableLine,
+  usable: SimulatedLine,
   number: string,
   text: Omit<PhoneText, 'to'>,
 ): Promise<NewPhoneMessage> {

@@ -19,13 +19,13 @@ import {
   saveReadByLine,
   saveTyping,
 } from '../../storage/sim/presence.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, Platform } from '../ctx.js'
 import { ownerOf } from '../messages/inbound/owner.js'
 import { textToChat } from './group-acts.js'
 import { requireSender, textFromPhone } from './phones.js'
 
 /** The network's books of tapbacks, typing and reading, for lines. */
-export function createPresenceBooks(ctx: Ctx) {
+export function createPresenceBooks(ctx: Platform) {
   return {
     copies: (network: string, providerId: string) => listCopies(ctx.db, network, providerId),
     async react(

@@ -5,10 +5,10 @@ import type { Profile, ProfileChange } from '../../drivers/contract.js'
 import { requireCurrent } from '../../storage/lines/lines.js'
 import { findPhone } from '../../storage/sim/phones.js'
 import { findCard, giveCard, hasIMessageChat, listGivenCards, saveCard } from '../../storage/sim/profiles.js'
-import type { Ctx } from '../ctx.js'
+import type { Ctx, Platform } from '../ctx.js'
 
 /** The network's part in names and photos. */
-export function createProfileNetwork(ctx: Ctx) {
+export function createProfileNetwork(ctx: Platform) {
   return {
     async profile(line: Line): Promise<Profile> {
       return profileOf((await findCard(ctx.db, line.id)) ?? EMPTY_CARD)

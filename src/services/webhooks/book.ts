@@ -1,18 +1,12 @@
 import type { WebhookConfig } from '../../core/webhooks/config.js'
 import { secretOf } from '../../core/webhooks/config.js'
 import { WEBHOOKS_TOPIC, type WebhookEndpoint } from '../../core/webhooks/webhook.js'
-import type { Ctx } from '../ctx.js'
+import type { Platform, WebhookBook } from '../ctx.js'
 import { openWebhooks } from './seal.js'
 
 /** A change is announced; this is how long a process that did not hear of it goes on with what it has. */
 const KEEP_MS = 2000
 const KEEP_ACCOUNTS = 10_000
-
-/** Where accounts want their events posted, with opened secrets, kept in memory until they change. */
-export interface WebhookBook {
-  /** `version` asks for a configuration that is at least as new. */
-  endpointsOf(accountId: string, version?: number): Promise<readonly WebhookEndpoint[]>
-}
 
 interface Page {
   version: number
@@ -21,7 +15,7 @@ interface Page {
   until: number
 }
 
-export function createWebhookBook(ctx: Ctx): WebhookBook {
+export function createWebhookBook(ctx: Platform): WebhookBook {
   const pages = new Map<string, { at: number; page: Promise<Page> }>()
   ctx.wakes.on(WEBHOOKS_TOPIC, (accountId) => pages.delete(accountId))
 
@@ -46,7 +40,7 @@ export function createWebhookBook(ctx: Ctx): WebhookBook {
   }
 }
 
-async function readPage(ctx: Ctx, accountId: string): Promise<Page> {
+async function readPage(ctx: Platform, accountId: string): Promise<Page> {
   const { version, config } = await openWebhooks(ctx, ctx.db, accountId)
   const now = ctx.clock.now()
   const ends = config.webhooks.flatMap(({ former }) => (former && former.until > now ? [former.until] : []))

@@ -7,11 +7,11 @@ import {
 } from '../../core/webhooks/config.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { readWebhookRows, type Sealed, type WebhookRow } from '../../storage/webhooks/webhooks.js'
-import type { Ctx } from '../ctx.js'
+import type { Platform } from '../ctx.js'
 
 /** An account's configuration with everything that was sealed in it. */
 export async function openWebhooks(
-  ctx: Ctx,
+  ctx: Pick<Platform, 'vault'>,
   sql: Sql,
   accountId: string,
 ): Promise<{ version: number; config: WebhookConfig }> {
@@ -33,7 +33,11 @@ export async function openWebhooks(
 
 type SealedPart = Pick<ConfiguredWebhook, 'secret' | 'former' | 'given'>
 
-export function sealWebhook(ctx: Ctx, accountId: string, webhook: ConfiguredWebhook): WebhookRow {
+export function sealWebhook(
+  ctx: Pick<Platform, 'vault'>,
+  accountId: string,
+  webhook: ConfiguredWebhook,
+): WebhookRow {
   const { secret, former, given, ...row } = webhook
   const part: SealedPart = { secret, former, given }
   const isPlain = secret === null && former === null && typeof given === 'string'
@@ -44,17 +48,21 @@ export function sealWebhook(ctx: Ctx, accountId: string, webhook: ConfiguredWebh
   }
 }
 
-export function sealSettings(ctx: Ctx, accountId: string, settings: WebhookSettings): Sealed | null {
+export function sealSettings(
+  ctx: Pick<Platform, 'vault'>,
+  accountId: string,
+  settings: WebhookSettings,
+): Sealed | null {
   const { globalSecret, legacySecret, extra } = settings
   const isEmpty = globalSecret === null && legacySecret === null && Object.keys(extra).length === 0
   return isEmpty ? null : seal(ctx, settingsPlace(accountId), { globalSecret, legacySecret, extra })
 }
 
-function seal({ vault }: Ctx, place: Place, value: object): Sealed {
+function seal({ vault }: Pick<Platform, 'vault'>, place: Place, value: object): Sealed {
   return { text: vault.seal(place, JSON.stringify(value)), kid: vault.kid }
 }
 
-function open<T>({ vault }: Ctx, place: Place, sealed: string): T {
+function open<T>({ vault }: Pick<Platform, 'vault'>, place: Place, sealed: string): T {
   return JSON.parse(vault.open(place, sealed))
 }
 

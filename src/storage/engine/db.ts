@@ -1,3 +1,5 @@
+import type { Activity } from '../../base/settled.js'
+
 /**
  * The storage port. SQL is written once for both engines (`$1` placeholders, integer times, JSON as text);
  * what the engines must do differently for speed is behind the three bulk operations below.
@@ -68,14 +70,6 @@ export interface Db extends Sql {
   /** Statements and transactions: for whoever wants to know whether anything is going on. */
   activity(): Activity
   close(): Promise<void>
-}
-
-/** Both numbers matter: what begins and ends between two looks was going on, too. */
-export interface Activity {
-  /** Not finished yet. */
-  open: number
-  /** Ever begun. */
-  begun: number
 }
 
 /** The connection died between COMMIT and its answer: the transaction may or may not be there. */

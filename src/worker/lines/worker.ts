@@ -1,8 +1,9 @@
 import type { Line } from '../../core/lines/line.js'
 import { CLAIM_MS } from '../../core/verify/verified-contact.js'
-import type { Ctx, LineDesk } from '../../services/ctx.js'
+import type { Ctx } from '../../services/ctx.js'
 import { dropOldEvents } from '../../services/events/retention.js'
 import { failBlocked } from '../../services/lines/blocks.js'
+import type { WorkerDesk } from '../../services/lines/desk.js'
 import { failOrphans } from '../../services/lines/lines.js'
 import { failLostProfileRequests } from '../../services/lines/profile-work.js'
 import { sweepMedia } from '../../services/media/retention.js'
@@ -49,11 +50,9 @@ const PARKED_MS = 72 * 3_600_000
 /** A token that is long dead can still be revoked; then it is gone. */
 const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
 
-export interface Worker extends LineDesk {
+export interface Worker {
   start(): Promise<void>
   stop(): Promise<void>
-  get(lineId: string): Runner | undefined
-  all(): Runner[]
   liveNodes(): number
 }
 
@@ -61,24 +60,23 @@ export interface Worker extends LineDesk {
  * Drives this process's share of the lines. A line belongs to one process at a time, so its order, its pace and
  * its connection need no agreement between processes beyond the lease.
  */
-export function createWorker(ctx: Ctx, nodeId: string): Worker {
-  const runners = new Map<string, Runner>()
+export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>): Worker {
+  const { runners } = desk
   const startedAt = Date.now()
   const timers: NodeJS.Timeout[] = []
   let liveNodes = 1
   let stopped = false
-  let tending: Promise<void> | undefined
   let tendAgain = false
   let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
 
   /** One look after everything: leases, connections, changed and removed lines. Never two at once. */
   function tend(): Promise<void> {
-    if (tending) {
+    if (desk.tending) {
       tendAgain = true
-      return tending
+      return desk.tending
     }
-    tending = (async () => {
+    desk.tending = (async () => {
       do {
         tendAgain = false
         try {
@@ -87,9 +85,9 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
           ctx.log.error({ err: error }, 'the worker cannot reach its leases; trying again')
         }
       } while (tendAgain && !stopped)
-      tending = undefined
+      desk.tending = undefined
     })()
-    return tending
+    return desk.tending
   }
 
   /** A look may have to wait for sends to end, longer than a lease lasts: what we hold stays ours meanwhile. */
@@ -226,7 +224,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
   return {
     async start() {
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
-      every(ctx.config.leaseMs / BEATS, () => void (tending ? renew() : tend()))
+      every(ctx.config.leaseMs / BEATS, () => void (desk.tending ? renew() : tend()))
       await tend()
       if (ctx.clock.isFrozen) tidyDaily()
       else every(TIDY_MS, () => void tidySafely())
@@ -248,7 +246,7 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       const keeping = setInterval(() => void renew(), ctx.config.leaseMs / BEATS)
       try {
         for (const alarm of alarms) await alarm.stop()
-        await tending
+        await desk.tending
         await Promise.all(
           [...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)),
         )
@@ -258,9 +256,6 @@ export function createWorker(ctx: Ctx, nodeId: string): Worker {
       }
       await forgetNode(ctx.db, nodeId)
     },
-    get: (lineId) => runners.get(lineId),
-    all: () => [...runners.values()],
     liveNodes: () => liveNodes,
-    tended: () => tending ?? Promise.resolve(),
   }
 }
