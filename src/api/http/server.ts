@@ -62,7 +62,6 @@ import { registerSim } from '../sim/phones.js'
 import { registerSimPresence } from '../sim/presence.js'
 import { registerSimProfile } from '../sim/profile.js'
 import { registerSimScreens } from '../sim/screens.js'
-import { registerSimSnapshots } from '../sim/snapshots.js'
 import { registerSimWorld } from '../sim/world.js'
 import { registerHosted } from '../verify/hosted.js'
 import { registerVerifyServices } from '../verify/services.js'
@@ -232,7 +231,6 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSimWorld(routes, ctx)
     registerSimFaults(routes, ctx)
     registerSimPhoneActs(routes, ctx)
-    registerSimSnapshots(routes, ctx)
     registerSimClock(routes, ctx, options)
     registerSimCalls(routes, ctx)
     registerSimOutboundCalls(routes, ctx)

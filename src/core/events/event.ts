@@ -88,7 +88,7 @@ export interface EventData {
   'webhook.removed': { type: string; reason: 'gone' }
   'conversation.held': HeldConversation & { alternations: number }
   'conversation.released': HeldConversation & { by: 'operator' | 'time'; messages: number }
-  'world.reset': { snapshot?: string }
+  'world.reset': Record<string, never>
 }
 
 /**

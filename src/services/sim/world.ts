@@ -55,7 +55,7 @@ export async function despiteDeadlocks<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export function requireSimulated<L extends { simulated: boolean }>(lines: L): L {
+function requireSimulated<L extends { simulated: boolean }>(lines: L): L {
   if (!lines.simulated)
     throw new AppError(
       'conflict',
@@ -83,11 +83,12 @@ export async function fenceWorld(ctx: Ctx, account: Account): Promise<FencedWorl
 export async function resetWorld(
   ctx: Ctx,
   sql: Sql,
-  world: FencedWorld,
+  { account, scope, lines }: FencedWorld,
   keep: { webhooks: boolean },
 ): Promise<string[]> {
-  const { account, scope } = world
-  await clearWorld(sql, world)
+  await fenceLines(sql, lines)
+  await lockEvents(sql, account.id)
+  await deleteWorld(sql, scope)
   const media = await removeMedia(ctx, sql, account)
   if (!keep.webhooks) await removeWebhooks(sql, account.id)
   await freeLines(sql, scope.lines)
@@ -99,13 +100,6 @@ export async function resetWorld(
   return media
 }
 
-/** An empty world. */
-export async function clearWorld(sql: Sql, { account, scope, lines }: FencedWorld): Promise<void> {
-  await fenceLines(sql, lines)
-  await lockEvents(sql, account.id)
-  await deleteWorld(sql, scope)
-}
-
 async function removeMedia(ctx: Ctx, sql: Sql, account: Account): Promise<string[]> {
   const media = await listMediaOf(sql, account.id)
   await deleteMedia(sql, media)
@@ -113,7 +107,7 @@ async function removeMedia(ctx: Ctx, sql: Sql, account: Account): Promise<string
   return media
 }
 
-export function announceNewWorld(sql: Sql, account: Account): void {
+function announceNewWorld(sql: Sql, account: Account): void {
   sql.announce(RESET_TOPIC, account.id)
   // Whatever has its time: what is due now may be something else.
   for (const topic of [HOLDS_TOPIC, SCHEDULE_TOPIC, VERIFY_TOPIC, PARTS_TOPIC]) sql.announce(topic, '')

@@ -25,7 +25,7 @@ const ON_SHARED = `line_id not in {lines} and network = {network} and (
  * Everything that happens in a simulated world, what depends on others before them. Accounts, keys, seats and
  * lines are not in it: they are the world's frame.
  */
-export const WORLD_TABLES: readonly WorldTable[] = [
+const WORLD_TABLES: readonly WorldTable[] = [
   {
     name: 'webhook_attempts',
     where: 'delivery_id in (select id from webhook_deliveries where account_id = {account})',
@@ -75,16 +75,11 @@ export const WORLD_TABLES: readonly WorldTable[] = [
   byLine('sim_location_requests'),
   byLine('sim_profiles'),
   byLine('sim_cards'),
-]
-
-/** What a world has beside that happens only to its account: it ends with the world and is in no snapshot. */
-const PASSING: readonly WorldTable[] = [
   byAccount('events'),
   byAccount('replays'),
   byLine('line_actions'),
   byLine('line_days'),
   byLine('line_states'),
-  byLine('line_days'),
 ]
 
 /** Phones of live accounts are on one network: one that another account made or writes with stays as it is. */
@@ -97,7 +92,7 @@ const PHONES: WorldTable = {
 }
 
 /** Makes a condition a piece of SQL with its parameters: only those that it names. */
-export function bindScope(sql: Sql, where: string, scope: WorldScope): { where: string; params: Param[] } {
+function bindScope(sql: Sql, where: string, scope: WorldScope): { where: string; params: Param[] } {
   const params: Param[] = []
   const places = new Map<string, string>()
   const text = where.replace(/\{(account|network|lines)\}/g, (_, name: string) => {
@@ -116,7 +111,7 @@ export function bindScope(sql: Sql, where: string, scope: WorldScope): { where: 
 export async function deleteWorld(sql: Sql, scope: WorldScope): Promise<void> {
   // In their order, without waiting for each.
   await Promise.all(
-    [...WORLD_TABLES, ...PASSING, PHONES].map(({ name, where }) => {
+    [...WORLD_TABLES, PHONES].map(({ name, where }) => {
       const bound = bindScope(sql, where, scope)
       return sql.run(`delete from ${name} where ${bound.where}`, bound.params)
     }),

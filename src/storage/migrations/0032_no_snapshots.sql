@@ -1,0 +1,3 @@
+-- Worlds replace snapshots.
+drop table sim_snapshot_parts;
+drop table sim_snapshots;
