@@ -1,7 +1,12 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
-import { VERDICTS, type VerdictCode } from '../../core/insight/why/verdict.js'
-import { STEP_KINDS, type StepKind, type Story } from '../../core/insight/why/why.js'
+import {
+  STEP_KINDS,
+  type StepKind,
+  type Story,
+  VERDICTS,
+  type VerdictCode,
+} from '../../core/insight/why/story.js'
 import type { Ctx } from '../../services/ctx.js'
 import { explainMessage } from '../../services/insight/why.js'
 import { actorOf } from '../http/auth.js'

@@ -1,13 +1,9 @@
 import { firstIdAt } from '../../base/ids.js'
 import { AppError } from '../../core/errors.js'
 import type { Event } from '../../core/events/event.js'
-import {
-  type Known,
-  type KnownLine,
-  type KnownQueue,
-  type Story,
-  tellStory,
-} from '../../core/insight/why/why.js'
+import type { Known, KnownLine, KnownQueue } from '../../core/insight/why/known.js'
+import type { Story } from '../../core/insight/why/story.js'
+import { tellStory } from '../../core/insight/why/why.js'
 import type { Line } from '../../core/lines/line.js'
 import { dayOf, PACE_WINDOW_MS } from '../../core/lines/pacing.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'

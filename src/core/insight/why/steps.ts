@@ -1,8 +1,9 @@
 import { formatTime } from '../../../base/time.js'
 import type { MessageState } from '../../events/event.js'
 import type { Message } from '../../messages/message.js'
+import type { Known, KnownAttempt } from './known.js'
+import type { Step } from './story.js'
 import { deliveryStep } from './webhooks.js'
-import type { Known, KnownAttempt, Step } from './why.js'
 
 /** What happened to a message, in its order. Of steps of one moment, the cause comes before what it led to. */
 export function stepsOf(known: Known): Step[] {

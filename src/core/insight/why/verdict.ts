@@ -1,47 +1,8 @@
 import { OUTCOME_UNKNOWN } from '../../messages/message.js'
+import type { Known } from './known.js'
 import { seconds } from './steps.js'
+import type { Conclusion, VerdictCode } from './story.js'
 import { OTHER_LINE, waiting } from './waiting.js'
-import type { Known } from './why.js'
-
-/** Where a message stands and why, as one word for programs. */
-export const VERDICTS = [
-  'received',
-  'delivered',
-  'sent',
-  'sent_no_receipts',
-  'phone_off',
-  'scheduled',
-  'queued',
-  'queued_behind',
-  'waiting_for_pace',
-  'daily_limit',
-  'line_offline',
-  'line_blocked',
-  'line_removed',
-  'conversation_held',
-  'conversation_dropped',
-  'on_wire',
-  'retrying',
-  'pending_lookup',
-  'outcome_unknown',
-  'opted_out',
-  'canceled',
-  'refused',
-  'unreachable',
-  'not_imessage',
-  'undelivered',
-  'failed',
-] as const
-export type VerdictCode = (typeof VERDICTS)[number]
-
-export interface Conclusion {
-  verdict: VerdictCode
-  sentences: string[]
-  /** Null: there is nothing to do. */
-  nextStep: string | null
-  /** What it waits for at the moment. */
-  waits?: string
-}
 
 /** After so long without a receipt none is expected any more. */
 const RECEIPT_MS = 60_000

@@ -1,8 +1,8 @@
 import { formatTime } from '../../../base/time.js'
 import { dayOf } from '../../lines/pacing.js'
+import type { Known } from './known.js'
 import { seconds } from './steps.js'
-import type { Conclusion, VerdictCode } from './verdict.js'
-import type { Known } from './why.js'
+import type { Conclusion, VerdictCode } from './story.js'
 
 export const OTHER_LINE =
   'Send it from another line. This one sends nothing until its operator has settled the block with the carrier.'

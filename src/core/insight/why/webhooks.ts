@@ -1,5 +1,6 @@
 import { formatTime } from '../../../base/time.js'
-import type { KnownDelivery, Step } from './why.js'
+import type { KnownDelivery } from './known.js'
+import type { Step } from './story.js'
 
 /** What was posted about a message, in words. */
 

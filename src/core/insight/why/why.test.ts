@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../messages/message.js'
-import { type Known, type KnownAttempt, type KnownDelivery, tellStory } from './why.js'
+import type { Known, KnownAttempt, KnownDelivery } from './known.js'
+import { tellStory } from './why.js'
 
 const T = Date.parse('2026-03-01T12:00:00.000Z')
 
