@@ -1,5 +1,5 @@
-import type { FaultParameter, FaultSpec } from './fault.js'
 import { SEND_FAULTS } from './fault-sends.js'
+import type { FaultParameter, FaultSpec } from './fault-spec.js'
 
 const chars: FaultParameter = {
   name: 'chars',

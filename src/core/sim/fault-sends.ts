@@ -1,4 +1,4 @@
-import type { FaultSpec } from './fault.js'
+import type { FaultSpec } from './fault-spec.js'
 
 const ONCE = 'The carrier is asked what became of it; the phone has the message once.'
 

@@ -1,5 +1,6 @@
 import type { Line } from '../../core/lines/line.js'
-import { type Fact, type FaultSpec, faultSettings, faultSpec, type SimFault } from '../../core/sim/fault.js'
+import { faultSettings, faultSpec, type SimFault } from '../../core/sim/fault.js'
+import type { Fact, FaultSpec } from '../../core/sim/fault-spec.js'
 import type { SimulatorConfig } from './settings.js'
 
 export interface FaultNetwork {

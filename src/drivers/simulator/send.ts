@@ -1,7 +1,7 @@
 import { LineFault } from '../../core/lines/fault.js'
 import type { Line } from '../../core/lines/line.js'
 import type { SendResult } from '../../core/messages/outcome.js'
-import type { Fact } from '../../core/sim/fault.js'
+import type { Fact } from '../../core/sim/fault-spec.js'
 import { type Phone, servicesOf } from '../../core/sim/phone.js'
 import type { Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
