@@ -1,6 +1,6 @@
 import type { LineState } from '../core/lines/line.js'
 import type { OpenSend, Receipt } from '../core/messages/outcome.js'
-import type { GroupNews, Inbound } from './contract.js'
+import type { GroupNews, Inbound, MediaBytes } from './inbound.js'
 
 /** Everything a driver has of the program. */
 export interface DriverHost extends ProbeHost {
@@ -76,10 +76,4 @@ export interface HttpAnswer {
   status: number
   headers: HttpHeaders
   body: Buffer
-}
-
-export interface MediaBytes {
-  body: AsyncIterable<Buffer>
-  contentType: string
-  fileName: string
 }

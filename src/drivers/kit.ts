@@ -15,8 +15,6 @@ export type {
   Driver,
   Finding,
   Group,
-  GroupNews,
-  Inbound,
   LineActions,
   LocationShare,
   Outbound,
@@ -30,6 +28,6 @@ export type {
   HttpAsk,
   HttpHeaders,
   LineHttp,
-  MediaBytes,
   ProbeHost,
 } from './host.js'
+export type { GroupNews, Inbound, MediaBytes } from './inbound.js'

@@ -3,8 +3,9 @@ import { LineFault } from '../../core/lines/fault.js'
 import type { Line } from '../../core/lines/line.js'
 import type { SendResult } from '../../core/messages/outcome.js'
 import type { Phone, PhoneGroup } from '../../core/sim/phone.js'
-import type { Group, GroupNews, LineActions, Outbound } from '../contract.js'
+import type { Group, LineActions, Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
+import type { GroupNews } from '../inbound.js'
 
 /** The network's group chats, as a line sees them. */
 export interface GroupNetwork {

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import type { Line } from '../../core/lines/line.js'
 import type { SendResult } from '../../core/messages/outcome.js'
 import type { PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
-import type { Inbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
+import type { Inbound } from '../inbound.js'
 import { newsOf } from './groups.js'
 
 /** How a simulated carrier misbehaves with what it brings us, so that each rule about that can be tested. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Inbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
+import type { Inbound } from '../inbound.js'
 import { possibleIds } from './codec/message-id.js'
 import { arrivedIn } from './codec/parts.js'
 import type { Pdu } from './codec/pdu.js'

@@ -8,7 +8,7 @@ import {
   membersKey,
 } from '../../core/groups/group.js'
 import type { Line } from '../../core/lines/line.js'
-import type { GroupNews } from '../../drivers/contract.js'
+import type { GroupNews } from '../../drivers/inbound.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import {

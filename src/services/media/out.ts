@@ -1,6 +1,6 @@
 import { classify } from '../../core/media/file-kind.js'
 import { MAX_MEDIA_BYTES } from '../../core/media/media.js'
-import type { MediaBytes } from '../../drivers/host.js'
+import type { MediaBytes } from '../../drivers/inbound.js'
 import type { Ctx } from '../ctx.js'
 import { openUrl } from './media.js'
 

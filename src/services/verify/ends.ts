@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../core/events/event.js'
 import type { Line } from '../../core/lines/line.js'
 import { codeIn, verificationEvent } from '../../core/verify/verification.js'
-import type { Inbound } from '../../drivers/contract.js'
+import type { Inbound } from '../../drivers/inbound.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Line } from '../../../src/core/lines/line.js'
-import type { Inbound } from '../../../src/drivers/contract.js'
+import type { Inbound } from '../../../src/drivers/inbound.js'
 import { createInboundDoor } from '../../../src/services/messages/inbound/inbound.js'
 import { openPostgres } from '../../../src/storage/engine/postgres.js'
 import { findLineByNumber } from '../../../src/storage/lines/lines.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Line } from '../../../src/core/lines/line.js'
-import type { Inbound } from '../../../src/drivers/contract.js'
+import type { Inbound } from '../../../src/drivers/inbound.js'
 import { createInboundDoor, type InboundDoor } from '../../../src/services/messages/inbound/inbound.js'
 import { findLineByNumber } from '../../../src/storage/lines/lines.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type World } from '../../support/world.js'

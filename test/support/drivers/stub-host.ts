@@ -1,6 +1,6 @@
 import { NoAnswer } from '../../../src/core/lines/no-answer.js'
-import type { Inbound } from '../../../src/drivers/contract.js'
 import type { DriverHost, HttpAnswer, HttpAsk } from '../../../src/drivers/host.js'
+import type { Inbound } from '../../../src/drivers/inbound.js'
 
 export interface StubClock {
   now(): number

@@ -1,7 +1,7 @@
 import type { Line } from '../../../core/lines/line.js'
 import type { MessageExtra } from '../../../core/messages/extra.js'
-import type { GroupNews, Inbound } from '../../contract.js'
 import type { DriverHost } from '../../host.js'
+import type { GroupNews, Inbound } from '../../inbound.js'
 import { type Chats, newsOf } from '../chats.js'
 import { fieldsOf, textOf } from '../json.js'
 import { placeOf } from '../locations.js'

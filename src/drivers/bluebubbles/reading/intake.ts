@@ -1,4 +1,4 @@
-import type { Inbound } from '../../contract.js'
+import type { Inbound } from '../../inbound.js'
 import { createLanes } from '../lanes.js'
 import { MacFault, troubleOf } from '../mac.js'
 import { type ArrivalDeps, createGroupBook, fileMessage, messagesOf } from './arrivals.js'

@@ -1,7 +1,8 @@
 import { balloonBundleId, sentCard } from '../../../core/messages/app-card.js'
 import type { SendResult } from '../../../core/messages/outcome.js'
 import type { Outbound } from '../../contract.js'
-import type { DriverHost, MediaBytes } from '../../host.js'
+import type { DriverHost } from '../../host.js'
+import type { MediaBytes } from '../../inbound.js'
 import {
   brokenOff,
   failureOf,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { MediaBytes } from '../../host.js'
+import type { MediaBytes } from '../../inbound.js'
 
 /** A form with one file, whose bytes are passed on as they come. */
 export interface Form {

@@ -1,6 +1,6 @@
 import type { Line } from '../../../core/lines/line.js'
 import { isCopy } from '../../../core/messages/echo.js'
-import type { Inbound } from '../../../drivers/contract.js'
+import type { Inbound } from '../../../drivers/inbound.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { findGroupByChat } from '../../../storage/groups/groups.js'
 import { listLineNumbers } from '../../../storage/lines/lines.js'

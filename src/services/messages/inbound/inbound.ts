@@ -1,7 +1,7 @@
 import { storable } from '../../../base/storable.js'
 import type { NewEvent } from '../../../core/events/event.js'
 import type { Line } from '../../../core/lines/line.js'
-import type { Inbound } from '../../../drivers/contract.js'
+import type { Inbound } from '../../../drivers/inbound.js'
 import { type Sql, UniqueViolation } from '../../../storage/engine/db.js'
 import { appendEvents } from '../../../storage/events/events.js'
 import { findLineEver, requireCurrent } from '../../../storage/lines/lines.js'

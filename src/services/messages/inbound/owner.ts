@@ -1,6 +1,6 @@
 import type { Line } from '../../../core/lines/line.js'
 import { CLAIM_MS, SHARED, scopeOf, type VerifiedContact } from '../../../core/verify/verified-contact.js'
-import type { GroupNews } from '../../../drivers/contract.js'
+import type { GroupNews } from '../../../drivers/inbound.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { findGroupByChat } from '../../../storage/groups/groups.js'
 import { listLineMembers } from '../../../storage/lines/lines.js'

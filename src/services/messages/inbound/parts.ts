@@ -1,5 +1,5 @@
 import { uuidOf } from '../../../base/ids.js'
-import type { Inbound } from '../../../drivers/contract.js'
+import type { Inbound } from '../../../drivers/inbound.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import {
   closeParts,

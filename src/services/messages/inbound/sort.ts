@@ -1,6 +1,6 @@
 import { uuidOf } from '../../../base/ids.js'
 import type { Line } from '../../../core/lines/line.js'
-import type { Inbound } from '../../../drivers/contract.js'
+import type { Inbound } from '../../../drivers/inbound.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { lockLine } from '../../../storage/lines/leases.js'
 import {
