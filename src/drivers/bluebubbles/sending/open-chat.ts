@@ -5,10 +5,10 @@ import { firstMessageIn, neverLeft, refused, type Taken } from '../answers.js'
 import { membersOf, newsOf } from '../chats.js'
 import { inPath } from '../mac.js'
 import { readChat } from '../reading/rows.js'
+import { type SendDeps, sendFile, sending } from './calls.js'
 import { confirm } from './confirm.js'
 import { effectOf } from './effects.js'
 import { filesOf } from './lookup.js'
-import { type SendDeps, sendFile, sending } from './send.js'
 
 const OPENER = '👋'
 /** The server may still be at it. */
