@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { signature } from '../core/webhooks/signature.js'
-import { WEBHOOK_TYPES, type WebhookType } from '../core/webhooks/webhook.js'
+import { WEBHOOK_TYPES, type WebhookType } from '../core/webhooks/types.js'
 import { milliseconds } from './duration.js'
 import type { Ask, Json } from './request.js'
 

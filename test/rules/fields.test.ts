@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { WEBHOOK_TYPES } from '../../src/core/webhooks/types.js'
 import type { Json } from '../support/world.js'
 
 /**
@@ -174,7 +175,7 @@ const LISTS: List[] = [
   { at: 'PUT /api/lines/{sendblue_number}/call-forwarding body', fields: ['forwarding_number'] },
   ...['/api/account/webhooks', '/api/v2/account/webhooks'].flatMap((path): List[] => [
     { at: `GET ${path} 200`, fields: words('status webhooks') },
-    { at: `GET ${path} 200 webhooks`, fields: WEBHOOKS },
+    { at: `GET ${path} 200 webhooks`, fields: WEBHOOKS, besides: [...WEBHOOK_TYPES] },
     {
       at: `GET ${path} 200 webhooks receive []`,
       fields: words('url secret'),
@@ -183,7 +184,7 @@ const LISTS: List[] = [
     { at: `POST ${path} body`, fields: words('webhooks type globalSecret') },
     { at: `POST ${path} 200`, fields: words('message status webhooks') },
     { at: `PUT ${path} body`, fields: ['webhooks'], besides: ['globalSecret'] },
-    { at: `PUT ${path} body webhooks`, fields: WEBHOOKS },
+    { at: `PUT ${path} body webhooks`, fields: WEBHOOKS, besides: [...WEBHOOK_TYPES] },
     { at: `PUT ${path} 200`, fields: words('message status webhooks') },
     { at: `DELETE ${path} body`, fields: words('webhooks type') },
     { at: `DELETE ${path} 200`, fields: words('message status') },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { WEBHOOK_TYPES } from '../../src/core/webhooks/webhook.js'
+import { WEBHOOK_TYPES } from '../../src/core/webhooks/types.js'
 import { dumpOf } from '../support/dump.js'
 import { createWorld, ENGINES, LINE, SHARED_LINE, type World } from '../support/world.js'
 import { EMPTY, HOOK, OTHER, PATH, refused, webhooksIn } from './support.js'

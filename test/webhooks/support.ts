@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { WEBHOOK_TYPES, type WebhookEndpoint } from '../../src/core/webhooks/webhook.js'
+import { WEBHOOK_TYPES } from '../../src/core/webhooks/types.js'
+import type { WebhookEndpoint } from '../../src/core/webhooks/webhook.js'
 import { endpointsOf } from '../../src/services/webhooks/webhooks.js'
 import type { Json, Reply, Who, World } from '../support/world.js'
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { WEBHOOK_TYPES } from '../../src/core/webhooks/webhook.js'
+import { WEBHOOK_TYPES } from '../../src/core/webhooks/types.js'
 import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
 import { createSink, type Received, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, START, type World } from '../support/world.js'

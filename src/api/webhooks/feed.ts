@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
-import { EVENT_TYPES, type Event } from '../../core/events/event.js'
-import { WEBHOOK_TYPES, webhookIdOf, webhookTypeOf } from '../../core/webhooks/webhook.js'
+import type { Event } from '../../core/events/event.js'
+import { isPosted, isWebhookType, WEBHOOK_TYPES, WEBHOOKS, webhookTypeOf } from '../../core/webhooks/types.js'
+import { webhookIdOf } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Renderer } from '../../services/events/tail.js'
 import { withSubjects } from '../../services/webhooks/fanout.js'
@@ -74,11 +75,11 @@ function createRenderer(ctx: Ctx): Renderer {
     async events(accountId: string, events: readonly Event[]) {
       const account = events.length > 0 ? await ctx.directory.account(accountId) : undefined
       if (!account) return []
-      return (await withSubjects(ctx, account, events)).flatMap((told) => {
-        const { event } = told
-        const type = webhookTypeOf(event.type)
-        const rendered = type && renderWebhook(told)
+      return (await withSubjects(ctx, account, events.filter(isPosted))).flatMap((source) => {
+        const { event } = source
+        const rendered = renderWebhook(source)
         if (!rendered) return []
+        const type = webhookTypeOf(event.type)
         const post: Static<typeof Post> = {
           webhook_id: webhookIdOf(event),
           sequence: event.seq,
@@ -101,16 +102,12 @@ function createRenderer(ctx: Ctx): Renderer {
 /** The events that are posted as webhooks of these types. */
 function eventTypesOf(given: string | undefined): ReadonlySet<string> {
   const names = namesIn(given)
-  const unknown = names.filter((name) => !(WEBHOOK_TYPES as readonly string[]).includes(name))
+  const unknown = names.filter((name) => !isWebhookType(name))
   if (unknown.length > 0)
     throw new AppError(
       'invalid',
       `types: there is no ${unknown.join(', ')}. There are ${WEBHOOK_TYPES.join(', ')}`,
     )
-  return new Set(
-    EVENT_TYPES.filter((event) => {
-      const type = webhookTypeOf(event)
-      return type !== undefined && (names.length === 0 || names.includes(type))
-    }),
-  )
+  const types = names.length === 0 ? WEBHOOK_TYPES : names.filter(isWebhookType)
+  return new Set(types.flatMap((type) => WEBHOOKS[type].events))
 }

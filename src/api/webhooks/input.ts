@@ -2,7 +2,8 @@ import { urlRules } from '../../config.js'
 import { AppError } from '../../core/errors.js'
 import { urlFault } from '../../core/url.js'
 import { MAX_ENTRIES, type WebhookEntry, type WebhookSettings } from '../../core/webhooks/config.js'
-import { WEBHOOK_TYPES, type WebhookSchedule, type WebhookType } from '../../core/webhooks/webhook.js'
+import { isWebhookType, WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../core/webhooks/types.js'
+import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Actor } from '../../services/messages/outbound.js'
 import { requirePhone } from '../http/fields.js'
@@ -14,9 +15,8 @@ const MAX_UNKNOWN = { entry: 4096, root: 16_384 }
 
 export function readType(value: unknown): WebhookType {
   if (value === undefined) return 'receive'
-  if (!WEBHOOK_TYPES.includes(value as WebhookType))
-    throw new AppError('invalid', `type: must be one of ${WEBHOOK_TYPES.join(', ')}`)
-  return value as WebhookType
+  if (!isWebhookType(value)) throw new AppError('invalid', `type: must be one of ${WEBHOOK_TYPES.join(', ')}`)
+  return value
 }
 
 export function readSecret(field: string, value: unknown): string | undefined {
@@ -66,9 +66,7 @@ export function readConfig(
     )
   const given = withoutNulls(body.webhooks)
   const { globalSecret, secret, ...rest } = given
-  const extra = Object.fromEntries(
-    Object.entries(rest).filter(([key]) => !WEBHOOK_TYPES.includes(key as WebhookType)),
-  )
+  const extra = Object.fromEntries(Object.entries(rest).filter(([key]) => !isWebhookType(key)))
   limitUnknown('webhooks', extra, MAX_UNKNOWN.root)
   const settings = {
     globalSecret: readSecret('webhooks.globalSecret', globalSecret ?? body.globalSecret) ?? null,
@@ -112,8 +110,8 @@ function readEntry(ctx: Ctx, actor: Actor, type: WebhookType, field: string, val
 
 function readNumbers(type: WebhookType, field: string, value: unknown): string[] | null {
   if (value === undefined) return null
-  if (type === 'contact_created')
-    throw new AppError('invalid', `${field}: contacts are made on no line; leave it out`)
+  const { noLines } = WEBHOOKS[type]
+  if (noLines) throw new AppError('invalid', `${field}: ${noLines}; leave it out`)
   if (!Array.isArray(value) || value.length === 0 || value.length > 1000)
     throw new AppError('invalid', `${field}: must be a list of lines in E.164; leave it out for all lines`)
   const numbers = value.map((number, i) => {

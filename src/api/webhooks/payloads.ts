@@ -3,18 +3,18 @@ import type { Account } from '../../core/accounts/account.js'
 import type { Event } from '../../core/events/event.js'
 import { type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import { webhookIdOf } from '../../core/webhooks/webhook.js'
-import type { RenderWebhook, Told } from '../../services/webhooks/fanout.js'
+import type { RenderWebhook, WebhookSource } from '../../services/webhooks/fanout.js'
 import { snakeCase } from '../events/wire.js'
 import { toRecord } from '../messages/wire.js'
 
 /** The bodies of webhook posts. */
-export const renderWebhook: RenderWebhook = (told) => {
-  const { event, account } = told
+export const renderWebhook: RenderWebhook = (source) => {
+  const { event, account } = source
   switch (event.type) {
     case 'message.received':
     case 'message.created':
     case 'message.updated':
-      return aboutMessage(event, told)
+      return aboutMessage(event, source)
     case 'typing.changed':
       return typing(event)
     case 'call.inbound':
@@ -29,12 +29,10 @@ export const renderWebhook: RenderWebhook = (told) => {
     case 'contact_profile.completed':
     case 'contact_profile.failed':
       return profile(event)
-    default:
-      return undefined
   }
 }
 
-function aboutMessage(event: MessageEvent, { message, group, account }: Told) {
+function aboutMessage(event: MessageEvent, { message, group, account }: WebhookSource) {
   // The account has deleted the message: its webhooks hear nothing more of it.
   if (!message || message.deletedAt !== null) return undefined
   const {

@@ -1,12 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { MAX_ENTRIES, type WebhookConfig } from '../../core/webhooks/config.js'
-import { WEBHOOK_TYPES, type WebhookSchedule, type WebhookType } from '../../core/webhooks/webhook.js'
+import { WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../core/webhooks/types.js'
+import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 
 export const SCHEDULES: readonly WebhookSchedule[] = ['standard', 'extended']
 
 const url =
   'https URL to post to, at most 2048 characters; on a server for this machine only, http to it as well'
 const secretText = 'visible ASCII, 1 to 256 characters'
+const WITHOUT_LINES = WEBHOOK_TYPES.filter((type) => WEBHOOKS[type].noLines)
 const Entry = Type.Unsafe<string | Record<string, unknown>>({
   anyOf: [
     { type: 'string', description: `A webhook without settings of its own: its ${url}` },
@@ -21,8 +23,7 @@ const Entry = Type.Unsafe<string | Record<string, unknown>>({
         sendblue_numbers: {
           type: 'array',
           items: { type: 'string' },
-          description:
-            'Only what happens on these lines, E.164; not for contact_created. Leave it out for all lines.',
+          description: `Only what happens on these lines, E.164; not for ${WITHOUT_LINES.join(', ')}. Leave it out for all lines.`,
         },
         retry_schedule: {
           type: 'string',
@@ -35,22 +36,11 @@ const Entry = Type.Unsafe<string | Record<string, unknown>>({
   ],
 })
 
-const DESCRIPTIONS: Record<WebhookType, string> = {
-  receive: 'An inbound message has come',
-  outbound: 'An outbound message has a new status',
-  typing_indicator: 'A contact begins or stops typing',
-  call_log: 'An outbound call was placed',
-  inbound_call: 'An inbound call has ended',
-  line_blocked: 'A line was blocked',
-  line_assigned: 'A line was assigned',
-  contact_profile: 'A Name and Photo update was completed, or failed',
-  contact_created: 'A contact was made',
-}
 const lists = Object.fromEntries(
   WEBHOOK_TYPES.map((type) => [
     type,
     Type.Optional(
-      Type.Array(Entry, { description: `${DESCRIPTIONS[type]}: where to tell; at most ${MAX_ENTRIES}` }),
+      Type.Array(Entry, { description: `${WEBHOOKS[type].label}: where to tell; at most ${MAX_ENTRIES}` }),
     ),
   ]),
 )

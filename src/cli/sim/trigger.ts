@@ -1,4 +1,5 @@
 import { toE164 } from '../../core/phone-number.js'
+import { webhookTypeOf } from '../../core/webhooks/types.js'
 import { ACCOUNT_OPTIONS, ApiError, type Call, withAccount, withClient } from '../client.js'
 import { type Args, type Command, onePositional, StillWaiting, text, UsageError } from '../command.js'
 import { printRecord, printTable } from '../output.js'
@@ -61,10 +62,10 @@ export const trigger: Command = {
 }
 
 function list(args: Args): void {
-  const rows = TRIGGERS.map(({ name, event, webhook, summary }) => ({
+  const rows = TRIGGERS.map(({ name, event, summary }) => ({
     event: name,
     type: event,
-    webhook,
+    webhook: webhookTypeOf(event) ?? null,
     summary,
   }))
   printTable(rows, ['event', 'webhook', 'summary'], args.json)
@@ -87,7 +88,14 @@ async function fire(args: Args, trigger: Trigger, call: Call, admin: Call): Prom
     const isIt = await trigger.cause(scene)
     const { sequence, envelope } = await told(args, after, trigger.event, isIt)
     const { id, type, occurred_at, data } = envelope
-    const facts = { triggered: trigger.name, webhook: trigger.webhook, sequence, id, type, occurred_at }
+    const facts = {
+      triggered: trigger.name,
+      webhook: webhookTypeOf(trigger.event) ?? null,
+      sequence,
+      id,
+      type,
+      occurred_at,
+    }
     printRecord(args.json ? { ...facts, data } : { ...facts, about: aboutOf(data) }, args.json)
   } finally {
     for (const work of undo.reverse()) await work()

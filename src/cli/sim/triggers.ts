@@ -1,16 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { WebhookType } from '../../core/webhooks/webhook.js'
+import type { EventType } from '../../core/events/event.js'
 import { ApiError, type Call } from '../client.js'
 
 /** What `trigger` can make happen, each by its real cause in the simulated world. */
 export interface Trigger {
   name: string
   summary: string
-  /** The type of webhook that tells it; null: only the event stream does. */
-  webhook: WebhookType | null
-  /** The event as the log calls it. */
-  event: string
+  /** The event that it leads to. */
+  event: EventType
   cause(scene: Scene): Promise<Told>
 }
 
@@ -23,7 +21,7 @@ export interface Scene {
   phone(kind: PhoneKind): Promise<string>
   text: string
   /** Waits for something that has to happen on the way. */
-  until(event: string, isIt: Told): Promise<void>
+  until(event: EventType, isIt: Told): Promise<void>
   /** What is put back after the event was told. */
   later(undo: () => Promise<unknown>): void
 }
@@ -101,21 +99,18 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'message.received',
     summary: 'a phone writes to the line',
-    webhook: 'receive',
     event: 'message.received',
     cause: (scene) => receive(scene),
   },
   {
     name: 'message.received.media',
     summary: 'a phone sends a picture',
-    webhook: 'receive',
     event: 'message.received',
     cause: (scene) => receive(scene, { media: { name: 'picture.png', base64: PIXEL } }),
   },
   {
     name: 'message.received.reply',
     summary: 'a phone answers a message of the line in its thread',
-    webhook: 'receive',
     event: 'message.received',
     async cause(scene) {
       const { id, handle } = await arrived(scene)
@@ -126,7 +121,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'message.received.location',
     summary: 'a phone shares its place with the line',
-    webhook: 'receive',
     event: 'message.received',
     async cause({ call, line, phone, later }) {
       const from = await phone('able')
@@ -141,7 +135,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'message.reaction',
     summary: 'a phone loves a message of the line',
-    webhook: null,
     event: 'message.reaction',
     async cause(scene) {
       const { phone, id, handle } = await arrived(scene)
@@ -154,28 +147,24 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'message.delivered',
     summary: 'a message arrives',
-    webhook: 'outbound',
     event: 'message.updated',
     cause: async (scene) => has((await send(scene, 'able'))[0], 'DELIVERED'),
   },
   {
     name: 'message.downgraded',
     summary: 'a message goes out as SMS, because the phone has no iMessage',
-    webhook: 'outbound',
     event: 'message.updated',
     cause: async (scene) => has((await send(scene, 'plain'))[0], 'SENT', 'DELIVERED'),
   },
   {
     name: 'message.failed',
     summary: 'a message is refused',
-    webhook: 'outbound',
     event: 'message.updated',
     cause: async (scene) => has((await send(scene, 'refusing'))[0], 'ERROR'),
   },
   {
     name: 'message.read',
     summary: 'a phone reads a message of the line',
-    webhook: null,
     event: 'message.read',
     async cause(scene) {
       const { phone, handle } = await arrived(scene)
@@ -186,7 +175,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'typing',
     summary: 'somebody begins to type, and stops',
-    webhook: 'typing_indicator',
     event: 'typing.changed',
     async cause({ call, line, phone, later }) {
       const from = await phone('able')
@@ -200,7 +188,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'call.inbound',
     summary: 'a phone calls the line, is answered and hangs up',
-    webhook: 'inbound_call',
     event: 'call.inbound',
     async cause({ call, line, phone, later }) {
       const caller = await phone('able')
@@ -221,7 +208,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'call.outbound',
     summary: 'the line calls a phone, which answers and hangs up',
-    webhook: 'call_log',
     event: 'call.outbound',
     async cause({ call, line, phone }) {
       const to = await phone('able')
@@ -234,7 +220,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'contact.created',
     summary: 'a contact is made (and removed again)',
-    webhook: 'contact_created',
     event: 'contact.created',
     async cause({ call, later }) {
       const number = nobody()
@@ -246,7 +231,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'contact_profile.completed',
     summary: 'the line gets a name (and loses it again, if it had none)',
-    webhook: 'contact_profile',
     event: 'contact_profile.completed',
     async cause({ call, line, later }) {
       const path = '/api/v2/contact-sharing'
@@ -262,7 +246,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'line.assigned',
     summary: 'the account gets a line (which goes again); needs an admin key',
-    webhook: 'line_assigned',
     event: 'line.assigned',
     async cause(scene) {
       const { number } = await scratchLine(scene)
@@ -272,7 +255,6 @@ export const TRIGGERS: readonly Trigger[] = [
   {
     name: 'line.blocked',
     summary: 'a line made for this is blocked (and goes again); needs an admin key',
-    webhook: 'line_blocked',
     event: 'line.blocked',
     async cause(scene) {
       const { id, number } = await scratchLine(scene)

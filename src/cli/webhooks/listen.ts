@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { parseUrl } from '../../base/parse-url.js'
-import { WEBHOOK_TYPES } from '../../core/webhooks/webhook.js'
+import { WEBHOOK_TYPES } from '../../core/webhooks/types.js'
 import { ACCOUNT_OPTIONS, ApiError, serverOf } from '../client.js'
 import { type Args, type Command, needed, noPositionals, text, UsageError } from '../command.js'
 import { note, printLine } from '../output.js'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { WEBHOOK_TYPES } from '../../core/webhooks/webhook.js'
+import { WEBHOOK_TYPES } from '../../core/webhooks/types.js'
 import { ACCOUNT_OPTIONS, ApiError, type Call, withAccount } from '../client.js'
 import { type Args, type Command, noPositionals, text, UsageError } from '../command.js'
 import { printRecord, printTable } from '../output.js'

@@ -1,4 +1,5 @@
-import type { WebhookSchedule, WebhookType } from './webhook.js'
+import type { WebhookType } from './types.js'
+import type { WebhookSchedule } from './webhook.js'
 
 /** One entry of an account's lists, as somebody gave it. */
 export interface WebhookEntry {

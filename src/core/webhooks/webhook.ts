@@ -1,21 +1,7 @@
 import { hash } from 'node:crypto'
-import type { EventType } from '../events/event.js'
+import type { WebhookType } from './types.js'
 
-/** The kinds of events an account can have posted to it. */
-export const WEBHOOK_TYPES = [
-  'receive',
-  'outbound',
-  'typing_indicator',
-  'call_log',
-  'inbound_call',
-  'line_blocked',
-  'line_assigned',
-  'contact_profile',
-  'contact_created',
-] as const
-export type WebhookType = (typeof WEBHOOK_TYPES)[number]
-
-/** Where an account wants events of one kind posted. */
+/** Where an account wants the events of one webhook type posted. */
 export interface WebhookEndpoint {
   id: string
   accountId: string
@@ -53,26 +39,7 @@ export const ERASED_TOPIC = 'webhook-erased'
 /** Announced with the account's id and the lane when something that had ended is to be posted again. */
 export const REPLAY_TOPIC = 'webhook-replay'
 
-const TYPE_OF: Partial<Record<EventType, WebhookType>> = {
-  'message.received': 'receive',
-  'message.created': 'outbound',
-  'message.updated': 'outbound',
-  'typing.changed': 'typing_indicator',
-  'call.outbound': 'call_log',
-  'call.inbound': 'inbound_call',
-  'line.blocked': 'line_blocked',
-  'line.assigned': 'line_assigned',
-  'contact_profile.completed': 'contact_profile',
-  'contact_profile.failed': 'contact_profile',
-  'contact.created': 'contact_created',
-}
-
-/** The kind of webhook an event is posted as; most of the log is not. */
-export function webhookTypeOf(event: EventType): WebhookType | undefined {
-  return TYPE_OF[event]
-}
-
-/** The name of an event to its receivers: the same at every try and at every endpoint. */
+/** The id of an event to its receivers: the same in every attempt and at every endpoint. */
 export function webhookIdOf(event: { accountId: string; seq: number }): string {
   return `evt_${event.accountId}_${event.seq}`
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { VERSION } from '../../base/version.js'
 import { SECRET_HEADER, webhookHeaders } from '../../core/webhooks/headers.js'
 import { judge, type PostOutcome, parseRetryAfter } from '../../core/webhooks/judge.js'
+import { WEBHOOKS } from '../../core/webhooks/types.js'
 import { type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
 import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../../storage/webhooks/deliveries.js'
 import { createBatch } from '../batch.js'
@@ -145,10 +146,9 @@ function judged(
     case 'failed':
       return { after: ended(tried, 'failed', outcome.status, reason, now), gone: false }
     case 'gone':
-      // These must be unsubscribed through the API: an answer of a receiver does not do it.
       return {
         after: ended(tried, 'failed', outcome.status, reason, now),
-        gone: delivery.type !== 'contact_profile',
+        gone: endpoint !== null && !WEBHOOKS[endpoint.type].keptWhenGone,
       }
   }
 }

@@ -3,12 +3,8 @@ import type { Event } from '../../core/events/event.js'
 import { isAboutMessage } from '../../core/events/message-events.js'
 import type { Group } from '../../core/groups/group.js'
 import type { Message } from '../../core/messages/message.js'
-import {
-  callbackLane,
-  type WebhookEndpoint,
-  type WebhookType,
-  webhookTypeOf,
-} from '../../core/webhooks/webhook.js'
+import { isPosted, type PostedEvent, type WebhookType, webhookTypeOf } from '../../core/webhooks/types.js'
+import { callbackLane, type WebhookEndpoint } from '../../core/webhooks/webhook.js'
 import { listEvents } from '../../storage/events/events.js'
 import { listDeleted } from '../../storage/messages/messages.js'
 import type { NewMessage } from '../../storage/messages/rows.js'
@@ -18,21 +14,21 @@ import type { Ctx } from '../ctx.js'
 import { findSubjects } from '../events/subjects.js'
 import { currentEndpointsOf } from './webhooks.js'
 
-/** An event with what it is about. */
-export interface Told {
-  event: Event
+/** An event with the things it is about, from which the body of its posts is made. */
+export interface WebhookSource {
+  event: PostedEvent
   account: Account
   message?: Omit<Message, 'id'>
   group?: Group
 }
 
-/** An event as its receivers get it, and the line it happened on. Nothing when there is nothing left to tell. */
-export type RenderWebhook = (told: Told) => { body: object; lineNumber: string | null } | undefined
+/** The body of an event's posts, and the line it happened on. Undefined when its message is gone. */
+export type RenderWebhook = (source: WebhookSource) => { body: object; lineNumber: string | null } | undefined
 
 /** Events taken at once: enough to be cheap, few enough to be quick. */
 const EVENTS_AT_ONCE = 1000
 
-export interface Fanned {
+export interface FanOut {
   feed: WebhookFeed
   deliveries: NewDelivery[]
   more: boolean
@@ -47,7 +43,7 @@ export async function fanOut(
   ctx: Ctx,
   feed: WebhookFeed,
   render: RenderWebhook,
-): Promise<Fanned | undefined> {
+): Promise<FanOut | undefined> {
   const { accountId } = feed
   const events = await listEvents(ctx.db, accountId, feed.seq, EVENTS_AT_ONCE)
   const last = events.at(-1)
@@ -83,23 +79,24 @@ async function deliveriesOf(
   for (const endpoint of await currentEndpointsOf(ctx, account.id)) {
     endpoints.set(endpoint.type, [...(endpoints.get(endpoint.type) ?? []), endpoint])
   }
-  const told = await withSubjects(
+  const sources = await withSubjects(
     ctx,
     account,
-    events.filter(({ type }) => {
-      const kind = webhookTypeOf(type)
-      return kind === 'outbound' || (kind !== undefined && endpoints.has(kind))
+    events.filter(isPosted).filter(({ type }) => {
+      const posted = webhookTypeOf(type)
+      // A sent message may have a status callback of its own.
+      return posted === 'outbound' || endpoints.has(posted)
     }),
     remembered(ctx, events),
   )
   const now = ctx.clock.now()
   const lanes = new Map<string, string>()
-  return told.flatMap((one): NewDelivery[] => {
-    const { event, message } = one
-    const type = webhookTypeOf(event.type)!
+  return sources.flatMap((source): NewDelivery[] => {
+    const { event, message } = source
+    const type = webhookTypeOf(event.type)
     const callback = type === 'outbound' ? message?.statusCallback : null
     const listeners = endpoints.get(type) ?? []
-    const rendered = callback || listeners.length > 0 ? render(one) : undefined
+    const rendered = callback || listeners.length > 0 ? render(source) : undefined
     if (!rendered) return []
     const { lineNumber } = rendered
     const body = JSON.stringify(rendered.body)
@@ -134,13 +131,12 @@ function remembered(ctx: Ctx, events: readonly Event[]): Map<string, NewMessage>
   return known
 }
 
-/** Events with what they are about, as the renderer wants them. */
 export async function withSubjects(
   ctx: Ctx,
   account: Account,
-  events: readonly Event[],
+  events: readonly PostedEvent[],
   known: ReadonlyMap<string, NewMessage> = new Map(),
-): Promise<Told[]> {
+): Promise<WebhookSource[]> {
   const { messages, groups } = await findSubjects(
     ctx.db,
     events.filter(({ subject }) => !known.has(subject)),

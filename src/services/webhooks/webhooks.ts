@@ -9,7 +9,8 @@ import {
   type WebhookEntry,
   type WebhookSettings,
 } from '../../core/webhooks/config.js'
-import type { WebhookEndpoint, WebhookType } from '../../core/webhooks/webhook.js'
+import type { WebhookType } from '../../core/webhooks/types.js'
+import type { WebhookEndpoint } from '../../core/webhooks/webhook.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { listLinesOf } from '../../storage/lines/lines.js'

@@ -1,4 +1,5 @@
-import { WEBHOOKS_TOPIC, type WebhookSchedule, type WebhookType } from '../../core/webhooks/webhook.js'
+import type { WebhookType } from '../../core/webhooks/types.js'
+import { WEBHOOKS_TOPIC, type WebhookSchedule } from '../../core/webhooks/webhook.js'
 import type { Row, Sql } from '../engine/db.js'
 
 /** A webhook as its row has it. */

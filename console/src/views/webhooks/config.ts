@@ -1,22 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
+import { WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../../../src/core/webhooks/types'
 import { api } from '../../api/client'
 
-export const TYPES = [
-  { value: 'receive', label: 'A message came in' },
-  { value: 'outbound', label: 'A sent message has a new status' },
-  { value: 'typing_indicator', label: 'Somebody types' },
-  { value: 'inbound_call', label: 'An inbound call ended' },
-  { value: 'call_log', label: 'An outbound call was placed' },
-  { value: 'contact_created', label: 'A contact was made' },
-  { value: 'contact_profile', label: 'A name and photo update ended' },
-  { value: 'line_assigned', label: 'A line was assigned' },
-  { value: 'line_blocked', label: 'A line was blocked' },
-] as const
+export const TYPES = WEBHOOK_TYPES.map((value) => ({ value, label: WEBHOOKS[value].label }))
 
-export const typeLabel = (type: string) => TYPES.find((one) => one.value === type)?.label ?? type
+export const typeLabel = (type: WebhookType) => WEBHOOKS[type].label
+export const mayHaveLines = (type: WebhookType) => WEBHOOKS[type].noLines === undefined
 
 export interface Hook {
-  type: string
+  type: WebhookType
   url: string
   secret: string | null
   numbers: string[] | null
@@ -33,12 +25,12 @@ export function useHooks() {
     queryKey: ['webhooks'],
     queryFn: async () => {
       const { webhooks } = await api.get<{ webhooks: Config }>('/api/account/webhooks')
-      return TYPES.flatMap(({ value }) => hooksIn(value, webhooks[value]))
+      return WEBHOOK_TYPES.flatMap((type) => hooksIn(type, webhooks[type]))
     },
   })
 }
 
-function hooksIn(type: string, entries: unknown): Hook[] {
+function hooksIn(type: WebhookType, entries: unknown): Hook[] {
   if (!Array.isArray(entries)) return []
   return entries.map((entry: string | Config) => {
     const given = typeof entry === 'string' ? { url: entry } : entry

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button'
 import { Dialog } from '../../ui/dialog'
 import { Field, Input, Select } from '../../ui/field'
 import { Toggle } from '../../ui/toggle'
-import { type Hook, type HookInput, newSecret, removeHook, saveHook, TYPES } from './config'
+import { type Hook, type HookInput, mayHaveLines, newSecret, removeHook, saveHook, TYPES } from './config'
 
 const SCHEDULES = [
   { value: 'standard', label: '3 more times within minutes' },
@@ -43,7 +43,7 @@ export function HookForm({ before, onClose }: { before: Hook | undefined; onClos
           <Select
             options={TYPES}
             value={hook.type}
-            onChange={(event) => change({ type: event.target.value })}
+            onChange={(event) => change({ type: event.target.value as HookInput['type'] })}
           />
         </Field>
         <Field label="URL" hint="https; on this machine http to it as well">
@@ -81,7 +81,7 @@ export function HookForm({ before, onClose }: { before: Hook | undefined; onClos
             onChange={(event) => change({ schedule: event.target.value as HookInput['schedule'] })}
           />
         </Field>
-        {hook.type !== 'contact_created' && lines.length > 1 && (
+        {mayHaveLines(hook.type) && lines.length > 1 && (
           <fieldset className="choices">
             <legend className="field-label">Only these lines (none: all)</legend>
             {lines.map(({ number }) => (
