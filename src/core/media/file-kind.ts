@@ -1,4 +1,4 @@
-/** What a file is, as its first bytes tell; a name or a declared type may say anything. */
+/** The kind of a file. Its first bytes decide: a name or a declared type may say anything. */
 export interface FileKind {
   extension: string
   type: string
@@ -7,16 +7,7 @@ export interface FileKind {
 /** Enough of a file's beginning for every rule here. */
 export const SNIFF_BYTES = 4096
 
-export type ImageType =
-  | 'image/jpeg'
-  | 'image/png'
-  | 'image/gif'
-  | 'image/webp'
-  | 'image/heic'
-  | 'image/heif'
-  | 'image/avif'
-
-const IMAGES = new Set<string>([
+const IMAGE_TYPES = [
   'image/jpeg',
   'image/png',
   'image/gif',
@@ -24,9 +15,10 @@ const IMAGES = new Set<string>([
   'image/heic',
   'image/heif',
   'image/avif',
-] satisfies ImageType[])
+] as const
+export type ImageType = (typeof IMAGE_TYPES)[number]
 
-/** `at` is where the bytes stand; `inside` looks closer at a container that holds several kinds. */
+/** `at` is the offset of the bytes; `inside` reads the kind from a container format. */
 interface Signature {
   at: number
   bytes: string
@@ -63,7 +55,7 @@ const RIFF: Record<string, string> = { WEBP: 'webp', WAVE: 'wav', 'AVI ': 'avi' 
 const HEIC = ['heic', 'heix', 'hevc', 'hevx', 'heim', 'heis']
 const HEIF = ['mif1', 'msf1', 'heif']
 
-/** The family of MP4: one frame for photos, sound and film, told apart by its brands. */
+/** MP4 and its relatives share one container for photos, sound and film; the brands tell them apart. */
 function baseMedia(start: string): string | undefined {
   const size = (start.charCodeAt(2) << 8) | start.charCodeAt(3) || 12
   const brands = [start.slice(8, 12), ...(start.slice(16, Math.min(size, 256)).match(/.{4}/gs) ?? [])]
@@ -80,7 +72,7 @@ function baseMedia(start: string): string | undefined {
   return 'mp4'
 }
 
-/** What the first bytes say, or undefined when they say nothing. */
+/** The kind that the first bytes show, or undefined when they match no signature. */
 export function sniff(bytes: Uint8Array): FileKind | undefined {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SNIFF_BYTES)).toString(
     'latin1',
@@ -95,13 +87,13 @@ export function sniff(bytes: Uint8Array): FileKind | undefined {
   return undefined
 }
 
-/** The type of an image that we take as one, by its first bytes. SVG is text that may hold scripts: never. */
+/** The type of an image by its first bytes. SVG is refused: it may hold scripts. */
 export function imageType(bytes: Uint8Array): ImageType | undefined {
   const type = sniff(bytes)?.type
-  return type && IMAGES.has(type) ? (type as ImageType) : undefined
+  return IMAGE_TYPES.find((one) => one === type)
 }
 
-/** Types by extension. What is not here is served as bytes without a meaning. */
+/** Types by extension. Every other file is served as application/octet-stream, so that no browser runs it. */
 const TYPES: Readonly<Record<string, string>> = {
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',
@@ -147,7 +139,7 @@ const TYPES: Readonly<Record<string, string>> = {
   pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 }
 
-/** Other names that the same types go by. */
+/** Extensions by type, aliases of types included. */
 const DECLARED: ReadonlyMap<string, string> = new Map([
   ...Object.entries(TYPES)
     .reverse()
@@ -167,14 +159,14 @@ const DECLARED: ReadonlyMap<string, string> = new Map([
   ['video/avi', 'avi'],
 ])
 
-/** Said of anything when nobody knows: the name of the file is better evidence. */
+/** Types that senders declare by default: the name of the file is better evidence. */
 const VAGUE = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain'])
 
 export function kindOf(extension: string): FileKind {
   return { extension, type: TYPES[extension] ?? 'application/octet-stream' }
 }
 
-/** What to call a file: by its bytes, then by its declared type, then by its name. */
+/** The kind of a file by its bytes, then by its declared type, then by its name. */
 export function classify(start: Uint8Array, declared: string, fileName: string): FileKind {
   const seen = sniff(start)
   if (seen) return seen
@@ -185,7 +177,7 @@ export function classify(start: Uint8Array, declared: string, fileName: string):
   return kindOf(named ?? said ?? 'bin')
 }
 
-/** Whether a browser may show it in place: pictures, sound and film, and nothing that could hold a script. */
+/** Whether a browser may show the file inline: pictures, sound and film, nothing that could hold a script. */
 export function isShown(type: string): boolean {
   return /^(image|audio|video)\//.test(type)
 }

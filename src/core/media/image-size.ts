@@ -5,7 +5,7 @@ export interface ImageSize {
   height: number
 }
 
-/** An image's size as its header says, without decoding it; undefined when the header is broken. */
+/** The size in an image's header, without decoding the image; undefined when the header is damaged. */
 export function imageSize(bytes: Uint8Array, type: ImageType): ImageSize | undefined {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   try {
@@ -32,7 +32,7 @@ const READERS: Record<ImageType, Reader> = {
   'image/avif': baseMedia,
 }
 
-/** Goes from segment to segment to the one that starts a frame. */
+/** Walks the segments to the first one that starts a frame. */
 function jpeg(data: Buffer): ImageSize | undefined {
   for (let at = 2; ; ) {
     if (data.readUInt8(at) !== 0xff) return undefined
@@ -64,7 +64,7 @@ function webp(data: Buffer): ImageSize | undefined {
   }
 }
 
-/** A photo may consist of tiles, each with a size of its own: the largest is the whole. */
+/** A photo may consist of tiles, each with a size of its own: the largest size is the whole photo's. */
 function baseMedia(data: Buffer): ImageSize | undefined {
   let largest: ImageSize | undefined
   for (
