@@ -13,7 +13,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     const pidFile = join(directory, 'pids')
     const run = spawn(
       process.execPath,
-      ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/support/interrupted.config.ts'],
+      ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/support/interrupted/config.ts'],
       {
         env: { ...process.env, STARTED_PIDS: pidFile, TRUNKLINE_TEST_FOLDER: directory },
         stdio: 'ignore',

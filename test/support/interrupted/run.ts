@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { it } from 'vitest'
-import { spawnServer } from './server.js'
-import { launchBrowser } from './web/browser.js'
+import { spawnServer } from '../server.js'
+import { launchBrowser } from '../web/browser.js'
 
 it('starts what a run starts, and never ends', async () => {
   const server = await spawnServer()
