@@ -171,6 +171,105 @@ describe('the check of imports', () => {
   })
 })
 
+/** Files that import each other in a circle, types included: each group is one knot. */
+function circles(sources: readonly Source[]): string[][] {
+  const imports = new Map(sources.map((source) => [source.path, importsOf(source)]))
+  /** Everything that a file leads to, itself only by way of others. */
+  const reach = (from: string) => {
+    const reached = new Set<string>()
+    const open = [from]
+    for (let path = open.pop(); path !== undefined; path = open.pop())
+      for (const to of imports.get(path) ?? []) {
+        if (reached.has(to)) continue
+        reached.add(to)
+        open.push(to)
+      }
+    return reached
+  }
+  const reached = new Map([...imports.keys()].map((path) => [path, reach(path)]))
+  const knots = [...reached]
+    .filter(([path, to]) => to.has(path))
+    .map(([path, to]) => [...to].filter((other) => reached.get(other)?.has(path)).sort())
+  return [...new Map(knots.map((knot) => [knot.join(), knot])).values()]
+}
+
+describe('circles', () => {
+  it('exist nowhere', () => {
+    expect(circles(sources).filter((knot) => !knot.includes('services/ctx.ts'))).toEqual([])
+  })
+
+  it('are found by the check, types included', () => {
+    const file = (path: string, ...names: string[]): Source => ({
+      path,
+      text: names.map((name) => `import type { X } from './${name}.js'`).join('\n'),
+    })
+    const knotted = [
+      file('a.ts', 'b'),
+      file('b.ts', 'c', 'e'),
+      file('c.ts', 'a', 'd'),
+      file('d.ts'),
+      file('e.ts', 'f'),
+      file('f.ts', 'e'),
+      file('g.ts', 'g', 'a'),
+    ]
+    expect(circles(knotted)).toEqual([['a.ts', 'b.ts', 'c.ts'], ['e.ts', 'f.ts'], ['g.ts']])
+    expect(circles([file('a.ts', 'b', 'c'), file('b.ts', 'c'), file('c.ts')])).toEqual([])
+  })
+})
+
+describe('core', () => {
+  const EFFECTS =
+    /\b(setTimeout|setInterval|setImmediate|queueMicrotask|Date\.now|Math\.random|performance\.|process\.|console\.)|\bnew Date\(\)|\bDate\(\)/
+  /** Node modules without I/O. `node:vm` is there to stop a regular expression that takes too long. */
+  const PURE = ['node:crypto', 'node:vm', 'node:zlib']
+
+  const effects = (source: Source) => [
+    ...(source.text.match(EFFECTS) ?? []).slice(0, 1),
+    ...ts
+      .preProcessFile(source.text, true, true)
+      .importedFiles.map(({ fileName }) => fileName)
+      .filter((name) => name.startsWith('node:') && !PURE.includes(name)),
+  ]
+
+  it('has no clock, no timer and no I/O', () => {
+    const inCore = sources.filter(({ path }) => path.startsWith('core/'))
+    expect(inCore.length).toBeGreaterThan(50)
+    expect(inCore.flatMap((source) => effects(source).map((what) => `${source.path}: ${what}`))).toEqual([])
+  })
+
+  it.each([
+    'setTimeout(go, 5)',
+    'const at = Date.now()',
+    'const at = new Date()',
+    'const dice = Math.random()',
+    'const path = process.env.HOME',
+    'const at = performance.now()',
+    "import { readFileSync } from 'node:fs'",
+    "import { setTimeout as wait } from 'node:timers/promises'",
+  ])('is watched for %j', (text) => {
+    expect(effects({ path: 'core/x.ts', text })).not.toEqual([])
+  })
+
+  it.each(['new Date(at).toISOString()', 'Date.parse(text)', "import { hash } from 'node:crypto'"])(
+    'may use %j',
+    (text) => {
+      expect(effects({ path: 'core/x.ts', text })).toEqual([])
+    },
+  )
+})
+
+it('has no folder of more than 22 files', () => {
+  const sizes = new Map<string, number>()
+  for (const root of ['src', 'test', 'console/src'])
+    for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+      const folder = entry.parentPath.replaceAll('\\', '/')
+      if (entry.isFile()) sizes.set(folder, (sizes.get(folder) ?? 0) + 1)
+    }
+  expect(sizes.size).toBeGreaterThan(50)
+  const full = [...sizes].filter(([folder, size]) => size > 22 && folder !== 'src/storage/migrations')
+  expect(full).toEqual([])
+})
+
 it('has no file with two subjects: none is longer than 300 lines', () => {
   const long = sources.filter(({ text }) => text.trimEnd().split('\n').length > 300).map(({ path }) => path)
   expect(long).toEqual([])
