@@ -5,28 +5,28 @@ import type { Evidence, SendResult } from '../core/messages/outcome.js'
 import type { DriverHost, ProbeHost } from './host.js'
 
 /**
- * What Trunkline asks of a carrier. A driver knows one carrier and nothing else of the program: it gets a line's
- * settings and a host, and hands back a connection. The presence of an optional method is the ability.
+ * A driver connects Trunkline to one carrier. It gets a line's settings and a host, and returns a connection; it
+ * uses nothing else of the program. A connection supports an optional action by having the method for it.
  */
 export interface Driver {
-  /** What a line names it by: small letters, digits and hyphens. */
+  /** The value of a line's `driver` setting: lower-case letters, digits and hyphens. */
   kind: string
-  /** The carrier, in words for people. */
+  /** Name of the carrier, shown to users. */
   title: string
   /**
-   * Validates a line's settings and draws their form. A property with `secret: true` is kept sealed and never shown
-   * again.
+   * Validates a line's settings; the CLI and the console build their forms from it. A property with `secret: true`
+   * is stored sealed and never returned.
    */
   config: ConfigSchema
-  /** May not depend on secrets. */
+  /** Reads `config` without its secrets. */
   capabilities(config: Record<string, unknown>): Capabilities
-  /** A line's settings where nobody gave any, when others than usual suit this carrier. */
+  /** Defaults for line settings, where this carrier needs other values than the server's. */
   defaults?: Partial<Pick<Line, 'pace' | 'settleMs'>>
-  /** How long a send may take, when the carrier needs longer than the server is set to wait. */
+  /** Time limit of a send in milliseconds, if this carrier needs more than the server's own limit. */
   sendTimeoutMs?: number
-  /** Starts to connect and answers at once: how that goes is a state. */
+  /** Returns at once and connects in the background; the driver reports progress through `host.state`. */
   connect(line: Line, host: DriverHost): Promise<Connection>
-  /** Tries settings out without sending anything, and says what it found. */
+  /** Checks settings without sending a message. */
   probe?(settings: Pick<Line, 'number' | 'config'>, host: ProbeHost): Promise<Finding[]>
 }
 
@@ -38,36 +38,36 @@ export interface ConfigSchema {
   additionalProperties?: boolean | object
 }
 
-/** One thing that was tried, in words for whoever sets the line up. */
+/** Result of one check, worded for the person who sets up the line. */
 export interface Finding {
   ok: boolean
   what: string
-  /** What to do about it. */
+  /** How to fix a failed check. */
   advice?: string
 }
 
 export interface Connection extends Partial<LineActions> {
   /**
-   * Puts one message on the wire. Never throws for trouble of the carrier: it says what is known of the outcome.
-   * A throw, or no answer within `timeoutMs` of the host, counts as unknown.
+   * Sends one message. Carrier trouble is a result, not an exception: the result says what is known about the
+   * outcome. An exception, or no result within the send's time limit, counts as `unknown`.
    */
   send(message: Outbound): Promise<SendResult>
-  /** No sends follow; what is under way may finish. */
+  /** No send starts after this call; sends in progress may finish. */
   close(): Promise<void>
-  /** Asks the carrier what became of an attempt. */
+  /** Asks the carrier for the outcome of an attempt. */
   lookup?(attempt: AttemptRef): Promise<Evidence>
 }
 
 /**
- * What a line can be asked to do at once, beside sending. Every argument and every answer is plain JSON: the
- * asking may happen in another process than the one that drives the line. Doing one twice must do no harm.
- * The carrier's no is a LineFault.
+ * Actions of a line besides sending. Arguments and results are plain JSON, because the request may come from
+ * another process than the one that holds the line. Repeating an action must be harmless. A carrier's refusal is a
+ * LineFault.
  */
 export interface LineActions {
-  /** The services the carrier can reach this number (or e-mail address) by, when it knows before sending. */
+  /** Services that reach this number or e-mail address, for carriers that know before sending. */
   availability(number: string): Promise<readonly Service[]>
   setTyping(ask: { to: string; typing: boolean; maxDurationMs: number }): Promise<void>
-  /** Everything this person sent is read, and they are told. */
+  /** Marks everything from this sender as read and sends them the read receipt. */
   markRead(ask: { to: string }): Promise<void>
   react(ask: {
     to: string
@@ -79,46 +79,52 @@ export interface LineActions {
     reaction: string
     remove: boolean
   }): Promise<void>
-  /** Makes the chat before anything is said in it. A driver whose carrier cannot leaves it to the first message. */
+  /**
+   * Creates the chat before its first message. A driver whose carrier cannot do that creates the chat with the
+   * first message.
+   */
   createGroup(ask: { group: Group }): Promise<void>
   modifyGroup(ask: { group: Group; change: 'add' | 'remove'; number: string }): Promise<void>
   renameGroup(ask: { group: Group; name: string | null }): Promise<void>
   setGroupPhoto(ask: { group: Group; photoUrl: string | null }): Promise<void>
-  /** Places that people share with this line; of one person, or all. */
+  /** Locations shared with this line; `number: null` lists all of them. */
   locations(ask: { number: string | null }): Promise<LocationShare[]>
-  /** Name and photo that the line shows to others. */
+  /** Name and photo that recipients see for this line. */
   profile(ask: Record<string, never>): Promise<Profile>
   setProfile(ask: ProfileChange): Promise<Profile>
   shareProfile(ask: { to: string }): Promise<void>
-  /** The carrier called us at the host's `callbackUrl`. Whoever called knows the address, which nobody can guess. */
+  /**
+   * The carrier called the host's `callbackUrl`. The URL holds an unguessable secret, so only the carrier can call
+   * it.
+   */
   callback(request: CallbackRequest): Promise<CallbackReply>
 }
 
 export interface CallbackRequest {
   method: string
-  /** What follows the address we gave out, with the query. */
+  /** The part after the callback URL, with the query string. */
   path: string
   headers: Record<string, string>
-  /** As it came, in base64. */
+  /** Raw body in base64. */
   body: string
 }
 
 export interface CallbackReply {
-  /** Carriers come again after anything but 2xx. */
+  /** Carriers retry after any status other than 2xx. */
   status: number
-  /** A text goes out as it is, everything else as JSON. */
+  /** A string is sent unchanged, any other value as JSON. */
   body?: unknown
-  /** Of a text; default text/plain. */
+  /** Content type of a string body; default text/plain. */
   contentType?: string
 }
 
-/** A group chat as a driver needs to know it. */
+/** A group of ours, for the driver. */
 export interface Group {
-  /** Our id. */
+  /** Trunkline's id. */
   id: string
-  /** The carrier's own id, once it told us. */
+  /** The carrier's id; null until the carrier reports it. */
   chatId: string | null
-  /** Everyone but the line. */
+  /** All members except the line itself. */
   members: readonly string[]
   name: string | null
 }
@@ -135,7 +141,7 @@ export interface LocationShare {
     locationType: 'shallow' | 'live' | 'legacy' | 'unknown'
     at: number
     expiresAt: number | null
-    /** Why this is an old fix, when a fresh one was asked for and could not be had. */
+    /** Why the location is old, if the carrier could not provide a fresh one. */
     refreshError: string | null
   } | null
 }
@@ -149,18 +155,18 @@ export interface Profile {
   hasPhoto: boolean
 }
 
-/** Absent: stays as it is. Empty or null: is taken away. */
+/** An absent field stays unchanged; an empty string or null clears it. */
 export interface ProfileChange {
   firstName?: string
   lastName?: string
   displayName?: string
   photoUrl?: string | null
-  /** Take the whole profile away. */
+  /** Removes the whole profile. */
   remove?: true
 }
 
 export interface Outbound {
-  /** Our random name of this attempt: whatever the carrier can carry back to us. */
+  /** Random id of this attempt. A driver passes it to the carrier if the carrier can return it with receipts. */
   ref: string
   handle: string
   to: string
@@ -170,15 +176,15 @@ export interface Outbound {
   sendStyle: SendStyle | ''
   /** The carrier's id of the message this one answers. */
   replyTo: { providerId: string; partIndex: number } | null
-  /** The group it goes to; then `to` is empty. */
+  /** The recipient group; `to` is then empty. */
   group: Group | null
-  /** Carousel, app card or a request to share a location; null for an ordinary message. */
+  /** Carousel, app card or location request; null for an ordinary message. */
   extra: MessageExtra | null
 }
 
 export interface AttemptRef {
   ref: string
-  /** Empty when it went to a group. */
+  /** Empty if the message went to a group. */
   to: string
   group: Group | null
   content: string
@@ -186,6 +192,6 @@ export interface AttemptRef {
   extra: MessageExtra | null
   service: Service
   wireAt: number
-  /** When we gave up waiting for an answer: until then it may have left. */
+  /** When the worker stopped waiting for a result; the message may have left until then. */
   unknownSince: number
 }

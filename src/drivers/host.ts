@@ -2,44 +2,59 @@ import type { LineState } from '../core/lines/line.js'
 import type { OpenSend, Receipt } from '../core/messages/outcome.js'
 import type { GroupNews, Inbound, MediaBytes } from './inbound.js'
 
-/** Everything a driver has of the program. */
+/** Everything of the program that a driver can use. */
 export interface DriverHost extends ProbeHost {
-  /** The inbound door. Resolves once the message is stored; only then may the carrier be thanked. */
+  /**
+   * Accepts an inbound message. Resolves once the message is stored; only then may the driver acknowledge it to the
+   * carrier.
+   */
   receive(message: Inbound): Promise<void>
-  /** The carrier was thanked for a message without an id, given as it was received: an equal one is another one. */
-  thanked(message: Inbound): Promise<void>
-  /** Status news, early, late, doubled or out of order: the host sorts it out. */
+  /**
+   * The driver acknowledged a message that has no id. Takes the object given to `receive`. An equal message that
+   * arrives later is a new message, not a redelivery.
+   */
+  acknowledged(message: Inbound): Promise<void>
+  /** Reports a status. The host handles receipts that are early, late, repeated or out of order. */
   receipt(receipt: Receipt): Promise<void>
-  /** The person has read our message. Telling the same twice does no harm. */
+  /** The recipient read a message of ours. Repeating the report is harmless. */
   read(receipt: { providerId: string; at: number }): Promise<void>
-  /** The person starts or stops typing. Telling the same twice does no harm. */
+  /** A person starts or stops typing. Repeating the report is harmless. */
   typing(news: { from: string; isTyping: boolean }): Promise<void>
-  /** A group chat was made or changed on the other side. Telling the same twice does no harm. */
+  /** A group chat was created or changed at the carrier. Repeating the report is harmless. */
   group(news: GroupNews): Promise<void>
-  /** Somebody's place, or whether they share it, has changed. */
+  /** A shared location changed, or somebody started or stopped sharing. */
   locationsChanged(): void
-  /** Connection trouble is a state, not an exception. */
+  /** Reports the connection's state; connection trouble is a state, not an exception. */
   state(state: LineState, detail?: string): void
-  /** The carrier lets this line send nothing any more. Telling it twice does no harm. */
+  /** The carrier blocked this line from sending. Repeating the report is harmless. */
   blocked(detail: string): void
-  /** How far the driver has read at the carrier, in its own words. Survives restarts, and goes with the line. */
+  /**
+   * The driver's read position at the carrier, in a format of its own. Survives restarts; deleted with the line.
+   */
   cursor: { load(): Promise<string | null>; save(value: string): Promise<void> }
-  /** Opens the media of a message to be sent. */
+  /** Opens the media of an outbound message. */
   media(url: string): Promise<MediaBytes>
   /**
-   * Sends of the last day whose end is not known, newest first: in doubt, or taken by the carrier and not heard of
-   * since. For a driver that starts, to ask about them. With `unread`, also what was delivered and not read.
+   * Sends of the last 24 hours without a final status, newest first: in doubt, or accepted by the carrier without a
+   * later receipt. A driver that starts asks the carrier about them. `unread` adds sends that were delivered but
+   * not read.
    */
   openSends(options?: { unread?: boolean }): Promise<OpenSend[]>
-  /** Which of these carrier's ids belong to sends of this line: they are no answer to another one. */
+  /**
+   * Returns the provider ids that already belong to sends of this line, and so cannot be the outcome of another
+   * attempt.
+   */
   knownSends(providerIds: readonly string[]): Promise<string[]>
-  /** An address at which the carrier reaches this line's `callback`. Empty when nobody outside can reach us. */
+  /** URL at which the carrier reaches this line's `callback`; empty if the server has no public URL. */
   callbackUrl(): string
 }
 
-/** What is there even before a line is. */
+/** The part of the host that exists before a line does. */
 export interface ProbeHost {
-  /** HTTP to a server that whoever administers the line has named, and to nobody else: redirects are answers. */
+  /**
+   * HTTP to the server that the line's administrator configured, and to no other: redirects are returned, not
+   * followed.
+   */
   http(base: string): LineHttp
   clock: DriverClock
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
@@ -47,26 +62,26 @@ export interface ProbeHost {
 
 export interface DriverClock {
   now(): number
-  /** Calls `fn` after that time; the answer cancels it. */
+  /** Calls `fn` after `ms` milliseconds; returns a function that cancels the call. */
   after(ms: number, fn: () => void): () => void
 }
 
 export interface LineHttp {
-  /** Reads the whole answer. Without one it is a NoAnswer (core/no-answer.ts). */
+  /** Reads the whole response. Throws NoAnswer (core/lines/no-answer.ts) if there is none. */
   request(ask: HttpAsk): Promise<HttpAnswer>
-  /** The same, with the body as it comes. */
+  /** Like `request`, but streams the body. */
   open(ask: HttpAsk): Promise<{ status: number; headers: HttpHeaders; body: AsyncIterable<Buffer> }>
 }
 
 export interface HttpAsk {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base, with the query. */
+  /** Path below the base URL, with the query string. */
   path: string
   headers?: Record<string, string>
   body?: string | Buffer | AsyncIterable<Buffer>
-  /** For everything, from the name to the last byte. */
+  /** Covers the whole exchange, from name resolution to the last byte. */
   timeoutMs: number
-  /** More than that is no answer; default 10 MB. */
+  /** A larger body counts as no answer; default 10 MB. */
   maxBytes?: number
 }
 

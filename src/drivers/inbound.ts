@@ -1,56 +1,57 @@
 import type { MessageExtra } from '../core/messages/extra.js'
 import type { Service } from '../core/messages/message.js'
 
-/** A message as the carrier brings it. */
+/** A message from the carrier. */
 export interface Inbound {
   /**
-   * The carrier's id of it, the same whenever it brings the message again. A carrier that has none leaves it out;
-   * then the host must hear of the thanks (`thanked`), because only what was not thanked for comes again.
+   * The carrier's id of the message, stable across redeliveries. A driver whose carrier has no such id omits it and
+   * reports each acknowledgement with `host.acknowledged`, because a carrier redelivers only messages without an
+   * acknowledgement.
    */
   providerId?: string
-  /** Of a message without an id: the connection that brought it, when the driver has more than one in its life. */
+  /** For a message without an id: the connection that delivered it, if the driver reconnects during its life. */
   session?: string
-  /** The carrier may bring one message under two ids: sender, text and time of sending tell that it is the same. */
+  /** The carrier may deliver one message under two ids; sender, text and send time then identify a redelivery. */
   unstableId?: boolean
-  /** Our own name of a send, when the carrier hands it back. */
+  /** `Outbound.ref`, if the carrier returns it. */
   ref?: string
-  /** The carrier says that our side wrote it: it is never an inbound message. */
+  /** The carrier says that this line sent the message, so it is never inbound. */
   fromMe?: boolean
-  /** It may be a copy of something we sent, and the carrier cannot say: our own books decide. */
+  /** The message may be a copy of a send, and the carrier cannot tell; the host compares it with recent sends. */
   mayBeEcho?: boolean
-  /** It only shows a link, which some carriers bring as a message of its own after the text that had it. */
+  /** Only a link preview, which some carriers deliver as a separate message after the text with the link. */
   linkPreview?: boolean
-  /** One of several parts of a long text, counted from 1. They may come in any order. */
+  /** One part of a long text, counted from 1. Parts may arrive in any order. */
   part?: { ref: string; n: number; total: number }
   from: string
   service: Service
   content: string
   mediaUrl?: string
-  /** Opens its media, where that has no address we could call. Asked once, and only for a message that is new. */
+  /** Opens the media if it has no URL that the host can fetch. Called at most once, and only for a new message. */
   media?: () => Promise<MediaBytes>
-  /** The effect it was sent with. */
+  /** The iMessage effect of the message. */
   sendStyle?: string
   sentAt: number
-  /** `sentAt` is the carrier's own time, the same whenever it brings the message again. Tells messages without ids apart. */
+  /** `sentAt` comes from the carrier and is stable across redeliveries; it distinguishes messages without ids. */
   stamped?: boolean
   /** The carrier's id of the message this one answers. */
   replyTo?: { providerId: string; partIndex?: number }
-  /** The group chat it came in. */
+  /** The group chat of the message. */
   group?: GroupNews
   /** An app card or a shared location. */
   extra?: MessageExtra
 }
 
-/** A group chat as the carrier has it now. */
+/** The current state of a group chat at the carrier. */
 export interface GroupNews {
-  /** The carrier's own id. */
+  /** The carrier's id. */
   chatId: string
-  /** Our id, when it was made for a group of ours. */
+  /** Trunkline's id, if the driver created the chat for a Trunkline group. */
   groupId: string | null
-  /** Everyone but the line. */
+  /** All members except the line itself. */
   members: readonly string[]
   name: string | null
-  /** Left out when the carrier does not say. */
+  /** Absent if the carrier does not report the photo. */
   photoUrl?: string | null
 }
 

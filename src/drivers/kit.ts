@@ -1,4 +1,7 @@
-/** What the author of a driver needs, as `trunkline/driver`: types, and the two errors that have a meaning. */
+/**
+ * The public module `trunkline/driver`: the types of the driver contract, and the two error classes that the host
+ * interprets.
+ */
 
 export { LineFault, type LineFaultCode } from '../core/lines/fault.js'
 export type { Capabilities, Line, LineState } from '../core/lines/line.js'

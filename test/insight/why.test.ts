@@ -164,7 +164,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const met = await why(first)
     const story = kinds(met).includes('attempt') ? met : await why(second)
     expect(story).toMatchObject({ verdict: 'line_blocked' })
-    expect(story.summary).toContain('sim.blocked: The carrier has blocked this line')
+    expect(story.summary).toContain('sim.blocked: The carrier blocked this line')
     expect(kinds(story)).toContain('line')
     const waited = story === met ? await why(second) : met
     expect(waited).toMatchObject({ verdict: 'line_blocked' })
@@ -179,7 +179,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const story = await why(handle)
     expect(story).toMatchObject({ verdict: 'line_offline' })
     expect(story.summary).toMatch(/^The line is offline since 2026-.*, so nothing leaves it\.$/)
-    expect(details(story, 'waits')).toEqual(['The line to come back (Set by the configuration of the line).'])
+    expect(details(story, 'waits')).toEqual(['The line to come back (Set by the line setting "state").'])
     await world.advance(5000)
     await line({})
     await world.advance(1000)

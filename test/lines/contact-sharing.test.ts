@@ -323,7 +323,7 @@ describe.each(ENGINES)('contact sharing on %s', (engine) => {
         expect(reply.status).toBe(400)
         expect(reply.body).toEqual({
           status: 'ERROR',
-          message: `There is no iMessage conversation with ${phone} on this line yet`,
+          message: `This line has no iMessage conversation with ${phone} yet. Send a message first.`,
         })
         expect(await cards(phone)).toEqual([])
       }

@@ -210,7 +210,7 @@ describe.each(ENGINES)('named faults on %s', (engine) => {
     expect(confirmation).toMatchObject({ status: 'ERROR' })
     const story = await why(confirmation.message_handle)
     expect(story.verdict).toBe('refused')
-    expect(JSON.stringify(story)).toMatch(/said STOP/)
+    expect(JSON.stringify(story)).toMatch(/recipient who sent STOP/)
     expect(await world.inbox(number)).toHaveLength(1)
     expect(await world.send({ number })).toMatchObject({ status: 'ERROR', opted_out: true })
   })

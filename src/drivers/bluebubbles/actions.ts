@@ -23,12 +23,12 @@ type Actions = Pick<
   'availability' | 'setTyping' | 'markRead' | 'react' | 'profile' | 'setProfile' | 'shareProfile'
 >
 
-const KNOWN_MS = 3_600_000
-const UNKNOWN_MS = 600_000
+const AVAILABLE_TTL_MS = 3_600_000
+const UNAVAILABLE_TTL_MS = 600_000
 const MAX_KNOWN = 20_000
-const ASK_MS = 15_000
+const ASK_TIMEOUT_MS = 15_000
 
-/** What a Mac does in a conversation beside sending. */
+/** Line actions of a Mac within a conversation. */
 export function conversationActions({ mac, chats, lanes }: Deps): Actions {
   const reach = new Map<string, { until: number; available: boolean }>()
   const typing = new Map<string, () => void>()
@@ -36,7 +36,7 @@ export function conversationActions({ mac, chats, lanes }: Deps): Actions {
   async function chatWith(number: string): Promise<string> {
     const guid = await chats.withPerson(number)
     if (guid) return guid
-    throw new LineFault('no_chat', `There is no conversation with ${number} on this Mac yet`)
+    throw new LineFault('no_chat', `This Mac has no conversation with ${number} yet. Send a message first.`)
   }
 
   async function availability(number: string) {
@@ -45,21 +45,29 @@ export function conversationActions({ mac, chats, lanes }: Deps): Actions {
     let available = known && known.until > now ? known.available : undefined
     if (available === undefined) {
       const query = { address: number }
-      const call = { path: '/handle/availability/imessage', query, timeoutMs: ASK_MS }
-      const answer = fieldsOf(await dataOf(mac, 'The Mac could not tell', call)).available
-      if (typeof answer !== 'boolean') throw new LineFault('unreachable', 'The Mac could not tell')
+      const call = { path: '/handle/availability/imessage', query, timeoutMs: ASK_TIMEOUT_MS }
+      const answer = fieldsOf(
+        await dataOf(mac, 'The Mac could not tell whether the number is on iMessage', call),
+      ).available
+      if (typeof answer !== 'boolean')
+        throw new LineFault('unreachable', 'The Mac could not tell whether the number is on iMessage')
       available = answer
       if (reach.size >= MAX_KNOWN) reach.clear()
-      // Apple is asked anew each time, and does not like to be.
-      reach.set(number, { available, until: now + (available ? KNOWN_MS : UNKNOWN_MS) })
+      // Each lookup is a request to Apple, which limits them.
+      reach.set(number, { available, until: now + (available ? AVAILABLE_TTL_MS : UNAVAILABLE_TTL_MS) })
     }
     const texts = mac.settings.sms && !number.includes('@') ? (['SMS'] as const) : []
     return available ? (['iMessage', ...texts] as const) : texts
   }
 
   async function act(path: string, call: { method?: 'POST' | 'DELETE'; json?: object } = {}) {
-    await lanes.place()
-    await dataOf(mac, 'The Mac did not do it', { method: 'POST', path, timeoutMs: 60_000, ...call })
+    await lanes.takeSlot()
+    await dataOf(mac, 'The Mac did not carry out the action', {
+      method: 'POST',
+      path,
+      timeoutMs: 60_000,
+      ...call,
+    })
   }
 
   const actions: Actions = {
@@ -87,9 +95,12 @@ export function conversationActions({ mac, chats, lanes }: Deps): Actions {
       const [guid, file] = providerId.split('/') as [string, string | undefined]
       const isNamed = (REACTIONS as readonly string[]).includes(reaction)
       if (!isNamed && !mac.abilities.emojiTapbacks)
-        throw new LineFault('refused', 'This server cannot send an emoji as a tapback; use one of the six')
+        throw new LineFault(
+          'refused',
+          'This server cannot send an emoji as a tapback. Use love, like, dislike, laugh, emphasize or question.',
+        )
       const chat = (await rowOf(mac, guid))?.chat
-      if (!chat) throw new LineFault('not_found', 'The Mac does not have this message any more')
+      if (!chat) throw new LineFault('not_found', 'This message is no longer on the Mac')
       const sign = remove ? '-' : ''
       const which = isNamed
         ? { reaction: `${sign}${reaction}` }
@@ -99,7 +110,7 @@ export function conversationActions({ mac, chats, lanes }: Deps): Actions {
       await act('/message/react', { json })
     },
     async profile() {
-      const call = { path: '/icloud/contact', timeoutMs: ASK_MS }
+      const call = { path: '/icloud/contact', timeoutMs: ASK_TIMEOUT_MS }
       const card = fieldsOf(await dataOf(mac, 'The card could not be read', call))
       const displayName = textOf(card.name) || null
       const hasPhoto = textOf(card.avatar) !== '' || textOf(card.avatar_path) !== ''
@@ -109,7 +120,7 @@ export function conversationActions({ mac, chats, lanes }: Deps): Actions {
     async setProfile() {
       throw new LineFault(
         'refused',
-        'No BlueBubbles server can change name and photo; do it in Messages on the Mac',
+        'BlueBubbles servers cannot change name and photo. Change them in Messages on the Mac.',
       )
     },
     async shareProfile({ to }) {
@@ -119,7 +130,7 @@ export function conversationActions({ mac, chats, lanes }: Deps): Actions {
   return withFaults(actions)
 }
 
-/** Whatever goes wrong becomes the carrier's no, or the word that it cannot be reached. */
+/** Turns errors of the actions into LineFaults: a refusal, or "unreachable". */
 export function withFaults<T extends object>(actions: T): T {
   return Object.fromEntries(
     Object.entries(actions).map(([name, action]) => [
@@ -136,8 +147,8 @@ export function faultOf(error: unknown): unknown {
   if (error instanceof NoAnswer)
     return new LineFault('unreachable', `The Mac cannot be reached: ${error.message}`)
   if (!(error instanceof MacFault)) return error
-  if (error.said.status === 404) return new LineFault('not_found', error.message)
-  const isFinal = failureOf(error.said).outcome === 'refused' || error.said.status === 500
-  const isDown = failureOf(error.said).outcome === 'never-left'
+  if (error.answer.status === 404) return new LineFault('not_found', error.message)
+  const isFinal = failureOf(error.answer).outcome === 'refused' || error.answer.status === 500
+  const isDown = failureOf(error.answer).outcome === 'never-left'
   return new LineFault(isFinal && !isDown ? 'refused' : 'unreachable', error.message)
 }

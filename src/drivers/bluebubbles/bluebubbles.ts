@@ -15,11 +15,11 @@ import { createReader } from './reading/reader.js'
 import { createStatuses } from './reading/statuses.js'
 import { registerWebhook } from './reading/webhooks.js'
 import { createFinder } from './sending/lookup.js'
-import { createSender, isRequest, SEND_TIMEOUT_MS } from './sending/send.js'
+import { createSender, isLocationRequest, SEND_TIMEOUT_MS } from './sending/send.js'
 import { BlueBubblesSettings, capabilitiesOf } from './settings.js'
 
 const POLL_MS = 20_000
-/** The Mac is examined more rarely than it is asked for news. */
+/** The health check runs at every third poll. */
 const POLLS_PER_CHECK = 3
 
 /** iMessage through a Mac that runs BlueBubbles Server. */
@@ -42,22 +42,22 @@ function connect(line: Line, host: DriverHost): Connection {
   const statuses = createStatuses(mac, host)
   const intake = createIntake({ mac, host, chats, line })
   const pollMs = settings.poll_ms ?? POLL_MS
-  let isCalled = false
-  const silent = (is: boolean) => isCalled && health.silent(is)
-  const reader = createReader({ mac, intake, statuses, pollMs, silent }, host)
-  const health = watchHealth(mac, line, host, pollMs * POLLS_PER_CHECK, restarted)
+  let receivesCalls = false
+  const reportSilence = (isSilent: boolean) => receivesCalls && health.reportSilence(isSilent)
+  const reader = createReader({ mac, intake, statuses, pollMs, reportSilence }, host)
+  const health = watchHealth(mac, line, host, pollMs * POLLS_PER_CHECK, onRestart)
   const knownSends = async (guids: readonly string[]) => new Set(await host.knownSends(guids))
   const { settleMs } = line
-  const isWell = health.check
+  const isHealthy = health.check
   const { top } = reader
-  const finder = createFinder({ mac, chats, statuses, knownSends, isWell, top, settleMs })
+  const finder = createFinder({ mac, chats, statuses, knownSends, isHealthy, top, settleMs })
   const send = createSender({ mac, host, chats, lanes, finder, statuses, number: line.number })
 
-  /** The Mac is there, for the first time or again. */
-  function restarted() {
+  /** The Mac answers, for the first time or after an outage. */
+  function onRestart() {
     reader.doubt()
     void registerWebhook(mac, host, line.id).then((will) => {
-      isCalled = will
+      receivesCalls = will
     })
   }
 
@@ -65,7 +65,7 @@ function connect(line: Line, host: DriverHost): Connection {
     for (const { providerId, partIds, wireAt, service, isDelivered } of await host.openSends({
       unread: true,
     }))
-      for (const guid of partIds ?? (providerId && !isRequest(providerId) ? [providerId] : []))
+      for (const guid of partIds ?? (providerId && !isLocationRequest(providerId) ? [providerId] : []))
         statuses.follow({
           guid,
           since: wireAt,
@@ -78,12 +78,14 @@ function connect(line: Line, host: DriverHost): Connection {
 
   void health.check()
   reader.wake()
-  void resume().catch((error) => host.log.warn(troubleOf(error), 'open sends could not be read'))
+  void resume().catch((error) =>
+    host.log.warn(troubleOf(error), 'could not read the sends without a final status'),
+  )
 
   return {
     async send(message) {
       const result = await send(message)
-      // What kept it from leaving may keep everything from it.
+      // The cause may affect the whole line.
       if (result.outcome === 'never-left') void health.check()
       return result
     },
@@ -91,7 +93,7 @@ function connect(line: Line, host: DriverHost): Connection {
     ...conversationActions({ mac, chats, lanes }),
     ...groupActions({ mac, chats, lanes, host }),
     ...(capabilitiesOf(settings).location ? locationActions(mac) : {}),
-    callback: createHints({ host, reader, statuses, health, number: line.number, restarted }),
+    callback: createHints({ host, reader, statuses, health, number: line.number, onRestart }),
     async close() {
       statuses.close()
       intake.close()

@@ -4,24 +4,24 @@ import { fieldsOf, listOf } from './json.js'
 import { dataOf, inPath, type Mac, MacFault } from './mac.js'
 import { addressOf, type ChatRef, identifierOf, readChat, serviceOfChat } from './reading/rows.js'
 
-/** A chat with who is in it. */
+/** A chat with its members. */
 export interface Chat extends ChatRef {
   members: string[]
 }
 
-/** Which chats the Mac has. Their ids are found, never guessed: what stands before the number depends on the Mac. */
+/** Finds the Mac's chats. Their ids are looked up, never built: the prefix before the number depends on the Mac. */
 export interface Chats {
-  /** The chat with one person; by this service, or by any. */
+  /** The chat with one person, over this service or any. */
   withPerson(address: string, service?: Service): Promise<string | undefined>
-  /** The group with this name of Apple's. */
+  /** The group with this identifier at Apple. */
   group(chatId: string): Promise<string | undefined>
-  /** The group of exactly these people, of several the one with the latest message. */
+  /** The group with exactly these members; if several match, the one with the latest message. */
   groupWith(members: readonly string[]): Promise<Chat | undefined>
-  /** A chat as it is now. */
+  /** The current state of a chat. */
   read(guid: string): Promise<Chat | undefined>
-  /** A message showed that there is this chat. */
+  /** Remembers a chat that a message belongs to. */
   learn(chat: ChatRef): void
-  /** What was known of these is wrong. */
+  /** Drops the remembered chats with this identifier. */
   forget(key: string): void
 }
 
@@ -48,12 +48,12 @@ export function createChats(mac: Mac): Chats {
   }
 
   async function read(guid: string): Promise<Chat | undefined> {
-    const said = await mac.call({ path: `/chat/${inPath(guid)}`, query: { with: 'participants' } })
-    if (said.status === 404) return undefined
-    const chat = said.status === 200 ? readChat(said.data) : undefined
-    if (!chat) throw new MacFault(said, 'The chat could not be read')
+    const answer = await mac.call({ path: `/chat/${inPath(guid)}`, query: { with: 'participants' } })
+    if (answer.status === 404) return undefined
+    const chat = answer.status === 200 ? readChat(answer.data) : undefined
+    if (!chat) throw new MacFault(answer, 'The chat could not be read')
     learn(chat)
-    return { ...chat, members: membersOf(said.data) }
+    return { ...chat, members: membersOf(answer.data) }
   }
 
   async function find(key: string, kind: '-' | '+', prefixes: readonly string[]) {
@@ -108,7 +108,6 @@ export function membersOf(chat: unknown): string[] {
   return [...new Set(addresses)]
 }
 
-/** A group as the host wants to hear of it. */
 export function newsOf(chat: Chat, line: { number: string }, groupId: string | null = null): GroupNews {
   return {
     chatId: identifierOf(chat.guid),
@@ -118,7 +117,7 @@ export function newsOf(chat: Chat, line: { number: string }, groupId: string | n
   }
 }
 
-/** A chat whose name does not say its service may carry any. */
+/** Whether a chat's id names no service; messages in it may use any. */
 export function isOpenService(guid: string): boolean {
   return serviceOfChat(guid) === null
 }

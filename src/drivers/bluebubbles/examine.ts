@@ -2,24 +2,24 @@ import type { LineState } from '../../core/lines/line.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { Finding } from '../contract.js'
 import { type Fields, fieldsOf, flagOf, listOf, textOf } from './json.js'
-import type { Mac, Said } from './mac.js'
+import type { Mac, MacAnswer } from './mac.js'
 import { addressOf } from './reading/rows.js'
 
-/** One thing about a Mac, and what the line is because of it. */
+/** A finding about a Mac, with the line state that follows from it. */
 export interface Observation extends Finding {
   state: LineState
 }
 
 export interface Examination {
   findings: Observation[]
-  /** Whether the line's number is one the Mac sends from; undefined when it does not say. */
+  /** Whether the Mac sends from the line's number; undefined if the server does not say. */
   hasAlias: boolean | undefined
 }
 
-const ASK_MS = 15_000
-const SKEW_S = 60
+const ASK_TIMEOUT_MS = 15_000
+const MAX_SKEW_S = 60
 
-/** Looks at everything that has to be right on a Mac, in the order in which it goes wrong, up to what stops it. */
+/** Checks the Mac in order of dependency and stops at the first problem that prevents sending. */
 export async function examine(mac: Mac, number: string): Promise<Examination> {
   const findings: Observation[] = []
   const good = (what: string) => findings.push({ ok: true, what, state: 'ONLINE' })
@@ -32,7 +32,7 @@ export async function examine(mac: Mac, number: string): Promise<Examination> {
     bad(
       'OFFLINE',
       `The Mac cannot be reached: ${ping}`,
-      'Check the url, and that the server runs and the Mac is awake.',
+      'Check the url setting, and that the server runs and the Mac is awake.',
     )
     return end()
   }
@@ -40,26 +40,26 @@ export async function examine(mac: Mac, number: string): Promise<Examination> {
     bad(
       'OFFLINE',
       'The server does not accept the password',
-      'Copy it from the window of the server on the Mac.',
+      'Copy the password from the server window on the Mac.',
     )
     return end()
   }
   if (ping.status !== 200 || ping.data !== 'pong') {
     bad(
       'OFFLINE',
-      'Something else than BlueBubbles Server answers there',
-      'Check the url, the port above all.',
+      'The program at this url is not BlueBubbles Server',
+      'Check the url setting, above all its port.',
     )
     return end()
   }
-  good('The server answers, and accepts the password')
+  good('The server answers and accepts the password')
   const answer = await ask(mac, '/server/info')
   const info = fieldsOf(typeof answer === 'string' ? undefined : answer.data)
   if (flagOf(info.private_api) === false) {
     bad(
       'OFFLINE',
       'The Private API is switched off',
-      'Switch it on in the settings of the server; lines need it.',
+      'Switch it on in the settings of the server. Lines cannot work without it.',
     )
     return end()
   }
@@ -68,15 +68,19 @@ export async function examine(mac: Mac, number: string): Promise<Examination> {
     return end()
   }
   if (info.detected_imessage === '' || info.detected_imessage === null) {
-    bad('OFFLINE', 'iMessage is not signed in on this Mac', 'Sign in in the settings of Messages.')
+    bad(
+      'OFFLINE',
+      'iMessage is not signed in on this Mac',
+      'Sign in to iMessage in the settings of Messages.',
+    )
     return end()
   }
   const skew = Number(info.macos_time_sync ?? 0)
-  if (Math.abs(skew) > SKEW_S)
+  if (Math.abs(skew) > MAX_SKEW_S)
     bad(
       'DEGRADED',
-      `The clock of the Mac is wrong by ${Math.round(Math.abs(skew))} s`,
-      'Have it set by itself.',
+      `The clock of the Mac is off by ${Math.round(Math.abs(skew))} s`,
+      'Let macOS set date and time automatically.',
     )
   const account = await ask(mac, '/icloud/account')
   if (typeof account === 'string' || account.status !== 200) {
@@ -91,17 +95,21 @@ export async function examine(mac: Mac, number: string): Promise<Examination> {
     bad(
       'DEGRADED',
       'The Mac does not send from the number of this line',
-      'Add it in Messages: Settings, iMessage, You can be reached at.',
+      'Add the number in Messages: Settings, iMessage, You can be reached at.',
     )
-  if (hasAlias) good('The number of the line is one the Mac sends from')
+  if (hasAlias) good('The Mac sends from the number of this line')
   if (mac.settings.sms && flagOf(fieldsOf(account.data).sms_forwarding_enabled) === false)
-    bad('DEGRADED', 'Text Message Forwarding is off', "Switch it on on the iPhone, or the line's sms off.")
+    bad(
+      'DEGRADED',
+      'Text Message Forwarding is off',
+      'Switch it on on the iPhone, or set sms to false for this line.',
+    )
   return end(hasAlias)
 }
 
 const HELPER = 'Restart Messages and the server on the Mac; see its Private API page.'
 
-/** The addresses that Apple lets the account send from; undefined when the server names none. */
+/** The addresses that the account may send from; undefined if the server lists none. */
 function aliasesOf(account: Fields): string[] | undefined {
   const named = (value: unknown) =>
     listOf(value).flatMap((one) => addressOf(typeof one === 'string' ? one : fieldsOf(one).Alias) ?? [])
@@ -110,22 +118,22 @@ function aliasesOf(account: Fields): string[] | undefined {
   return all.length === 0 ? undefined : all
 }
 
-/** The answer, or why there is none. */
-async function ask(mac: Mac, path: string): Promise<Said | string> {
+/** The answer, or the reason why there is none. */
+async function ask(mac: Mac, path: string): Promise<MacAnswer | string> {
   try {
-    return await mac.call({ path, timeoutMs: ASK_MS })
+    return await mac.call({ path, timeoutMs: ASK_TIMEOUT_MS })
   } catch (error) {
     if (error instanceof NoAnswer) return error.message
     throw error
   }
 }
 
-/** Whether the server knows calls that only the rewrite has. */
+/** Checks the `server` setting against the calls that only the Swift server has. */
 export async function detectKind(mac: Mac): Promise<Finding | undefined> {
-  const said = await ask(mac, '/server/info')
-  const version = textOf(fieldsOf(typeof said === 'string' ? undefined : said.data).server_version)
+  const answer = await ask(mac, '/server/info')
+  const version = textOf(fieldsOf(typeof answer === 'string' ? undefined : answer.data).server_version)
   const v2 = await mac
-    .call({ path: '/icloud/findmy/status', version: 2, timeoutMs: ASK_MS })
+    .call({ path: '/icloud/findmy/status', version: 2, timeoutMs: ASK_TIMEOUT_MS })
     .catch(() => undefined)
   if (!v2) return undefined
   const isSwift = v2.isEnvelope && v2.status !== 404
@@ -135,12 +143,12 @@ export async function detectKind(mac: Mac): Promise<Finding | undefined> {
   const seems = isSwift ? 'swift' : 'electron or imessage_rs'
   return {
     ok: false,
-    what: `${what}, and seems to be ${seems}; the line is set to ${server}`,
-    advice: 'Change the setting server.',
+    what: `${what} and seems to be ${seems}, but the line is set to ${server}`,
+    advice: 'Change the server setting of the line.',
   }
 }
 
-/** Text message for those who look at the state of the line. */
+/** The line state that follows from the findings, with its explanation. */
 export function worstOf(findings: readonly Observation[]): { state: LineState; detail?: string } {
   const wrong = findings.filter(({ ok }) => !ok)
   const worst = wrong.find(({ state }) => state === 'OFFLINE') ?? wrong[0]

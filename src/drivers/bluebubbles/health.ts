@@ -4,35 +4,35 @@ import { examine, type Observation, worstOf } from './examine.js'
 import { type Mac, troubleOf } from './mac.js'
 
 export interface Health {
-  /** Looks now; whether the helper did something for us just then. */
+  /** Checks now; true if the helper in Messages answered. */
   check(): Promise<boolean>
-  /** Apple may have taken the line's number away: that is looked at, and not believed. */
+  /** Apple may have removed the line's number. The next check confirms it before the line counts as blocked. */
   suspectAlias(): void
-  /** The Mac has stopped to call, or calls again. */
-  silent(isSilent: boolean): void
+  /** The Mac stopped calling the webhook, or calls again. */
+  reportSilence(isSilent: boolean): void
   close(): void
 }
 
 const SILENT: Observation = {
   ok: false,
-  what: 'The Mac does not call any more when something happens, so it is known only when it is asked',
-  advice: 'Restart the server on the Mac, and check that it can reach this server.',
+  what: 'The Mac stopped calling the webhook, so news arrives only with each poll',
+  advice: 'Restart the server on the Mac and check that it can reach Trunkline.',
   state: 'DEGRADED',
 }
 
-/** How often the number must be missing before it counts as taken away. */
-const MISSING_TIMES = 3
+/** The number counts as removed after so many checks without it. */
+const MAX_MISSING = 3
 
 /**
- * Says what the line is. A green light of the server proves nothing, so the helper in Messages has to do something.
- * A line that can send nothing is offline: its messages wait.
+ * Reports the line's state. The server's own status proves nothing, so each check makes the helper in Messages
+ * answer. A line that cannot send is OFFLINE, and its messages wait.
  */
 export function watchHealth(
   mac: Mac,
   line: Pick<Line, 'number'>,
   host: Pick<DriverHost, 'state' | 'blocked' | 'clock' | 'log'>,
   everyMs: number,
-  cameBack: () => void,
+  onReturn: () => void,
 ): Health {
   let closed = false
   let state: LineState = 'UNKNOWN'
@@ -60,17 +60,17 @@ export function watchHealth(
       isSuspect = false
     } else if (hasAlias === false) {
       missing++
-      if (isSuspect || (hadAlias && missing >= MISSING_TIMES))
-        host.blocked('Apple has taken the number of the line off this Mac')
+      if (isSuspect || (hadAlias && missing >= MAX_MISSING))
+        host.blocked('Apple removed the number of this line from the Mac')
     }
-    if (isBack) cameBack()
+    if (isBack) onReturn()
     return state !== 'OFFLINE'
   }
 
   function check(): Promise<boolean> {
     checking ??= look()
       .catch((error) => {
-        if (!closed) host.log.warn(troubleOf(error), 'the Mac could not be examined')
+        if (!closed) host.log.warn(troubleOf(error), 'the health check of the Mac failed')
         return false
       })
       .finally(() => {
@@ -83,7 +83,7 @@ export function watchHealth(
 
   return {
     check,
-    silent(is) {
+    reportSilence(is) {
       isSilent = is
       void check()
     },

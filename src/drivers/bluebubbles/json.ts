@@ -1,4 +1,4 @@
-/** Looks into what a server said without believing anything about its shape. */
+/** Reads values out of a server's JSON without trusting its shape. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -20,19 +20,19 @@ export function wholeOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) ? (value as number) : undefined
 }
 
-/** A moment in milliseconds that a calendar has. */
+/** A time in epoch milliseconds, if it is within the range of Date. */
 export function momentOf(value: unknown): number | null {
   const at = wholeOf(value)
   return at !== undefined && at > 0 && at < 8.64e15 ? at : null
 }
 
-/** Databases say 0 and 1. */
+/** The server returns booleans as true and false or as 1 and 0. */
 export function flagOf(value: unknown): boolean | undefined {
   if (value === true || value === 1) return true
   return value === false || value === 0 ? false : undefined
 }
 
-export function parsed(body: Buffer): unknown {
+export function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {

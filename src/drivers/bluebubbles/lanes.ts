@@ -2,20 +2,20 @@ import type { DriverClock } from '../host.js'
 import { pause } from './mac.js'
 
 export interface Lanes {
-  /** Runs work of one chat after the other: the server may mix up two sends that it does at once. */
+  /** Runs the work of one chat in sequence: the server may mix up two concurrent sends in a chat. */
   inTurn<T>(chat: string, work: () => Promise<T>): Promise<T>
-  /** Waits for a place in the order that the Mac can keep up with. */
-  place(): Promise<void>
+  /** Waits for a free slot at the rate that the Mac can sustain. */
+  takeSlot(): Promise<void>
 }
 
-/** The helper in Messages does so many things in a second; more would only pile up in it until it gives up. */
-const AT_ONCE = 5
+/** The helper in Messages sustains this many actions a second. More would queue up until it stops answering. */
+const SLOTS_PER_WINDOW = 5
 const WINDOW_MS = 1000
 
 export function createLanes(clock: DriverClock): Lanes {
   const lanes = new Map<string, Promise<unknown>>()
-  /** When the latest of them were let go, oldest first. */
-  const places: number[] = []
+  /** Start times of the latest slots, oldest first. */
+  const slots: number[] = []
   return {
     inTurn(chat, work) {
       const done = (lanes.get(chat) ?? Promise.resolve()).then(work)
@@ -29,10 +29,10 @@ export function createLanes(clock: DriverClock): Lanes {
       })
       return done
     },
-    async place() {
+    async takeSlot() {
       const now = clock.now()
-      const at = Math.max(now, places.length < AT_ONCE ? 0 : places.shift()! + WINDOW_MS)
-      places.push(at)
+      const at = Math.max(now, slots.length < SLOTS_PER_WINDOW ? 0 : slots.shift()! + WINDOW_MS)
+      slots.push(at)
       if (at > now) await pause(clock, at - now)
     },
   }

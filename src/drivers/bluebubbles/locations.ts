@@ -4,17 +4,17 @@ import { type Fields, fieldsOf, listOf, momentOf, textOf } from './json.js'
 import { type Mac, MacFault } from './mac.js'
 import { addressOf } from './reading/rows.js'
 
-const FIND_MY_MS = 60_000
+const FIND_MY_TIMEOUT_MS = 60_000
 const TYPES = ['legacy', 'live', 'shallow'] as const
 
-/** Where people are who share their place with the Mac. */
+/** Locations that people share with the Mac through Find My. */
 export function locationActions(mac: Mac): Pick<LineActions, 'locations'> {
   return {
     async locations({ number }) {
       try {
         if (number === null) return await list(mac)
-        const place = await placeOf(mac, number)
-        return place ? [place] : []
+        const share = await locationOf(mac, number)
+        return share ? [share] : []
       } catch (error) {
         throw faultOf(error)
       }
@@ -22,38 +22,38 @@ export function locationActions(mac: Mac): Pick<LineActions, 'locations'> {
   }
 }
 
-/** One person's place, as fresh as the server can have it. */
-export async function placeOf(mac: Mac, number: string): Promise<LocationShare | undefined> {
+/** One person's location, refreshed if the server can do that. */
+export async function locationOf(mac: Mac, number: string): Promise<LocationShare | undefined> {
   const fromList = async () => (await list(mac)).find((share) => share.number === number)
   if (!mac.abilities.locationRequests) return fromList()
-  const said = await mac.call({
+  const answer = await mac.call({
     method: 'POST',
     path: '/icloud/findmy/friend/refresh',
     version: 2,
     json: { address: number },
-    timeoutMs: FIND_MY_MS,
+    timeoutMs: FIND_MY_TIMEOUT_MS,
   })
-  if (said.status !== 200) return fromList()
-  const fresh = shareOf(said.data)
+  if (answer.status !== 200) return fromList()
+  const fresh = shareOf(answer.data)
   if (fresh?.number !== number) return undefined
-  if (said.metadata.refreshed !== false || !fresh.location) return fresh
-  const wait = Number(said.metadata.retry_after_seconds)
-  const refreshError = `Find My gives no newer place yet${wait > 0 ? `; ask again in ${Math.ceil(wait)} s` : ''}`
+  if (answer.metadata.refreshed !== false || !fresh.location) return fresh
+  const wait = Number(answer.metadata.retry_after_seconds)
+  const refreshError = `Find My has no newer location yet${wait > 0 ? `. Ask again in ${Math.ceil(wait)} s.` : ''}`
   return { ...fresh, location: { ...fresh.location, refreshError } }
 }
 
 async function list(mac: Mac): Promise<LocationShare[]> {
-  const said = await mac.call({ path: '/icloud/findmy/friends', timeoutMs: FIND_MY_MS })
-  if (said.status !== 200) throw new MacFault(said, 'Find My could not be read')
+  const answer = await mac.call({ path: '/icloud/findmy/friends', timeoutMs: FIND_MY_TIMEOUT_MS })
+  if (answer.status !== 200) throw new MacFault(answer, 'Find My could not be read')
   const shares = new Map<string, LocationShare>()
-  for (const one of listOf(said.data)) {
+  for (const one of listOf(answer.data)) {
     const share = shareOf(one)
     if (share) shares.set(share.number, share)
   }
   return [...shares.values()]
 }
 
-/** In the first API the place lies flat in its item, in the second it is an object of its own. */
+/** API v1 has the location's fields in the item itself, v2 in its `location` object. */
 function shareOf(value: unknown): LocationShare | undefined {
   const friend = fieldsOf(value)
   const number = addressOf(friend.handle)
@@ -80,8 +80,8 @@ function shareOf(value: unknown): LocationShare | undefined {
   }
 }
 
-function isDegrees(value: unknown, most: number): value is number {
-  return typeof value === 'number' && Math.abs(value) <= most
+function isDegrees(value: unknown, limit: number): value is number {
+  return typeof value === 'number' && Math.abs(value) <= limit
 }
 
 function meters(item: Fields, name: string): number | null {

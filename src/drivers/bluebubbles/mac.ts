@@ -1,22 +1,22 @@
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import type { DriverClock, LineHttp, ProbeHost } from '../host.js'
-import { type Fields, fieldsOf, parsed, textOf } from './json.js'
+import { type Fields, fieldsOf, parseJson, textOf } from './json.js'
 import { type Abilities, abilitiesOf, type BlueBubblesSettings } from './settings.js'
 
 /** An answer of the server on the Mac. */
-export interface Said {
+export interface MacAnswer {
   status: number
-  /** Whether it has the form of a BlueBubbles answer at all. */
+  /** Whether the body has the shape of a BlueBubbles answer. */
   isEnvelope: boolean
   data: unknown
   metadata: Fields
-  /** The server's own words on an error, fit for people. */
+  /** The server's error text, without the password; empty for a success. */
   fault: string
 }
 
 export interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below /api/v1. */
+  /** Path below /api/v1 (or /api/v2). */
   path: string
   query?: Record<string, string | number>
   json?: unknown
@@ -31,24 +31,24 @@ export interface Mac {
   settings: BlueBubblesSettings
   abilities: Abilities
   clock: DriverClock
-  /** Without an answer it is a NoAnswer. */
-  call(call: Call): Promise<Said>
-  /** The answer's bytes as they come. */
+  /** Throws NoAnswer if the server does not answer. */
+  call(call: Call): Promise<MacAnswer>
+  /** Streams the answer's body. */
   open(call: Call): ReturnType<LineHttp['open']>
 }
 
-/** The server said something else than was asked for; nothing was done. */
+/** The server did not carry out the request. */
 export class MacFault extends Error {
   constructor(
-    readonly said: Said,
+    readonly answer: MacAnswer,
     what: string,
   ) {
-    super(said.fault ? `${what}: ${said.fault}` : `${what} (HTTP ${said.status})`)
+    super(answer.fault ? `${what}: ${answer.fault}` : `${what} (HTTP ${answer.status})`)
   }
 }
 
-const READ_MS = 30_000
-const MAX_FAULT = 300
+const READ_TIMEOUT_MS = 30_000
+const MAX_FAULT_CHARS = 300
 
 export function createMac(settings: BlueBubblesSettings, host: ProbeHost): Mac {
   const http = host.http(settings.url)
@@ -63,15 +63,15 @@ export function createMac(settings: BlueBubblesSettings, host: ProbeHost): Mac {
       path: `/api/v${version}${path}?${words}`,
       ...(contentType ? { headers: { 'content-type': contentType } } : {}),
       body: body?.bytes ?? (json === undefined ? undefined : JSON.stringify(json)),
-      timeoutMs: timeoutMs ?? READ_MS,
+      timeoutMs: timeoutMs ?? READ_TIMEOUT_MS,
       ...(maxBytes ? { maxBytes } : {}),
     }
   }
 
-  /** An error of the server may quote what it was asked, the password with it. */
-  function discreet(text: string): string {
+  /** Server errors may quote the request URL, which holds the password. */
+  function redact(text: string): string {
     const secrets = [settings.password, encodeURIComponent(settings.password)]
-    return secrets.reduce((clean, secret) => clean.replaceAll(secret, '•••'), text).slice(0, MAX_FAULT)
+    return secrets.reduce((clean, secret) => clean.replaceAll(secret, '•••'), text).slice(0, MAX_FAULT_CHARS)
   }
 
   return {
@@ -80,41 +80,44 @@ export function createMac(settings: BlueBubblesSettings, host: ProbeHost): Mac {
     clock: host.clock,
     async call(call) {
       const { status, body } = await http.request(askOf(call))
-      const answer = fieldsOf(parsed(body))
+      const answer = fieldsOf(parseJson(body))
       const error = fieldsOf(answer.error)
       return {
         status,
         isEnvelope: isEnvelope(answer),
         data: answer.data,
         metadata: fieldsOf(answer.metadata),
-        fault: status < 400 ? '' : discreet(textOf(error.message) || textOf(answer.message)),
+        fault: status < 400 ? '' : redact(textOf(error.message) || textOf(answer.message)),
       }
     },
     open: (call) => http.open(askOf(call)),
   }
 }
 
-/** Whether an answer has the form of those of BlueBubbles: anything on the way there may answer, too. */
+/** Whether an answer has the shape of a BlueBubbles answer; a proxy in between may answer instead. */
 export function isEnvelope(answer: Fields): boolean {
   return typeof answer.status === 'number' && typeof answer.message === 'string'
 }
 
-/** The data of an answer, when the server did what it was asked to. */
+/** The data of a successful answer; throws MacFault for any other. */
 export async function dataOf(mac: Mac, what: string, call: Call): Promise<unknown> {
-  const said = await mac.call(call)
-  if (said.status < 200 || said.status > 299 || !said.isEnvelope) throw new MacFault(said, what)
-  return said.data
+  const answer = await mac.call(call)
+  if (answer.status < 200 || answer.status > 299 || !answer.isEnvelope) throw new MacFault(answer, what)
+  return answer.data
 }
 
-/** Ids hold semicolons and plus signs. */
+/** Chat ids contain semicolons and plus signs. */
 export function inPath(id: string): string {
   return encodeURIComponent(id)
 }
 
-/** For the log, which holds no numbers and no content: a server's words may quote both. */
+/**
+ * Error fields for the log, which must not contain phone numbers or message texts: the server's error texts may
+ * quote both.
+ */
 export function troubleOf(error: unknown): object {
   if (error instanceof NoAnswer) return { reason: error.message }
-  return error instanceof MacFault ? { reason: `HTTP ${error.said.status}` } : { err: error }
+  return error instanceof MacFault ? { reason: `HTTP ${error.answer.status}` } : { err: error }
 }
 
 export function pause(clock: DriverClock, ms: number): Promise<void> {

@@ -6,30 +6,30 @@ export const BlueBubblesSettings = Type.Object({
   url: Type.String({
     pattern: '^https?://[^\\s?#]+$',
     maxLength: 2000,
-    description: 'Where the server on the Mac answers, like http://192.168.1.20:1234',
+    description: 'URL of the server on the Mac, such as http://192.168.1.20:1234',
   }),
   password: Type.String({
     minLength: 1,
     maxLength: 200,
     secret: true,
-    description: 'Password of the server, as set in its window on the Mac',
+    description: 'Password of the server, from its window on the Mac',
   }),
   server: Type.Optional(
     Type.Union([Type.Literal('electron'), Type.Literal('swift'), Type.Literal('imessage_rs')], {
       description:
-        'Which server it is: electron (BlueBubbles 1.9, the default), swift (its rewrite, which can do more) or imessage_rs',
+        'The server program: electron (BlueBubbles 1.9, the default), swift (its rewrite, with more features) or imessage_rs',
     }),
   ),
   sms: Type.Optional(
     Type.Boolean({
       description:
-        'Text messages go out through this Mac, too: its iPhone forwards them (Text Message Forwarding); default false',
+        'Send SMS through this Mac as well; its iPhone forwards them (Text Message Forwarding); default false',
     }),
   ),
   find_my: Type.Optional(
     Type.Boolean({
       description:
-        'The server can tell where people are who share their place with this Mac; default true for swift. electron can on macOS 11 to 13.',
+        'The server can read locations shared with this Mac (Find My); default true for swift. electron can on macOS 11 to 13.',
     }),
   ),
   opener: Type.Optional(
@@ -37,33 +37,33 @@ export const BlueBubblesSettings = Type.Object({
       minLength: 1,
       maxLength: 200,
       description:
-        'What is written first when a picture or card without a text opens a conversation, which the server cannot do by itself; default 👋',
+        'Text to send first when media or a card without text starts a conversation, because the server can start one only with text; default 👋',
     }),
   ),
   poll_ms: Type.Optional(
     Type.Integer({
       minimum: 1000,
       maximum: 86_400_000,
-      description: 'How often the Mac is asked for news when it does not call; default 20000',
+      description: 'Poll interval in milliseconds, as a fallback for webhooks; default 20000',
     }),
   ),
   webhooks: Type.Optional(
     Type.Boolean({
       description:
-        'Have the Mac call when something happens, so that it is known at once; needs an address of this server that the Mac can reach; default true',
+        'Let the Mac report news by webhook at once; needs a URL of this server that the Mac can reach; default true',
     }),
   ),
 })
 export type BlueBubblesSettings = Static<typeof BlueBubblesSettings>
 
-/** What a server can do beyond what all of them can. */
+/** Features that not every server program has. */
 export interface Abilities {
   appCards: boolean
   locationRequests: boolean
   emojiTapbacks: boolean
-  /** Telling it to stop typing makes it stop. */
+  /** A request to stop typing stops it. */
   stopsTyping: boolean
-  /** It can be told where to call. */
+  /** Webhooks can be registered through its API. */
   registersWebhooks: boolean
 }
 

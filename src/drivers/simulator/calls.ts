@@ -1,15 +1,15 @@
 import type { Line } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 
-/** The network's voice side. */
+/** The calls of the simulated network. */
 export interface CallNetwork {
   giveUpCalls(line: Line): Promise<number | undefined>
   onCalls(line: Line, handler: () => void): () => void
 }
 
 /**
- * Ends calls that nobody takes. When each is given up stands in the network's books, so a restart loses nothing:
- * whoever drives the line next looks there first. The answer stops it.
+ * Ends unanswered calls. The network stores when each call times out, so a restart loses nothing: the next holder
+ * of the line reads those times first. Returns a function that stops it.
  */
 export function watchCalls(network: CallNetwork, line: Line, host: DriverHost): () => void {
   let stopped = false
@@ -30,7 +30,7 @@ export function watchCalls(network: CallNetwork, line: Line, host: DriverHost): 
           cancelTimer = host.clock.after(next - host.clock.now(), () => void look())
       }
     } catch (error) {
-      host.log.warn({ err: error }, 'the simulated network stumbled over a call and goes on')
+      host.log.warn({ err: error }, 'the simulated network failed to end calls; trying again')
       if (!stopped) cancelTimer = host.clock.after(1000, () => void look())
     } finally {
       looking = false

@@ -9,7 +9,7 @@ export interface FaultNetwork {
   onFaults(handler: () => void): () => void
 }
 
-/** What a message is about to go through. */
+/** The step of a message that faults may affect. */
 export interface Passage {
   affects: FaultSpec['affects']
   phones: readonly string[]
@@ -17,15 +17,15 @@ export interface Passage {
 }
 
 /**
- * The faults that are switched on for a line. A fault is a change of the line's settings for the messages it happens
- * to, so a simulated line has one way of misbehaving, however it was asked for.
+ * The active faults of a line. A fault changes the line's settings for the messages it affects, so a simulated line
+ * has one way of misbehaving, whether by settings or by faults.
  */
 export interface FaultBook {
-  /** The line's settings for this message. */
+  /** The line's settings for this message, with faults applied. */
   settings(config: SimulatorConfig, passage: Passage): Promise<SimulatorConfig>
-  /** The line's settings at the moment, as far as they are not a message's. */
+  /** The line's current settings, with the faults that affect the line rather than single messages. */
   standing(config: SimulatorConfig): Promise<SimulatorConfig>
-  /** Whether messages of this phone do not come through at the moment. */
+  /** Tells which phones' messages are held back at the moment. */
   stalls(): Promise<(phone: string) => boolean>
   stop(): void
 }

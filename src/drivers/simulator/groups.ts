@@ -7,7 +7,7 @@ import type { Group, LineActions, Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import type { GroupNews } from '../inbound.js'
 
-/** The network's group chats, as a line sees them. */
+/** The group chats of the simulated network, as a line sees them. */
 export interface GroupNetwork {
   phone(line: Line, number: string): Promise<Phone>
   phonesAt(network: string, email: string): Promise<Phone[]>
@@ -32,8 +32,8 @@ export interface GroupNetwork {
 }
 
 /**
- * Puts a message to a group on its way. Groups are iMessage only: one member without it and nobody gets it. Who
- * refuses everything is left out, as with people who block a number; the others never know.
+ * Sends a message to a group. Groups are iMessage only: one member without iMessage stops the message for all.
+ * Phones that refuse everything are skipped silently, as if they had blocked the number.
  */
 export async function takeForGroup(
   network: GroupNetwork,
@@ -47,12 +47,12 @@ export async function takeForGroup(
     return { outcome: 'refused', code: 'sim.group_needs_imessage', detail: needsIMessage(without) }
   const willing = phones.filter((phone) => !phone.refuses).map((phone) => phone.number)
   if (willing.length === 0)
-    return { outcome: 'refused', code: 'sim.refused', detail: 'Everyone in the group refuses everything' }
+    return { outcome: 'refused', code: 'sim.refused', detail: 'Every phone in the group refuses everything' }
   const chat = known ?? (await network.makeChat(line, message.group))
   return network.takeForChat(line, message, chat, [...new Set(willing)], latencyMs)
 }
 
-/** What a line can do with groups at once. The phones see it, and the line is told as of any other change. */
+/** Group actions of a line. The phones see the change, and the line receives it like any other group change. */
 export function groupActions(
   network: GroupNetwork,
   line: Line,
@@ -78,7 +78,7 @@ export function groupActions(
         if (members.includes(number) === (change === 'add')) return undefined
         if (change === 'add') return { members: [...members, number] }
         if (members.length + 1 < MIN_BEFORE_REMOVAL)
-          throw new LineFault('refused', 'The group is too small to remove somebody from it')
+          throw new LineFault('refused', 'A group of this size cannot lose a member')
         return { members: members.filter((member) => member !== number) }
       })
     },
@@ -93,8 +93,8 @@ export function groupActions(
   }
 }
 
-/** Tells the line of chats that were made or changed. One stays news until the line has stored it. */
-export async function tellGroups(network: GroupNetwork, line: Line, host: DriverHost): Promise<void> {
+/** Reports new and changed chats to the line. A chat stays unreported until the line has stored it. */
+export async function reportGroups(network: GroupNetwork, line: Line, host: DriverHost): Promise<void> {
   for (const chat of await network.untold(line)) {
     await host.group(newsOf(chat))
     await network.told(chat)
@@ -106,7 +106,7 @@ export function newsOf(chat: PhoneGroup): GroupNews {
   return { chatId, groupId, members, name, photoUrl }
 }
 
-/** The phones that people are reached on by iMessage, and the first of them who is on none. */
+/** The members' phones with iMessage, and the first member without one. */
 async function reach(
   network: GroupNetwork,
   line: Line,

@@ -4,11 +4,11 @@ import type { Line } from '../../core/lines/line.js'
 import type { LineActions, LocationShare } from '../contract.js'
 import type { DriverHost } from '../host.js'
 
-/** The simulated line's view of the places that phones share with it. */
+/** Locations that phones share with a simulated line. */
 
 export const LOCATION_SETTINGS = {
   location_refresh: Type.Optional(
-    Type.Boolean({ description: 'Whether fresh places of people can be had; default true' }),
+    Type.Boolean({ description: 'Whether locations can be refreshed; default true' }),
   ),
 }
 
@@ -37,7 +37,7 @@ export function locationActions(
   }
 }
 
-/** Passes the phones' news on; the answer ends it. */
+/** Reports changed locations to the host; returns a function that stops it. */
 export function followPlaces(network: LocationNetwork, line: Line, host: DriverHost): () => void {
   return network.onPlaces(line, () => host.locationsChanged())
 }

@@ -3,10 +3,10 @@ import type { Line } from '../../core/lines/line.js'
 import { type Phone, type PhoneMessage, servicesOf } from '../../core/sim/phone.js'
 import type { LineActions } from '../contract.js'
 
-/** What the telephone network keeps beside messages: tapbacks, typing, and what lines have read. */
+/** Tapbacks, typing and read receipts in the simulated network. */
 export interface PresenceNetwork {
   phone(line: Line, number: string): Promise<Phone>
-  /** A message as it is on each phone that has it. */
+  /** The copies of a message on its phones. */
   copies(network: string, providerId: string): Promise<PhoneMessage[]>
   react(
     line: Line,
@@ -25,9 +25,12 @@ export function presenceActions(
     async react({ to, groupId, providerId, ...reaction }) {
       const copies = await network.copies(line.network, providerId)
       const message = copies.find((one) => one.lineId === line.id && (groupId !== null || one.phone === to))
-      if (!message) throw new LineFault('not_found', 'The carrier does not know this message')
+      if (!message) throw new LineFault('not_found', 'The simulated carrier does not know this message')
       if (message.service !== 'iMessage')
-        throw new LineFault('not_imessage', `The message went by ${message.service}; reactions need iMessage`)
+        throw new LineFault(
+          'not_imessage',
+          `The message was sent over ${message.service}, but reactions need iMessage`,
+        )
       await network.react(line, message, reaction)
     },
     async setTyping({ to, typing, maxDurationMs }) {

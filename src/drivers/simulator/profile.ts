@@ -3,12 +3,12 @@ import { LineFault } from '../../core/lines/fault.js'
 import type { Line } from '../../core/lines/line.js'
 import type { LineActions, Profile, ProfileChange } from '../contract.js'
 
-/** The simulated line's name and photo, which live in the network like everything of a carrier. */
+/** Name and photo of a simulated line, stored in the simulated network. */
 
 export const PROFILE_SETTINGS = {
   profile_fault: Type.Optional(
     Type.Union([Type.Literal('refuse'), Type.Literal('unreachable')], {
-      description: 'Makes changes of the profile fail: refused for good, or not reachable for now',
+      description: 'Makes profile changes fail. refuse: a final refusal. unreachable: a temporary failure.',
     }),
   ),
 }
@@ -16,7 +16,7 @@ export const PROFILE_SETTINGS = {
 export interface ProfileNetwork {
   profile(line: Line): Promise<Profile>
   setProfile(line: Line, change: ProfileChange): Promise<Profile>
-  /** Gives the line's card to a phone; answers why not, if so. */
+  /** Shares the line's name and photo with a phone. */
   giveCard(line: Line, to: string): Promise<'given' | 'no_profile' | 'no_chat'>
 }
 
@@ -30,16 +30,16 @@ export function profileActions(
   line: Line,
   config: Settings,
 ): Pick<LineActions, 'profile' | 'setProfile' | 'shareProfile'> {
-  const reach = () => {
+  const requireReachable = () => {
     if (config.fault === 'unreachable') throw new LineFault('unreachable', 'The line is unplugged')
   }
   return {
     async profile() {
-      reach()
+      requireReachable()
       return network.profile(line)
     },
     async setProfile(change) {
-      reach()
+      requireReachable()
       if (config.profile_fault === 'unreachable')
         throw new LineFault('unreachable', 'The profile server does not answer')
       if (config.profile_fault === 'refuse')
@@ -47,10 +47,13 @@ export function profileActions(
       return network.setProfile(line, change)
     },
     async shareProfile({ to }) {
-      reach()
+      requireReachable()
       const result = await network.giveCard(line, to)
       if (result === 'no_chat')
-        throw new LineFault('no_chat', `There is no iMessage conversation with ${to} on this line yet`)
+        throw new LineFault(
+          'no_chat',
+          `This line has no iMessage conversation with ${to} yet. Send a message first.`,
+        )
       if (result === 'no_profile') throw new LineFault('refused', 'This line has no name and photo to share')
     },
   }

@@ -17,18 +17,18 @@ export interface SendNetwork extends GroupNetwork {
 
 export interface Sender {
   send(message: Outbound): Promise<SendResult>
-  /** The phone has said STOP to this line, or START. */
+  /** The phone sent STOP or START to this line. */
   heard(phone: string, word: 'stop' | 'start'): void
   close(): void
 }
 
 const DEFAULT_LATENCY_MS = 150
 const LATE_ACCEPT_MS = 2000
-/** What fits into one text message, and into each of several. */
-const ONE_TEXT = 160
-const PART_OF_TEXT = 153
+/** Characters of a single SMS, and of each part of a longer text. */
+const SINGLE_SMS_CHARS = 160
+const PART_CHARS = 153
 
-/** The side of a simulated carrier that takes messages, in whatever mood it is. */
+/** The sending side of a simulated carrier, with its faults. */
 export function createSender(
   network: SendNetwork,
   line: Line,
@@ -45,7 +45,7 @@ export function createSender(
     const facts: Fact[] = []
     if (replyTo) facts.push('reply')
     if (service === 'iMessage') facts.push('iMessage')
-    if (content.length > ONE_TEXT) facts.push('long')
+    if (content.length > SINGLE_SMS_CHARS) facts.push('long')
     if (stopped.has(to)) facts.push('after-stop')
     return facts
   }
@@ -62,31 +62,31 @@ export function createSender(
     const { fault } = settings
     const refusal = refusalOf(fault, message, stopped)
     if (refusal) {
-      if (fault === 'block') host.blocked('The simulated carrier has blocked the line')
+      if (fault === 'block') host.blocked('The simulated carrier blocked this line')
       return refusal
     }
-    if (fault === 'silence') return silence()
+    if (fault === 'silence') return neverAnswer()
     if (fault === 'late-accept') {
       host.clock.after(settings.late_accept_ms ?? LATE_ACCEPT_MS, () => {
         if (!closed) void take(message).catch(() => {})
       })
       return dropped()
     }
-    if (fault === 'part-failure' && message.content.length > ONE_TEXT) {
-      const total = Math.ceil(message.content.length / PART_OF_TEXT)
-      const taken = await take({ ...message, content: message.content.slice(0, PART_OF_TEXT) })
+    if (fault === 'part-failure' && message.content.length > SINGLE_SMS_CHARS) {
+      const total = Math.ceil(message.content.length / PART_CHARS)
+      const taken = await take({ ...message, content: message.content.slice(0, PART_CHARS) })
       if (typeof taken !== 'string') return taken
       return {
         outcome: 'refused',
         code: 'sim.part_failed',
-        detail: `Part 2 of ${total} was not taken; part 1 is on the phone`,
+        detail: `The carrier refused part 2 of ${total}; part 1 is on the phone`,
       }
     }
     const taken = await take(message)
     return typeof taken === 'string' ? answer(taken, message, settings) : taken
   }
 
-  /** The network's id of it, or why it was not taken. */
+  /** The message's id in the network, or the reason why it was not accepted. */
   async function take(message: Outbound): Promise<string | SendResult> {
     const { group } = message
     if (group) return takeForGroup(network, line, { ...message, group }, latencyMs)
@@ -97,14 +97,14 @@ export function createSender(
     return network.take(line, message, latencyMs)
   }
 
-  /** What we are told of a message that the carrier took. */
+  /** The carrier's answer to a message that it accepted. */
   async function answer(
     providerId: string,
     { ref }: Outbound,
     settings: SimulatorConfig,
   ): Promise<SendResult> {
     if (settings.fault === 'accept-then-drop') return dropped()
-    if (settings.fault === 'accept-then-silence') return silence()
+    if (settings.fault === 'accept-then-silence') return neverAnswer()
     if (settings.fault === 'second-id') {
       const again = { providerId: `${providerId}-2`, ref, status: 'SENT', at: host.clock.now() } as const
       host.clock.after(latencyMs / 2, () => void host.receipt(again))
@@ -113,7 +113,7 @@ export function createSender(
   }
 
   return {
-    send: (message) => send(message).catch(gone),
+    send: (message) => send(message).catch(neverLeft),
     heard(phone, word) {
       if (word === 'stop') stopped.add(phone)
       else stopped.delete(phone)
@@ -124,7 +124,7 @@ export function createSender(
   }
 }
 
-/** What the carrier answers instead of taking the message. */
+/** The result if the fault keeps the carrier from accepting the message. */
 function refusalOf(
   fault: SimulatorConfig['fault'],
   message: Outbound,
@@ -134,13 +134,13 @@ function refusalOf(
     case 'unreachable':
       return { outcome: 'never-left', code: 'sim.unreachable', detail: 'The line is unplugged' }
     case 'too-many':
-      return { outcome: 'never-left', code: 'sim.429', detail: 'The carrier says: too many requests' }
+      return { outcome: 'never-left', code: 'sim.429', detail: 'The carrier answered 429, too many requests' }
     case 'refuse':
       return { outcome: 'refused', code: 'sim.refused', detail: 'The carrier refuses this message' }
     case 'block':
-      return { outcome: 'refused', code: 'sim.blocked', detail: 'The carrier has blocked this line' }
+      return { outcome: 'refused', code: 'sim.blocked', detail: 'The carrier blocked this line' }
     case 'server-error':
-      return { outcome: 'unknown', code: 'sim.503', detail: 'The carrier answered with a server error' }
+      return { outcome: 'unknown', code: 'sim.503', detail: 'The carrier answered 503' }
     case 'drop':
       return dropped()
     case 'downgrade':
@@ -150,7 +150,7 @@ function refusalOf(
         ? {
             outcome: 'refused',
             code: 'sim.opted_out',
-            detail: 'The carrier sends nothing to somebody who said STOP',
+            detail: 'The carrier sends nothing to a recipient who sent STOP',
           }
         : undefined
     default:
@@ -167,13 +167,13 @@ function noService({ service }: Outbound): SendResult {
   }
 }
 
-/** The network has no place for it any more. */
-function gone(error: unknown): SendResult {
+/** The network no longer has this line. */
+function neverLeft(error: unknown): SendResult {
   if (!(error instanceof LineFault)) throw error
   return { outcome: 'never-left', code: 'sim.unreachable', detail: error.message }
 }
 
-function silence(): Promise<never> {
+function neverAnswer(): Promise<never> {
   return new Promise(() => {})
 }
 

@@ -3,25 +3,31 @@ import { LOCATION_SETTINGS } from './location.js'
 import { PROFILE_SETTINGS } from './profile.js'
 import { TEMPER_SETTINGS } from './temper.js'
 
-/** A simulated line's temper, so that every rule about carriers can be tested without one. */
+/** Settings of a simulated line, so that every rule about carriers can be tested without one. */
 export const SimulatorConfig = Type.Object({
   services: Type.Optional(
     Type.Array(Type.Union([Type.Literal('iMessage'), Type.Literal('RCS'), Type.Literal('SMS')]), {
       minItems: 1,
-      description: 'What the line can send by',
+      description: 'Services of the line',
     }),
   ),
   mac: Type.Optional(
     Type.Boolean({ description: 'A V2 Mac line: styles, replies, groups, carousel, app cards, Find My' }),
   ),
   latency_ms: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 86_400_000, description: 'Time a message takes to a phone' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 86_400_000,
+      description: 'Time in milliseconds from the line to a phone; default 150',
+    }),
   ),
-  lookup: Type.Optional(Type.Boolean({ description: 'Whether the carrier can be asked about a message' })),
+  lookup: Type.Optional(
+    Type.Boolean({ description: 'Whether the carrier can look up a message; default true' }),
+  ),
   lookup_lag_ms: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'How long a message the carrier took stays invisible to look-ups',
+      description: 'Time in milliseconds until an accepted message is visible to lookups; default 0',
     }),
   ),
   fault: Type.Optional(
@@ -44,21 +50,24 @@ export const SimulatorConfig = Type.Object({
       ],
       {
         description:
-          'unreachable: nothing leaves. refuse: final no. drop: the connection breaks and the message is not taken. silence: no answer, not taken. accept-then-drop and accept-then-silence: taken, but we are not told. block: the carrier blocks the line for good. late-accept: the connection breaks, and the message is taken late_accept_ms later. server-error: an answer that says nothing. too-many: not now. second-id: success twice, the second time under another id. part-failure: of a text of more than 160 characters only the first part is taken. downgrade: iMessage is refused. after-stop: whoever said STOP gets nothing.',
+          'unreachable: nothing leaves. refuse: a final refusal. drop: the connection breaks, and the message is not accepted. silence: no answer, and the message is not accepted. accept-then-drop, accept-then-silence: the message is accepted, but the answer is lost. block: the carrier blocks the line for good. late-accept: the connection breaks, and the message is accepted late_accept_ms later. server-error: the carrier answers 503. too-many: the carrier answers 429. second-id: two successes, the second with another id. part-failure: only the first part of a text of more than 160 characters is accepted. downgrade: iMessage is refused. after-stop: recipients who sent STOP get nothing.',
       },
     ),
   ),
   state: Type.Optional(
     Type.Union([Type.Literal('ONLINE'), Type.Literal('DEGRADED'), Type.Literal('OFFLINE')], {
       description:
-        'What the line says of itself; default ONLINE. DEGRADED: it works, but not as it should. OFFLINE: nothing leaves and nothing arrives until it is back; calls are forwarded all the same.',
+        'State that the line reports; default ONLINE. DEGRADED: the line works with problems. OFFLINE: nothing is sent or received until the line is back; calls are still forwarded.',
     }),
   ),
   fault_times: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'How many sends the fault lasts; without it, all' }),
+    Type.Integer({ minimum: 1, description: 'Number of sends that the fault affects; default all' }),
   ),
   late_accept_ms: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'When late-accept takes the message; default 2000' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Time in milliseconds after which late-accept accepts the message; default 2000',
+    }),
   ),
   ...TEMPER_SETTINGS,
   ...LOCATION_SETTINGS,

@@ -8,7 +8,7 @@ import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
 import { type CallNetwork, watchCalls } from './calls.js'
 import { createFaultBook, type FaultNetwork } from './faults.js'
-import { type GroupNetwork, groupActions, newsOf, tellGroups } from './groups.js'
+import { type GroupNetwork, groupActions, newsOf, reportGroups } from './groups.js'
 import { followPlaces, type LocationNetwork, locationActions } from './location.js'
 import { type PresenceNetwork, presenceActions } from './presence.js'
 import { type ProfileNetwork, profileActions } from './profile.js'
@@ -17,7 +17,7 @@ import { SimulatorConfig } from './settings.js'
 import { createSlowLane } from './slow-lane.js'
 import { deliveriesOf, echoOf, reportDelivery } from './temper.js'
 
-/** The telephone network behind the line, handed in by the composition root. */
+/** The simulated network of phones; app.ts provides it. */
 export interface Network
   extends CallNetwork,
     FaultNetwork,
@@ -34,7 +34,7 @@ export interface Network
     messages: PhoneMessage[],
   ): Promise<void>
   onNews(line: Line, handler: () => void): () => void
-  /** A name for a connection that no other has. */
+  /** A unique name for a connection. */
   session(): string
   servicesAt(network: string, email: string): Promise<readonly Service[]>
 }
@@ -85,27 +85,24 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
   let cancelTimer = () => {}
   let session = network.session()
   let state: LineState | undefined
-  const book = createFaultBook(network, line, () => void follow().catch(stumbled))
+  const book = createFaultBook(network, line, () => void reportState().catch(recover))
   const sender = createSender(network, line, host, config, book)
-  /** Messages without an id, from being stored until the carrier knows it. */
-  const thanks = new Map<number, Inbound[]>()
+  /** Stored deliveries by message, until the carrier gets their acknowledgement. */
+  const unacknowledged = new Map<number, Inbound[]>()
 
-  /** What the line says of itself, and what waited for that. */
-  async function follow() {
+  /** Reports the line's state, then delivers what waited for it. */
+  async function reportState() {
     const next = (await book.standing(config)).state ?? 'ONLINE'
     if (closed) return
     if (next !== state) {
       state = next
       const isFault = next !== (config.state ?? 'ONLINE')
-      host.state(
-        next,
-        isFault ? 'A fault is switched on' : config.state && 'Set by the configuration of the line',
-      )
+      host.state(next, isFault ? 'A fault is active' : config.state && 'Set by the line setting "state"')
     }
     void carry()
   }
 
-  /** Brings due messages to phones and lines. A message stays due until the other side has it for good. */
+  /** Delivers due messages to phones and to the line. A message stays due until the other side has stored it. */
   async function carry() {
     if (state === 'OFFLINE') return
     if (carrying) {
@@ -117,11 +114,11 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
       do {
         again = false
         cancelTimer()
-        await tellGroups(network, line, host)
+        await reportGroups(network, line, host)
         const stalls = await book.stalls()
         const due = await network.due(line, DUE_LIMIT)
         const quick: PhoneMessage[] = []
-        const handing: Promise<void>[] = []
+        const delivering: Promise<void>[] = []
         let stalled = false
         for (const message of due) {
           if (message.fromPhone && (config.inbound === 'stalled' || stalls(message.phone))) {
@@ -130,34 +127,34 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
           }
           if (slow.takes(message)) continue
           quick.push(message)
-          handing.push(handOver(message, due))
+          delivering.push(deliver(message, due))
         }
-        await Promise.all(handing)
+        await Promise.all(delivering)
         if (quick.length > 0) await settle(quick)
         again ||= due.length === DUE_LIMIT && quick.length > 0
         if (again || closed) continue
-        // What is under way is overdue, and no reason to look again.
+        // Messages in the slow lane and stalled messages are overdue and must not cause another run.
         const next = await network.nextDue(line, slow.isEmpty() && !stalled ? 0 : host.clock.now())
         if (next !== undefined && !closed)
           cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
-        // News that came during that last question is looked at, too.
+        // News may have arrived while `nextDue` was awaited.
       } while (again && !closed)
     } catch (error) {
-      stumbled(error)
+      recover(error)
     } finally {
       carrying = false
     }
   }
 
-  function stumbled(error: unknown) {
+  function recover(error: unknown) {
     if (closed) return
-    host.log.warn({ err: error }, 'the simulated network stumbled and goes on')
-    // What it brings again comes over another connection, as after a real break.
+    host.log.warn({ err: error }, 'the simulated network failed to deliver messages; trying again')
+    // Redeliveries come over another connection, as after a real interruption.
     session = network.session()
     cancelTimer = host.clock.after(1000, () => void carry())
   }
 
-  async function handOver(message: PhoneMessage, together: readonly PhoneMessage[]) {
+  async function deliver(message: PhoneMessage, together: readonly PhoneMessage[]) {
     const chat = message.chatId === null ? undefined : await network.chat(message.chatId)
     const phones = [message.phone]
     if (message.fromPhone) {
@@ -181,11 +178,11 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
       const settings = await book.settings(config, { affects: 'inbound', phones, facts })
       const deliveries = deliveriesOf(settings, session, inbound)
       await Promise.all(deliveries.map((one) => host.receive(one)))
-      thanks.set(message.id, deliveries)
+      unacknowledged.set(message.id, deliveries)
     } else if (message.sender !== null || !(await isLast(message, together))) {
-      // From phone to phone the line has its own copy; and a group has a message when all have it.
+      // Messages between phones need no report, and a group message is reported once all phones have it.
     } else {
-      // Text messages end at SENT: their carriers do not tell us about the device.
+      // SMS ends at SENT: this carrier sends no delivery receipts for it.
       const usual = await book.settings(config, { affects: 'receipt', phones, facts: [] })
       if (message.service !== 'SMS' && (usual.receipts ?? true))
         await reportDelivery(usual, host, message.providerId)
@@ -195,16 +192,17 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
     }
   }
 
-  /** It is in the network's books that these have arrived, so that it brings them no more. */
+  /** Marks messages as arrived, so that the network does not deliver them again, and acknowledges them. */
   async function settle(messages: PhoneMessage[]) {
     await network.arrived({ line, capabilities: { services: servicesOfLine(config) } }, messages)
     for (const { id } of messages) {
-      for (const delivery of thanks.get(id) ?? []) if (!delivery.providerId) await host.thanked(delivery)
-      thanks.delete(id)
+      for (const delivery of unacknowledged.get(id) ?? [])
+        if (!delivery.providerId) await host.acknowledged(delivery)
+      unacknowledged.delete(id)
     }
   }
 
-  /** Whether no other phone of a group is still to get the message: a group has it when all have. */
+  /** Whether this is the last phone to get a group message. */
   async function isLast(message: PhoneMessage, together: readonly PhoneMessage[]): Promise<boolean> {
     if (message.chatId === null) return true
     const others = together.filter((other) => other.providerId === message.providerId)
@@ -213,16 +211,16 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
     return (await network.onTheWay(line, message.providerId)).every((id) => arriving.has(id))
   }
 
-  async function arrivedSlowly(message: PhoneMessage) {
+  async function settleSlow(message: PhoneMessage) {
     await settle([message])
     void carry()
   }
 
-  const slow = createSlowLane((message) => handOver(message, [message]), arrivedSlowly, stumbled)
+  const slow = createSlowLane((message) => deliver(message, [message]), settleSlow, recover)
   const unsubscribe = network.onNews(line, () => void carry())
   const stopCalls = watchCalls(network, line, host)
   const stopPlaces = followPlaces(network, line, host)
-  await follow()
+  await reportState()
 
   return {
     send: sender.send,

@@ -1,25 +1,25 @@
 import type { PhoneMessage } from '../../core/sim/phone.js'
 
 /**
- * A line needs a while to store a message with media. It and what the same phone sends after it go by themselves,
- * in their order, and everybody else passes.
+ * Delivers messages with media, and later messages of the same phone in order, without holding up other phones: a
+ * line takes a while to store media.
  */
 export function createSlowLane(
-  handOver: (message: PhoneMessage) => Promise<void>,
+  deliver: (message: PhoneMessage) => Promise<void>,
   done: (message: PhoneMessage) => Promise<void>,
   failed: (error: unknown) => void,
 ) {
-  const underWay = new Set<number>()
+  const delivering = new Set<number>()
   const phones = new Map<string, number>()
 
-  async function carry(message: PhoneMessage) {
-    underWay.add(message.id)
+  async function run(message: PhoneMessage) {
+    delivering.add(message.id)
     phones.set(message.phone, (phones.get(message.phone) ?? 0) + 1)
     try {
-      await handOver(message)
+      await deliver(message)
       await done(message)
     } finally {
-      underWay.delete(message.id)
+      delivering.delete(message.id)
       const left = phones.get(message.phone)! - 1
       if (left > 0) phones.set(message.phone, left)
       else phones.delete(message.phone)
@@ -27,13 +27,13 @@ export function createSlowLane(
   }
 
   return {
-    /** Whether this message goes here: it is then on its way, or was before. */
+    /** Whether the message belongs here. If so, its delivery has started. */
     takes(message: PhoneMessage): boolean {
-      if (underWay.has(message.id)) return true
+      if (delivering.has(message.id)) return true
       if (!message.fromPhone || (message.mediaUrl === '' && !phones.has(message.phone))) return false
-      carry(message).catch(failed)
+      run(message).catch(failed)
       return true
     },
-    isEmpty: () => underWay.size === 0,
+    isEmpty: () => delivering.size === 0,
   }
 }

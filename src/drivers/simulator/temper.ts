@@ -6,7 +6,10 @@ import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
 import { newsOf } from './groups.js'
 
-/** How a simulated carrier misbehaves with what it brings us, so that each rule about that can be tested. */
+/**
+ * How a simulated carrier misbehaves with receipts and inbound messages, so that each rule about them can be
+ * tested.
+ */
 export const TEMPER_SETTINGS = {
   receipts: Type.Optional(
     Type.Union(
@@ -19,47 +22,56 @@ export const TEMPER_SETTINGS = {
       ],
       {
         description:
-          'Whether the carrier reports delivery; default true. early: before it has answered the send. late: an hour after the message arrived. double: everything twice. shuffled: it accepts first, and then reports the last status before the ones before it.',
+          'Whether the carrier sends delivery receipts; default true. early: before it answers the send. late: receipt_delay_ms after delivery. double: each receipt twice. shuffled: the answer is ACCEPTED, then DELIVERED arrives before SENT.',
       },
     ),
   ),
   receipt_delay_ms: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'How late late receipts are; default an hour' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Delay of late receipts in milliseconds; default 3600000, an hour',
+    }),
   ),
   receipt_ids: Type.Optional(
     Type.Union([Type.Literal('stripped'), Type.Literal('decimal')], {
       description:
-        'Receipts name the message by another form of its id: without leading zeros, or as a decimal number.',
+        'Form of the message id in receipts. stripped: without leading zeros. decimal: as a decimal number.',
     }),
   ),
   inbound: Type.Optional(
     Type.Literal('stalled', {
-      description: 'What phones send does not come through until this is taken away',
+      description: 'stalled: messages from phones are held back until this setting is removed',
     }),
   ),
   link_previews: Type.Optional(
-    Type.Boolean({ description: 'A text with a link comes as two messages, the second showing the link' }),
+    Type.Boolean({
+      description: 'A text with a link arrives as two messages; the second is the link preview',
+    }),
   ),
   echo: Type.Optional(
     Type.Union(
       [Type.Literal('reflect'), Type.Literal('mirror'), Type.Literal('same-id'), Type.Literal('ref')],
       {
         description:
-          'What the line sends comes back to it as if it were inbound. reflect: under another id, marked as our own. mirror: under another id, and the carrier cannot say whose it is. same-id: under the id of the send. ref: under another id, with our own ref.',
+          'Sent messages come back as if they were inbound. reflect: with another id, marked as sent by this line. mirror: with another id and no mark. same-id: with the id of the send. ref: with another id and the ref of the send.',
       },
     ),
   ),
   duplicate: Type.Optional(
     Type.Union([Type.Literal('same-id'), Type.Literal('new-id')], {
       description:
-        'Every inbound message comes twice: under the same id, or under another one with the same text and time of sending.',
+        'Every inbound message arrives twice. same-id: with the same id. new-id: with another id, but the same text and send time.',
     }),
   ),
   ids: Type.Optional(
     Type.Boolean({ description: 'Whether the carrier gives inbound messages an id; default true' }),
   ),
   part_chars: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1600, description: 'Inbound texts come in parts of this length' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 1600,
+      description: 'Split inbound texts into parts of this many characters',
+    }),
   ),
   part_order: Type.Optional(
     Type.Union(
@@ -70,16 +82,19 @@ export const TEMPER_SETTINGS = {
         Type.Literal('first-lost'),
         Type.Literal('last-lost'),
       ],
-      { description: 'The order of the parts, each of them twice, or one of them never' },
+      {
+        description:
+          'Order of the parts. doubled: each part twice. first-lost, last-lost: one part never arrives.',
+      },
     ),
   ),
 }
 const Temper = Type.Object(TEMPER_SETTINGS)
 export type Temper = Static<typeof Temper>
 
-const LATE_MS = 3_600_000
+const LATE_RECEIPT_MS = 3_600_000
 
-/** Our own message as it comes back, if this carrier does that. */
+/** The echo of a sent message, if this carrier sends one. */
 export function echoOf(
   { echo }: Temper,
   line: Line,
@@ -91,7 +106,7 @@ export function echoOf(
     providerId: echo === 'same-id' ? message.providerId : `${message.providerId}-ECHO`,
     from: chat ? line.number : message.phone,
     service: message.service,
-    // As some carriers store what was sent.
+    // Some carriers return the text with such changes.
     content: echo === 'mirror' ? `\ufffd\r\u0001${message.content} ` : message.content,
     mediaUrl: message.mediaUrl,
     sentAt: message.createdAt,
@@ -102,7 +117,7 @@ export function echoOf(
   }
 }
 
-/** The deliveries that one inbound message makes, each to be stored before the carrier is content. */
+/** The deliveries of one inbound message; all must be stored before the carrier considers it delivered. */
 export function deliveriesOf(temper: Temper, session: string, inbound: Inbound): Inbound[] {
   const { providerId, ...rest } = inbound
   const plain: Inbound = temper.ids === false ? { ...rest, session, stamped: true } : inbound
@@ -140,7 +155,7 @@ function partsOf(temper: Temper, inbound: Inbound, size: number, ref: string): I
   return parts
 }
 
-/** What the carrier says of a message it took: its answer, and perhaps more than that before it. */
+/** The carrier's answer to an accepted message, after an early receipt if configured. */
 export async function answerOf(
   { receipts }: Temper,
   host: DriverHost,
@@ -150,9 +165,9 @@ export async function answerOf(
   return { outcome: 'accepted', providerId, status: receipts === 'shuffled' ? 'ACCEPTED' : 'SENT' }
 }
 
-/** The message is on the phone: what its sender hears of that. */
+/** Sends the delivery receipts of a message that reached its phone. */
 export async function reportDelivery(
-  { receipts, receipt_delay_ms: lateMs = LATE_MS, receipt_ids: form }: Temper,
+  { receipts, receipt_delay_ms: lateMs = LATE_RECEIPT_MS, receipt_ids: form }: Temper,
   host: DriverHost,
   given: string,
 ) {
@@ -165,7 +180,7 @@ export async function reportDelivery(
   if (receipts === 'shuffled') for (const status of ['SENT', 'ACCEPTED'] as const) await report(status)
 }
 
-/** The same id as a carrier writes it elsewhere. */
+/** Rewrites an id as some carriers do in receipts. */
 function inForm(id: string, form: 'stripped' | 'decimal'): string {
   if (form === 'stripped') return id.replace(/^0+/, '')
   return BigInt(`0x${id.replace(/[^\da-f]/gi, '')}`).toString()

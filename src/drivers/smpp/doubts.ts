@@ -1,7 +1,7 @@
 import type { DeliveryReport } from './codec/receipt-text.js'
 import { shortRef } from './codec/short-ref.js'
 
-/** A send whose id at the carrier we do not know (yet). */
+/** A send whose provider id is not known (yet). */
 export interface Doubt {
   ref: string
   to: string
@@ -10,44 +10,42 @@ export interface Doubt {
   parts: number
 }
 
-/** Whose report it is, and what it proves of the whole message. */
+/** The send that a report belongs to, and the status that it proves for the whole message. */
 export interface Proof {
   ref: string
   status: NonNullable<DeliveryReport['status']>
-  /** By our own number, which the carrier handed back; otherwise by what fits nothing else. */
+  /** Matched by our reference, which the carrier returned; otherwise by elimination. */
   isCertain: boolean
 }
 
-/**
- * Sends that the carrier did not answer, and may still report on. It remembers them for a day, and only so many.
- */
+/** Sends that the carrier did not answer but may still report on. Kept for 24 hours, at most MAX_DOUBTS of them. */
 export interface Doubts {
-  /** It goes out now: what is reported meanwhile may be about it. */
+  /** The send starts; reports from now on may belong to it. */
   begin(doubt: Doubt): void
-  /** A part of it is submitted now: it may have waited long for its turn. */
-  leaves(ref: string): void
-  /** The carrier answered it: its reports have ids that the host knows. */
+  /** A part is submitted now; it may have waited long since `begin`. */
+  markSubmitted(ref: string): void
+  /** The carrier answered the send, so the host matches its reports by id. */
   settle(ref: string): void
-  /** It ended without an answer. The reports that came meanwhile and may be about it. */
-  leave(ref: string): { report: DeliveryReport; to: string; proof: Proof }[]
-  /** What a report proves of a send in doubt. */
+  /** The send ended without an answer. Returns the early reports that belong to it. */
+  keepOpen(ref: string): { report: DeliveryReport; to: string; proof: Proof }[]
+  /** Matches a report to a send in doubt. */
   judge(report: DeliveryReport, to: string): Proof | undefined
 }
 
 const MAX_DOUBTS = 10_000
 const MAX_EARLY = 300
 const MEMORY_MS = 24 * 3_600_000
-/** Zones differ from each other by quarters of an hour, clocks of carriers from ours by little. */
+/** Receipts give local time without a zone, and zones differ by multiples of 15 minutes. */
 const ZONE_MS = 15 * 60_000
 const SKEW_MS = 2 * 60_000
 
 interface Entry {
   doubt: Doubt
-  /** From when to when its parts were submitted. */
+  /** When the first and the last part were submitted. */
   left?: { from: number; to: number }
   isOpen: boolean
   early: { report: DeliveryReport; to: string }[]
-  /** Ids of the parts that arrived. */
+  /** Ids of the delivered parts. */
   delivered: string[]
 }
 
@@ -64,7 +62,7 @@ export function createDoubts(now: () => number): Doubts {
     else same.splice(same.indexOf(entry), 1)
   }
 
-  /** Oldest first, as they were added. */
+  /** Removes the oldest; the map is in insertion order. */
   function forget() {
     for (const entry of all.values()) {
       if (all.size <= MAX_DOUBTS && entry.doubt.wireAt > now() - MEMORY_MS) return
@@ -86,7 +84,7 @@ export function createDoubts(now: () => number): Doubts {
     if (!report.status) return undefined
     const { doubt, delivered } = entry
     if (report.status === 'DELIVERED' && !delivered.includes(report.id)) delivered.push(report.id)
-    // One part that arrived proves that the message left, and no more.
+    // One delivered part proves only that the message was sent.
     const isPartial = report.status === 'DELIVERED' && delivered.length < doubt.parts
     return { ref: doubt.ref, status: isPartial ? 'SENT' : report.status, isCertain }
   }
@@ -100,7 +98,7 @@ export function createDoubts(now: () => number): Doubts {
       else byNumber.set(doubt.to, [entry])
       forget()
     },
-    leaves(ref) {
+    markSubmitted(ref) {
       const entry = all.get(ref)
       if (entry) entry.left = { from: entry.left?.from ?? now(), to: now() }
     },
@@ -108,7 +106,7 @@ export function createDoubts(now: () => number): Doubts {
       const entry = all.get(ref)
       if (entry) remove(entry)
     },
-    leave(ref) {
+    keepOpen(ref) {
       const entry = all.get(ref)
       if (!entry) return []
       entry.isOpen = true
@@ -123,22 +121,25 @@ export function createDoubts(now: () => number): Doubts {
       if (!found) return undefined
       const { entry, isCertain } = found
       if (entry.isOpen) return prove(entry, report, isCertain)
-      // Its answer is still to come, as a rule, and then the host knows the report by its id.
+      // The answer usually still arrives, and the host then matches the report by id.
       if (entry.early.length < MAX_EARLY) entry.early.push({ report, to })
       return undefined
     },
   }
 }
 
-/** Whether a report without our number may be about this send: something in it must speak for that, nothing against. */
+/**
+ * Whether a report without our reference may belong to this send: at least one field must match, and none may
+ * contradict.
+ */
 function fits({ doubt, left }: Entry, { text, submittedAt }: DeliveryReport): boolean {
-  const begins = text.trim()
-  if (begins === '' && submittedAt === undefined) return false
-  if (begins !== '' && !doubt.content.trim().startsWith(begins)) return false
+  const beginning = text.trim()
+  if (beginning === '' && submittedAt === undefined) return false
+  if (beginning !== '' && !doubt.content.trim().startsWith(beginning)) return false
   if (submittedAt === undefined) return true
   const { from, to } = left ?? { from: doubt.wireAt, to: doubt.wireAt }
   const after = submittedAt - from
   const offZone = ((after % ZONE_MS) + ZONE_MS) % ZONE_MS
-  const isThen = offZone <= to - from + SKEW_MS || offZone >= ZONE_MS - SKEW_MS
-  return Math.abs(after) <= MEMORY_MS && isThen
+  const isSameTime = offZone <= to - from + SKEW_MS || offZone >= ZONE_MS - SKEW_MS
+  return Math.abs(after) <= MEMORY_MS && isSameTime
 }

@@ -2,36 +2,37 @@ import type { DriverClock } from '../host.js'
 import { ANY_TURN, createTurnQueue, type Turn } from './turn.js'
 
 /**
- * How fast a carrier lets us submit. It tells us by refusing: what it took between one refusal and the next is its
- * measure. We stay a little below that, and feel our way up again, faster the longer it does not refuse.
+ * Finds the rate that a carrier accepts. The carrier shows it by throttling: the number of messages accepted
+ * between two refusals is its rate. The governor stays slightly below that rate and raises it again, faster the
+ * longer no refusal comes.
  */
 export interface Governor {
-  /** Resolves when one more may be submitted; false when it waits in vain. */
+  /** Resolves to true when one more message may be submitted, to false when its time is up. */
   turn(turn?: Turn): Promise<boolean>
-  /** The carrier took one. */
-  took(): void
-  /** The carrier said "slower". */
-  refused(): void
-  /** Nobody is let through any more. */
+  /** The carrier accepted a message. */
+  accepted(): void
+  /** The carrier throttled a message. */
+  throttled(): void
+  /** Ends all waiting turns with false. */
   stop(): void
 }
 
-/** How long one waits for a carrier that takes nothing at all. */
-const PATIENCE_MS = 5 * 60_000
+/** A turn ends after this long without any message accepted by the carrier. */
+const MAX_STALL_MS = 5 * 60_000
 const TICK_MS = 10
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5000
-/** After a first refusal nothing is known yet: the rate doubles so often until the second. */
+const MIN_PAUSE_MS = 100
+const MAX_PAUSE_MS = 5000
+/** After the first refusal the rate is unknown: it doubles at this interval until the second. */
 const DOUBLING_MS = 100
 const RAISING_MS = 500
-const FIRST_STEP = 0.03
-const BELOW = 0.95
-/** An older refusal measures nothing. */
-const MEASURE_MS = 30_000
-/** Faster than any carrier: no limit. */
-const FREE = 20_000
+const FIRST_STEP_RATIO = 0.03
+const SAFETY_RATIO = 0.95
+/** A refusal older than this says nothing about the current rate. */
+const MEASURE_WINDOW_MS = 30_000
+/** Messages a second at which the limit is lifted; no carrier is this fast. */
+const UNLIMITED_RATE = 20_000
 
-interface Waiting {
+interface WaitingTurn {
   turn: Turn
   resolve(mayGo: boolean): void
 }
@@ -39,28 +40,28 @@ interface Waiting {
 export function createGovernor(clock: DriverClock, perSecond: number): Governor {
   const limit = perSecond > 0 ? perSecond : Number.POSITIVE_INFINITY
   let rate = limit
-  /** The rate before it was last raised. */
+  /** The rate before the last increase. */
   let before = 0
-  /** By how much it is raised next; undefined while it doubles. */
+  /** The next increase; undefined while the rate doubles. */
   let step: number | undefined
   let tokens = 1
   let filledAt = clock.now()
   let raisedAt = clock.now()
-  let pause = FIRST_PAUSE_MS
+  let pause = MIN_PAUSE_MS
   let pausedUntil = 0
-  let refusedAt = Number.NEGATIVE_INFINITY
-  let taken = 0
-  let hasTaken = false
-  /** When it was last seen to take something. */
-  let takingAt = Number.NEGATIVE_INFINITY
+  let throttledAt = Number.NEGATIVE_INFINITY
+  let acceptedCount = 0
+  let hasAccepted = false
+  /** When the carrier last accepted a message. */
+  let acceptedAt = Number.NEGATIVE_INFINITY
   let ticking = false
   let stopped = false
-  const queue = createTurnQueue<Waiting>()
+  const queue = createTurnQueue<WaitingTurn>()
 
   function fill() {
     const now = clock.now()
     if (now < filledAt) return
-    // No more than two ticks' worth is saved up: a carrier counts in short spans.
+    // At most two ticks' worth of tokens accumulate, because carriers measure over short spans.
     const most = Math.max(1, (rate * TICK_MS * 2) / 1000)
     tokens = Math.min(most, tokens + (rate * (now - filledAt)) / 1000)
     filledAt = now
@@ -76,16 +77,17 @@ export function createGovernor(clock: DriverClock, perSecond: number): Governor 
     before = rate
     rate += step ?? rate
     if (step !== undefined) step *= 2
-    if (rate >= Math.min(limit, FREE)) rate = limit
+    if (rate >= Math.min(limit, UNLIMITED_RATE)) rate = limit
   }
 
   function release() {
     fill()
     const now = clock.now()
-    if (hasTaken) takingAt = now
-    hasTaken = false
-    const isVain = ({ since, until }: Turn) => until <= now || now - Math.max(since, takingAt) >= PATIENCE_MS
-    for (const { resolve } of queue.takeOut(isVain)) resolve(false)
+    if (hasAccepted) acceptedAt = now
+    hasAccepted = false
+    const isOver = ({ since, until }: Turn) =>
+      until <= now || now - Math.max(since, acceptedAt) >= MAX_STALL_MS
+    for (const { resolve } of queue.takeOut(isOver)) resolve(false)
     if (now < pausedUntil) return
     while (queue.size() > 0 && (rate === Number.POSITIVE_INFINITY || tokens >= 1)) {
       tokens--
@@ -104,19 +106,20 @@ export function createGovernor(clock: DriverClock, perSecond: number): Governor 
     })
   }
 
-  /** What the carrier takes, as far as this refusal tells. */
+  /** Estimates the carrier's rate from this refusal. */
   function slowDown(now: number) {
-    const passed = now - refusedAt
-    if (passed > MEASURE_MS) {
-      rate = Math.max(1, Math.min(rate, taken))
+    const passed = now - throttledAt
+    if (passed > MEASURE_WINDOW_MS) {
+      rate = Math.max(1, Math.min(rate, acceptedCount))
       step = undefined
       return
     }
-    // While it doubled, the carrier was not asked for all it takes: then what it took before is the better measure.
+    // While the rate doubled, it was below the carrier's limit most of the time, so the previous rate is the better
+    // estimate.
     const sustained = step === undefined ? before * 0.9 : 0
-    const measured = (taken * 1000) / Math.max(1, passed - pause)
-    rate = Math.max(1, Math.min(rate * BELOW, Math.max(measured * BELOW, sustained)))
-    step = Math.max(1, rate * FIRST_STEP)
+    const measured = (acceptedCount * 1000) / Math.max(1, passed - pause)
+    rate = Math.max(1, Math.min(rate * SAFETY_RATIO, Math.max(measured * SAFETY_RATIO, sustained)))
+    step = Math.max(1, rate * FIRST_STEP_RATIO)
   }
 
   return {
@@ -131,22 +134,22 @@ export function createGovernor(clock: DriverClock, perSecond: number): Governor 
         tick()
       })
     },
-    took() {
-      taken++
-      hasTaken = true
+    accepted() {
+      acceptedCount++
+      hasAccepted = true
     },
-    refused() {
+    throttled() {
       const now = clock.now()
-      // What was under way when the carrier refused one is refused as well: that is nothing new.
+      // Requests in flight at the first refusal are refused as well; they carry no new information.
       if (now < pausedUntil) return
-      if (taken > 0 || rate === Number.POSITIVE_INFINITY) {
+      if (acceptedCount > 0 || rate === Number.POSITIVE_INFINITY) {
         slowDown(now)
-        pause = FIRST_PAUSE_MS
-        refusedAt = now
-        taken = 0
+        pause = MIN_PAUSE_MS
+        throttledAt = now
+        acceptedCount = 0
       }
-      // One that takes nothing at all is full, not slow: it gets more time, and then its old rate.
-      else pause = Math.min(LONGEST_PAUSE_MS, pause * 1.5)
+      // A carrier that accepts nothing is full rather than slow: wait longer, then continue at the old rate.
+      else pause = Math.min(MAX_PAUSE_MS, pause * 1.5)
       tokens = 0
       pausedUntil = filledAt = raisedAt = now + pause
     },

@@ -2,46 +2,46 @@ import { randomUUID } from 'node:crypto'
 import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
 import { possibleIds } from './codec/message-id.js'
-import { arrivedIn } from './codec/parts.js'
+import { readIncoming } from './codec/parts.js'
 import type { Pdu } from './codec/pdu.js'
 import { type DeliveryReport, isMessage, type ReceiptReader, reportIn } from './codec/receipt-text.js'
 import { decodeText } from './codec/text.js'
 import type { Doubts } from './doubts.js'
-import type { Taken } from './session.js'
+import type { DeliveryAnswer } from './session.js'
 import type { SmppSettings } from './settings.js'
 
 const INTERNATIONAL = 1
-/** The latest that were refused; the carrier brings them again soon. */
-const MAX_REFUSED = 10_000
+/** Refused messages to remember; the carrier redelivers them soon. */
+const MAX_REMEMBERED = 10_000
 
 export interface ReceiverOptions {
-  host: Pick<DriverHost, 'receive' | 'thanked' | 'receipt' | 'clock' | 'log'>
+  host: Pick<DriverHost, 'receive' | 'acknowledged' | 'receipt' | 'clock' | 'log'>
   settings: Pick<SmppSettings, 'alphabet' | 'ids'>
   doubts: Doubts
   reader?: ReceiptReader
 }
 
 /**
- * Turns what the carrier brings over one connection into messages and receipts. It is told only when they are
+ * Turns PDUs from one connection into messages and receipts. A PDU is answered only after its message or receipt is
  * stored.
  */
-export function createReceiver(options: ReceiverOptions): (pdu: Pdu) => Promise<Taken> {
+export function createReceiver(options: ReceiverOptions): (pdu: Pdu) => Promise<DeliveryAnswer> {
   const { host, settings } = options
   const sessions = createSessionNames()
   return async (pdu) => {
-    const { octets, part } = arrivedIn(pdu)
+    const { octets, part } = readIncoming(pdu)
     const dataCoding = pdu.dataCoding ?? 0
-    // Receipts are written by machines, in ASCII, whatever the alphabet is.
+    // Receipts are ASCII, independent of the carrier's alphabet.
     const report = isMessage(pdu)
       ? undefined
       : reportIn(pdu, decodeText(octets, dataCoding, 'latin1'), options.reader)
     const from = numberOf(pdu.source ?? '', pdu.sourceTon ?? 0)
     if (report === 'nothing') {
-      host.log.info({ esmClass: pdu.esmClass }, 'the carrier brought a notification that tells nothing')
+      host.log.info({ esmClass: pdu.esmClass }, 'ignored a notification without message id')
       return { status: 0 }
     }
     if (report) {
-      await tell(options, report, from)
+      await passReport(options, report, from)
       return { status: 0 }
     }
     const content = decodeText(octets, dataCoding, settings.alphabet ?? 'gsm7')
@@ -59,19 +59,20 @@ export function createReceiver(options: ReceiverOptions): (pdu: Pdu) => Promise<
       sessions.refused(from, content)
       throw error
     }
-    return { status: 0, told: () => void host.thanked(message).catch(() => {}) }
+    return { status: 0, onSent: () => void host.acknowledged(message).catch(() => {}) }
   }
 }
 
 /**
- * Only another connection can bring a message again, so each has a name of its own. What we refused comes again over
- * the same one, and may have been stored all the same: its like goes by another name from then on, and the others,
- * whose thanks may be under way, by the old one.
+ * Names the connection of a message, so that the host can tell a redelivery from an equal new message: a carrier
+ * redelivers an answered message only over another connection. A message that we refused comes again over the same
+ * connection although it may have been stored, so its sender and text get a new name from then on. All other
+ * messages keep the old name, because their answers may still be on the way.
  */
 function createSessionNames() {
   const own = randomUUID()
   const others = new Map<string, string>()
-  // Nothing is wrong with two that share a name without need.
+  // Sharing a name without need is harmless, so a prefix of the text is enough.
   const keyOf = (from: string, content: string) => `${from} ${content.slice(0, 200)}`
   return {
     nameFor: (from: string, content: string) =>
@@ -80,20 +81,20 @@ function createSessionNames() {
       const key = keyOf(from, content)
       others.delete(key)
       others.set(key, randomUUID())
-      if (others.size > MAX_REFUSED) others.delete(others.keys().next().value!)
+      if (others.size > MAX_REMEMBERED) others.delete(others.keys().next().value!)
     },
   }
 }
 
-async function tell(options: ReceiverOptions, report: DeliveryReport, to: string): Promise<void> {
-  // "Unknown" changes nothing; the carrier is thanked for it all the same.
+async function passReport(options: ReceiverOptions, report: DeliveryReport, to: string): Promise<void> {
+  // A report of "unknown" changes nothing, but it is acknowledged.
   if (!report.status) return
   const proof = options.doubts.judge(report, to)
   if (!report.id && !proof) return
   await options.host.receipt(receiptOf(options, report, to, proof))
 }
 
-/** What the host is told of a report; with the proof, of which send in doubt it is. */
+/** The receipt for the host; with a proof, it names the send in doubt. */
 export function receiptOf(
   { host, settings }: Pick<ReceiverOptions, 'host' | 'settings'>,
   report: DeliveryReport,
@@ -102,7 +103,7 @@ export function receiptOf(
 ) {
   const [providerId, ...otherIds] = report.id ? possibleIds(report.id, settings.ids ?? 'any') : []
   const status = proof?.status ?? report.status!
-  // Of several parts each has an id, and none is the message's.
+  // The id is that of one part, not of the message.
   const isOfPart = proof?.isCertain && status !== report.status
   return {
     ...(providerId && !isOfPart ? { providerId, otherIds } : {}),
@@ -115,7 +116,7 @@ export function receiptOf(
   }
 }
 
-/** Carriers write international numbers without their +; names and short codes stay as they are. */
+/** Carriers omit the + of international numbers; alphanumeric senders and short codes stay unchanged. */
 export function numberOf(source: string, ton: number): string {
   const digits = source.replace(/[\s().-]/g, '')
   if (/^\+\d+$/.test(digits)) return digits

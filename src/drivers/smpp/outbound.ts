@@ -14,46 +14,46 @@ import type { SmppSettings } from './settings.js'
 import type { Turn } from './turn.js'
 
 /**
- * No part of a message is submitted later than that. It is less than the host waits for the whole, by more than the
- * longest wait for an answer: whatever leaves, we say what became of it.
+ * No part is submitted later than this after the send began. The margin below the driver's `sendTimeoutMs` is
+ * longer than the longest wait for an answer, so the driver always reports an outcome itself.
  */
-const SEND_MS = 100 * 60_000
-const BUSY_MS = 60_000
-/** How long the rest of a text waits for a connection, when its beginning is out. */
-const REST_MS = 15_000
-const AGAIN_MS = 1000
+const SUBMIT_WITHIN_MS = 100 * 60_000
+const BUSY_RETRY_MS = 60_000
+/** How long further parts wait for a connection once the first part is sent. */
+const REST_WAIT_MS = 15_000
+const PART_RETRY_MS = 1000
 const WITH_RECEIPT = 1
 
 export interface Wire {
   request(pdu: Request, turn: Turn): Promise<Reply>
   governor: Governor
   clock: DriverClock
-  /** Resolves early when the line is closed. */
+  /** Resolves early if the line closes. */
   pause(ms: number): Promise<void>
   isClosing(): boolean
-  /** The carrier took a message after all, whose outcome we have called unknown. */
-  tookLate(message: Addressed, providerId: string | undefined): void
+  /** The carrier accepted a message after its outcome was reported as unknown. */
+  onLateAcceptance(message: SendRef, providerId: string | undefined): void
 }
 
-type Addressed = Pick<Outbound, 'ref' | 'to'>
+type SendRef = Pick<Outbound, 'ref' | 'to'>
 
-type NotAccepted = Exclude<SendResult, { outcome: 'accepted' }>
-/** What became of one part; an empty id is a carrier's that gives none. */
-type PartResult = { id: string } | (NotAccepted & { late?: Promise<Pdu> })
+type SendFailure = Exclude<SendResult, { outcome: 'accepted' }>
+/** Result of one part; the id is empty if the carrier returned none. */
+type PartResult = { id: string } | (SendFailure & { late?: Promise<Pdu> })
 
-/** The requests that a message needs. `partRef` is the number that the parts of a text share. */
+/** Builds the requests for a message. `partRef` is the reference number shared by the parts of a text. */
 export function prepare(settings: SmppSettings, from: string, message: Outbound, partRef: number): Request[] {
-  const text = encoded(settings, message.content)
+  const text = encode(settings, message.content)
   const ref = shortRef(message.ref)
   const parts = partsOf(text, settings.long_text ?? 'udh', partRef)
   return parts.map((part) => requestFor(settings, from, message.to, text.dataCoding, ref, part))
 }
 
 export function countParts(settings: SmppSettings, content: string): number {
-  return partsOf(encoded(settings, content), settings.long_text ?? 'udh', 0).length
+  return partsOf(encode(settings, content), settings.long_text ?? 'udh', 0).length
 }
 
-function encoded(settings: SmppSettings, content: string) {
+function encode(settings: SmppSettings, content: string) {
   return encodeText(content, {
     alphabet: settings.alphabet ?? 'gsm7',
     plainPunctuation: settings.plain_punctuation ?? false,
@@ -61,32 +61,36 @@ function encoded(settings: SmppSettings, content: string) {
 }
 
 /**
- * Submits a message part by part. A part that was refused for good ends it, and says how far it came; none is
- * submitted twice unless the carrier refused it or it never left.
+ * Submits a message part by part. A refused part ends the message, and the result says how many parts were sent. A
+ * part is submitted again only if the carrier refused it or it never left.
  */
 export async function submit(
   wire: Wire,
-  message: Addressed,
+  message: SendRef,
   requests: readonly Request[],
   ids: IdForm,
 ): Promise<SendResult> {
   if (requests.length > MAX_PARTS)
-    return { outcome: 'refused', code: 'too_long', detail: `The text needs ${requests.length} parts` }
+    return {
+      outcome: 'refused',
+      code: 'too_long',
+      detail: `content: needs ${requests.length} parts; at most ${MAX_PARTS} are possible`,
+    }
   const taken: string[] = []
   let turn: Turn | undefined
   for (const [i, pdu] of requests.entries()) {
     const since = wire.clock.now()
-    turn = { since, until: turn?.until ?? since + SEND_MS, isRest: i > 0 }
+    turn = { since, until: turn?.until ?? since + SUBMIT_WITHIN_MS, isRest: i > 0 }
     const result = await submitPart(wire, pdu, turn)
     if (!('id' in result)) {
       const { late, ...ended } = result
       const isLast = i + 1 === requests.length
-      // What comes after this part was not submitted, and a text without its end is not sent.
+      // Only a late answer to the last part completes the message: later parts were not submitted.
       if (late && isLast)
-        void late.then((answer) => tellLate(wire, message, answer, i === 0 ? ids : undefined))
-      return i === 0 ? ended : brokenOff(ended, i, requests.length)
+        void late.then((answer) => reportLateAnswer(wire, message, answer, i === 0 ? ids : undefined))
+      return i === 0 ? ended : partialFailure(ended, i, requests.length)
     }
-    taken.push(result.id ? idKey(result.id, ids) : `${UNNAMED}${message.ref}-${i + 1}`)
+    taken.push(result.id ? idKey(result.id, ids) : `${GENERATED_ID_PREFIX}${message.ref}-${i + 1}`)
   }
   const [providerId] = taken as [string]
   return {
@@ -97,18 +101,18 @@ export async function submit(
   }
 }
 
-/** Of several parts each has an id, and none is the message's: then `ids` is undefined. */
-function tellLate(wire: Wire, { ref, to }: Addressed, answer: Pdu, ids: IdForm | undefined) {
+/** `ids` is undefined for a text of several parts: a part's id is not the message's. */
+function reportLateAnswer(wire: Wire, { ref, to }: SendRef, answer: Pdu, ids: IdForm | undefined) {
   if (answer.command !== 'submit_sm_resp' || answer.status !== 0) return
-  wire.tookLate({ ref, to }, ids && answer.messageId ? idKey(answer.messageId, ids) : undefined)
+  wire.onLateAcceptance({ ref, to }, ids && answer.messageId ? idKey(answer.messageId, ids) : undefined)
 }
 
-/** Ids of ours, where the carrier gave none. */
-export const UNNAMED = 'unnamed-'
+/** Prefix of generated ids, for carriers that return none. */
+export const GENERATED_ID_PREFIX = 'unnamed-'
 
-/** Some parts are out: the message can neither be taken back nor sent again. */
-function brokenOff(result: NotAccepted, done: number, of: number): SendResult {
-  const detail = `${result.detail}; ${done} of ${of} parts are out`
+/** Some parts are sent: the message can be neither recalled nor sent again. */
+function partialFailure(result: SendFailure, done: number, of: number): SendResult {
+  const detail = `${result.detail}; ${done} of ${of} parts were sent`
   return result.outcome === 'unknown'
     ? { outcome: 'unknown', code: result.code, detail }
     : { outcome: 'refused', code: result.code, detail }
@@ -127,28 +131,28 @@ async function submitPart(wire: Wire, pdu: Request, turn: Turn): Promise<PartRes
     if (!reply.answer) {
       if (reply.left) return { outcome: 'unknown', code: 'no_answer', detail: reply.reason, late: reply.late }
       if (clock.now() >= turn.until) return tooBusy(busy)
-      // The parts before it are out, so that this one is worth a wait.
-      if (!turn.isRest || wire.isClosing() || clock.now() >= turn.since + REST_MS)
+      // Earlier parts are sent, so this part waits for a connection.
+      if (!turn.isRest || wire.isClosing() || clock.now() >= turn.since + REST_WAIT_MS)
         return { outcome: 'never-left', code: 'not_connected', detail: reply.reason }
-      await wire.pause(AGAIN_MS)
+      await wire.pause(PART_RETRY_MS)
       continue
     }
     const { name, verdict } = meaningOf(reply.answer.status)
     switch (verdict) {
       case 'ok':
-        return accepted(reply.answer, governor)
+        return readAcceptance(reply.answer, governor)
       case 'slower':
         busy = name
-        governor.refused()
+        governor.throttled()
         break
       case 'unbound':
-        // Its connection ends; another may be there.
+        // This connection ends; another may be open.
         busy = name
-        await wire.pause(AGAIN_MS)
+        await wire.pause(PART_RETRY_MS)
         break
       case 'later':
         if (failures++ === 0) {
-          await wire.pause(AGAIN_MS)
+          await wire.pause(PART_RETRY_MS)
           break
         }
         return { outcome: 'refused', code: name, detail: 'The carrier refused the message' }
@@ -158,15 +162,19 @@ async function submitPart(wire: Wire, pdu: Request, turn: Turn): Promise<PartRes
   }
 }
 
-function tooBusy(code: string): NotAccepted {
-  return { outcome: 'never-left', code, detail: 'The carrier is too busy', retryAfterMs: BUSY_MS }
+function tooBusy(code: string): SendFailure {
+  return { outcome: 'never-left', code, detail: 'The carrier is too busy', retryAfterMs: BUSY_RETRY_MS }
 }
 
-function accepted(answer: Pdu, governor: Governor): PartResult {
-  // "I did not understand that, and all is well": nobody can tell what it did.
+function readAcceptance(answer: Pdu, governor: Governor): PartResult {
+  // A generic_nack with status OK does not say whether the carrier accepted the message.
   if (answer.command === 'generic_nack')
-    return { outcome: 'unknown', code: 'no_answer', detail: 'The carrier gave an answer that says nothing' }
-  governor.took()
+    return {
+      outcome: 'unknown',
+      code: 'no_answer',
+      detail: 'The carrier answered generic_nack without an error',
+    }
+  governor.accepted()
   return { id: answer.messageId ?? '' }
 }
 
@@ -196,7 +204,7 @@ function requestFor(
   }
 }
 
-/** From now on, as the protocol writes it: years, months, days, hours, minutes, seconds, tenths, and R. */
+/** Relative time in SMPP format: YYMMDDhhmmss, tenths, 00, R. */
 function validityOf(minutes: number | undefined): string {
   if (minutes === undefined) return ''
   const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24, minutes % 60]

@@ -1,9 +1,9 @@
-/** Whom we wrote to of late; the others begin anew. */
-const REMEMBERED = 10_000
+/** Recipients to remember; others start at a random number. */
+const MAX_RECIPIENTS = 10_000
 
 /**
- * Numbers that the parts of a text share, counted for each recipient: phones tell texts apart by the lowest octet
- * alone, and two texts of one number would become one.
+ * Reference numbers that the parts of a text share, counted for each recipient: phones compare only the lowest
+ * octet, and would join two texts with the same number.
  */
 export function createPartRefs(chance: () => number): (to: string) => number {
   const last = new Map<string, number>()
@@ -11,7 +11,7 @@ export function createPartRefs(chance: () => number): (to: string) => number {
     const next = ((last.get(to) ?? Math.floor(chance() * 0x10000)) + 1) & 0xffff
     last.delete(to)
     last.set(to, next)
-    if (last.size > REMEMBERED) last.delete(last.keys().next().value!)
+    if (last.size > MAX_RECIPIENTS) last.delete(last.keys().next().value!)
     return next
   }
 }

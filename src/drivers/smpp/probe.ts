@@ -7,12 +7,12 @@ import type { SmppSettings } from './settings.js'
 import { openSocket, speaksTls } from './socket.js'
 import { troubleOf } from './trouble.js'
 
-const GOODBYE_MS = 2000
-const TLS_MS = 3000
-/** A probe takes no messages: the carrier keeps them for the line. */
-const NOT_NOW = 0x14
+const UNBIND_TIMEOUT_MS = 2000
+const TLS_TIMEOUT_MS = 3000
+/** A probe answers inbound messages with "queue full", so that the carrier keeps them for the line. */
+const QUEUE_FULL = 0x14
 
-/** Goes as far as the carrier lets us, says goodbye, and tells how far it came. */
+/** Connects and binds as far as the carrier allows, unbinds, and reports each step. */
 export async function probeSmsc(settings: SmppSettings, clock: DriverClock): Promise<Finding[]> {
   const { host, port, tls } = settings
   const findings: Finding[] = []
@@ -23,7 +23,7 @@ export async function probeSmsc(settings: SmppSettings, clock: DriverClock): Pro
   if (!isIP(host)) {
     try {
       await lookup(host)
-      good(`${host} has an address`)
+      good(`${host} resolves to an address`)
     } catch (error) {
       const { what, advice } = troubleOf(error as Error)
       bad(`${host}: ${what}`, advice)
@@ -50,28 +50,28 @@ export async function probeSmsc(settings: SmppSettings, clock: DriverClock): Pro
       responseMs: 30_000,
       enquireMs: 30_000,
       clock,
-      deliver: async () => ({ status: NOT_NOW }),
+      deliver: async () => ({ status: QUEUE_FULL }),
       closed: () => {},
-      goodbyeMs: GOODBYE_MS,
+      unbindTimeoutMs: UNBIND_TIMEOUT_MS,
     })
     const failure = await session.bound.then(
       () => undefined,
       (error: NoConnection) => error,
     )
-    if (reached.port) good(`Something listens on port ${port}`)
-    if (reached.tls) good('The carrier speaks TLS and is who it says it is')
-    if (!failure) good(`The carrier let us in as a ${bind}`)
+    if (reached.port) good(`Port ${port} accepts connections`)
+    if (reached.tls) good('TLS works, and the certificate of the carrier is valid')
+    if (!failure) good(`The carrier accepted the bind as a ${bind}`)
     else if (tls && reached.port && !reached.tls && isSilent(failure))
       bad(
-        'the carrier ended the connection before TLS was agreed on',
+        'the carrier closed the connection during the TLS handshake',
         'Ask the carrier for its TLS port, or set tls to false.',
       )
-    else if (!tls && reached.port && isSilent(failure) && (await speaksTls(settings, TLS_MS)))
-      bad('the carrier wants TLS on that port', 'Set tls to true.')
+    else if (!tls && reached.port && isSilent(failure) && (await speaksTls(settings, TLS_TIMEOUT_MS)))
+      bad('the carrier requires TLS on this port', 'Set tls to true.')
     else bad(failure.trouble.what, failure.trouble.advice ?? adviceFor(failure))
     await session.stop()
   } catch (error) {
-    bad((error as Error).message, 'Paste the whole certificate, in PEM form.')
+    bad((error as Error).message, 'Set tls_ca to the whole certificate in PEM format.')
   }
   return findings
 }
@@ -85,13 +85,13 @@ export function loginOf(settings: SmppSettings) {
   }
 }
 
-/** It said nothing that would tell why. */
+/** The carrier gave no reason. */
 function isSilent({ refused, code }: NoConnection): boolean {
   return refused === undefined && (code === undefined || code === 'ECONNRESET')
 }
 
 function adviceFor({ refused }: NoConnection): string | undefined {
   return refused === undefined
-    ? 'Check whether the carrier lets your address in, and whether that port wants TLS.'
+    ? 'Ask the carrier whether it allows your IP address, and whether this port requires TLS.'
     : undefined
 }

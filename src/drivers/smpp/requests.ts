@@ -5,65 +5,65 @@ import { createTurnQueue, type Turn } from './turn.js'
 export type Request = Omit<Pdu, 'status' | 'sequence'>
 
 /**
- * An answer, or none; `left` says whether the request may have reached the carrier. `late` is the answer after all,
- * should it come while the connection lasts.
+ * An answer, or none. `left`: the request may have reached the carrier. `late` resolves if the answer arrives after
+ * the deadline, while the connection lasts.
  */
 export type Reply =
   | { answer: Pdu }
   | { answer: undefined; left: boolean; reason: string; late?: Promise<Pdu> }
 
-/** The requests of one connection: their numbers, their deadlines, and no more of them at a time than agreed. */
+/** The requests of one connection: sequence numbers, deadlines, and the window of unanswered requests. */
 export interface Requests {
-  /** At once. */
+  /** Sends at once, regardless of the window. */
   send(pdu: Request): Promise<Reply>
-  /** When the window has room for it. */
-  inTurn(pdu: Request, turn: Turn): Promise<Reply>
-  answered(pdu: Pdu): void
+  /** Sends when the window has room. */
+  sendInTurn(pdu: Request, turn: Turn): Promise<Reply>
+  handleAnswer(pdu: Pdu): void
   load(): number
-  /** Waits for what is on the wire; what waits for its turn is told that it never left. */
+  /** Waits for sent requests; ends requests that wait for room as never left. */
   drain(reason: string): Promise<void>
-  /** Nothing comes any more: what was written may have been read, what waited was not written. */
+  /** The connection is gone: sent requests may have reached the carrier, waiting ones did not. */
   end(reason: string): void
 }
 
-interface Pending {
+interface PendingRequest {
   command: string
   deadline: number
   resolve(reply: Reply): void
 }
 
-interface Waiting {
+interface WaitingRequest {
   pdu: Request
   turn: Turn
   resolve(reply: Reply): void
 }
 
-/** A request that was given up, and may be answered all the same. */
-interface Overdue {
+/** A request past its deadline, whose answer may still come. */
+interface OverdueRequest {
   command: string
   resolve(answer: Pdu): void
 }
 
 const MAX_SEQUENCE = 0x7fffffff
-/** So many of the latest; a carrier that answers nothing at all is not waited for. */
+/** Bounds memory for a carrier that answers nothing. */
 const MAX_OVERDUE = 10_000
-/** How often those who wait for room are asked whether they still want it. */
-const LOOK_MS = 10_000
+/** Interval of the check for waiting requests whose time is up. */
+const EXPIRY_CHECK_MS = 10_000
 
 export function createRequests(
   options: { window: number; responseMs: number; clock: DriverClock },
   write: (octets: Buffer) => void,
 ): Requests {
   const { clock } = options
-  const pending = new Map<number, Pending>()
-  const overdue = new Map<number, Overdue>()
-  const waiting = createTurnQueue<Waiting>()
+  const pending = new Map<number, PendingRequest>()
+  const overdue = new Map<number, OverdueRequest>()
+  const waiting = createTurnQueue<WaitingRequest>()
   let drained: (() => void) | undefined
   let ended: string | undefined
   let sequence = 0
   let cancelSweep = () => {}
-  let isLooking = false
-  let cancelLook = () => {}
+  let isExpiring = false
+  let cancelExpiry = () => {}
 
   function send(pdu: Request): Promise<Reply> {
     sequence = sequence === MAX_SEQUENCE ? 1 : sequence + 1
@@ -82,13 +82,13 @@ export function createRequests(
     })
   }
 
-  function settle(own: number, request: Pending, reply: Reply) {
+  function settle(own: number, request: PendingRequest, reply: Reply) {
     pending.delete(own)
     request.resolve(reply)
     if (pending.size === 0) drained?.()
   }
 
-  /** As much as the window has room for. */
+  /** Sends waiting requests while the window has room. */
   function fill() {
     while (waiting.size() > 0 && pending.size < options.window) {
       const { pdu, resolve } = waiting.next()!
@@ -96,18 +96,18 @@ export function createRequests(
     }
   }
 
-  function look() {
-    if (isLooking || waiting.size() === 0) return
-    isLooking = true
-    cancelLook = clock.after(LOOK_MS, () => {
-      isLooking = false
+  function expireWaiting() {
+    if (isExpiring || waiting.size() === 0) return
+    isExpiring = true
+    cancelExpiry = clock.after(EXPIRY_CHECK_MS, () => {
+      isExpiring = false
       const now = clock.now()
-      refuseWaiting('the carrier answered too slowly', ({ until }) => until <= now)
-      look()
+      refuseWaiting('the carrier answers too slowly', ({ until }) => until <= now)
+      expireWaiting()
     })
   }
 
-  /** Requests have their deadlines in the order in which they were sent. */
+  /** All requests have the same time limit, so `pending` is in order of deadline. */
   function sweep() {
     cancelSweep()
     const [first] = pending.values()
@@ -140,18 +140,18 @@ export function createRequests(
 
   return {
     send,
-    inTurn: (pdu, turn) =>
+    sendInTurn: (pdu, turn) =>
       pending.size < options.window && waiting.size() === 0
         ? send(pdu)
         : new Promise((resolve) => {
             waiting.add({ pdu, turn, resolve })
-            look()
+            expireWaiting()
           }),
-    answered(pdu) {
+    handleAnswer(pdu) {
       const request = pending.get(pdu.sequence)
       const late = request ? undefined : overdue.get(pdu.sequence)
       const command = (request ?? late)?.command
-      // The answer to another command says nothing about this one.
+      // An answer to another command does not answer this request.
       if (pdu.command !== 'generic_nack' && pdu.command !== `${command}_resp`) return
       if (late) {
         overdue.delete(pdu.sequence)
@@ -172,7 +172,7 @@ export function createRequests(
     end(reason) {
       ended = reason
       cancelSweep()
-      cancelLook()
+      cancelExpiry()
       for (const [own, request] of pending) settle(own, request, { answer: undefined, left: true, reason })
       refuseWaiting(reason)
     },

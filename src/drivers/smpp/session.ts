@@ -7,15 +7,15 @@ import { createRequests, type Reply, type Request } from './requests.js'
 import { refusalOf, type Trouble, troubleOf } from './trouble.js'
 import { ANY_TURN, type Turn } from './turn.js'
 
-/** One connection to the carrier, bound for one purpose. It lives once: after its end there is a new one. */
+/** One bound connection to the carrier. A session is never reused; after its end a new one is opened. */
 export interface Session {
-  /** Resolves when the carrier has let us in. */
+  /** Resolves when the carrier accepted the bind. */
   bound: Promise<void>
   /** Sends a request and waits for its answer. */
   request(pdu: Request, turn?: Turn): Promise<Reply>
-  /** Requests that wait for their answers, or for room to be sent. */
+  /** Number of requests that wait for an answer or for room in the window. */
   load(): number
-  /** Takes nothing more, waits for what is under way, says goodbye and closes. */
+  /** Accepts no new requests, waits for those in progress, unbinds and closes. */
   stop(): Promise<void>
 }
 
@@ -24,32 +24,32 @@ export type Bind = 'transceiver' | 'transmitter' | 'receiver'
 export interface SessionOptions {
   bind: Bind
   login: Pick<Pdu, 'systemId' | 'password' | 'systemType' | 'addressRange' | 'addrTon' | 'addrNpi'>
-  /** Opens the connection; a socket that is already on its way. */
+  /** Returns a socket that is connecting. */
   open(): Socket
-  /** Requests that may be unanswered at a time. */
+  /** Maximum number of unanswered requests. */
   window: number
   responseMs: number
   enquireMs: number
   clock: DriverClock
-  /** What the carrier brings. */
-  deliver(pdu: Pdu): Promise<Taken>
-  /** Once, when the connection is gone for whatever reason; with the carrier's answer, if it did not let us in. */
+  /** Handles a deliver_sm or data_sm of the carrier. */
+  deliver(pdu: Pdu): Promise<DeliveryAnswer>
+  /** Called once, when the connection is gone; `refused` is the carrier's status if it refused the bind. */
   closed(reason: string, refused?: number): void
-  /** How long a stop waits for the carrier's goodbye. */
-  goodbyeMs?: number
+  /** How long `stop` waits for the unbind_resp. */
+  unbindTimeoutMs?: number
 }
 
-/** What the carrier is told of what it brought: the command_status, and what to do once it is on its way. */
-export interface Taken {
+/** The answer to a delivery: its command_status, and a callback for when the answer is written. */
+export interface DeliveryAnswer {
   status: number
-  told?(): void
+  onSent?(): void
 }
 
-/** There is no connection, and what can be done about that. */
+/** The connection failed. */
 export class NoConnection extends Error {
   constructor(
     readonly trouble: Trouble,
-    /** The carrier's answer, if it would not let us in. */
+    /** The carrier's status, if it refused the bind. */
     readonly refused?: number,
     readonly code?: string,
   ) {
@@ -57,25 +57,25 @@ export class NoConnection extends Error {
   }
 }
 
-const CONNECT_MS = 10_000
-const ENQUIRE_ANSWER_MS = 15_000
-const GOODBYE_MS = 5_000
-/** Whoever closes a line has waited for its sends: this is for what was submitted in the last moment. */
+const BIND_TIMEOUT_MS = 10_000
+const ENQUIRE_TIMEOUT_MS = 15_000
+const UNBIND_TIMEOUT_MS = 5_000
+/** The worker waits for sends before it closes a line, so only very late requests remain. */
 const DRAIN_MS = 1_000
-/** What the carrier may bring before its first message is stored; then it has to wait, if not for too long. */
+/** Unanswered deliveries at a time. At this number the session stops reading for up to PAUSE_MS, then refuses. */
 const MAX_DELIVERIES = 200
 const PAUSE_MS = 5_000
 
 const INVALID_LENGTH = 0x02
 const INVALID_COMMAND = 0x03
-/** The carrier keeps what it brought and tries again. */
+/** Makes the carrier keep the message and redeliver it. */
 const QUEUE_FULL = 0x14
 
 export function openSession(options: SessionOptions): Session {
   const { clock } = options
   const socket = options.open()
   const frame = createFramer()
-  const requests = createRequests(options, put)
+  const requests = createRequests(options, writeOctets)
   let isBound = false
   let stopping = false
   let ended: string | undefined
@@ -86,11 +86,11 @@ export function openSession(options: SessionOptions): Session {
   let idle = () => {}
   let cancelPause = () => {}
 
-  let letIn: () => void = () => {}
-  let turnAway: (error: Error) => void = () => {}
+  let resolveBound: () => void = () => {}
+  let rejectBound: (error: Error) => void = () => {}
   const bound = new Promise<void>((resolve, reject) => {
-    letIn = resolve
-    turnAway = reject
+    resolveBound = resolve
+    rejectBound = reject
   })
   bound.catch(() => {})
 
@@ -107,10 +107,10 @@ export function openSession(options: SessionOptions): Session {
   })
   socket.on('error', (error) => fail(troubleOf(error), undefined, (error as { code?: string }).code))
   socket.on('close', () => end('the carrier closed the connection'))
-  const cancelConnect = clock.after(CONNECT_MS, () => end('the carrier did not let us in in time'))
+  const cancelConnect = clock.after(BIND_TIMEOUT_MS, () => end('the carrier did not accept the bind in time'))
 
   function fail(trouble: Trouble, refused?: number, code?: string) {
-    turnAway(new NoConnection(trouble, refused, code))
+    rejectBound(new NoConnection(trouble, refused, code))
     end(trouble.what, refused)
   }
 
@@ -123,18 +123,18 @@ export function openSession(options: SessionOptions): Session {
     if (!reply.answer) return end(reply.reason)
     const { status } = reply.answer
     if (status !== 0) return fail(refusalOf(status), status)
-    // It may have ended in this very moment, for another reason.
+    // The session may have ended while waiting for the answer.
     if (ended !== undefined) return
     cancelConnect()
     isBound = true
     watch()
-    letIn()
+    resolveBound()
   }
 
   function take(octets: Buffer) {
     const pdu = decodePdu(octets)
     if (!pdu.command) {
-      // An answer to nothing is no reason to answer.
+      // Unknown responses are ignored; only unknown requests get a generic_nack.
       if (pdu.commandId < 0x80000000)
         write({ command: 'generic_nack', status: INVALID_COMMAND, sequence: pdu.sequence })
       return
@@ -153,7 +153,7 @@ export function openSession(options: SessionOptions): Session {
         return
       default:
         if (pdu.command === 'generic_nack' || pdu.command.endsWith('_resp')) {
-          requests.answered(pdu)
+          requests.handleAnswer(pdu)
           if (pdu.command === 'submit_sm_resp' && meaningOf(pdu.status).verdict === 'unbound')
             end('the carrier says that we are not bound')
           return
@@ -164,16 +164,18 @@ export function openSession(options: SessionOptions): Session {
 
   async function deliver(pdu: Pdu) {
     const command = pdu.command === 'data_sm' ? 'data_sm_resp' : 'deliver_sm_resp'
-    const answer = (status: number, told?: () => void) =>
-      write({ command, status, sequence: pdu.sequence }, told)
+    const answer = (status: number, onSent?: () => void) =>
+      write({ command, status, sequence: pdu.sequence }, onSent)
     if (deliveries >= MAX_DELIVERIES && !paused) return answer(QUEUE_FULL)
     if (++deliveries === MAX_DELIVERIES) pause()
-    const { status, told } = await options.deliver(pdu).catch((): Taken => ({ status: QUEUE_FULL }))
+    const { status, onSent } = await options
+      .deliver(pdu)
+      .catch((): DeliveryAnswer => ({ status: QUEUE_FULL }))
     if (deliveries-- === MAX_DELIVERIES) resume()
-    answer(status, told)
+    answer(status, onSent)
   }
 
-  /** It reads nothing for a while, but not so long that the carrier takes us for dead. */
+  /** Stops reading, but resumes before the carrier considers the connection dead. */
   function pause() {
     paused = true
     socket.pause()
@@ -187,11 +189,13 @@ export function openSession(options: SessionOptions): Session {
   }
 
   function write(pdu: Pdu, written?: () => void) {
-    if (ended === undefined) put(encodePdu(pdu), written)
+    if (ended === undefined) writeOctets(encodePdu(pdu), written)
   }
 
-  /** What is written in one turn leaves together: a packet for each message would cost more than the message. */
-  function put(octets: Buffer, written?: () => void) {
+  /**
+   * Corks the socket for one tick, so that PDUs share packets: a packet for each PDU would cost more than the PDU.
+   */
+  function writeOctets(octets: Buffer, written?: () => void) {
     if (!isGathering) {
       isGathering = true
       socket.cork()
@@ -203,7 +207,7 @@ export function openSession(options: SessionOptions): Session {
     socket.write(octets, (error) => error || written?.())
   }
 
-  /** A peer that is gone without a word is noticed by asking. */
+  /** Sends enquire_link after silence, to detect a dead connection. */
   function watch() {
     if (ended !== undefined) return
     idle = clock.after(options.enquireMs, () => {
@@ -211,8 +215,8 @@ export function openSession(options: SessionOptions): Session {
       if (quiet < options.enquireMs) return watch()
       const asked = clock.now()
       void requests.send({ command: 'enquire_link' })
-      idle = clock.after(ENQUIRE_ANSWER_MS, () => {
-        if (lastHeard < asked) end('the carrier does not answer any more')
+      idle = clock.after(ENQUIRE_TIMEOUT_MS, () => {
+        if (lastHeard < asked) end('the carrier stopped answering')
         else watch()
       })
     })
@@ -223,7 +227,7 @@ export function openSession(options: SessionOptions): Session {
     ended = reason
     for (const cancel of [cancelConnect, idle, cancelPause]) cancel()
     requests.end(reason)
-    turnAway(new NoConnection({ what: reason }))
+    rejectBound(new NoConnection({ what: reason }))
     socket.end()
     const cancel = clock.after(1000, () => socket.destroy())
     socket.once('close', cancel)
@@ -238,20 +242,20 @@ export function openSession(options: SessionOptions): Session {
           ended ?? (stopping ? 'the connection is being closed' : 'the connection is not bound yet')
         return Promise.resolve({ answer: undefined, left: false, reason })
       }
-      return requests.inTurn(pdu, turn)
+      return requests.sendInTurn(pdu, turn)
     },
     load: requests.load,
     async stop() {
       stopping = true
       await within(DRAIN_MS, requests.drain('the connection is being closed'))
       if (ended === undefined && isBound)
-        await within(options.goodbyeMs ?? GOODBYE_MS, requests.send({ command: 'unbind' }))
+        await within(options.unbindTimeoutMs ?? UNBIND_TIMEOUT_MS, requests.send({ command: 'unbind' }))
       end('the line was closed')
     },
   }
 }
 
-/** By the machine's own time: whoever stops waits no longer, even where the program's time stands still. */
+/** Uses real time, because a caller of `stop` must not wait forever while a test's clock stands still. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {

@@ -23,45 +23,52 @@ export const SmppSettings = Type.Object({
     secret: true,
   }),
   system_type: text(12, 'Only if the carrier asks for one'),
-  tls: Type.Optional(Type.Boolean({ description: 'Encrypt, and check who the carrier is; default false' })),
+  tls: Type.Optional(
+    Type.Boolean({ description: "Use TLS and verify the carrier's certificate; default false" }),
+  ),
   tls_ca: Type.Optional(
     Type.String({
       maxLength: 20_000,
       pattern: '-----BEGIN CERTIFICATE-----',
-      description: 'Certificate of an authority to trust for this line alone, PEM',
+      description: 'CA certificate to trust for this line only, in PEM format',
     }),
   ),
-  tls_name: text(253, "The name in the carrier's certificate, where it is not the host"),
-  bind: oneOf(['transceiver', 'pair'], 'One connection both ways, or one for each way; default transceiver'),
-  connections: whole(1, 20, 'How many of them; default 1'),
-  window: whole(1, 1000, 'Messages that may be unanswered on a connection; default 10'),
-  rate: whole(0, 10_000, 'Parts a second that the carrier allows; 0, the default, finds out'),
-  response_ms: whole(1000, 300_000, 'How long to wait for an answer; default 30000'),
-  enquire_ms: whole(
-    5000,
-    300_000,
-    'Silence after which the carrier is asked whether it lives; default 30000',
+  tls_name: text(253, "Name in the carrier's certificate, if it differs from host"),
+  bind: oneOf(
+    ['transceiver', 'pair'],
+    'transceiver: one connection for both directions. pair: one transmitter and one receiver. Default transceiver',
   ),
+  connections: whole(1, 20, 'Number of connections (or pairs); default 1'),
+  window: whole(1, 1000, 'Maximum number of unanswered messages on a connection; default 10'),
+  rate: whole(
+    0,
+    10_000,
+    'Message parts a second that the carrier allows; 0, the default, adapts to the carrier',
+  ),
+  response_ms: whole(1000, 300_000, 'Time in milliseconds to wait for an answer; default 30000'),
+  enquire_ms: whole(5000, 300_000, 'Silence in milliseconds after which enquire_link is sent; default 30000'),
   alphabet: oneOf(
     ['gsm7', 'latin1', 'ascii', 'utf8'],
-    'What the carrier takes data_coding 0 for; default gsm7',
+    'Meaning of data_coding 0 at this carrier; default gsm7',
   ),
   plain_punctuation: Type.Optional(
-    Type.Boolean({ description: 'Curly quotes and long dashes become plain ones where that saves parts' }),
+    Type.Boolean({
+      description: 'Replace curly quotes and long dashes by plain ones if that saves parts; default false',
+    }),
   ),
-  long_text: oneOf(['udh', 'sar', 'payload'], 'How long texts travel; default udh'),
-  source_ton: whole(0, 7, 'Type of our number; default 1 (international)'),
-  source_npi: whole(0, 18, 'Numbering plan of our number; default 1 (E.164)'),
-  dest_ton: whole(0, 7, 'Type of the numbers we write to; default 1'),
-  dest_npi: whole(0, 18, 'Numbering plan of the numbers we write to; default 1'),
-  plus: Type.Optional(Type.Boolean({ description: 'Numbers go out with their +; default false' })),
+  long_text: oneOf(['udh', 'sar', 'payload'], 'How long texts are split; default udh'),
+  source_ton: whole(0, 7, 'Type of number (TON) of the sender; default 1 (international)'),
+  source_npi: whole(0, 18, 'Numbering plan (NPI) of the sender; default 1 (E.164)'),
+  dest_ton: whole(0, 7, 'Type of number (TON) of recipients; default 1'),
+  dest_npi: whole(0, 18, 'Numbering plan (NPI) of recipients; default 1'),
+  plus: Type.Optional(Type.Boolean({ description: 'Send numbers with their leading +; default false' })),
   service_type: text(5, 'Only if the carrier asks for one'),
-  address_range: text(40, 'Numbers whose messages this connection wants, only if the carrier asks for them'),
+  address_range: text(40, 'Numbers whose messages this connection receives; only if the carrier asks for it'),
   receipts: Type.Optional(Type.Boolean({ description: 'Ask for delivery receipts; default true' })),
   validity_minutes: whole(
     1,
     43_200,
-    "How long the carrier may try to deliver a message; without it, the carrier's own time",
+    "How long the carrier tries to deliver a message; default is the carrier's own limit",
   ),
   receipt_pattern: Type.Optional(
     Type.String({
@@ -69,12 +76,12 @@ export const SmppSettings = Type.Object({
       format: 'regex',
       pattern: '\\(\\?<id>',
       description:
-        'Regular expression for receipts of an unusual form, with groups named id and, if there are any, stat and err',
+        'Regular expression for receipts in an unusual format, with a group named id and optionally stat and err',
     }),
   ),
   ids: oneOf(
     ['any', 'none', 'dec_to_hex', 'hex_to_dec'],
-    'How the ids of receipts differ from those of answers; any, the default, tries all that are known',
+    'How message ids in receipts differ from those in answers; any, the default, tries all known forms',
   ),
 })
 export type SmppSettings = Static<typeof SmppSettings>

@@ -6,7 +6,7 @@ import { patternReader } from './codec/receipt-pattern.js'
 import { createDoubts, type Doubts } from './doubts.js'
 import { createGovernor } from './governor.js'
 import { createReceiver, type ReceiverOptions, receiptOf } from './inbound.js'
-import { countParts, prepare, submit, UNNAMED, type Wire } from './outbound.js'
+import { countParts, GENERATED_ID_PREFIX, prepare, submit, type Wire } from './outbound.js'
 import { createPartRefs } from './part-refs.js'
 import { loginOf, probeSmsc } from './probe.js'
 import { type Bind, openSession } from './session.js'
@@ -19,24 +19,29 @@ export const smpp: Driver = {
   title: 'SMS through an SMSC or aggregator (SMPP 3.4)',
   config: SmppSettings,
   capabilities: () => TEXT_ONLY,
-  // The carrier's own rate governs. Only a receipt can tell what became of a send without an answer.
+  // No pace of its own: the governor follows the carrier's rate. Only a receipt can resolve a send without an
+  // answer.
   defaults: { pace: 0, settleMs: 5 * 60_000 },
-  // Most of it is waiting for others that go first to a slow carrier; the driver itself ends it in time.
+  // Mostly waiting behind other messages to a slow carrier. The driver ends a send before this limit
+  // (SUBMIT_WITHIN_MS).
   sendTimeoutMs: 2 * 3_600_000,
   probe: ({ config }, { clock }) => probeSmsc(config as SmppSettings, clock),
   async connect(line: Line, host: DriverHost): Promise<Connection> {
     const settings = line.config as SmppSettings
     const { clock } = host
     const doubts = createDoubts(clock.now)
-    await recall(host, settings, doubts)
-    const receiving: ReceiverOptions = {
+    await restoreDoubts(host, settings, doubts)
+    const receiverOptions: ReceiverOptions = {
       host,
       settings,
       doubts,
       ...(settings.receipt_pattern
         ? {
             reader: patternReader(settings.receipt_pattern, () =>
-              host.log.warn({ line: line.id }, 'receipt_pattern takes too long and is no longer used'),
+              host.log.warn(
+                { line: line.id },
+                'receipt_pattern took too long to match and is ignored from now on',
+              ),
             ),
           }
         : {}),
@@ -53,7 +58,7 @@ export const smpp: Driver = {
           responseMs: settings.response_ms ?? 30_000,
           enquireMs: settings.enquire_ms ?? 30_000,
           clock,
-          deliver: createReceiver(receiving),
+          deliver: createReceiver(receiverOptions),
           closed,
         }),
       clock,
@@ -67,8 +72,8 @@ export const smpp: Driver = {
       clock,
       pause: pauses.pause,
       isClosing: pauses.isOver,
-      tookLate({ ref, to }, providerId) {
-        // Its reports have an id that the host knows from now on.
+      onLateAcceptance({ ref, to }, providerId) {
+        // From now on the host matches its reports by id.
         if (providerId) doubts.settle(ref)
         const id = providerId ? { providerId } : {}
         host.receipt({ ref, ...id, to, status: 'SENT', at: clock.now() }).catch(() => {})
@@ -80,18 +85,18 @@ export const smpp: Driver = {
       const { ref, to, content } = message
       const prepared = prepare(settings, line.number, message, nextRef(to))
       doubts.begin({ ref, to, content, wireAt: clock.now(), parts: prepared.length })
-      const leaving: Wire = {
+      const trackedWire: Wire = {
         ...wire,
         request(pdu, turn) {
-          doubts.leaves(ref)
+          doubts.markSubmitted(ref)
           return wire.request(pdu, turn)
         },
       }
-      const result = await submit(leaving, message, prepared, settings.ids ?? 'any')
-      const isNamed = result.outcome !== 'accepted' || !result.providerId.startsWith(UNNAMED)
+      const result = await submit(trackedWire, message, prepared, settings.ids ?? 'any')
+      const isNamed = result.outcome !== 'accepted' || !result.providerId.startsWith(GENERATED_ID_PREFIX)
       if (result.outcome === 'unknown' || !isNamed) {
-        for (const { report, to, proof } of doubts.leave(ref))
-          host.receipt(receiptOf(receiving, report, to, proof)).catch(() => {})
+        for (const { report, to, proof } of doubts.keepOpen(ref))
+          host.receipt(receiptOf(receiverOptions, report, to, proof)).catch(() => {})
       } else doubts.settle(ref)
       return result
     }
@@ -107,17 +112,17 @@ export const smpp: Driver = {
   },
 }
 
-/** Sends that a former connection left in doubt. */
-async function recall(host: DriverHost, settings: SmppSettings, doubts: Doubts): Promise<void> {
+/** Restores the sends that an earlier connection left in doubt. */
+async function restoreDoubts(host: DriverHost, settings: SmppSettings, doubts: Doubts): Promise<void> {
   const open = await host.openSends()
   for (const { ref, to, content, wireAt, providerId } of open.reverse()) {
-    if (providerId !== null && !providerId.startsWith(UNNAMED)) continue
+    if (providerId !== null && !providerId.startsWith(GENERATED_ID_PREFIX)) continue
     doubts.begin({ ref, to, content, wireAt, parts: countParts(settings, content) })
-    doubts.leave(ref)
+    doubts.keepOpen(ref)
   }
 }
 
-/** Waits that end early when the line is closed. */
+/** Pauses that end early when the line closes. */
 function createPauses({ clock }: Pick<DriverHost, 'clock'>) {
   const waiting = new Set<() => void>()
   let over = false

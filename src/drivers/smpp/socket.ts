@@ -3,7 +3,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectSecure } from 'node:tls'
 import type { SmppSettings } from './settings.js'
 
-/** With TLS the carrier must show who it is: a password for anybody is none. */
+/** With TLS the carrier's certificate is verified, so that the password goes to nobody else. */
 export function openSocket({ host, port, tls, tls_ca: ca, tls_name: name }: SmppSettings): Socket {
   if (!tls) return connectPlain({ host, port })
   const servername = name || (isIP(host) ? undefined : host)
@@ -12,21 +12,21 @@ export function openSocket({ host, port, tls, tls_ca: ca, tls_name: name }: Smpp
     port,
     minVersion: 'TLSv1.2',
     ...(servername ? { servername } : {}),
-    ...(ca ? { ca: readable(ca) } : {}),
+    ...(ca ? { ca: validCertificate(ca) } : {}),
   })
 }
 
-/** Node passes over what it cannot read. */
-function readable(ca: string): string {
+/** Node silently ignores an unreadable certificate. */
+function validCertificate(ca: string): string {
   try {
     new X509Certificate(ca)
     return ca
   } catch {
-    throw new Error('tls_ca is no certificate')
+    throw new Error('tls_ca: is not a certificate')
   }
 }
 
-/** Whether somebody speaks TLS there, whoever it is. Nothing is said to them. */
+/** Whether the port speaks TLS, with any certificate. Sends no data. */
 export function speaksTls({ host, port }: Pick<SmppSettings, 'host' | 'port'>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connectSecure({ host, port, rejectUnauthorized: false })

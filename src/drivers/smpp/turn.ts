@@ -1,10 +1,10 @@
-/** When a part of a text may go out. */
+/** The time frame and priority in which a part may be submitted. */
 export interface Turn {
-  /** Since when it has been waiting. */
+  /** When the wait began. */
   since: number
-  /** Later than that it does not go. */
+  /** The part is not submitted after this time. */
   until: number
-  /** The beginning of its text is out: it goes before what has not begun. */
+  /** Earlier parts of the text are sent, so this part goes before texts that have not started. */
   isRest: boolean
 }
 
@@ -14,12 +14,12 @@ export const ANY_TURN: Turn = {
   isRest: false,
 }
 
-/** Those who wait, in the order in which they go. */
+/** Waiting entries; parts of texts that have started come first. */
 export interface TurnQueue<T> {
   add(one: T): void
   next(): T | undefined
   size(): number
-  /** Takes out those whose turn is over. */
+  /** Removes and returns the entries whose turn is over. */
   takeOut(isOver: (turn: Turn) => boolean): T[]
 }
 

@@ -23,7 +23,7 @@ export function hostFor(
   ctx: Ctx,
   { line, lease }: Pick<DispatchLine, 'line' | 'lease'>,
   client: LineHttpClient,
-): Omit<DriverHost, 'receive' | 'thanked' | 'receipt' | 'read' | 'state'> {
+): Omit<DriverHost, 'receive' | 'acknowledged' | 'receipt' | 'read' | 'state'> {
   const typing = new Map<string, () => void>()
 
   async function tellTyping(from: string, isTyping: boolean) {

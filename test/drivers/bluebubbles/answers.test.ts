@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NoAnswer } from '../../../src/core/lines/no-answer.js'
 import { SEND_STYLES } from '../../../src/core/messages/message.js'
-import { brokenOff, takenOf } from '../../../src/drivers/bluebubbles/answers.js'
+import { failureDuringSend, readSendAnswer } from '../../../src/drivers/bluebubbles/answers.js'
 import { readRow } from '../../../src/drivers/bluebubbles/reading/rows.js'
 import { effectOf, styleOf } from '../../../src/drivers/bluebubbles/sending/effects.js'
 import { comparable, likeness } from '../../../src/drivers/bluebubbles/sending/lookup.js'
@@ -10,7 +10,7 @@ import { tapbackOf } from '../../../src/drivers/bluebubbles/tapbacks.js'
 
 const ROW = { guid: 'GUID', isFromMe: true, text: 'Hello', error: 0 }
 const said = (status: number, fault = '', data: unknown = undefined, isEnvelope = true) =>
-  takenOf({ status, isEnvelope, data, metadata: {}, fault })
+  readSendAnswer({ status, isEnvelope, data, metadata: {}, fault })
 const outcome = (...given: Parameters<typeof said>) => {
   const taken = said(...given)
   return 'row' in taken ? 'taken' : taken.failed.outcome
@@ -66,8 +66,8 @@ describe("what a Mac's answer to a send means", () => {
   })
 
   it('a connection that breaks before or after the request left', () => {
-    expect(brokenOff(new NoAnswer('x', false)).outcome).toBe('never-left')
-    expect(brokenOff(new NoAnswer('x', true)).outcome).toBe('unknown')
+    expect(failureDuringSend(new NoAnswer('x', false)).outcome).toBe('never-left')
+    expect(failureDuringSend(new NoAnswer('x', true)).outcome).toBe('unknown')
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Chats } from '../../../src/drivers/bluebubbles/chats.js'
-import type { Mac, Said } from '../../../src/drivers/bluebubbles/mac.js'
+import type { Mac, MacAnswer } from '../../../src/drivers/bluebubbles/mac.js'
 import { readRow } from '../../../src/drivers/bluebubbles/reading/rows.js'
 import type { Statuses } from '../../../src/drivers/bluebubbles/reading/statuses.js'
 import { confirm } from '../../../src/drivers/bluebubbles/sending/confirm.js'
@@ -13,7 +13,13 @@ const rowOf = (guid: string, text: string) => ({ guid, text, isFromMe: true, isD
 
 /** Confirms a send of this text after the server named that row, in a chat with these. */
 function confirming(known: string[], inChat: object[] = []) {
-  const said = (data: unknown): Said => ({ status: 200, isEnvelope: true, data, metadata: {}, fault: '' })
+  const said = (data: unknown): MacAnswer => ({
+    status: 200,
+    isEnvelope: true,
+    data,
+    metadata: {},
+    fault: '',
+  })
   const mac = {
     clock: createStubClock(1_800_000_000_000),
     settings: { url: '', password: '' },
@@ -25,7 +31,7 @@ function confirming(known: string[], inChat: object[] = []) {
     statuses,
     chats: { withPerson: async () => CHAT } as Partial<Chats> as Chats,
     knownSends: async (guids) => new Set(guids.filter((guid) => known.includes(guid))),
-    isWell: async () => true,
+    isHealthy: async () => true,
     settleMs: 180_000,
     top: () => undefined,
   })

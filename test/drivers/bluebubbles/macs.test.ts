@@ -191,11 +191,11 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
     expect(await probe()).toBe('')
     expect(await probe({ password: 'wrong-canary' })).toBe('The server does not accept the password')
     expect(await probe({ url: 'http://127.0.0.1:1' })).toContain('nobody listens')
-    expect(await probe({ url: kit.world.app.url() })).toContain('Something else than BlueBubbles')
+    expect(await probe({ url: kit.world.app.url() })).toContain('is not BlueBubbles Server')
     expect(await probe({}, '+15552019999')).toContain('does not send from the number')
     expect(await probe({ server: 'swift' })).toContain('set to swift')
     kit.mac.flags.skewMs = 90_000
-    expect(await probe()).toContain('clock of the Mac is wrong by 90 s')
+    expect(await probe()).toContain('clock of the Mac is off by 90 s')
     kit.mac.flags.helperConnected = false
     expect(await probe()).toContain('helper is not connected')
     kit.mac.flags.privateApi = false

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Mac, Said } from '../../../src/drivers/bluebubbles/mac.js'
+import type { Mac, MacAnswer } from '../../../src/drivers/bluebubbles/mac.js'
 import type { Intake } from '../../../src/drivers/bluebubbles/reading/intake.js'
 import { createReader, type Reader } from '../../../src/drivers/bluebubbles/reading/reader.js'
 import type { Statuses } from '../../../src/drivers/bluebubbles/reading/statuses.js'
@@ -20,7 +20,7 @@ function readerOf(saved: object | null, intake: Partial<Intake> = {}) {
   const asked: number[] = []
   const saves: { row: number; floor: number }[] = []
   const at = { top: 8000, open: undefined as number | undefined }
-  const answer = ({ where, limit, offset }: Ask): Said => {
+  const answer = ({ where, limit, offset }: Ask): MacAnswer => {
     const [{ statement, args } = { statement: '', args: { r: 0 } }] = where
     const isOne = statement.includes('=')
     if (statement.includes('>')) asked.push(args.r)
@@ -41,7 +41,7 @@ function readerOf(saved: object | null, intake: Partial<Intake> = {}) {
       intake: { take: () => 0, oldestOpen: () => at.open, room: async () => {}, close() {}, ...intake },
       statuses: { observe() {} } as Pick<Statuses, 'observe'> as Statuses,
       pollMs: POLL_MS,
-      silent() {},
+      reportSilence() {},
     },
     {
       clock,

@@ -84,7 +84,7 @@ describe.each(ENGINES)('calls of the Mac that get lost, doubled or turned round,
     }
     expect(await kit.line()).toMatchObject({
       state: 'DEGRADED',
-      state_detail: expect.stringContaining('does not call'),
+      state_detail: expect.stringContaining('stopped calling'),
     })
     kit.mac.switches.drop = false
     kit.mac.phone(BEN).text('Heard')

@@ -83,10 +83,10 @@ describe('connections of a line', () => {
   })
 
   it.each([
-    [0x0d, 60_000, 'the carrier refuses the bind without saying why (ESME_RBINDFAIL)'],
+    [0x0d, 60_000, 'the carrier refused the bind without a reason (ESME_RBINDFAIL)'],
     [0x0e, 60_000, 'the carrier does not accept the password (ESME_RINVPASWD)'],
     [0x0f, 60_000, 'the carrier does not know the system_id (ESME_RINVSYSID)'],
-    [0x05, 10_000, 'the carrier says that this system_id is bound already (ESME_RALYBND)'],
+    [0x05, 10_000, 'this system_id is already bound (ESME_RALYBND)'],
   ])(
     'a bind refused with %d is tried again after %d ms, and the state says why',
     async (status, ms, words) => {
@@ -237,7 +237,7 @@ describe('TLS', () => {
 
   it('a carrier that nobody vouches for is not told the password; an authority of the line may vouch', async () => {
     smsc = await createSmsc({ tls: { key: KEY, cert: CERT } })
-    expect(await stateAt(tls)).toEqual(['OFFLINE', expect.stringContaining('nobody we trust')])
+    expect(await stateAt(tls)).toEqual(['OFFLINE', expect.stringContaining('unknown authority')])
     expect(await stateAt({ ...tls, tls_name: 'other.example', tls_ca: CERT })).toEqual([
       'OFFLINE',
       expect.stringContaining('another name'),
@@ -261,7 +261,7 @@ describe('TLS', () => {
         ...tls,
         tls_ca: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
       }),
-    ).toEqual(['OFFLINE', 'tls_ca is no certificate'])
+    ).toEqual(['OFFLINE', 'tls_ca: is not a certificate'])
     expect(smsc.heard).toEqual([])
   })
 

@@ -5,7 +5,7 @@ import { decodeGsm, encodeGsm } from '../../../src/drivers/smpp/codec/alphabet.j
 import { COMMAND_IDS, type Command, TAG } from '../../../src/drivers/smpp/codec/commands.js'
 import { createFramer } from '../../../src/drivers/smpp/codec/framer.js'
 import { possibleIds } from '../../../src/drivers/smpp/codec/message-id.js'
-import { arrivedIn, cut, partsOf } from '../../../src/drivers/smpp/codec/parts.js'
+import { cut, partsOf, readIncoming } from '../../../src/drivers/smpp/codec/parts.js'
 import { decodePdu, encodePdu, type Pdu } from '../../../src/drivers/smpp/codec/pdu.js'
 import { patternReader } from '../../../src/drivers/smpp/codec/receipt-pattern.js'
 import { reportIn } from '../../../src/drivers/smpp/codec/receipt-text.js'
@@ -116,7 +116,7 @@ describe('PDUs', () => {
   it('a text that does not fit its field is refused, not cut', () => {
     const pdu: Pdu = { command: 'bind_transceiver', status: 0, sequence: 1 }
     expect(() => encodePdu({ ...pdu, password: 'x'.repeat(65) })).toThrow(
-      'password has room for 64 characters',
+      'password: must have at most 64 characters',
     )
     expect(() => encodePdu({ ...pdu, systemId: 'a\0b' })).toThrow('systemId')
     expect(() => encodePdu({ ...pdu, command: 'submit_sm', shortMessage: Buffer.alloc(256) })).toThrow('255')
@@ -133,7 +133,7 @@ describe('PDUs', () => {
           octets.writeUInt32BE(commandId, 4)
           const pdu = decodePdu(octets)
           if (!pdu.command) return
-          const { octets: text } = arrivedIn(pdu)
+          const { octets: text } = readIncoming(pdu)
           reportIn(pdu, decodeText(text, pdu.dataCoding ?? 0, 'gsm7'))
         },
       ),
@@ -195,7 +195,7 @@ describe('texts', () => {
       fc.property(anything, settings, fc.constantFrom('udh', 'sar'), (text, alphabet, how) => {
         const encoded = encodeText(text, { alphabet, plainPunctuation: false } as never)
         const joined = partsOf(encoded, how as 'udh', 777)
-          .map((part) => arrivedIn({ command: 'deliver_sm', status: 0, sequence: 1, ...part }))
+          .map((part) => readIncoming({ command: 'deliver_sm', status: 0, sequence: 1, ...part }))
           .map(({ octets }) => decodeText(octets, encoded.dataCoding, alphabet as never))
           .join('')
         expect(joined).toBe(text)
@@ -279,16 +279,16 @@ describe('places of parts', () => {
     ['a place of zero', header(5, 0, 3, 7, 2, 0), undefined],
     ['no concatenation', header(4, 0x24, 2, 1, 1), undefined],
   ])('%s', (_name, pdu, part) => {
-    expect(arrivedIn(pdu)).toEqual({ octets: Buffer.from('a'), part })
+    expect(readIncoming(pdu)).toEqual({ octets: Buffer.from('a'), part })
   })
 
   it('a header longer than the message is none', () => {
-    expect(arrivedIn(header(200)).octets).toHaveLength(2)
+    expect(readIncoming(header(200)).octets).toHaveLength(2)
   })
 
   it('a long text may also be in the optional parameter, whole', () => {
     const [part] = partsOf(encodeText('x'.repeat(400), GSM7), 'payload', 1)
-    const { octets, part: place } = arrivedIn({ command: 'deliver_sm', status: 0, sequence: 1, ...part })
+    const { octets, part: place } = readIncoming({ command: 'deliver_sm', status: 0, sequence: 1, ...part })
     expect([octets.length, place]).toEqual([400, undefined])
   })
 })

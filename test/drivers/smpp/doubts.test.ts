@@ -206,7 +206,7 @@ describe('doubts', () => {
     const doubts = createDoubts(() => now)
     for (const [ref, content, parts = 1] of sends) {
       doubts.begin({ ref, to: TO, content, wireAt: now, parts })
-      doubts.leave(ref)
+      doubts.keepOpen(ref)
     }
     return doubts
   }
@@ -239,10 +239,10 @@ describe('doubts', () => {
     const begun = now
     doubts.begin({ ref: 'a', to: TO, content: LONG, wireAt: begun, parts: 2 })
     now += 290_000
-    doubts.leaves('a')
+    doubts.markSubmitted('a')
     now += 200_000
-    doubts.leaves('a')
-    doubts.leave('a')
+    doubts.markSubmitted('a')
+    doubts.keepOpen('a')
     const at = (submittedAt: number) => doubts.judge(report({ submittedAt }), TO)?.ref
     expect([at(begun), at(begun + 150_000)]).toEqual([undefined, undefined])
     expect([at(begun + 290_000), at(begun + 400_000), at(begun + 490_000)]).toEqual(['a', 'a', 'a'])
@@ -256,7 +256,7 @@ describe('doubts', () => {
     doubts.begin({ ref: 'b', to: TO, content: 'Hello', wireAt: now, parts: 1 })
     expect(doubts.judge(report({ text: 'Hello' }), TO)).toBeUndefined()
     expect(doubts.judge(report({ ref: shortRef('b') }), TO)).toBeUndefined()
-    expect(doubts.leave('b')).toMatchObject([{ to: TO, proof: { ref: 'b', status: 'DELIVERED' } }])
+    expect(doubts.keepOpen('b')).toMatchObject([{ to: TO, proof: { ref: 'b', status: 'DELIVERED' } }])
     doubts.settle('b')
     expect(doubts.judge(report({ text: 'Hello' }), TO)).toMatchObject({ ref: 'a' })
   })
@@ -274,7 +274,7 @@ describe('doubts', () => {
     expect(doubts.judge(report({ ref: shortRef('a') }), TO)).toBeUndefined()
     for (let i = 0; i < 10_001; i++) {
       doubts.begin({ ref: `r${i}`, to: TO, content: 'x', wireAt: now, parts: 1 })
-      doubts.leave(`r${i}`)
+      doubts.keepOpen(`r${i}`)
     }
     expect(doubts.judge(report({ id: '', text: 'x' }), TO)).toBeUndefined()
     for (let i = 2; i < 10_001; i++) doubts.settle(`r${i}`)

@@ -8,7 +8,7 @@ import { createFramer } from '../../../src/drivers/smpp/codec/framer.js'
 import { decodePdu, encodePdu, MAX_PDU, type Pdu } from '../../../src/drivers/smpp/codec/pdu.js'
 import { createDoubts } from '../../../src/drivers/smpp/doubts.js'
 import { createReceiver } from '../../../src/drivers/smpp/inbound.js'
-import { openSession, type Taken } from '../../../src/drivers/smpp/session.js'
+import { type DeliveryAnswer, openSession } from '../../../src/drivers/smpp/session.js'
 import { createSmsc } from '../../peers/smsc.js'
 
 const PDUS = 1_000_000
@@ -150,7 +150,7 @@ describe('hostile PDUs', () => {
       host: {
         receive: async (message) => void heard.push({ message }),
         receipt: async (receipt) => void heard.push({ receipt }),
-        thanked: async () => {},
+        acknowledged: async () => {},
         clock,
         log: { info() {}, warn() {} },
       },
@@ -242,7 +242,7 @@ describe('hostile PDUs', () => {
         responseMs: 30_000,
         enquireMs: 30_000,
         clock,
-        deliver: async (): Promise<Taken> => ({ status: 0 }),
+        deliver: async (): Promise<DeliveryAnswer> => ({ status: 0 }),
         closed: (reason) => {
           ended = reason
         },

@@ -36,12 +36,12 @@ describe('the governor', () => {
         const isTaken = cap()
         await new Promise<void>((resolve) => clock.after(RTT_MS, resolve))
         if (isTaken) {
-          governor.took()
+          governor.accepted()
           if (--open === 0) doneAt = clock.now()
           return
         }
         refusals++
-        governor.refused()
+        governor.throttled()
       }
     }
     // As many at a time as a line has under way, each in its window.
@@ -83,8 +83,8 @@ describe('the governor', () => {
   it('is as fast as before, some time after the carrier stopped refusing', async () => {
     const clock = createClock(1_000_000)
     const governor = createGovernor(clock, 0)
-    for (let i = 0; i < 10; i++) governor.took()
-    governor.refused()
+    for (let i = 0; i < 10; i++) governor.accepted()
+    governor.throttled()
     await clock.advance(60_000, turn)
     const { took, refusals } = await run(3000, () => true, governor, clock)
     expect(refusals).toBe(0)

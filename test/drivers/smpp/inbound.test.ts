@@ -27,7 +27,7 @@ describe('what an SMSC brings', () => {
   const receipt = (content: string, fields: Partial<Pdu> = {}) => text(content, { esmClass: 4, ...fields })
   const told = () => line.receipts.map(({ at: _at, ...rest }) => rest)
 
-  it('is stored before it is acknowledged, and thanked for after that', async () => {
+  it('is stored before it is acknowledged, and acknowledged for after that', async () => {
     let release = () => {}
     line.onReceive(
       () =>
@@ -42,11 +42,11 @@ describe('what an SMSC brings', () => {
     })
     await smsc.bring({ command: 'enquire_link' })
     expect(answered).toBe(false)
-    expect(line.thanked).toEqual([])
+    expect(line.acknowledged).toEqual([])
     release()
     expect(await answer).toMatchObject({ command: 'deliver_sm_resp', status: 0, messageId: '' })
     expect(line.received).toMatchObject([{ from: ADA, service: 'SMS', content: 'Hello' }])
-    await soon(() => expect(line.thanked).toEqual(line.received))
+    await soon(() => expect(line.acknowledged).toEqual(line.received))
   })
 
   it('what cannot be stored is refused so that the carrier keeps it', async () => {
@@ -57,7 +57,7 @@ describe('what an SMSC brings', () => {
     line.onReceive(async () => {})
     expect(await text('Hello')).toMatchObject({ status: 0 })
     expect(line.received).toHaveLength(1)
-    await soon(() => expect(line.thanked).toHaveLength(1))
+    await soon(() => expect(line.acknowledged).toHaveLength(1))
   })
 
   it('when nothing can be stored for long, questions are answered and the rest is refused', async () => {

@@ -15,7 +15,7 @@ export interface StubLine {
   connection: Connection
   clock: Clock
   received: Inbound[]
-  thanked: Inbound[]
+  acknowledged: Inbound[]
   receipts: Receipt[]
   states: [string, string | undefined][]
   logs: string[]
@@ -45,7 +45,7 @@ export async function stubLine(
   const line: Omit<StubLine, 'connection'> & { connection?: Connection } = {
     clock,
     received: [],
-    thanked: [],
+    acknowledged: [],
     receipts: [],
     states: [],
     logs: [],
@@ -81,8 +81,8 @@ export async function stubLine(
       await act(message)
       line.received.push(message)
     },
-    async thanked(message) {
-      line.thanked.push(message)
+    async acknowledged(message) {
+      line.acknowledged.push(message)
     },
     async receipt(receipt) {
       line.receipts.push(receipt)

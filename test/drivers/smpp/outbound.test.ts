@@ -170,7 +170,7 @@ describe('sending over SMPP', () => {
     expect(await settled(line.send('x'.repeat(153 * 40)), 60_000)).toEqual({
       outcome: 'refused',
       code: 'ESME_RTHROTTLED',
-      detail: expect.stringMatching(/^The carrier is too busy; 2\d of 40 parts are out$/),
+      detail: expect.stringMatching(/^The carrier is too busy; 2\d of 40 parts were sent$/),
     })
     expect(line.clock.now() - begun).toBeLessThan(smpp.sendTimeoutMs! - 300_000)
   })
@@ -182,7 +182,7 @@ describe('sending over SMPP', () => {
     await start()
     acts({ answer: 0 }, act)
     const result = await settled(line.send(LONG))
-    expect(result).toEqual({ outcome, code, detail: `${detail}; 1 of 3 parts are out` })
+    expect(result).toEqual({ outcome, code, detail: `${detail}; 1 of 3 parts were sent` })
     expect(submits()).toHaveLength(2)
   })
 

@@ -42,25 +42,27 @@ describe('the probe of an SMPP line', () => {
       return 0
     }
     expect(await words({ port, host: 'localhost' })).toEqual([
-      'ok | localhost has an address',
-      `ok | Something listens on port ${port}`,
-      'ok | The carrier let us in as a transceiver',
+      'ok | localhost resolves to an address',
+      `ok | Port ${port} accepts connections`,
+      'ok | The carrier accepted the bind as a transceiver',
     ])
     const heard = smsc.heard.map(({ command, status }) => (status ? `${command} ${status}` : command))
     expect(heard.filter((one) => one !== 'deliver_sm_resp 20')).toEqual(['bind_transceiver', 'unbind'])
-    expect(await words({ port, bind: 'pair' })).toContain('ok | The carrier let us in as a transmitter')
+    expect(await words({ port, bind: 'pair' })).toContain(
+      'ok | The carrier accepted the bind as a transmitter',
+    )
   })
 
   it.each([
     [0x0e, 'the carrier does not accept the password (ESME_RINVPASWD) | Check password.'],
     [0x0f, 'the carrier does not know the system_id (ESME_RINVSYSID) | Check system_id.'],
-    [0x05, 'bound already (ESME_RALYBND) | Another program uses it'],
-    [0x0d, 'without saying why (ESME_RBINDFAIL) | Ask the carrier whether the account is open'],
-    [0x400, 'the carrier refuses the bind (0x00000400) | Ask the carrier why.'],
+    [0x05, 'already bound (ESME_RALYBND) | Another program uses it'],
+    [0x0d, 'without a reason (ESME_RBINDFAIL) | Ask the carrier whether the account is active'],
+    [0x400, 'the carrier refused the bind (0x00000400) | Ask the carrier why.'],
   ])('refused with %d', async (status, expected) => {
     smsc = await createSmsc({ bind: () => status })
     const found = await words({ port: smsc.port })
-    expect(found).toEqual([`ok | Something listens on port ${smsc.port}`, expect.stringContaining(expected)])
+    expect(found).toEqual([`ok | Port ${smsc.port} accepts connections`, expect.stringContaining(expected)])
     expect(found[1]!.startsWith('no | ')).toBe(true)
   })
 
@@ -69,7 +71,7 @@ describe('the probe of an SMPP line', () => {
     const { port } = smsc
     await smsc.close()
     expect(await words({ port })).toEqual([
-      'no | nobody listens at that address and port | Check host and port, and whether the carrier lets your address in.',
+      'no | the host refuses connections on this port | Check host and port, and ask the carrier whether it allows your IP address.',
     ])
     const [found] = await probe({ port, host: 'smsc.invalid' })
     expect(found).toMatchObject({ ok: false, what: expect.stringMatching(/^smsc\.invalid: /) })
@@ -83,17 +85,19 @@ describe('the probe of an SMPP line', () => {
     await smsc.close()
     smsc = await createSmsc({ tls: { key: KEY, cert: CERT } })
     const { port } = smsc
-    expect((await words({ port })).at(-1)).toBe('no | the carrier wants TLS on that port | Set tls to true.')
+    expect((await words({ port })).at(-1)).toBe(
+      'no | the carrier requires TLS on this port | Set tls to true.',
+    )
     const trusted = { port, tls: true, tls_name: 'files.example' }
-    expect((await words(trusted)).at(-1)).toMatch(/^no \| nobody we trust .* tls_ca/)
+    expect((await words(trusted)).at(-1)).toMatch(/^no \| .*unknown authority \\| .*tls_ca/)
     expect((await words({ ...trusted, tls_name: 'x.example', tls_ca: CERT })).at(-1)).toMatch(/another name/)
     expect((await words({ ...trusted, tls_ca: BROKEN })).at(-1)).toMatch(
-      /^no \| tls_ca is no certificate \| .*PEM/,
+      /^no \| tls_ca: is not a certificate \| .*PEM/,
     )
     expect(await words({ ...trusted, tls_ca: CERT })).toEqual([
-      `ok | Something listens on port ${port}`,
-      'ok | The carrier speaks TLS and is who it says it is',
-      'ok | The carrier let us in as a transceiver',
+      `ok | Port ${port} accepts connections`,
+      'ok | TLS works, and the certificate of the carrier is valid',
+      'ok | The carrier accepted the bind as a transceiver',
     ])
   })
 

@@ -160,7 +160,7 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
       const delivery = { ...message, session }
       const door = createInboundDoor(world.app.ctx, line)
       await door.receive(delivery)
-      return () => door.thanked(delivery)
+      return () => door.acknowledged(delivery)
     }
 
     it('the thanks got lost: over the next connection it is the same; after thanks an equal one is new', async () => {

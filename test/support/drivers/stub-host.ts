@@ -86,7 +86,7 @@ export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpA
       seen.add(message.providerId!)
       received.push(message)
     },
-    async thanked() {},
+    async acknowledged() {},
     receipt: async (receipt) => void told.receipts.push(receipt),
     read: async (read) => void told.reads.push(read),
     typing: async (news) => void told.typing.push(news),

@@ -4,7 +4,7 @@ import type { DriverHost } from '../../host.js'
 import type { GroupNews, Inbound } from '../../inbound.js'
 import { type Chats, newsOf } from '../chats.js'
 import { fieldsOf, textOf } from '../json.js'
-import { placeOf } from '../locations.js'
+import { locationOf } from '../locations.js'
 import { inPath, type Mac } from '../mac.js'
 import { styleOf } from '../sending/effects.js'
 import { tapbackOf, wordsOf } from '../tapbacks.js'
@@ -22,13 +22,13 @@ export interface ArrivalDeps {
 const FIND_MY = 'com.apple.findmy.FindMyMessagesApp'
 const LINK = 'com.apple.messages.URLBalloonProvider'
 const CARD = /MSMessageExtensionBalloonPlugin:([^:]{1,200}):(.{1,500})$/
-/** The carrier's times are believed within these bounds. */
-const FIRST_TIME = Date.UTC(2007, 0, 1)
+/** Message times outside of 2007 to tomorrow are replaced by the time of arrival. */
+const EARLIEST_TIME = Date.UTC(2007, 0, 1)
 const DAY_MS = 86_400_000
 
 /**
- * What a person sent, as the messages that it is with us: of several files, each further one is its own. When it is
- * hopeless to ask the Mac, with what is known.
+ * Turns a row into inbound messages: each file after the first becomes a message of its own. With `isHopeless`,
+ * uses only the row, because asking the Mac keeps failing.
  */
 export async function messagesOf(
   deps: ArrivalDeps,
@@ -44,7 +44,7 @@ export async function messagesOf(
     from: row.handle!,
     service: await serviceOf(mac, row, isHopeless),
     content: row.text,
-    sentAt: sentAt !== null && sentAt > FIRST_TIME && sentAt < now + DAY_MS ? sentAt : now,
+    sentAt: sentAt !== null && sentAt > EARLIEST_TIME && sentAt < now + DAY_MS ? sentAt : now,
     ...(group ? { group } : {}),
   }
   const tapback = tapbackOf(row)
@@ -65,7 +65,7 @@ export async function messagesOf(
   ]
 }
 
-/** A file of a message that was handed over without it. */
+/** One file of a row, as a message of its own. */
 export function fileMessage(mac: Mac, row: Row, base: Inbound, index: number): Inbound {
   const providerId = `${row.guid}/${index}`
   return { ...base, providerId, content: '', media: () => download(mac, row.attachments[index]!) }
@@ -89,9 +89,9 @@ async function tapbackMessage(
 async function extraOf({ mac, host }: ArrivalDeps, row: Row): Promise<MessageExtra | undefined> {
   if (row.balloon.includes(FIND_MY)) {
     host.locationsChanged()
-    const place = await placeOf(mac, row.handle!).catch(() => undefined)
-    if (!place?.location) return undefined
-    const { latitude, longitude, accuracy, altitude, at } = place.location
+    const share = await locationOf(mac, row.handle!).catch(() => undefined)
+    if (!share?.location) return undefined
+    const { latitude, longitude, accuracy, altitude, at } = share.location
     return {
       location: {
         latitude,
@@ -104,10 +104,10 @@ async function extraOf({ mac, host }: ArrivalDeps, row: Row): Promise<MessageExt
   }
   const card = CARD.exec(row.balloon)
   if (!card) return undefined
-  const said = mac.abilities.appCards
+  const answer = mac.abilities.appCards
     ? await mac.call({ path: `/message/app/${inPath(row.guid)}`, version: 2 }).catch(() => undefined)
     : undefined
-  const known = fieldsOf(said?.status === 200 ? said.data : undefined)
+  const known = fieldsOf(answer?.status === 200 ? answer.data : undefined)
   return {
     appCard: {
       balloonBundleId: row.balloon,
@@ -125,9 +125,9 @@ async function serviceOf(mac: Mac, row: Row, isHopeless: boolean): Promise<Inbou
   return told ?? (await servicesOf(mac, [row.guid])).get(row.guid) ?? 'iMessage'
 }
 
-const NEWS_MS = 60_000
+const GROUP_TTL_MS = 60_000
 
-/** Who is in a group, asked for at most once a minute unless it changed. */
+/** Reads groups at most once a minute each, unless they changed. */
 export function createGroupBook({ host, chats, line }: ArrivalDeps) {
   const known = new Map<string, { at: number; news: GroupNews }>()
   return {
@@ -138,10 +138,10 @@ export function createGroupBook({ host, chats, line }: ArrivalDeps) {
     ): Promise<GroupNews> {
       const before = known.get(guid)
       const now = host.clock.now()
-      if (before && !isChanged && now - before.at < NEWS_MS) return before.news
+      if (before && !isChanged && now - before.at < GROUP_TTL_MS) return before.news
       const chat = isHopeless ? undefined : await chats.read(guid)
       const whole = chat && chat.members.length > 0 ? newsOf(chat, line) : undefined
-      // A chat that cannot be read is no reason to keep its message from anybody.
+      // An unreadable chat must not hold back its messages.
       const news = whole ??
         before?.news ?? { chatId: identifierOf(guid), groupId: null, members: [sender], name: null }
       if (known.size > 5000) known.clear()

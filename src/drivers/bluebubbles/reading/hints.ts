@@ -1,7 +1,7 @@
 import type { CallbackReply, CallbackRequest } from '../../contract.js'
 import type { DriverHost } from '../../host.js'
 import type { Health } from '../health.js'
-import { fieldsOf, flagOf, listOf, parsed, textOf } from '../json.js'
+import { fieldsOf, flagOf, listOf, parseJson, textOf } from '../json.js'
 import type { Reader } from './reader.js'
 import { addressOf, identifierOf, isId } from './rows.js'
 import type { Statuses } from './statuses.js'
@@ -12,20 +12,20 @@ interface Deps {
   statuses: Statuses
   health: Health
   number: string
-  /** The server was started anew and may have forgotten where to call. */
-  restarted(): void
+  /** The server onRestart and may have lost the webhook. */
+  onRestart(): void
 }
 
 /**
- * Takes the server's calls. They may come twice, late, in any order or never, and from anybody who has learnt the
- * address: so they only say that it is time to look. Typing alone is believed, because nothing else tells of it.
+ * Handles webhook calls. A call may come twice, late, out of order or not at all, and anybody who knows the URL can
+ * make one. So a call only triggers a read of the Mac. Typing is the exception, because it has no other source.
  */
-export function createHints({ host, reader, statuses, health, number, restarted }: Deps) {
+export function createHints({ host, reader, statuses, health, number, onRestart }: Deps) {
   return async (request: CallbackRequest): Promise<CallbackReply> => {
-    const { type, data } = fieldsOf(parsed(Buffer.from(request.body, 'base64')))
+    const { type, data } = fieldsOf(parseJson(Buffer.from(request.body, 'base64')))
     switch (type) {
       case undefined:
-        return { status: 400, body: { message: 'This is no event of BlueBubbles Server' } }
+        return { status: 400, body: { message: 'The body is not a BlueBubbles Server event' } }
       case 'updated-message':
       case 'message-send-error': {
         const { guid } = fieldsOf(data)
@@ -49,7 +49,7 @@ export function createHints({ host, reader, statuses, health, number, restarted 
         break
       case 'hello-world':
       case 'new-server':
-        restarted()
+        onRestart()
         break
       default:
         reader.called()

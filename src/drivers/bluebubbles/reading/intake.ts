@@ -7,45 +7,47 @@ import { rowOf } from './query.js'
 import type { Row } from './rows.js'
 
 export interface Intake {
-  /** Rows as they were read, some of them again. Answers how many of them are news. */
+  /** Takes rows that were read, some of them repeatedly. Returns how many are new. */
   take(rows: readonly Row[]): number
-  /** The lowest row that is not stored yet. */
+  /** The lowest row id that is not stored yet. */
   oldestOpen(): number | undefined
-  /** Waits until not too much is under way. */
+  /** Waits while MAX_OPEN rows are unfinished. */
   room(): Promise<void>
   close(): void
 }
 
-interface Open {
+interface OpenRow {
   row: Row
-  /** How often it was read again because something was missing. */
+  /** Number of reads that found the row incomplete. */
   looks: number
   tries: number
-  /** How often the Mac itself was why it could not be handed over. */
+  /** Number of failures caused by the Mac. */
   faults: number
 }
 
-/** Files and chats are linked to a message a moment after it is written. */
+/** Messages links files and chats to a row shortly after it writes the row. */
 const LOOKS_MS = [2_000, 5_000, 15_000]
 const AGAIN_MS = [5_000, 15_000, 60_000]
-/** Where the Mac is there and cannot give what belongs to a message, it is handed over as it is. */
+/** After so many failures of the Mac, the message is stored with what is known of it. */
 const MAX_FAULTS = 10
 const MAX_SEEN = 20_000
 const MAX_OPEN = 500
-/** What is older than the line was never meant for it: a Mac that is set up anew gets its whole history again. */
+/**
+ * Rows older than the line, by more than this, are history: a newly set up Mac downloads its whole history again.
+ */
 const HISTORY_MS = 3_600_000
 
-/** Hands over what people sent, each message once and no sooner than it is whole. */
+/** Passes inbound messages to the host, each message once and only when it is complete. */
 export function createIntake(deps: ArrivalDeps): Intake {
   const { mac, host, chats, line } = deps
   const groups = createGroupBook(deps)
   const lanes = createLanes(host.clock)
-  /** Handed over, with the files that went along. */
+  /** Rows passed to the host, with the ids of their files. */
   const seen = new Map<string, Set<string>>()
-  const open = new Map<string, Open>()
+  const open = new Map<string, OpenRow>()
   let closed = false
   let started = 0
-  let roomFor: (() => void)[] = []
+  let waitingForRoom: (() => void)[] = []
 
   function remember(row: Row) {
     if (seen.size >= MAX_SEEN) seen.delete(seen.keys().next().value!)
@@ -59,13 +61,13 @@ export function createIntake(deps: ArrivalDeps): Intake {
     const isHistory = row.sentAt !== null && row.sentAt < line.createdAt - HISTORY_MS
     const isNothing = row.itemType === 0 && (row.isFromMe || row.isRetracted || row.handle === null)
     if (isHistory || isNothing) return remember(row)
-    const one: Open = { row, looks: 0, tries: 0, faults: 0 }
+    const one: OpenRow = { row, looks: 0, tries: 0, faults: 0 }
     open.set(row.guid, one)
     started++
     void run(one)
   }
 
-  async function run(one: Open) {
+  async function run(one: OpenRow) {
     if (closed) return
     try {
       const done = await lanes.inTurn(one.row.chat?.guid ?? one.row.guid, () => step(one))
@@ -76,26 +78,29 @@ export function createIntake(deps: ArrivalDeps): Intake {
       if (closed) return
       if (error instanceof MacFault || error instanceof CutOff) one.faults++
       if (one.tries++ === 0)
-        host.log.warn(troubleOf(error), 'a message could not be handed over; trying again')
+        host.log.warn(troubleOf(error), 'could not store a message from the Mac; trying again')
       const wait = AGAIN_MS[Math.min(one.tries, AGAIN_MS.length) - 1]!
       host.clock.after(wait, () => void run(one))
     }
   }
 
-  function finish(one: Open) {
+  function finish(one: OpenRow) {
     open.delete(one.row.guid)
     remember(one.row)
     if (open.size < MAX_OPEN) {
-      for (const go of roomFor) go()
-      roomFor = []
+      for (const go of waitingForRoom) go()
+      waitingForRoom = []
     }
   }
 
-  /** Hands the message over, or nothing when something of it is still to come. Storing it is not waited for here. */
-  async function step(one: Open): Promise<{ stored: Promise<unknown> } | undefined> {
+  /**
+   * Passes the message to the host; undefined if a part of it is still missing. Does not wait until the message is
+   * stored.
+   */
+  async function step(one: OpenRow): Promise<{ stored: Promise<unknown> } | undefined> {
     const isHopeless = one.faults >= MAX_FAULTS
     if ((one.looks > 0 || one.tries > 0) && !isHopeless)
-      one.row = fuller(one.row, await rowOf(mac, one.row.guid))
+      one.row = mergeRows(one.row, await rowOf(mac, one.row.guid))
     const { row } = one
     const isPatient = one.looks < LOOKS_MS.length && !isHopeless
     if (isPatient && isUnfinished(row)) return undefined
@@ -114,11 +119,11 @@ export function createIntake(deps: ArrivalDeps): Intake {
     const known = seen.get(row.guid)
     return (await messagesOf(deps, row, group, isHopeless)).flatMap((message) => {
       if (known && message.providerId === row.guid) return lateFile(row, message, known)
-      return host.receive(isHopeless ? without(message) : message)
+      return host.receive(isHopeless ? withoutMedia(message) : message)
     })
   }
 
-  /** The first file of a message that was handed over without it. */
+  /** The first file of a message that was stored without it. */
   function lateFile(row: Row, { media: _, extra: __, ...base }: Inbound, known: ReadonlySet<string>) {
     const [file] = row.attachments
     return file && !known.has(file.guid) ? host.receive(fileMessage(mac, row, base, 0)) : []
@@ -134,10 +139,10 @@ export function createIntake(deps: ArrivalDeps): Intake {
       const rows = [...open.values()].flatMap(({ row }) => row.rowId ?? [])
       return rows.length === 0 ? undefined : Math.min(...rows)
     },
-    room: () => (open.size < MAX_OPEN ? Promise.resolve() : new Promise((go) => roomFor.push(go))),
+    room: () => (open.size < MAX_OPEN ? Promise.resolve() : new Promise((go) => waitingForRoom.push(go))),
     close() {
       closed = true
-      for (const go of roomFor) go()
+      for (const go of waitingForRoom) go()
     },
   }
 }
@@ -148,12 +153,12 @@ function isUnfinished(row: Row): boolean {
   return row.text === '' || row.partCount > 1
 }
 
-/** A message read again, unless that says who wrote it less well than before. */
-function fuller(before: Row, again: Row | undefined): Row {
+/** The newer reading of a row, completed with the sender and chat of the older one. */
+function mergeRows(before: Row, again: Row | undefined): Row {
   if (again?.itemType !== before.itemType || again.isFromMe !== before.isFromMe) return before
   return { ...again, handle: again.handle ?? before.handle, chat: again.chat ?? before.chat }
 }
 
-function without({ media: _, ...message }: Inbound): Inbound {
+function withoutMedia({ media: _, ...message }: Inbound): Inbound {
   return message
 }

@@ -3,29 +3,29 @@ import { listOf, wholeOf } from '../json.js'
 import { dataOf, inPath, type Mac, MacFault } from '../mac.js'
 import { type Row, readRow } from './rows.js'
 
-/** One condition on the Mac's database, in its own words. The arguments must be there even when there are none. */
-export interface Where {
+/** A condition in the SQL of the Mac's database. The server requires `args` even if empty. */
+export interface Condition {
   statement: string
   args: Record<string, string | number | readonly string[]>
 }
 
 export interface Page {
   rows: Row[]
-  /** How many things the page had, also those that are no messages. */
+  /** Number of entries on the page, including those that are not messages. */
   size: number
-  /** How many there are in all, when the server says. */
+  /** Number of entries in all; undefined if the server does not say. */
   total: number | undefined
 }
 
-const QUERY_MS = 60_000
-/** Texts can be long, and a page has hundreds. */
+const QUERY_TIMEOUT_MS = 60_000
+/** A page holds hundreds of messages, each with a text of any length. */
 const QUERY_BYTES = 64_000_000
 
-/** The order is always by time of sending, never by row. */
+/** The server always sorts by send time, never by row id. */
 export async function queryPage(
   mac: Mac,
   ask: {
-    where?: Where[]
+    where?: Condition[]
     after?: number
     with?: string[]
     sort?: 'ASC' | 'DESC'
@@ -33,44 +33,47 @@ export async function queryPage(
     offset?: number
   },
 ): Promise<Page> {
-  const said = await mac.call({
+  const answer = await mac.call({
     method: 'POST',
     path: '/message/query',
     json: { with: [], where: [], sort: 'ASC', offset: 0, ...ask },
-    timeoutMs: QUERY_MS,
+    timeoutMs: QUERY_TIMEOUT_MS,
     maxBytes: QUERY_BYTES,
   })
-  if (said.status !== 200 || !Array.isArray(said.data))
-    throw new MacFault(said, 'The messages could not be read')
+  if (answer.status !== 200 || !Array.isArray(answer.data))
+    throw new MacFault(answer, 'The messages could not be read')
   return {
-    rows: said.data.flatMap((one) => readRow(one) ?? []),
-    size: said.data.length,
-    total: wholeOf(said.metadata.total),
+    rows: answer.data.flatMap((one) => readRow(one) ?? []),
+    size: answer.data.length,
+    total: wholeOf(answer.metadata.total),
   }
 }
 
-const AT_ONCE = 100
+const IDS_PER_QUERY = 100
 
-/** Messages by their ids, without their chats: those are not linked from the start. */
-export async function rowsOf(mac: Mac, guids: readonly string[], also: Where[] = []): Promise<Row[]> {
+/** Reads messages by id, without their chats: new rows have none yet. */
+export async function rowsOf(mac: Mac, guids: readonly string[], also: Condition[] = []): Promise<Row[]> {
   const found: Row[] = []
-  for (let from = 0; from < guids.length; from += AT_ONCE) {
-    const some = guids.slice(from, from + AT_ONCE)
+  for (let from = 0; from < guids.length; from += IDS_PER_QUERY) {
+    const some = guids.slice(from, from + IDS_PER_QUERY)
     const wanted = new Set(some)
     const where = [{ statement: 'message.guid IN (:...guids)', args: { guids: some } }, ...also]
-    const { rows } = await queryPage(mac, { where, limit: AT_ONCE })
+    const { rows } = await queryPage(mac, { where, limit: IDS_PER_QUERY })
     found.push(...rows.filter((row) => wanted.has(row.guid)))
   }
   return found
 }
 
-/** No answer of the server says whether Apple took a message. Its database can be asked. */
+/** The messages that Apple accepted. The server's answers omit this, but its database can be queried for it. */
 export async function sentOf(mac: Mac, guids: readonly string[]): Promise<Set<string>> {
   const rows = await rowsOf(mac, guids, [{ statement: 'message.is_sent = :sent', args: { sent: 1 } }])
   return new Set(rows.map((row) => row.guid))
 }
 
-/** The services that messages really went by, which no answer says either. What is not found went by iMessage. */
+/**
+ * The services that messages were sent over, which the answers omit as well. Messages that are not in the map went
+ * over iMessage.
+ */
 export async function servicesOf(mac: Mac, guids: readonly string[]): Promise<Map<string, Service>> {
   const services = new Map<string, Service>()
   const note = (rows: Row[], service: Service) => {
@@ -83,35 +86,35 @@ export async function servicesOf(mac: Mac, guids: readonly string[]): Promise<Ma
   return services
 }
 
-/** A place in the Mac's database. With the id of the message in it, which is another one in another database. */
-export interface Place {
+/** A position in the Mac's database. The guid tells whether the database is still the same. */
+export interface RowPosition {
   row: number
   guid: string
 }
 
-/** The id of the message in a row; undefined when there is none. */
+/** The message id at a row id; undefined if there is none. */
 export async function guidAt(mac: Mac, row: number): Promise<string | undefined> {
   const where = [{ statement: 'message.ROWID = :r', args: { r: row } }]
   const { rows } = await queryPage(mac, { where, limit: 1 })
   return rows.find((one) => one.rowId === row)?.guid
 }
 
-/** One message with everything about it; undefined when the Mac has none by that id. */
+/** One message with chats and attachments; undefined if the Mac does not have it. */
 export async function rowOf(mac: Mac, guid: string): Promise<Row | undefined> {
-  const said = await mac.call({
+  const answer = await mac.call({
     path: `/message/${inPath(guid)}`,
     query: { with: 'chats,attachments,message.attributed-body' },
   })
-  if (said.status === 404 && said.isEnvelope) return undefined
-  const row = said.status === 200 ? readRow(said.data) : undefined
-  if (row?.guid !== guid) throw new MacFault(said, 'The message could not be read')
+  if (answer.status === 404 && answer.isEnvelope) return undefined
+  const row = answer.status === 200 ? readRow(answer.data) : undefined
+  if (row?.guid !== guid) throw new MacFault(answer, 'The message could not be read')
   return row
 }
 
 const CHAT_PAGE = 500
 const MAX_CHAT_PAGES = 10
 
-/** What was said in a chat since then. */
+/** Messages of a chat sent after this time. */
 export async function rowsInChat(mac: Mac, chatGuid: string, after: number): Promise<Row[]> {
   const rows: Row[] = []
   for (let page = 0; page < MAX_CHAT_PAGES; page++) {
@@ -125,7 +128,7 @@ export async function rowsInChat(mac: Mac, chatGuid: string, after: number): Pro
           limit: CHAT_PAGE,
           offset: page * CHAT_PAGE,
         },
-        timeoutMs: QUERY_MS,
+        timeoutMs: QUERY_TIMEOUT_MS,
         maxBytes: QUERY_BYTES,
       }),
     )

@@ -2,45 +2,48 @@ import type { DriverHost } from '../../host.js'
 import { fieldsOf, textOf, wholeOf } from '../json.js'
 import { type Mac, troubleOf } from '../mac.js'
 import type { Intake } from './intake.js'
-import { guidAt, type Page, type Place, queryPage, type Where } from './query.js'
+import { type Condition, guidAt, type Page, queryPage, type RowPosition } from './query.js'
 import type { Row } from './rows.js'
 import type { Statuses } from './statuses.js'
 
-/** How far the Mac's database has been read. */
-interface Cursor extends Place {
-  /** Where reading begins: rows may show late, and after a restart what was not stored is read again. */
+/** How far the reader is in the Mac's database. */
+interface Cursor extends RowPosition {
+  /**
+   * Reading starts above this row id, below the top row: rows may appear late, and rows that were not stored before
+   * a restart are read again.
+   */
   floor: number
-  /** When it was read last, by our clock. */
+  /** Time of the last read, by Trunkline's clock. */
   at: number
 }
 
 export interface Reader {
-  /** There may be news. */
+  /** Reads now. */
   wake(): void
-  /** The Mac called to say so. */
+  /** The Mac called the webhook: reads now. */
   called(): void
-  /** The server was away: its database may be another one now. */
+  /** The server was unreachable and may have another database now. */
   doubt(): void
-  /** The highest row that the Mac is known to have. */
-  top(): Place | undefined
+  /** The highest row read so far. */
+  top(): RowPosition | undefined
   close(): void
 }
 
 const PAGE = 500
 const MAX_PAGES = 400
-/** A row shows when its chat is linked, by then others have passed it. */
+/** A row appears once its chat is linked; rows with higher ids may appear before it. */
 const OVERLAP_ROWS = 50
 const OVERLAP_MS = 120_000
 const MAX_OVERLAP_ROWS = 2000
 const SKEW_MS = 3_600_000
 const UNANNOUNCED_MS = 60_000
-const MISSED_TIMES = 3
+const MAX_MISSED = 3
 const CLOSED = 'The line was closed'
 const WITH = ['chat', 'attachment', 'message.attributed-body']
 
 /**
- * Reads what is new in the Mac's database, by the number of the row: what the server announces may come twice,
- * late, out of order or never, and the time of a message is that of its sender.
+ * Reads new rows of the Mac's database by row id. Webhook calls may be repeated, late, out of order or missing, and
+ * a message's time is that of its sender.
  */
 export function createReader(
   deps: {
@@ -48,15 +51,15 @@ export function createReader(
     intake: Intake
     statuses: Statuses
     pollMs: number
-    /** The Mac has stopped to call although there is news, or calls again. */
-    silent(isSilent: boolean): void
+    /** The Mac stopped calling although there is news, or calls again. */
+    reportSilence(isSilent: boolean): void
   },
   host: Pick<DriverHost, 'cursor' | 'clock' | 'log'>,
 ): Reader {
-  const { mac, intake, statuses, pollMs, silent } = deps
+  const { mac, intake, statuses, pollMs, reportSilence } = deps
   let cursor: Cursor | undefined
   let saved = ''
-  /** Tops of earlier passes, oldest first. */
+  /** Top rows of earlier passes, oldest first. */
   let tops: { at: number; row: number }[] = []
   let isDoubtful = true
   let running = false
@@ -66,15 +69,15 @@ export function createReader(
   let cancel = () => {}
   let fresh = 0
   let calledAt = 0
-  /** How often there was news that nobody had called about. */
+  /** Number of polls that found news without a webhook call. */
   let missed = 0
 
-  /** The server may lose its watch over the database for good, and shows no sign of it. */
+  /** Detects a server that has stopped watching its database, which it does silently and for good. */
   async function poll() {
     const before = fresh
     await run()
     if (fresh === before || host.clock.now() - calledAt < UNANNOUNCED_MS) return
-    if (++missed === MISSED_TIMES) silent(true)
+    if (++missed === MAX_MISSED) reportSilence(true)
   }
 
   async function run() {
@@ -93,7 +96,7 @@ export function createReader(
     } catch (error) {
       isDoubtful = true
       if (failures++ === 0 && !closed)
-        host.log.warn(troubleOf(error), 'the Mac could not be asked for news; trying again')
+        host.log.warn(troubleOf(error), 'could not read new messages from the Mac; trying again')
     } finally {
       running = false
       if (!closed) cancel = host.clock.after(pollMs, () => void poll())
@@ -102,7 +105,7 @@ export function createReader(
 
   async function pass() {
     cursor ??= readCursor(await host.cursor.load()) ?? (await begin())
-    if (isDoubtful && (await isOther(cursor))) await restart(cursor)
+    if (isDoubtful && (await isOtherDatabase(cursor))) await restart(cursor)
     else {
       const from = Math.min(cursor.floor, cursor.row - OVERLAP_ROWS)
       const read = await readAll({ where: [above(from)] })
@@ -113,41 +116,44 @@ export function createReader(
     await save()
   }
 
-  /** At first sight of a Mac, everything on it is old. */
+  /** Starts a new line at the top: everything already on the Mac is history. */
   async function begin(): Promise<Cursor> {
     const top = await newest()
     const row = top?.rowId ?? 0
     return { row, guid: top?.guid ?? '', floor: row, at: host.clock.now() }
   }
 
-  /** The highest row among the latest messages. */
+  /** The highest row id among the 100 latest messages. */
   async function newest(): Promise<Row | undefined> {
     const { rows } = await queryPage(mac, { sort: 'DESC', limit: 100, with: ['chat'] })
     return highest(rows)
   }
 
-  async function isOther({ row, guid }: Cursor): Promise<boolean> {
+  async function isOtherDatabase({ row, guid }: Cursor): Promise<boolean> {
     if (row === 0 || guid === '') return false
     const now = await guidAt(mac, row)
     return now !== undefined && now !== guid
   }
 
-  /** Nothing at our row and above it: it was deleted, or the database was made anew. */
+  /** Nothing at or above the cursor's row: the row was deleted, or the database was recreated. */
   async function restartIfLower(before: Cursor) {
     const top = await newest()
     if (top?.rowId && top.rowId < before.row) await restart(before)
   }
 
-  /** Another database: what came since the last look is told by its time, which is less sure than by row. */
+  /**
+   * Another database: reads by time instead of row id, from the last read on. Send times are less reliable than row
+   * ids.
+   */
   async function restart(before: Cursor) {
-    host.log.warn({}, 'the database of the Mac was made anew; reading on from the time it was last read')
+    host.log.warn({}, 'the Mac has a new database; reading on from the time of the last read')
     await readAll({ after: before.at - SKEW_MS })
     tops = []
     cursor = await begin()
   }
 
-  /** Reads all pages. What is added meanwhile may shift them, and then they are read again. */
-  async function readAll(ask: { where?: Where[]; after?: number }): Promise<{ size: number; top?: Row }> {
+  /** Reads all pages. Rows added in the meantime shift the pages, which are then read again. */
+  async function readAll(ask: { where?: Condition[]; after?: number }): Promise<{ size: number; top?: Row }> {
     let top: Row | undefined
     let size = 0
     for (let tries = 0; tries < 5; tries++) {
@@ -163,7 +169,7 @@ export function createReader(
         statuses.observe(last.rows)
         fresh += intake.take(last.rows)
         await intake.room()
-        // What was not read must not count as read.
+        // The cursor must not pass rows that were not taken.
         if (closed) throw new Error(CLOSED)
         const isLast = last.total === undefined ? last.size < PAGE : size >= last.total
         if (last.size === 0 || isLast) break
@@ -181,9 +187,9 @@ export function createReader(
     tops.push({ at: now, row })
     while (tops.length > 1 && tops[1]!.at <= now - OVERLAP_MS) tops.shift()
     cursor.floor = Math.min(row, Math.max(tops[0]!.row, row - MAX_OVERLAP_ROWS))
-    // What is not stored yet is at hand as long as we run, and only then.
+    // Rows that are not stored yet exist only in this process; after a restart they must be read again.
     const floor = Math.min(cursor.floor, (intake.oldestOpen() ?? row + 1) - 1)
-    // The time alone is worth a write only now and then.
+    // Rounded to ten minutes, so that the time alone causes few writes.
     const text = JSON.stringify({ ...cursor, floor, at: Math.floor(now / 600_000) * 600_000 })
     if (text === saved) return
     await host.cursor.save(text)
@@ -193,7 +199,7 @@ export function createReader(
   return {
     wake: () => void run(),
     called() {
-      if (missed >= MISSED_TIMES) silent(false)
+      if (missed >= MAX_MISSED) reportSilence(false)
       missed = 0
       calledAt = host.clock.now()
       void run()
@@ -210,7 +216,7 @@ export function createReader(
   }
 }
 
-function above(row: number): Where {
+function above(row: number): Condition {
   return { statement: 'message.ROWID > :r', args: { r: Math.max(0, row) } }
 }
 

@@ -2,16 +2,16 @@ import type { Service } from '../../../core/messages/message.js'
 import { toE164 } from '../../../core/phone-number.js'
 import { type Fields, fieldsOf, flagOf, listOf, momentOf, textOf, wholeOf } from '../json.js'
 
-/** A message as the Mac's database has it. */
+/** A message in the Mac's database. */
 export interface Row {
   rowId: number | null
   guid: string
   text: string
   isFromMe: boolean
-  /** The other side: who wrote it, or in a chat of two who is written to. */
+  /** The sender; for our own messages in a chat of two, the recipient. */
   handle: string | null
   handleService: Service | null
-  /** 0 for messages; else a change of a group. */
+  /** 0 for messages; other values are group changes. */
   itemType: number
   error: number
   sentAt: number | null
@@ -24,7 +24,7 @@ export interface Row {
   chat: ChatRef | null
   balloon: string
   effect: string
-  /** What a tapback or sticker is about. */
+  /** The message that a tapback or sticker refers to. */
   about: { guid: string; part: number; type: string } | null
   thread: { guid: string; part: number } | null
 }
@@ -44,7 +44,7 @@ export interface ChatRef {
 const ID = /^[\x21-\x7e]{1,200}$/
 const MAX_ATTACHMENTS = 100
 
-/** Undefined for what is no message: nothing is made of it. */
+/** Undefined if the value is not a message. */
 export function readRow(value: unknown): Row | undefined {
   const row = fieldsOf(value)
   const isFromMe = flagOf(row.isFromMe)
@@ -79,7 +79,7 @@ export function readRow(value: unknown): Row | undefined {
   }
 }
 
-/** Rows of newer systems may have their text in the attributed body alone. */
+/** Newer macOS versions may store the text only in the attributed body. */
 function textIn(row: Fields): string {
   const plain = textOf(row.text) || textOf(fieldsOf(listOf(row.attributedBody)[0]).string)
   return plain.replaceAll('\ufffc', '').trim()
@@ -93,12 +93,12 @@ function aboutOf(row: Fields): Row['about'] {
   return { part: Number(match[1] ?? 0), guid: match[2]!, type: String(type) }
 }
 
-/** `1:0:12` is part 1, from character 0 on. */
+/** `1:0:12` means part 1, from character 0. */
 function partOf(text: string): number {
   return Number(/^(\d{1,4})(?::|$)/.exec(text)?.[1] ?? 0)
 }
 
-/** In one order whenever they are read. What belongs to the picture of a link or a card is nothing a person sent. */
+/** Sorted by row id, so that the order is stable. Skips files that belong to the preview of a link or card. */
 function attachmentsIn(row: Fields): Attachment[] {
   return listOf(row.attachments)
     .slice(0, MAX_ATTACHMENTS)
@@ -117,7 +117,7 @@ export function readChat(value: unknown): ChatRef | undefined {
   return { guid, isGroup: style === 43 || guid.includes(';+;'), name: textOf(displayName) || null }
 }
 
-/** A number in E.164 or an e-mail address; short codes stay what they are. */
+/** E.164 number or lower-case e-mail address; a short code stays unchanged. */
 export function addressOf(value: unknown): string | undefined {
   const text = textOf(value).trim()
   if (text === '' || text.length > 254) return undefined
@@ -128,12 +128,12 @@ export function serviceOf(value: unknown): Service | null {
   return value === 'iMessage' || value === 'SMS' || value === 'RCS' ? value : null
 }
 
-/** What stands before the first semicolon; `any` and unknown ones tell nothing. */
+/** The service in a chat id's prefix; null for `any` and unknown prefixes. */
 export function serviceOfChat(guid: string): Service | null {
   return serviceOf(guid.split(';', 1)[0])
 }
 
-/** Apple's name of a chat, without the service before it, which a new macOS may change. */
+/** Apple's identifier of a chat, without the prefix, which a new macOS version may change. */
 export function identifierOf(chatGuid: string): string {
   return chatGuid.slice(chatGuid.lastIndexOf(';') + 1)
 }

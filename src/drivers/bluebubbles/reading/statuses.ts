@@ -1,26 +1,26 @@
 import type { Service } from '../../../core/messages/message.js'
 import type { DriverHost } from '../../host.js'
-import { refusedBy } from '../answers.js'
+import { refusalOf } from '../answers.js'
 import { type Mac, troubleOf } from '../mac.js'
 import { rowsOf, sentOf, servicesOf } from './query.js'
 import type { Row } from './rows.js'
 
-/** A message of ours whose end is not known yet. */
-interface Followed {
+/** A sent message without a final status. */
+interface FollowedSend {
   guid: string
   since: number
-  /** How many of the looks have been taken. */
+  /** Number of lookups in LOOKS_MS that are done. */
   looks: number
   dueAt: number
   isSent: boolean
   isDelivered: boolean
-  /** The service that was asked for, and whether the one it went by has been looked up. */
+  /** The requested service, until `isServiceKnown`; then the service used. */
   service: Service
   isServiceKnown: boolean
 }
 
 export interface Statuses {
-  /** Watches over a message that the Mac has. */
+  /** Follows the status of a sent message. */
   follow(send: {
     guid: string
     since: number
@@ -29,9 +29,9 @@ export interface Statuses {
     isDelivered?: boolean
     isServiceKnown?: boolean
   }): void
-  /** A row that was read for another reason. */
+  /** Takes rows that were read for another reason. */
   observe(rows: readonly Row[]): void
-  /** Something may have happened to this message. */
+  /** Looks up this message now. */
   hint(guid: string): void
   isFollowed(guid: string): boolean
   close(): void
@@ -39,19 +39,19 @@ export interface Statuses {
 
 const LOOKS_MS = [2_000, 5_000, 15_000, 60_000, 300_000]
 const HOURLY_MS = 3_600_000
-const PATIENCE_MS = 24 * 3_600_000
+const MAX_AGE_MS = 24 * 3_600_000
 const AGAIN_MS = 15_000
 
 /**
- * Finds out what became of our messages. The server announces few failures and, once it has lost its watch over
- * the database, nothing at all: so it is asked, at first often and then hourly for a day.
+ * Reports the status of sent messages. The server announces few failures, and nothing at all once it stops watching
+ * its database. So the driver looks up each message: often at first, then hourly for a day.
  */
 export function createStatuses(
   mac: Mac,
   host: Pick<DriverHost, 'receipt' | 'read' | 'clock' | 'log'>,
 ): Statuses {
   const { clock } = host
-  const followed = new Map<string, Followed>()
+  const followed = new Map<string, FollowedSend>()
   let cancel = () => {}
   let armedFor = Number.POSITIVE_INFINITY
   let closed = false
@@ -71,10 +71,10 @@ export function createStatuses(
     })
   }
 
-  /** One after the other, so that what was read earlier is told earlier. */
-  function inTurn(step: () => Promise<void>) {
+  /** Runs steps in sequence, so that reports keep the order of the reads. */
+  function enqueue(step: () => Promise<void>) {
     work = work.then(step).catch((error) => {
-      if (!closed) host.log.warn(troubleOf(error), 'the status of messages could not be read; trying again')
+      if (!closed) host.log.warn(troubleOf(error), 'could not read the status of sent messages; trying again')
     })
     void work.then(arm)
   }
@@ -83,24 +83,24 @@ export function createStatuses(
     const now = clock.now()
     const due = [...followed.values()].filter(({ dueAt }) => dueAt <= now)
     for (const one of due) one.dueAt = now + AGAIN_MS
-    inTurn(async () => {
+    enqueue(async () => {
       const guids = due.map(({ guid }) => guid)
       const rows = await rowsOf(mac, guids)
       const unsent = due.filter((one) => !one.isSent).map(({ guid }) => guid)
       const sent = await sentOf(mac, unsent)
-      await tell(rows, sent)
+      await report(rows, sent)
       for (const one of due) plan(one, now)
     })
   }
 
-  function plan(one: Followed, now: number) {
+  function plan(one: FollowedSend, now: number) {
     while (one.looks < LOOKS_MS.length && one.since + LOOKS_MS[one.looks]! <= now) one.looks++
     const nextAt = one.looks < LOOKS_MS.length ? one.since + LOOKS_MS[one.looks]! : now + HOURLY_MS
-    if (nextAt > one.since + PATIENCE_MS) followed.delete(one.guid)
+    if (nextAt > one.since + MAX_AGE_MS) followed.delete(one.guid)
     one.dueAt = nextAt
   }
 
-  async function tell(rows: readonly Row[], sent: ReadonlySet<string>) {
+  async function report(rows: readonly Row[], sent: ReadonlySet<string>) {
     const known = rows.flatMap((row) => {
       const one = row.isFromMe ? followed.get(row.guid) : undefined
       return one ? [{ row, one, isSent: one.isSent || row.isDelivered || sent.has(row.guid) }] : []
@@ -117,15 +117,15 @@ export function createStatuses(
         one.service = services.get(one.guid) ?? 'iMessage'
         one.isServiceKnown = true
       }
-      await tellOf(row, one, isSent)
+      await reportRow(row, one, isSent)
     }
   }
 
-  async function tellOf(row: Row, one: Followed, isSent: boolean) {
+  async function reportRow(row: Row, one: FollowedSend, isSent: boolean) {
     const news = { providerId: row.guid, ...(one.isServiceKnown ? { service: one.service } : {}) }
     const now = clock.now()
     if (row.error !== 0) {
-      const { code, detail } = refusedBy(row.error)
+      const { code, detail } = refusalOf(row.error)
       await host.receipt({ ...news, status: 'ERROR', at: now, code, detail })
       followed.delete(row.guid)
       return
@@ -149,13 +149,13 @@ export function createStatuses(
       if (followed.has(guid)) return
       const one = { guid, since, looks: 0, dueAt: 0, isSent, isDelivered, service, isServiceKnown }
       followed.set(guid, one)
-      // After a restart the looks that were missed are one.
+      // Lookups missed during a restart become one.
       one.dueAt = Math.max(clock.now(), since + LOOKS_MS[0]!)
       arm()
     },
     observe(rows) {
       const ours = rows.filter((row) => followed.has(row.guid))
-      if (ours.length > 0) inTurn(() => tell(ours, new Set()))
+      if (ours.length > 0) enqueue(() => report(ours, new Set()))
     },
     hint(guid) {
       const one = followed.get(guid)

@@ -3,8 +3,8 @@ import { fieldsOf, listOf, textOf, wholeOf } from '../json.js'
 import { dataOf, type Mac, troubleOf } from '../mac.js'
 
 /**
- * Has the server call us. It keeps an address it knows as it is, and one of this line that is ours no more is
- * taken away. All events are asked for: some can be had no other way. Answers whether it will call.
+ * Registers the line's webhook on the server, and removes outdated webhooks of this line. Subscribes to all events,
+ * because some have no other source. Returns whether the server will call.
  */
 export async function registerWebhook(
   mac: Mac,
@@ -24,10 +24,10 @@ export async function registerWebhook(
     }
     if (known.some((one) => one.url === url)) return true
     const json = { url, events: ['*'] }
-    await dataOf(mac, 'The webhook was not taken', { method: 'POST', path: '/webhook', json })
+    await dataOf(mac, 'The webhook could not be registered', { method: 'POST', path: '/webhook', json })
     return true
   } catch (error) {
-    host.log.warn(troubleOf(error), 'the Mac will not call us; it is asked for news instead')
+    host.log.warn(troubleOf(error), 'could not register the webhook on the Mac; polling instead')
     return false
   }
 }

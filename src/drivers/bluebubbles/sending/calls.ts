@@ -1,6 +1,6 @@
 import type { DriverHost } from '../../host.js'
 import type { MediaBytes } from '../../inbound.js'
-import { brokenOff, MediaFault, neverLeft, type Taken, takenOf } from '../answers.js'
+import { failureDuringSend, MediaFault, neverLeft, readSendAnswer, type SendAnswer } from '../answers.js'
 import type { Chats } from '../chats.js'
 import { fieldsOf, textOf } from '../json.js'
 import type { Lanes } from '../lanes.js'
@@ -9,7 +9,7 @@ import type { Statuses } from '../reading/statuses.js'
 import type { Finder } from './lookup.js'
 import { fileName, formOf } from './upload.js'
 
-/** What sending needs of its line. */
+/** Parts of a line's connection that sending uses. */
 export interface SendDeps {
   mac: Mac
   host: DriverHost
@@ -20,56 +20,60 @@ export interface SendDeps {
   number: string
 }
 
-/** The server waits two minutes for the helper and one for the row. */
+/** The server waits up to two minutes for the helper and one for the row. */
 export const TEXT_TIMEOUT_MS = 200_000
-/** It gives up on a file after five minutes, and the file has to get there before. */
+/** The server gives up on a file after five minutes; the upload before that takes time as well. */
 export const FILE_TIMEOUT_MS = 12 * 60_000
 
-/** Posts what sends a message, and reads what the server says about it. */
-export async function sending(mac: Mac, call: Call, rowIn?: (data: unknown) => unknown): Promise<Taken> {
+/** Makes the request that sends a message, and reads its answer. */
+export async function requestSend(
+  mac: Mac,
+  call: Call,
+  rowIn?: (data: unknown) => unknown,
+): Promise<SendAnswer> {
   try {
-    return takenOf(await mac.call({ method: 'POST', timeoutMs: TEXT_TIMEOUT_MS, ...call }), rowIn)
+    return readSendAnswer(await mac.call({ method: 'POST', timeoutMs: TEXT_TIMEOUT_MS, ...call }), rowIn)
   } catch (error) {
-    return { failed: brokenOff(error) }
+    return { failed: failureDuringSend(error) }
   }
 }
 
-/** One file without a text. */
+/** Sends one file without text. */
 export async function sendFile(
   { mac, host }: Pick<SendDeps, 'mac' | 'host'>,
   url: string,
   fields: Record<string, string | number>,
-): Promise<Taken> {
-  const file = await opened(host, url)
+): Promise<SendAnswer> {
+  const file = await openMedia(host, url)
   const name = fileName(url, file.contentType)
   const texts = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, String(value)]))
   const form = formOf('attachment', name, file, { ...texts, name, method: 'private-api' })
-  const taken = await sending(mac, { path: '/message/attachment', body: form, timeoutMs: FILE_TIMEOUT_MS })
-  if ('row' in taken || form.isComplete()) return taken
-  // The server has at most a part of the form, and cannot have sent that.
+  const sent = await requestSend(mac, { path: '/message/attachment', body: form, timeoutMs: FILE_TIMEOUT_MS })
+  if ('row' in sent || form.isComplete()) return sent
+  // The server got an incomplete form, so it cannot have sent the file.
   if (form.trouble()) throw new MediaFault(form.trouble())
-  return taken.failed.outcome === 'unknown'
-    ? { failed: neverLeft('upload_cut', `The file did not get to the Mac: ${taken.failed.detail}`) }
-    : taken
+  return sent.failed.outcome === 'unknown'
+    ? { failed: neverLeft('upload_cut', `The file did not reach the Mac: ${sent.failed.detail}`) }
+    : sent
 }
 
-function opened(host: DriverHost, url: string): Promise<MediaBytes> {
+function openMedia(host: DriverHost, url: string): Promise<MediaBytes> {
   return host.media(url).catch((error) => {
     throw new MediaFault(error)
   })
 }
 
-/** Brings a file to the Mac, for a message that follows. */
+/** Uploads a file for a message that follows. */
 export async function upload({ mac, host }: SendDeps, url: string) {
-  const file = await opened(host, url)
+  const file = await openMedia(host, url)
   const name = fileName(url, file.contentType)
   const form = formOf('attachment', name, file, {})
-  const said = await mac
+  const answer = await mac
     .call({ method: 'POST', path: '/attachment/upload', body: form, timeoutMs: FILE_TIMEOUT_MS })
     .catch((error) => {
       throw form.trouble() ? new MediaFault(form.trouble()) : error
     })
-  const path = textOf(fieldsOf(said.data).path)
-  if (said.status !== 200 || path === '') throw new MacFault(said, 'The file was not taken')
+  const path = textOf(fieldsOf(answer.data).path)
+  if (answer.status !== 200 || path === '') throw new MacFault(answer, 'The upload failed')
   return { attachment: path, name }
 }

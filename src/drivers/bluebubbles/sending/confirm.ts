@@ -1,6 +1,6 @@
 import type { SendResult } from '../../../core/messages/outcome.js'
 import type { Outbound } from '../../contract.js'
-import { refusedBy, unknown } from '../answers.js'
+import { refusalOf, unknown } from '../answers.js'
 import { isOpenService } from '../chats.js'
 import { type Mac, pause } from '../mac.js'
 import { rowsOf, sentOf, servicesOf } from '../reading/query.js'
@@ -14,12 +14,12 @@ interface Deps {
   statuses: Statuses
 }
 
-/** When to look whether Apple took a message, after the server said that it has written it down. */
+/** Pauses before each check whether Apple accepted the message, after the server reported a row. */
 const LOOKS_MS = [0, 500, 1000, 2000, 4000, 8000]
 
 /**
- * What became of a message that is in the Mac's database. Apple refuses most of what it refuses within seconds,
- * and while we wait for that another service can still be tried.
+ * Waits for the outcome of a message that is in the Mac's database. Apple refuses most messages within seconds, and
+ * as long as the send is pending another service can be tried.
  */
 export async function confirm(
   { mac, finder, statuses }: Deps,
@@ -28,13 +28,12 @@ export async function confirm(
   row: Row,
   since: number,
 ): Promise<SendResult> {
-  // Of two sends in a chat the server may name the wrong one.
+  // The server may confuse two sends in a chat and return the row of the wrong one.
   const isOther = statuses.isFollowed(row.guid) || (await finder.isOther(row.guid, message.ref))
   const isBare = row.text === '' && row.attachments.length === 0
-  const isIt = !isOther && (isBare || likeness(row, message) > 0)
-  const better = isIt ? undefined : await finder.find(message, since, message.ref).catch(() => undefined)
-  if (isOther && !better)
-    return unknown('other_message', 'The server named another message than the one it was to send')
+  const isMatch = !isOther && (isBare || likeness(row, message) > 0)
+  const better = isMatch ? undefined : await finder.find(message, since, message.ref).catch(() => undefined)
+  if (isOther && !better) return unknown('other_message', 'The server returned the row of another message')
   const { guid } = better ?? row
   finder.bind(guid, message.ref)
   let isSent = false
@@ -42,10 +41,10 @@ export async function confirm(
     if (ms > 0) await pause(mac.clock, ms)
     try {
       const [now] = await rowsOf(mac, [guid])
-      if (now && now.error !== 0) return refusedBy(now.error)
+      if (now && now.error !== 0) return refusalOf(now.error)
       isSent = now?.isDelivered === true || (await sentOf(mac, [guid])).has(guid)
     } catch {
-      // It is asked again, here and later on.
+      // A failed read is repeated here and by `statuses`.
     }
     if (isSent) break
   }

@@ -1,6 +1,6 @@
 import type { SendStyle } from '../../../core/messages/message.js'
 
-/** The server checks no effect: a wrong name would be sent and not be seen. */
+/** The server does not validate effects: a message with a wrong name arrives without one. */
 const EFFECTS: Record<SendStyle, string> = {
   celebration: 'com.apple.messages.effect.CKSparklesEffect',
   shooting_star: 'com.apple.messages.effect.CKShootingStarEffect',
@@ -22,7 +22,7 @@ export function effectOf(style: SendStyle | ''): string | undefined {
   return style === '' ? undefined : EFFECTS[style]
 }
 
-/** Empty for none and for those that have no name with us. */
+/** Empty if there is no effect or no send style for it. */
 export function styleOf(effect: string): SendStyle | '' {
   return STYLES.get(effect) ?? ''
 }

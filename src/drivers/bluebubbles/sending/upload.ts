@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { MediaBytes } from '../../inbound.js'
 
-/** A form with one file, whose bytes are passed on as they come. */
+/** A multipart form with one file, streamed. */
 export interface Form {
   contentType: string
   bytes: AsyncIterable<Buffer>
-  /** Whether all of it was handed over: a server does nothing with a part of a form. */
+  /** Whether the whole form was sent; a server ignores an incomplete form. */
   isComplete(): boolean
-  /** What broke the reading of the file. */
+  /** The error that interrupted reading the file, if any. */
   trouble(): unknown
 }
 
@@ -59,14 +59,14 @@ const EXTENSIONS: Record<string, string> = {
   'text/plain': 'txt',
 }
 
-/** The name a file gets on the Mac. Messages shows documents by it, and it is how a send is found again. */
+/** The file's name on the Mac. Messages shows it for documents, and `lookup` finds the send by it. */
 export function fileName(url: string, contentType: string): string {
   const stem = fileStem(url)
   const given = /\.([A-Za-z0-9]{1,8})$/.exec(pathOf(url))?.[1]
   return `${stem}.${given ?? EXTENSIONS[contentType.split(';', 1)[0]!.trim().toLowerCase()] ?? 'bin'}`
 }
 
-/** The same without its end, which the Mac changes when it converts a file. */
+/** The file name without its extension, which the Mac changes when it converts a file. */
 export function fileStem(nameOrUrl: string): string {
   const name = pathOf(nameOrUrl)
     .replace(/^.*\//, '')

@@ -1,4 +1,4 @@
-/** The GSM 7-bit alphabet as SMPP carries it: one character to an octet. */
+/** The GSM 7-bit alphabet, unpacked as in SMPP: one character in each octet. */
 
 // Sixteen to a row, as in the standard's table.
 const BASIC =
@@ -25,13 +25,13 @@ const EXTENSION: Readonly<Record<number, string>> = {
 }
 
 const NONE = -1
-/** By UTF-16 unit: the octet; with `ESCAPED`, the one after the escape. */
+/** Flag in CODES for characters of the extension table. CODES maps a UTF-16 unit to its octet. */
 const ESCAPED = 0x100
 const CODES = new Int16Array(0x10000).fill(NONE)
 for (let i = 0; i < 128; i++) if (i !== ESCAPE) CODES[BASIC.charCodeAt(i)] = i
 for (const [code, char] of Object.entries(EXTENSION)) CODES[char.charCodeAt(0)] = Number(code) | ESCAPED
 
-/** Undefined when a character has no place in it. */
+/** Undefined if a character is not in the alphabet. */
 export function encodeGsm(text: string): Buffer | undefined {
   const octets = Buffer.allocUnsafe(text.length * 2)
   let at = 0
@@ -44,7 +44,7 @@ export function encodeGsm(text: string): Buffer | undefined {
   return octets.subarray(0, at)
 }
 
-/** An escape before nothing known is shown as the space that the standard asks for. */
+/** An unknown escape sequence becomes a space, as the standard requires. */
 export function decodeGsm(octets: Buffer): string {
   let text = ''
   for (let i = 0; i < octets.length; i++) {
@@ -61,12 +61,12 @@ export function decodeGsm(octets: Buffer): string {
   return text
 }
 
-/** Whether the octet at this place is the second of a pair. */
+/** Whether the octet at this index follows an escape. */
 export function isEscaped(octets: Buffer, at: number): boolean {
   return at > 0 && octets[at - 1] === ESCAPE
 }
 
-/** What word processors put in place of plain signs, which would make a message of twice the parts. */
+/** Typographic characters that would force UCS-2, and so twice the parts. */
 const PLAIN: Readonly<Record<string, string>> = {
   '‘': "'",
   '’': "'",

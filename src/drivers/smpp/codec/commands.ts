@@ -1,4 +1,4 @@
-/** The commands of SMPP 3.4 that a messaging line meets, with the layout of their bodies. */
+/** The SMPP 3.4 commands that a line uses, with the layout of their bodies. */
 
 export const COMMAND_IDS = {
   generic_nack: 0x80000000,
@@ -30,12 +30,12 @@ export const COMMAND_NAMES = new Map<number, Command>(
   Object.entries(COMMAND_IDS).map(([name, id]) => [id, name as Command]),
 )
 
-/** A text that ends with NUL and has at most so many octets with it, or a number of one octet. */
+/** A NUL-terminated string of at most this many octets, NUL included, or a one-octet number. */
 type Field = readonly [name: string, kind: number | 'u8']
 
 const bind: readonly Field[] = [
   ['systemId', 16],
-  // The standard says 9; carriers hand out longer ones all the same.
+  // The standard allows 9 octets, but carriers issue longer passwords.
   ['password', 65],
   ['systemType', 13],
   ['interfaceVersion', 'u8'],
@@ -53,7 +53,7 @@ const addresses = (octets: number): readonly Field[] => [
   ['destination', octets],
   ['esmClass', 'u8'],
 ]
-/** After these come `sm_length` and the message itself. */
+/** `sm_length` and `short_message` follow these fields. */
 const sm: readonly Field[] = [
   ...addresses(21),
   ['protocolId', 'u8'],
@@ -103,7 +103,7 @@ export function hasShortMessage(command: Command): boolean {
   return command === 'submit_sm' || command === 'deliver_sm'
 }
 
-/** Optional parameters by their tags. */
+/** Tags of optional parameters. */
 export const TAG = {
   receiptedMessageId: 0x001e,
   userMessageReference: 0x0204,

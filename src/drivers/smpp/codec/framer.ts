@@ -1,22 +1,22 @@
 import { HEADER, MAX_PDU } from './pdu.js'
 
-export type Framed = { pdus: Buffer[]; broken?: { length: number; sequence: number } }
+export type Frames = { pdus: Buffer[]; broken?: { length: number; sequence: number } }
 
 /**
- * Cuts what a socket brings into PDUs. A length that cannot be one ends it: there is no way to find the beginning
- * of the next PDU, so the connection is of no more use.
+ * Splits a byte stream into PDUs. An invalid length ends the stream, because the start of the next PDU cannot be
+ * found.
  */
-export function createFramer(): (chunk: Buffer) => Framed {
+export function createFramer(): (chunk: Buffer) => Frames {
   let rest: Buffer[] = []
   let held = 0
   let broken = false
 
-  /** Joined only when a whole PDU is there: a peer that sends single octets costs no copies of what came before. */
+  /** Joins chunks only when a whole PDU is there, so that a peer that sends single octets causes no copies. */
   const join = () => {
     if (rest.length > 1) rest = [Buffer.concat(rest, held)]
     return rest[0]!
   }
-  /** The first four octets, wherever they are. */
+  /** The command_length field, which may span chunks. */
   const lengthAt = () => (rest[0]!.length >= 4 ? rest[0]! : join()).readUInt32BE(0)
 
   return (chunk) => {
@@ -41,7 +41,7 @@ export function createFramer(): (chunk: Buffer) => Framed {
       pdus.push(octets.subarray(at, at + length))
       at += length
     }
-    // A copy, so that a few octets do not keep a whole chunk alive.
+    // A copy, so that a few octets do not keep the whole chunk in memory.
     rest = at < octets.length ? [Buffer.from(octets.subarray(at))] : []
     held = octets.length - at
     return { pdus }

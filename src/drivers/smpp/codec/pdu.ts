@@ -1,12 +1,12 @@
 import { COMMAND_IDS, COMMAND_NAMES, type Command, hasShortMessage, LAYOUTS } from './commands.js'
 
-/** A protocol data unit. Fields that a command has and a PDU does not give are empty or 0. */
+/** A protocol data unit. Absent fields of its command are sent as empty or 0. */
 export interface Pdu extends Partial<Fields> {
   command: Command
   status: number
   sequence: number
   shortMessage?: Buffer
-  /** Optional parameters by tag; of one that comes twice the first counts. */
+  /** Optional parameters by tag; the first of duplicates wins. */
   tlvs?: ReadonlyMap<number, Buffer>
 }
 
@@ -41,10 +41,10 @@ interface Fields {
 }
 
 export const HEADER = 16
-/** A message_payload may have 64 KiB; nothing honest is longer than this. */
+/** A message_payload may have 64 KiB; no valid PDU is longer than this. */
 export const MAX_PDU = 70_000
 
-/** A field that does not fit its place is a mistake of ours: the peer would read something else. */
+/** A field is too long for its place in the PDU. */
 export class PduTooLong extends Error {}
 
 const scratch = Buffer.alloc(MAX_PDU)
@@ -60,18 +60,18 @@ export function encodePdu(pdu: Pdu): Buffer {
     }
     const text = (value as string | undefined) ?? ''
     if (text.length >= kind || text.includes('\0'))
-      throw new PduTooLong(`${name} has room for ${kind - 1} characters`)
+      throw new PduTooLong(`${name}: must have at most ${kind - 1} characters`)
     at += scratch.write(text, at, 'latin1')
     scratch[at++] = 0
   }
   if (hasShortMessage(pdu.command)) {
     const message = pdu.shortMessage ?? Buffer.alloc(0)
-    if (message.length > 255) throw new PduTooLong('short_message has room for 255 octets')
+    if (message.length > 255) throw new PduTooLong('short_message: must have at most 255 octets')
     scratch[at++] = message.length
     at += message.copy(scratch, at)
   }
   for (const [tag, value] of pdu.tlvs ?? []) {
-    if (at + 4 + value.length > MAX_PDU) throw new PduTooLong('a PDU has room for 70,000 octets')
+    if (at + 4 + value.length > MAX_PDU) throw new PduTooLong('tlvs: the PDU would exceed 70,000 octets')
     at = scratch.writeUInt16BE(tag, at)
     at = scratch.writeUInt16BE(value.length, at)
     at += value.copy(scratch, at)
@@ -83,7 +83,7 @@ export function encodePdu(pdu: Pdu): Buffer {
   return Buffer.from(scratch.subarray(0, at))
 }
 
-/** What can be told of octets that are no PDU we know. */
+/** The header of a PDU with an unknown command. */
 export interface UnknownPdu {
   command: undefined
   commandId: number
@@ -91,8 +91,8 @@ export interface UnknownPdu {
 }
 
 /**
- * Reads one whole PDU. Nothing in it is trusted: a text without its end goes as far as the octets go, a length
- * that says too much is cut, and what is missing is empty. Peers leave out bodies where they report an error.
+ * Reads one whole PDU without trusting it: a string without NUL ends with the octets, an excessive length is cut,
+ * and missing fields are empty. Some peers omit the body when they report an error.
  */
 export function decodePdu(octets: Buffer): Pdu | UnknownPdu {
   const commandId = octets.readUInt32BE(4)
@@ -116,7 +116,7 @@ export function decodePdu(octets: Buffer): Pdu | UnknownPdu {
     pdu.shortMessage = Buffer.from(octets.subarray(at, at + length))
     at += length
   }
-  // Of the alert we read the beginning only; what follows are no optional parameters.
+  // The rest of an alert_notification is not optional parameters.
   if (at < octets.length && command !== 'alert_notification') pdu.tlvs = readTlvs(octets, at)
   return pdu as unknown as Pdu
 }

@@ -1,14 +1,14 @@
 import { boundedPattern } from '../../../core/bounded-pattern.js'
 import type { ReceiptReader } from './receipt-text.js'
 
-/** Between two receipts other lines must have their turn. */
+/** Time limit of one match, so that a slow pattern does not block other lines. */
 const MAX_MS = 100
 
 /**
- * Reads receipts by a line's own pattern, with groups named id, stat and err. One that takes too long is given up
- * for good, and `tooSlow` is told.
+ * Reads receipts with the line's own pattern, which has groups named id, stat and err. A pattern that takes too
+ * long is dropped for good, and `onTooSlow` is called.
  */
-export function patternReader(pattern: string, tooSlow: () => void): ReceiptReader {
+export function patternReader(pattern: string, onTooSlow: () => void): ReceiptReader {
   let search: ReturnType<typeof boundedPattern> | undefined = boundedPattern(
     'receipt_pattern',
     pattern,
@@ -23,7 +23,7 @@ export function patternReader(pattern: string, tooSlow: () => void): ReceiptRead
       return { id: id.slice(0, 65), ...(stat ? { stat: stat.toUpperCase() } : {}), ...(err ? { err } : {}) }
     } catch {
       search = undefined
-      tooSlow()
+      onTooSlow()
       return undefined
     }
   }

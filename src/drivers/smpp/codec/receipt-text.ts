@@ -1,24 +1,26 @@
 import { TAG } from './commands.js'
 import type { Pdu } from './pdu.js'
 
-/** What a carrier says of a message it took before. */
+/** A carrier's report about an accepted message. */
 export interface DeliveryReport {
-  /** As the carrier writes it here, which need not be how it wrote it before. Empty when it gives none. */
+  /** The id as spelled in the report, which may differ from the one in the answer; empty if there is none. */
   id: string
-  /** The number we gave the send, when the carrier hands it back. */
+  /** Our reference number of the send, if the carrier returns it. */
   ref: number | undefined
   status: 'SENT' | 'DELIVERED' | 'ERROR' | undefined
   code: string
   detail: string
-  /** When it took the message, by a clock whose zone it does not tell. */
+  /** When the carrier accepted the message, in local time of an unknown zone. */
   submittedAt: number | undefined
-  /** How the message begins. */
+  /** The beginning of the message. */
   text: string
 }
 
 type Status = DeliveryReport['status']
 
-/** By the first letters that all carriers agree in, and by the number of the optional parameter. */
+/**
+ * The name is the prefix that all carriers share; the number is the value of the optional parameter message_state.
+ */
 const STATES: readonly (readonly [name: string, state: number, status: Status])[] = [
   ['ENROUTE', 1, 'SENT'],
   ['DELIV', 2, 'DELIVERED'],
@@ -37,17 +39,17 @@ const MESSAGE = 0x00
 const DELIVERY_RECEIPT = 0x04
 const INTERMEDIATE = 0x20
 
-/** Reads a receipt whose form is the carrier's own; undefined when it has another. */
-export type ReceiptReader = (text: string) => Pick<Written, 'id' | 'stat' | 'err'> | undefined
+/** Reads a receipt in the carrier's own format; undefined if it does not match. */
+export type ReceiptReader = (text: string) => Pick<ParsedReceipt, 'id' | 'stat' | 'err'> | undefined
 
-/** Whether a person wrote it. */
+/** Whether the PDU is a message, not a receipt. */
 export function isMessage({ esmClass = 0, tlvs }: Pdu): boolean {
   return (esmClass & KIND) === MESSAGE && !tlvs?.has(TAG.receiptedMessageId)
 }
 
 /**
- * Undefined when the PDU is a message of a person. "Nothing": it is none, and tells us nothing, such as the
- * acknowledgement of a phone.
+ * Undefined for a message. "nothing" for a notification without information, such as the acknowledgement of a
+ * phone.
  */
 export function reportIn(
   pdu: Pdu,
@@ -58,29 +60,29 @@ export function reportIn(
   const kind = (pdu.esmClass ?? 0) & KIND
   const idParameter = pdu.tlvs?.get(TAG.receiptedMessageId)
   if (kind !== MESSAGE && kind !== DELIVERY_RECEIPT && kind !== INTERMEDIATE) return 'nothing'
-  const written = { ...parseReceipt(text), ...own?.(text) }
-  const id = (idParameter && cString(idParameter)) || (written.id ?? '')
+  const parsed = { ...parseReceipt(text), ...own?.(text) }
+  const id = (idParameter && cString(idParameter)) || (parsed.id ?? '')
   const ref = pdu.tlvs?.get(TAG.userMessageReference)
   if (!id && !ref) return 'nothing'
   const state = pdu.tlvs?.get(TAG.messageState)?.[0]
   const known =
-    STATES.find(([, number]) => number === state) ?? STATES.find(([name]) => written.stat?.startsWith(name))
+    STATES.find(([, number]) => number === state) ?? STATES.find(([name]) => parsed.stat?.startsWith(name))
   const network = pdu.tlvs?.get(TAG.networkErrorCode)
-  const code = network && network.length >= 3 ? String(network.readUInt16BE(1)) : (written.err ?? '')
+  const code = network && network.length >= 3 ? String(network.readUInt16BE(1)) : (parsed.err ?? '')
   const status = known?.[2]
   return {
     id,
     ref: ref && ref.length >= 2 ? ref.readUInt16BE(0) : undefined,
-    // What is not final may still turn out well.
+    // An intermediate notification is not final.
     status: status && kind === INTERMEDIATE ? 'SENT' : status,
     code,
-    detail: [written.stat ?? known?.[0], code && `error ${code}`].filter(Boolean).join(', '),
-    submittedAt: written.submitted,
-    text: written.text ?? '',
+    detail: [parsed.stat ?? known?.[0], code && `error ${code}`].filter(Boolean).join(', '),
+    submittedAt: parsed.submitted,
+    text: parsed.text ?? '',
   }
 }
 
-interface Written {
+interface ParsedReceipt {
   id?: string
   stat?: string
   err?: string
@@ -90,15 +92,15 @@ interface Written {
 
 const KEY = /(?:^|[\s,;])(id|sub|dlvrd|submit date|done date|stat|err|text)\s*:\s*/gi
 
-/** `id:X sub:001 dlvrd:001 submit date:… done date:… stat:DELIVRD err:000 text:…`, in whatever order and spelling. */
-export function parseReceipt(text: string): Written {
+/** Parses `id:X sub:001 dlvrd:001 submit date:… done date:… stat:DELIVRD err:000 text:…`, in any order and case. */
+export function parseReceipt(text: string): ParsedReceipt {
   const found: Record<string, string> = {}
   const marks = [...text.slice(0, 1000).matchAll(KEY)]
   for (const [i, mark] of marks.entries()) {
     const key = mark[1]!.toLowerCase()
     const from = mark.index + mark[0].length
     if (!(key in found)) found[key] = text.slice(from, marks[i + 1]?.index).trim()
-    // What follows is the message itself, which may look like anything.
+    // The rest is the message itself, which may contain anything.
     if (key === 'text') break
   }
   const word = (value: string | undefined) => value?.split(/[\s,;]/)[0] || undefined
@@ -113,7 +115,7 @@ export function parseReceipt(text: string): Written {
 
 const TIME = /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?$/
 
-/** YYMMDDhhmm, perhaps with seconds. Carriers do not say of which zone: it is read as UTC. */
+/** YYMMDDhhmm, optionally with seconds. The zone is unknown, so it is read as UTC. */
 function timeOf(text: string | undefined): number | undefined {
   const parts = TIME.exec(text ?? '')
   if (!parts) return undefined

@@ -2,8 +2,8 @@ const OFFSET = 0x811c9dc5
 const PRIME = 0x01000193
 
 /**
- * A number of sixteen bits that stands for a send: what carriers can hand back in receipts. FNV-1a, folded: all it
- * has to do is to spread, and every send pays for it.
+ * A 16-bit hash of a send's ref, which carriers can return in receipts. Folded FNV-1a: it needs no security, only
+ * an even spread at low cost.
  */
 export function shortRef(ref: string): number {
   let hash = OFFSET

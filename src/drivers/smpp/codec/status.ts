@@ -1,4 +1,4 @@
-/** What an answer's command_status asks us to do. */
+/** How to react to a command_status. */
 export type Verdict = 'ok' | 'slower' | 'later' | 'never' | 'unbound'
 
 interface Meaning {
@@ -6,7 +6,7 @@ interface Meaning {
   verdict: Verdict
 }
 
-/** SMPP 3.4, table 5-2. Everything that is not here is a carrier's own, and final. */
+/** SMPP 3.4, table 5-2. Other values are carrier-specific and count as final. */
 const MEANINGS: Readonly<Record<number, Meaning>> = {
   0: { name: 'ESME_ROK', verdict: 'ok' },
   1: { name: 'ESME_RINVMSGLEN', verdict: 'never' },

@@ -1,40 +1,40 @@
 import { decodeGsm, encodeGsm, isEscaped, plainPunctuation } from './alphabet.js'
 
-/** What data_coding 0, "the default alphabet", means at this carrier. They differ. */
+/** What data_coding 0, the "default alphabet", means at a carrier; carriers differ. */
 export type DefaultAlphabet = 'gsm7' | 'latin1' | 'ascii' | 'utf8'
 
 export interface TextSettings {
   alphabet: DefaultAlphabet
-  /** Curly quotes and long dashes become plain ones where that saves parts. */
+  /** Replace curly quotes and long dashes by plain ones if that saves parts. */
   plainPunctuation: boolean
 }
 
-export interface Encoded {
+export interface EncodedText {
   dataCoding: number
   octets: Buffer
-  /** Whether a cut before this octet would break a character. */
+  /** Whether a split before this octet would break a character. */
   breaks(at: number): boolean
-  /** Octets of one message, and of one part of a longer one with a header of six octets. */
+  /** Octets that fit in one message, and in one part next to a header of six octets. */
   room: { whole: number; part: number }
 }
 
 const SEPTETS = { whole: 160, part: 153 }
 const OCTETS = { whole: 140, part: 134 }
 
-/** The shortest form that says everything: the carrier's default alphabet, else UCS-2. */
-export function encodeText(text: string, { alphabet, plainPunctuation: plain }: TextSettings): Encoded {
+/** Encodes in the carrier's default alphabet if possible, else in UCS-2. */
+export function encodeText(text: string, { alphabet, plainPunctuation: plain }: TextSettings): EncodedText {
   const tries = plain ? [text, plainPunctuation(text)] : [text]
   for (const one of tries) {
-    const octets = inDefault(one, alphabet)
+    const octets = encodeDefault(one, alphabet)
     if (octets) return defaultForm(octets, alphabet)
   }
   const octets = Buffer.from(text, 'utf16le').swap16()
-  // Only between the two halves of a pair, or within a unit.
+  // True within a UTF-16 unit and between the halves of a surrogate pair.
   const breaks = (at: number) => at % 2 === 1 || (at < octets.length && (octets[at]! & 0xfc) === 0xdc)
   return { dataCoding: 8, octets, breaks, room: OCTETS }
 }
 
-function inDefault(text: string, alphabet: DefaultAlphabet): Buffer | undefined {
+function encodeDefault(text: string, alphabet: DefaultAlphabet): Buffer | undefined {
   switch (alphabet) {
     case 'gsm7':
       return encodeGsm(text)
@@ -47,7 +47,7 @@ function inDefault(text: string, alphabet: DefaultAlphabet): Buffer | undefined 
   }
 }
 
-function defaultForm(octets: Buffer, alphabet: DefaultAlphabet): Encoded {
+function defaultForm(octets: Buffer, alphabet: DefaultAlphabet): EncodedText {
   if (alphabet === 'gsm7' || alphabet === 'ascii') {
     const breaks = (at: number) => alphabet === 'gsm7' && isEscaped(octets, at)
     return { dataCoding: 0, octets, breaks, room: SEPTETS }
@@ -56,7 +56,7 @@ function defaultForm(octets: Buffer, alphabet: DefaultAlphabet): Encoded {
   return { dataCoding: 0, octets, breaks, room: OCTETS }
 }
 
-/** Texts of people, whatever their phones and the carrier made of them. What cannot be read is marked, not lost. */
+/** Decodes an inbound text. Unreadable characters are replaced, not dropped. */
 export function decodeText(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): string {
   switch (formOf(dataCoding)) {
     case 'default':
@@ -64,7 +64,7 @@ export function decodeText(octets: Buffer, dataCoding: number, alphabet: Default
     case 'latin1':
       return octets.toString('latin1')
     case 'ucs2':
-      // An odd octet at the end is half a character.
+      // Drop an odd octet at the end.
       return Buffer.from(octets.subarray(0, octets.length & ~1))
         .swap16()
         .toString('utf16le')
@@ -77,7 +77,7 @@ function decodeDefault(octets: Buffer, alphabet: DefaultAlphabet): string {
   return octets.toString(alphabet === 'utf8' ? 'utf8' : 'latin1')
 }
 
-/** data_coding has values of its own, and takes those of the GSM "data coding scheme" from 0x10 on. */
+/** Values up to 0x0f are SMPP's own; from 0x10 they are GSM data coding schemes. */
 function formOf(dataCoding: number): 'default' | 'latin1' | 'ucs2' {
   if (dataCoding <= 0x0f) {
     if (dataCoding === 8) return 'ucs2'

@@ -25,7 +25,7 @@ import { type Fresh, type Handed, type Sorted, sortOut } from './sort.js'
 export interface InboundDoor {
   /** Resolves when the message is on disk; a repeat is a no-op, and so is a message of our own. */
   receive(message: Inbound): Promise<void>
-  thanked(message: Inbound): Promise<void>
+  acknowledged(message: Inbound): Promise<void>
 }
 
 /** `heard` is told of every new message, after it was stored. */
@@ -45,7 +45,7 @@ export function createInboundDoor(
   const prepared = withMedia(ctx, line)
   return {
     receive: (original) => prepared(storable(original), (message) => batch.add({ original, message })),
-    async thanked(message) {
+    async acknowledged(message) {
       const id = unthanked.get(message)
       if (id) await deleteUnthanked(ctx.db, id)
     },
