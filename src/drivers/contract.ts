@@ -1,6 +1,6 @@
 import type { Capabilities, Line } from '../core/lines/line.js'
 import type { MessageExtra } from '../core/messages/extra.js'
-import type { SendStyle, Service } from '../core/messages/message.js'
+import type { CarriedFields, SendStyle, Service } from '../core/messages/message.js'
 import type { Evidence, SendResult } from '../core/messages/outcome.js'
 import type { DriverHost, ProbeHost } from './host.js'
 
@@ -165,21 +165,20 @@ export interface ProfileChange {
   remove?: true
 }
 
-export interface Outbound {
+/**
+ * A message to put on the wire. `handle`, `content`, `mediaUrl` and `extra` (a carousel, an app card or a request to
+ * share a location; null for an ordinary message) are the message's own.
+ */
+export interface Outbound extends CarriedFields {
   /** Random id of this attempt. A driver passes it to the carrier if the carrier can return it with receipts. */
   ref: string
-  handle: string
   to: string
   service: Service
-  content: string
-  mediaUrl: string
   sendStyle: SendStyle | ''
   /** The carrier's id of the message this one answers. */
   replyTo: { providerId: string; partIndex: number } | null
   /** The recipient group; `to` is then empty. */
   group: Group | null
-  /** Carousel, app card or location request; null for an ordinary message. */
-  extra: MessageExtra | null
 }
 
 export interface AttemptRef {

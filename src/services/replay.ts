@@ -1,9 +1,9 @@
 import { AppError } from '../core/errors.js'
+import type { NewMessage } from '../core/messages/message.js'
 import { isSameSend } from '../core/messages/message.js'
 import { findReplay, type Replay } from '../storage/accounts/replays.js'
 import type { Sql } from '../storage/engine/db.js'
 import { findMessagesByHandle, listTwins } from '../storage/messages/messages.js'
-import type { NewMessage } from '../storage/messages/rows.js'
 
 /** What makes two requests the same request. */
 export interface RequestIdentity {

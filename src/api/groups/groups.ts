@@ -1,18 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
-import type { SendStyle } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { changeMembership, recordChange } from '../../services/groups/actions.js'
 import { createGroup, sendGroupMessage } from '../../services/groups/groups.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { documentAliases, withAliases } from '../http/aliases.js'
 import { accountOf, actorOf } from '../http/auth.js'
-import { checkUrl, requireHandle, requirePhone } from '../http/fields.js'
+import { requireHandle, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { SEND_ALIASES, SendBody } from '../messages/messages.js'
-import { sendAtOf } from '../messages/send-at.js'
+import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from '../messages/send-fields.js'
 import { GroupMessageResponse, toGroupResponse } from '../messages/wire.js'
 import { GroupName, groupName, participantsOf } from './wire.js'
 
@@ -23,7 +21,7 @@ const Numbers = Type.Array(Type.String(), {
 })
 
 const { from_number, content, media_url, send_style, status_callback, reply_to, seat_id, send_at } =
-  SendBody.properties
+  SEND_FIELDS
 
 const GroupSendBody = Type.Object({
   from_number,
@@ -82,30 +80,11 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
       const numbers = peopleOf(body.numbers)
       if (groupId === null && body.numbers === undefined)
         throw new AppError('invalid', 'missing required parameter: numbers (or group_id)')
-      checkUrl(ctx, 'media_url', body.media_url)
-      checkUrl(ctx, 'status_callback', body.status_callback)
       const identity = identityOf(request)
-      const { message, replayed, group } = await sendGroupMessage(
-        ctx,
-        actorOf(request),
-        {
-          fromNumber: requirePhone('from_number', body.from_number),
-          numbers,
-          groupId,
-          content: body.content ?? '',
-          mediaUrl: body.media_url ?? '',
-          sendStyle: (body.send_style ?? '') as SendStyle | '',
-          statusCallback: body.status_callback || null,
-          replyTo: body.reply_to
-            ? { handle: body.reply_to.message_handle, partIndex: body.reply_to.part_index ?? null }
-            : null,
-          seatId: body.seat_id ?? null,
-          sendAt: sendAtOf(ctx, body.send_at, identity),
-        },
-        identity,
-      )
-      if (replayed) reply.header('x-idempotent-replay', 'true')
-      reply.code(202)
+      const input = { ...sendRequestOf(ctx, body, identity), numbers, groupId }
+      const accepted = await sendGroupMessage(ctx, actorOf(request), input, identity)
+      markAccepted(reply, accepted)
+      const { message, group } = accepted
       return toGroupResponse(message, accountOf(request), group) as Static<typeof GroupMessageResponse>
     },
   )

@@ -8,7 +8,8 @@ import { checkUrl } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import type { Routes } from '../http/routes.js'
 import { CardUrl, LayoutWire, layoutOf } from './app-card-wire.js'
-import { MessageResponse, SendStyleSchema, toResponse } from './wire.js'
+import { MessageResponse, toResponse } from './wire.js'
+import { SendStyleSchema } from './wire-parts.js'
 
 const UpdateBody = Type.Object({
   layout: Type.Optional(LayoutWire),

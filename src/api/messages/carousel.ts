@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
-import type { SendStyle } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { sendCarousel } from '../../services/messages/carousel.js'
 import { documentAliases, withAliases } from '../http/aliases.js'
@@ -8,16 +7,18 @@ import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import type { Routes } from '../http/routes.js'
-import { SendAtInput, sendAtOf } from './send-at.js'
-import { MessageResponse, ReplyToInput, replyToOf, SendStyleSchema, toResponse } from './wire.js'
+import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from './send-fields.js'
+import { MessageResponse, toResponse } from './wire.js'
 
 const MIN_IMAGES = 2
 const MAX_IMAGES = 20
 /** Characters of the caller's own JSON. It travels with every report on the message. */
 const MAX_METADATA = 65_536
 
+const { number, send_style, status_callback, reply_to, seat_id, send_at } = SEND_FIELDS
+
 const CarouselBody = Type.Object({
-  number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
+  number,
   from_number: Type.String({ description: 'The line, a V2 Mac line, E.164', examples: ['+12025550100'] }),
   media_urls: Type.Array(Type.String({ minLength: 1 }), {
     description: 'The images in their order: 2 to 20 HTTPS URLs',
@@ -28,23 +29,19 @@ const CarouselBody = Type.Object({
         'Any JSON of yours, up to 65536 characters; given back with the message and every report on it',
     }),
   ),
-  send_style: Type.Optional(SendStyleSchema),
-  status_callback: Type.Optional(
-    Type.String({ description: 'HTTPS URL that gets every status change of this message' }),
-  ),
-  reply_to: Type.Optional(ReplyToInput),
-  seat_id: Type.Optional(
-    Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
-  ),
-  send_at: SendAtInput,
+  send_style,
+  status_callback,
+  reply_to,
+  seat_id,
+  send_at,
 })
 
 const ALIASES = {
-  number: ['recipient', 'to', 'to_number'],
-  from_number: ['fromNumber', 'from', 'sendblue_number'],
+  number: SEND_ALIASES.number,
+  from_number: SEND_ALIASES.from_number,
   media_urls: ['mediaURLs', 'mediaUrls'],
-  send_style: ['sendStyle'],
-  status_callback: ['statusCallback'],
+  send_style: SEND_ALIASES.send_style,
+  status_callback: SEND_ALIASES.status_callback,
 } as const
 
 /** The document says how many images; the check of it is the handler's, which knows what to do with one. */
@@ -73,29 +70,16 @@ export function registerCarousel(app: Routes, ctx: Ctx): void {
     async (request, reply) => {
       const { body } = request
       checkImages(ctx, body.media_urls)
-      checkUrl(ctx, 'status_callback', body.status_callback)
       if (body.metadata !== undefined && JSON.stringify(body.metadata).length > MAX_METADATA)
         throw new AppError('invalid', `metadata: must be at most ${MAX_METADATA} characters of JSON`)
       const identity = identityOf(request)
-      const { message, replayed } = await sendCarousel(
-        ctx,
-        actorOf(request),
-        {
-          fromNumber: requirePhone('from_number', body.from_number),
-          number: requirePhone('number', body.number),
-          mediaUrls: body.media_urls,
-          metadata: body.metadata,
-          sendStyle: (body.send_style ?? '') as SendStyle | '',
-          statusCallback: body.status_callback || null,
-          replyTo: replyToOf(body.reply_to),
-          seatId: body.seat_id ?? null,
-          sendAt: sendAtOf(ctx, body.send_at, identity),
-        },
-        identity,
-      )
-      if (replayed) reply.header('x-idempotent-replay', 'true')
-      reply.code(202)
-      return toResponse(message, accountOf(request))
+      const { media_urls, metadata, number, ...choices } = body
+      // A carousel has no text and no other media, whatever else the body says.
+      const sent = sendRequestOf(ctx, { ...choices, content: undefined, media_url: undefined }, identity)
+      const input = { ...sent, number: requirePhone('number', number), mediaUrls: media_urls, metadata }
+      const accepted = await sendCarousel(ctx, actorOf(request), input, identity)
+      markAccepted(reply, accepted)
+      return toResponse(accepted.message, accountOf(request))
     },
   )
 }

@@ -3,10 +3,10 @@ import { Type } from 'typebox'
 import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Group } from '../../core/groups/group.js'
-import type { Message, SendStyle } from '../../core/messages/message.js'
+import type { Message } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { isWithin } from '../../services/messages/outbound.js'
-import { sendMessage } from '../../services/messages/send.js'
+import { type SendInput, sendMessage } from '../../services/messages/send.js'
 import { resolveStatus } from '../../services/messages/status.js'
 import { findGroups } from '../../storage/groups/groups.js'
 import { listMessages } from '../../storage/messages/list.js'
@@ -19,21 +19,16 @@ import { type Limiter, takeTurn } from '../http/limits.js'
 import type { Routes } from '../http/routes.js'
 import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
 import { branchesOf, ListQuery, pageOf } from './query.js'
-import { SendAtInput, sendAtOf } from './send-at.js'
+import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from './send-fields.js'
 import {
   AnyMessageResponse,
   MessageRecord,
   MessageResponse,
-  ReplyToInput,
-  replyToOf,
-  SendStyleSchema,
   toGroupResponse,
   toRecord,
   toResponse,
 } from './wire.js'
-
-/** Characters a text may have, by the interface's "fewer than 18996". */
-const MAX_CONTENT = 18_995
+import { ReplyToInput, replyToOf } from './wire-parts.js'
 
 /** Where the answered message is named: beside the card, or in it. */
 const CardBody = Type.Object(
@@ -41,36 +36,21 @@ const CardBody = Type.Object(
   { description: ABOUT_CARD },
 )
 
-export const SendBody = Type.Object({
-  number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
-  from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
-  content: Type.Optional(
-    Type.String({
-      maxLength: MAX_CONTENT,
-      description: 'Text; needed unless media_url or app_card is given',
-    }),
-  ),
-  media_url: Type.Optional(Type.String({ description: 'HTTPS URL of the media to attach' })),
-  send_style: Type.Optional(SendStyleSchema),
-  status_callback: Type.Optional(
-    Type.String({ description: 'HTTPS URL that gets every status change of this message' }),
-  ),
-  reply_to: Type.Optional(ReplyToInput),
-  app_card: Type.Optional(CardBody),
-  seat_id: Type.Optional(
-    Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
-  ),
-  send_at: SendAtInput,
-})
+const { number, from_number, content, media_url, send_style, status_callback, reply_to, seat_id, send_at } =
+  SEND_FIELDS
 
-/** Older names of the same fields. */
-export const SEND_ALIASES = {
-  number: ['recipient', 'to', 'to_number'],
-  from_number: ['fromNumber', 'from', 'sendblue_number'],
-  media_url: ['mediaUrl', 'mediaURL'],
-  send_style: ['sendStyle'],
-  status_callback: ['statusCallback'],
-} as const
+const SendBody = Type.Object({
+  number,
+  from_number,
+  content,
+  media_url,
+  send_style,
+  status_callback,
+  reply_to,
+  app_card: Type.Optional(CardBody),
+  seat_id,
+  send_at,
+})
 
 export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
   app.post(
@@ -99,29 +79,15 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       if (body.app_card && body.media_url)
         throw new AppError('invalid', 'media_url: an App Card carries no other media; use layout.imageUrl')
       checkUrl(ctx, 'app_card.layout.imageUrl', body.app_card?.layout.imageUrl)
-      checkUrl(ctx, 'media_url', body.media_url)
-      checkUrl(ctx, 'status_callback', body.status_callback)
       const identity = identityOf(request)
-      const { message, replayed } = await sendMessage(
-        ctx,
-        actorOf(request),
-        {
-          fromNumber: requirePhone('from_number', body.from_number),
-          number: requirePhone('number', body.number),
-          content: body.content ?? '',
-          mediaUrl: body.media_url ?? '',
-          sendStyle: (body.send_style ?? '') as SendStyle | '',
-          statusCallback: body.status_callback || null,
-          replyTo: replyToOf(body.reply_to ?? body.app_card?.reply_to),
-          seatId: body.seat_id ?? null,
-          appCard: body.app_card ? cardOf(body.app_card) : null,
-          sendAt: sendAtOf(ctx, body.send_at, identity),
-        },
-        identity,
-      )
-      if (replayed) reply.header('x-idempotent-replay', 'true')
-      reply.code(202)
-      return toResponse(message, account)
+      const input: SendInput = Object.assign(sendRequestOf(ctx, body, identity), {
+        number: requirePhone('number', body.number),
+        appCard: body.app_card ? cardOf(body.app_card) : null,
+      })
+      input.replyTo ??= replyToOf(body.app_card?.reply_to)
+      const accepted = await sendMessage(ctx, actorOf(request), input, identity)
+      markAccepted(reply, accepted)
+      return toResponse(accepted.message, account)
     },
   )
 

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { Phone, PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
-import { LocationWire, nullable } from '../messages/wire.js'
+import { nullable } from '../messages/wire.js'
+import { LocationWire } from '../messages/wire-parts.js'
 import { screenFields } from './phone-extras.js'
 
 /** Virtual phones as they look on the wire. */

@@ -1,4 +1,5 @@
 import type { MessageExtra } from './extra.js'
+import { field, initialValues, type NamesWith, namesWith, type ValuesOf } from './field.js'
 
 /**
  * What a message is and how its status may move. Statuses only go forward; the one exception is our own
@@ -41,72 +42,94 @@ export const SEND_STYLES = [
 ] as const
 export type SendStyle = (typeof SEND_STYLES)[number]
 
-export interface Message {
-  id: number
-  handle: string
-  accountId: string
-  lineId: string
-  lineNumber: string
+/**
+ * Every field of a message, written once. Rows (storage/messages/rows.ts), the choices of a sender, the
+ * recognition of repeated requests and what drivers get follow from this table.
+ */
+export const MESSAGE_FIELDS = {
+  handle: field<string>()('text', '', { carried: true }),
+  accountId: field<string>()('text', ''),
+  lineId: field<string>()('text', ''),
+  lineNumber: field<string>()('text', ''),
   /**
    * The other side: recipient of an outbound message, sender of an inbound one. An outbound message to a group
-   * has the group's id here: it is not addressed to any one person, so it counts in nobody's conversation, and a
-   * repeat of it is found where a repeat of any other is.
+   * has the group's id here: it belongs to no person's conversation, and a repeated request is found the same way
+   * as for other messages.
    */
-  contact: string
-  groupId: string | null
-  isOutbound: boolean
-  type: MessageType
-  status: Status
-  service: Service
-  wasDowngraded: boolean | null
-  content: string
-  mediaUrl: string
-  sendStyle: string
-  statusCallback: string | null
-  replyTo: ReplyTo | null
-  seatId: string | null
-  senderEmail: string | null
-  optedOut: boolean
-  error: MessageError | null
-  createdAt: number
-  updatedAt: number
-  sentAt: number
+  contact: field<string>()('text', ''),
+  groupId: field<string | null>()('text', null),
+  isOutbound: field<boolean>()('flag', true),
+  type: field<MessageType>()('text', 'message'),
+  status: field<Status>()('text', 'QUEUED', { changes: true }),
+  service: field<Service>()('text', 'iMessage', { changes: true }),
+  wasDowngraded: field<boolean | null>()('flag', null, { changes: true }),
+  content: field<string>()('text', '', { chosen: true, carried: true }),
+  mediaUrl: field<string>()('text', '', { chosen: true, carried: true }),
+  sendStyle: field<string>()('text', '', { chosen: true }),
+  statusCallback: field<string | null>()('text', null, { chosen: true }),
+  replyTo: field<ReplyTo | null>()('parts', null, { chosen: true }),
+  seatId: field<string | null>()('text', null, { chosen: true }),
+  senderEmail: field<string | null>()('text', null),
+  optedOut: field<boolean>()('flag', false, { changes: true }),
+  error: field<MessageError | null>()('parts', null, { changes: true }),
+  createdAt: field<number>()('number', 0),
+  updatedAt: field<number>()('number', 0, { changes: true }),
+  sentAt: field<number>()('number', 0, { changes: true }),
   /** When the worker has to act on it next; null once nothing is left to do. */
-  nextActionAt: number | null
-  /** While it waits for the time its sender chose, in no queue yet: that time. */
-  dueAt: number | null
+  nextActionAt: field<number | null>()('number', 0, { changes: true }),
   /** Attempts that have ended. An open attempt carries the next number. */
-  attempts: number
-  /** Grows with every change, so that a change is only ever made to what its maker has seen. */
-  version: number
+  attempts: field<number>()('number', 0, { changes: true }),
+  /** Grows with every change: a transaction changes only the version it has read. */
+  version: field<number>()('number', 0),
   /** The carrier's id of an inbound message: unique on its line, so a repeat is a no-op. */
-  providerId: string | null
-  extra: MessageExtra | null
-  /** Its account removed it; only our own bookkeeping still sees it. */
-  deletedAt: number | null
+  providerId: field<string | null>()('text', null),
+  extra: field<MessageExtra | null>()('json', null, { carried: true }),
+  /** When its account deleted it; only our own bookkeeping still sees it. */
+  deletedAt: field<number | null>()('number', null),
+  /** The time its sender chose, while the message waits for it outside the queue. */
+  dueAt: field<number | null>()('number', null, { changes: true }),
 }
 
-/** Whether two sends ask for the same thing: how a retry is recognised that carries no key of its own. */
-export function isSameSend(a: Omit<Message, 'id'>, b: Omit<Message, 'id'>): boolean {
+export type NewMessage = ValuesOf<typeof MESSAGE_FIELDS>
+export type Message = NewMessage & { id: number }
+
+/** What a sender chooses of a message. */
+export type SendChoices = Pick<NewMessage, NamesWith<typeof MESSAGE_FIELDS, 'chosen'>>
+/** What a driver gets of a message as it is. */
+export type CarriedFields = Pick<NewMessage, NamesWith<typeof MESSAGE_FIELDS, 'carried'>>
+
+/** A clone of it is the cheapest new message: 0.1 µs against 7 for two spread objects. */
+export const BLANK_MESSAGE: Readonly<NewMessage> = initialValues(MESSAGE_FIELDS)
+
+export const CHOSEN_FIELDS = namesWith(MESSAGE_FIELDS, 'chosen')
+const CARRIED = namesWith(MESSAGE_FIELDS, 'carried')
+const IDENTITY = [
+  'accountId',
+  'lineId',
+  'contact',
+  'groupId',
+  'type',
+  ...CHOSEN_FIELDS.filter((name) => name !== 'replyTo'),
+] as const
+
+export function carriedOf(message: NewMessage): CarriedFields {
+  const carried = {} as Record<string, unknown>
+  for (const name of CARRIED) carried[name] = message[name]
+  return carried as unknown as CarriedFields
+}
+
+/** Whether two sends ask for the same message: how a retry without an idempotency key is recognised. */
+export function isSameSend(a: NewMessage, b: NewMessage): boolean {
   return (
-    a.accountId === b.accountId &&
-    a.lineId === b.lineId &&
-    a.contact === b.contact &&
-    a.groupId === b.groupId &&
-    a.type === b.type &&
-    a.content === b.content &&
-    a.mediaUrl === b.mediaUrl &&
-    a.sendStyle === b.sendStyle &&
-    a.statusCallback === b.statusCallback &&
-    a.seatId === b.seatId &&
+    IDENTITY.every((name) => a[name] === b[name]) &&
     a.replyTo?.handle === b.replyTo?.handle &&
     a.replyTo?.partIndex === b.replyTo?.partIndex &&
     (a.extra === b.extra || extraText(a) === extraText(b))
   )
 }
 
-/** A card without a session of the caller's has its own handle as one, which no retry can share. */
-function extraText({ extra, handle }: Omit<Message, 'id'>): string {
+/** Leaves out a card session that is the message's own handle, which no retry can share. */
+function extraText({ extra, handle }: NewMessage): string {
   return JSON.stringify(extra, (key, value) =>
     key === 'sessionIdentifier' && value === handle ? undefined : value,
   )

@@ -1,10 +1,10 @@
 import { consentWord, START_TEXT, STOP_TEXT } from '../../core/contacts/opt-out.js'
 import { handlesOf } from '../../core/groups/group.js'
 import type { Line } from '../../core/lines/line.js'
+import type { NewMessage } from '../../core/messages/message.js'
 import { deleteOptOut, findOptOuts, saveOptOut } from '../../storage/contacts/opt-outs.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findGroups } from '../../storage/groups/groups.js'
-import type { NewMessage } from '../../storage/messages/rows.js'
 import type { Ctx } from '../ctx.js'
 import { newOutbound } from '../messages/outbound.js'
 
@@ -85,9 +85,6 @@ function replyTo(ctx: Ctx, line: Line, message: NewMessage, content: string, now
     {
       contact: message.contact,
       content,
-      mediaUrl: '',
-      sendStyle: '',
-      statusCallback: null,
       ...(capabilities.services.includes(message.service) ? { service: message.service } : {}),
     },
   )

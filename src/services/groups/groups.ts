@@ -9,25 +9,24 @@ import type { AcceptedSend, Ctx } from '../ctx.js'
 import { ask } from '../lines/actions.js'
 import {
   type Actor,
-  checkReply,
-  checkStyle,
   linesOf,
-  newOutbound,
+  newSend,
   requireLine,
-  seatOf,
+  requireSendLine,
+  resolveLinks,
+  type SendRequest,
 } from '../messages/outbound.js'
 import { checkRecipient } from '../messages/recipients.js'
-import type { SendInput } from '../messages/send.js'
 import { findKeyed, type RequestIdentity } from '../replay.js'
 import { groupOfMembers } from './state.js'
 
-export interface GroupSendInput extends Omit<SendInput, 'number'> {
+export interface GroupSendInput extends SendRequest {
   /** The people, each once; empty when only the group is named. */
   numbers: readonly string[]
   groupId: string | null
 }
 
-/** A message to a group. The first one to a set of people makes their group. */
+/** A message to a group. The first message to a set of people makes their group. */
 export async function sendGroupMessage(
   ctx: Ctx,
   actor: Actor,
@@ -35,37 +34,20 @@ export async function sendGroupMessage(
   request: RequestIdentity,
 ): Promise<AcceptedSend & { group: Group }> {
   const { account } = actor
-  const from = await requireLine(ctx, actor, input.fromNumber)
+  const from = await requireSendLine(ctx, actor, input)
   requireGroups(from)
-  if (input.mediaUrl && !from.capabilities.media)
-    throw new AppError('invalid', 'media_url: this line cannot send media')
-  checkStyle(from, input.sendStyle)
   const known =
     input.groupId === null
       ? ((await findMadeOf(ctx, account, from, input.numbers)) ?? (await groupBefore(ctx, request)))
       : await requireGroupOn(ctx, account, from, input.groupId, input.numbers)
   for (const handle of known ? handlesOf(known) : input.numbers) await checkRecipient(ctx, account, handle)
-  const { replyTo } = input
-  // No message is in a group that is not there yet.
-  const threadOriginator = replyTo
-    ? await checkReply(ctx, account, from, { groupId: known?.id ?? '' }, { replyTo, sendAt: input.sendAt })
-    : undefined
-  const seat = input.seatId ? await seatOf(ctx, account, input.seatId) : undefined
+  const links = await resolveLinks(ctx, account, from, { groupId: known?.id ?? '' }, input)
   const group = known ?? (await makeOf(ctx, account, from, input.numbers, null))
-  const message = newOutbound(ctx, account, from, {
+  const message = newSend(ctx, account, from, input, links, {
     contact: group.id,
     groupId: group.id,
     type: 'group',
     service: 'iMessage',
-    content: input.content,
-    mediaUrl: input.mediaUrl,
-    sendStyle: input.sendStyle,
-    statusCallback: input.statusCallback,
-    replyTo,
-    threadOriginator,
-    sendAt: input.sendAt,
-    seatId: seat?.id ?? null,
-    senderEmail: seat?.email ?? null,
   })
   const accepted = await ctx.acceptance.accept(message, request)
   const { groupId } = accepted.message

@@ -114,10 +114,6 @@ export async function requestLocation(
   await checkRecipient(ctx, actor.account, input.number)
   const message = newOutbound(ctx, actor.account, from, {
     contact: input.number,
-    content: '',
-    mediaUrl: '',
-    sendStyle: '',
-    statusCallback: null,
     service: 'iMessage',
     extra: { requestsLocation: true },
   })

@@ -2,9 +2,8 @@ import { formatTime } from '../../base/time.js'
 import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { type CardChanges, cardFault, continuedCard, sentCard } from '../../core/messages/app-card.js'
-import type { Message, SendStyle } from '../../core/messages/message.js'
+import type { Message, NewMessage, SendStyle } from '../../core/messages/message.js'
 import { findMessage } from '../../storage/messages/messages.js'
-import type { NewMessage } from '../../storage/messages/rows.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { AcceptedSend, Ctx } from '../ctx.js'
 import { fetchImage } from '../media/images.js'
@@ -83,15 +82,16 @@ export async function updateAppCard(
   }
   checkCardLine(account, from)
   checkStyle(from, update.sendStyle)
+  const threadOriginator = target.extra?.threadOriginator
   const message = newOutbound(ctx, account, from, {
     contact: target.contact,
-    content: '',
-    mediaUrl: '',
     sendStyle: update.sendStyle,
     statusCallback: target.statusCallback,
     replyTo: target.replyTo,
-    threadOriginator: target.extra?.threadOriginator,
-    extra: { appCard: continuedCard(card, target.handle, update.changes) },
+    extra: {
+      appCard: continuedCard(card, target.handle, update.changes),
+      ...(threadOriginator ? { threadOriginator } : {}),
+    },
   })
   const identity =
     update.idempotencyKey === undefined ? request : keyed(request, target, update.idempotencyKey)

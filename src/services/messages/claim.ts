@@ -1,7 +1,7 @@
 import type { Group } from '../../core/groups/group.js'
 import { dayOf } from '../../core/lines/pacing.js'
 import { needsIMessage } from '../../core/messages/extra.js'
-import type { Message, SendStyle, Service } from '../../core/messages/message.js'
+import { carriedOf, type Message, type SendStyle, type Service } from '../../core/messages/message.js'
 import { serviceChain } from '../../core/messages/service.js'
 import type { Outbound } from '../../drivers/contract.js'
 import { CommitUnknown, MissingValue, type Sql, UniqueViolation } from '../../storage/engine/db.js'
@@ -144,21 +144,15 @@ async function outboundOf(
   attempt: Attempt,
   group: Group | undefined,
 ): Promise<Outbound> {
-  return {
-    ...wiredAs(message, attempt),
-    handle: message.handle,
+  const { replyTo } = message
+  return Object.assign(carriedOf(message), wiredAs(message, attempt), {
     to: group ? '' : message.contact,
-    content: message.content,
-    mediaUrl: message.mediaUrl,
-    replyTo: message.replyTo
-      ? await replyTarget(ctx.db, message.replyTo.handle, message.replyTo.partIndex)
-      : null,
+    replyTo: replyTo ? await replyTarget(ctx.db, replyTo.handle, replyTo.partIndex) : null,
     group: group ? forDriver(group) : null,
-    extra: message.extra,
-  }
+  })
 }
 
-/** What its attempt makes of a message. */
+/** What the attempt decides about the message on the wire. */
 function wiredAs(
   { sendStyle }: Message,
   { ref, service }: Attempt,

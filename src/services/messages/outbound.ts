@@ -2,20 +2,26 @@ import { formatTime } from '../../base/time.js'
 import type { Account, Seat } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { MessageExtra } from '../../core/messages/extra.js'
-import type { Message, ReplyTo, SendStyle } from '../../core/messages/message.js'
+import {
+  BLANK_MESSAGE,
+  CHOSEN_FIELDS,
+  type Message,
+  type NewMessage,
+  type ReplyTo,
+  type SendChoices,
+} from '../../core/messages/message.js'
 import { waitUntil } from '../../core/messages/schedule.js'
 import { serviceChain } from '../../core/messages/service.js'
 import { originatorOf } from '../../core/messages/thread.js'
 import { findSeat } from '../../storage/accounts/accounts.js'
 import { findMessage } from '../../storage/messages/messages.js'
-import type { NewMessage } from '../../storage/messages/rows.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx } from '../ctx.js'
 
-/** On whose behalf something is done, and, for a token made for some lines only, on which. */
+/** The account that acts, and the lines its token is limited to. */
 export interface Actor {
   account: Account
-  /** Numbers of the lines it is confined to; null: all lines of the account. */
+  /** Numbers of the lines it may use; null: all lines of the account. */
   numbers: ReadonlySet<string> | null
 }
 
@@ -26,18 +32,18 @@ export async function linesOf(ctx: Ctx, actor: Actor): Promise<ReadonlyMap<strin
   return new Map([...lines].filter(([number]) => actor.numbers!.has(number)))
 }
 
-/** Whether what belongs to a line is the actor's business. */
+/** Whether the actor may see what belongs to a line. */
 export function isWithin(actor: Actor, lineNumber: string): boolean {
   return actor.numbers === null || actor.numbers.has(lineNumber)
 }
 
-/** A token that is confined to some lines is told so, whatever the other number is. */
+/** Refuses other lines with the same words, whether they exist or not. */
 export function keepWithin(actor: Actor, lineNumber: string): void {
   if (!isWithin(actor, lineNumber))
     throw new AppError('forbidden', `This token is confined to other lines than ${lineNumber}`)
 }
 
-/** The line to act from. One of another account is as unknown as none at all. */
+/** The line to act from. Another account's line gets the same answer as an unknown number. */
 export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): Promise<UsableLine> {
   keepWithin(actor, fromNumber)
   const usable = (await linesOf(ctx, actor)).get(fromNumber)
@@ -56,81 +62,91 @@ export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): P
   return usable
 }
 
-export function checkStyle(from: UsableLine, sendStyle: SendStyle | ''): void {
+export function checkStyle(from: UsableLine, sendStyle: string): void {
   if (sendStyle && !from.capabilities.sendStyles) {
     throw new AppError('invalid', 'send_style: this line cannot send expressive styles')
   }
 }
 
-/** What the caller chose of a new outbound message; the rest is the same for all kinds. */
-export type Draft = Pick<NewMessage, 'contact' | 'content' | 'mediaUrl' | 'sendStyle' | 'statusCallback'> &
-  Partial<
-    Pick<NewMessage, 'groupId' | 'type' | 'service' | 'replyTo' | 'seatId' | 'senderEmail' | 'extra'>
-  > & {
-    /** First message of the thread, for a reply. */
-    threadOriginator?: ThreadOriginator
-    /** When it is to go out, if not now. */
-    sendAt?: number | undefined
-  }
+/** What a send request says for every kind of message: text, group message or carousel. */
+export interface SendRequest extends SendChoices {
+  fromNumber: string
+  /** Scheduled send time; undefined sends immediately. */
+  sendAt?: number | undefined
+}
+
+/** What a message gets from other rows: the first message of its thread, and the seat that sends it. */
+export interface SendLinks {
+  threadOriginator?: ThreadOriginator | undefined
+  seat?: Seat | undefined
+}
 
 type ThreadOriginator = NonNullable<MessageExtra['threadOriginator']>
 
-/** A message ready to be accepted. Its times are set when it is. */
+/** The beginning of every send: the line, and whether it can send media and styles. */
+export async function requireSendLine(ctx: Ctx, actor: Actor, input: SendRequest): Promise<UsableLine> {
+  const from = await requireLine(ctx, actor, input.fromNumber)
+  if (input.mediaUrl && !from.capabilities.media)
+    throw new AppError('invalid', 'media_url: this line cannot send media')
+  checkStyle(from, input.sendStyle)
+  return from
+}
+
+/** Resolves the reply and the seat of a send. A new group has no id yet, and no message to reply to. */
+export async function resolveLinks(
+  ctx: Ctx,
+  account: Account,
+  from: UsableLine,
+  conversation: Pick<Message, 'groupId'> & { contact?: string },
+  { replyTo, seatId, sendAt }: SendRequest,
+): Promise<SendLinks> {
+  return {
+    threadOriginator: replyTo
+      ? await checkReply(ctx, account, from, conversation, { replyTo, sendAt })
+      : undefined,
+    seat: seatId ? await seatOf(ctx, account, seatId) : undefined,
+  }
+}
+
+/** A message to people: the sender's choices, with `draft` on top. */
+export function newSend(
+  ctx: Ctx,
+  account: Account,
+  from: UsableLine,
+  input: SendRequest,
+  { threadOriginator, seat }: SendLinks,
+  draft: Partial<NewMessage>,
+): NewMessage {
+  const message = newOutbound(ctx, account, from, draft)
+  for (const name of CHOSEN_FIELDS) if (!(name in draft)) message[name] = input[name] as never
+  message.seatId = seat?.id ?? null
+  message.senderEmail = seat?.email ?? null
+  if (threadOriginator) message.extra = { ...message.extra, threadOriginator }
+  if (input.sendAt !== undefined) {
+    message.extra = { ...message.extra, sendAt: input.sendAt }
+    message.dueAt = waitUntil(input.sendAt, ctx.clock.now())
+  }
+  return message
+}
+
+/** A message ready to be accepted. Acceptance sets its times. */
 export function newOutbound(
   ctx: Ctx,
   account: Pick<Account, 'id'>,
   from: UsableLine,
-  draft: Draft,
+  draft: Partial<NewMessage>,
 ): NewMessage {
-  return {
-    // Field by field: spreading the draft would cost every send seven microseconds.
-    handle: ctx.newId(),
-    accountId: account.id,
-    lineId: from.line.id,
-    lineNumber: from.line.number,
-    contact: draft.contact,
-    groupId: draft.groupId ?? null,
-    isOutbound: true,
-    type: draft.type ?? 'message',
-    status: 'QUEUED',
-    service: draft.service ?? serviceChain(from.capabilities.services)[0]!,
-    wasDowngraded: null,
-    content: draft.content,
-    mediaUrl: draft.mediaUrl,
-    sendStyle: draft.sendStyle,
-    statusCallback: draft.statusCallback,
-    replyTo: draft.replyTo ?? null,
-    seatId: draft.seatId ?? null,
-    senderEmail: draft.senderEmail ?? null,
-    optedOut: false,
-    error: null,
-    createdAt: 0,
-    updatedAt: 0,
-    sentAt: 0,
-    nextActionAt: 0,
-    dueAt: draft.sendAt === undefined ? null : waitUntil(draft.sendAt, ctx.clock.now()),
-    attempts: 0,
-    version: 0,
-    providerId: null,
-    extra: extraOf(draft),
-    deletedAt: null,
-  }
+  const message: NewMessage = { ...BLANK_MESSAGE }
+  message.handle = ctx.newId()
+  message.accountId = account.id
+  message.lineId = from.line.id
+  message.lineNumber = from.line.number
+  message.service = serviceChain(from.capabilities.services)[0]!
+  return Object.assign(message, draft)
 }
 
-function extraOf({ extra, threadOriginator, sendAt }: Draft): MessageExtra | null {
-  if (!threadOriginator && sendAt === undefined) return extra ?? null
-  return {
-    ...extra,
-    ...(threadOriginator ? { threadOriginator } : {}),
-    ...(sendAt === undefined ? {} : { sendAt }),
-  }
-}
-
-/**
- * Checks that a reply answers a message of its own conversation, on its own line, that goes out before it does.
- * Tells the thread it belongs to.
- */
-export async function checkReply(
+/** Checks that a reply answers an earlier message of its own conversation and line. Returns its thread. */
+async function checkReply(
   ctx: Ctx,
   account: Account,
   from: UsableLine,
@@ -159,7 +175,7 @@ export async function checkReply(
 }
 
 /** The seat that sends, by its id or its outside subject. */
-export async function seatOf(ctx: Ctx, account: Account, seatId: string): Promise<Seat> {
+async function seatOf(ctx: Ctx, account: Account, seatId: string): Promise<Seat> {
   const seat = await findSeat(ctx.db, account.id, seatId)
   if (!seat) throw new AppError('invalid', 'seat_id: no such seat in this account')
   return seat

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.js'
+import type { NewMessage } from '../../core/messages/message.js'
 import { sendAtFault } from '../../core/messages/schedule.js'
-import type { NewMessage } from '../../storage/messages/rows.js'
 import type { AcceptedSend, Ctx } from '../ctx.js'
 import { firstAnswers, mayRepeat, type RequestIdentity } from '../replay.js'
 

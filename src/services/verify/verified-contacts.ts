@@ -55,9 +55,6 @@ export async function verifyContact(
   const message = newOutbound(ctx, account, from, {
     contact: number,
     content: `${account.name || account.email} would like to send you messages. Please answer this one, with any words, to confirm that this is your number.`,
-    mediaUrl: '',
-    sendStyle: '',
-    statusCallback: null,
   })
   await ctx.acceptance.accept(message, request)
 }

@@ -1,24 +1,9 @@
-import type { Message } from '../../core/messages/message.js'
-import { fromBoolean, type Param, type Sql, type Writes } from '../engine/db.js'
+import type { Message, NewMessage } from '../../core/messages/message.js'
+import type { Param, Sql, Writes } from '../engine/db.js'
 import { createTally, saveTally } from './counts.js'
-import { MESSAGE_COLUMNS as COLUMNS, fromMessage, type NewMessage, toMessage } from './rows.js'
+import { MESSAGE_COLUMNS as COLUMNS, fromMessage, toMessage } from './rows.js'
 
-/** The part of a message that changes after it was written, by column. */
-const MUTABLE: [column: keyof typeof COLUMNS, value: (message: Message) => Param][] = [
-  ['status', (m) => m.status],
-  ['service', (m) => m.service],
-  ['was_downgraded', (m) => fromBoolean(m.wasDowngraded)],
-  ['opted_out', (m) => (m.optedOut ? 1 : 0)],
-  ['error_code', (m) => m.error?.code ?? null],
-  ['error_message', (m) => m.error?.message ?? null],
-  ['error_reason', (m) => m.error?.reason ?? null],
-  ['error_detail', (m) => m.error?.detail ?? null],
-  ['updated_at', (m) => m.updatedAt],
-  ['sent_at', (m) => m.sentAt],
-  ['next_action_at', (m) => m.nextActionAt],
-  ['attempts', (m) => m.attempts],
-  ['due_at', (m) => m.dueAt],
-]
+const CHANGING = COLUMNS.filter((column) => column.changes)
 
 export async function insertMessages(sql: Writes, messages: readonly NewMessage[]): Promise<void> {
   await insertGiven(sql, messages.map(fromMessage))
@@ -31,20 +16,18 @@ export async function countMessages(sql: Writes, messages: readonly NewMessage[]
   await saveTally(sql, tally)
 }
 
-const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
-
-/** Each set of columns is a statement that is kept: beyond so many, messages are written with all columns. */
-const MOST_SHAPES = 64
+/** Each set of columns is a prepared statement: past this many sets, rows are written with all columns. */
+const MAX_SHAPES = 64
 const shapes = new Set<string>()
-const ALL = NAMES.map((_, i) => i)
+const ALL = COLUMNS.map((_, i) => i)
 
-/** Most messages leave a third of the columns empty: what no row of the batch has is not mentioned. */
+/** Leaves out columns that are null in every row: most messages leave a third of the columns empty. */
 async function insertGiven(sql: Writes, rows: Param[][]): Promise<void> {
   const given = ALL.filter((i) => rows.some((row) => row[i] !== null))
   const shape = given.join()
-  if (shapes.size < MOST_SHAPES) shapes.add(shape)
+  if (shapes.size < MAX_SHAPES) shapes.add(shape)
   const used = shapes.has(shape) ? given : ALL
-  const columns = Object.fromEntries(used.map((i) => [NAMES[i]!, COLUMNS[NAMES[i]!]]))
+  const columns = Object.fromEntries(used.map((i) => [COLUMNS[i]!.name, COLUMNS[i]!.type]))
   await sql.insertMany(
     'messages',
     columns,
@@ -76,9 +59,9 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
   for (const { before, after } of changes) {
     const columns: number[] = []
     const row: Param[] = [after.id, before.version + 1]
-    for (let i = 0; i < MUTABLE.length; i++) {
-      const value = MUTABLE[i]![1](after)
-      if (value === MUTABLE[i]![1](before)) continue
+    for (let i = 0; i < CHANGING.length; i++) {
+      const value = CHANGING[i]!.of(after)
+      if (value === CHANGING[i]!.of(before)) continue
       columns.push(i)
       row.push(value)
     }
@@ -93,7 +76,7 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
     tally.add(after, 1)
   }
   const updates = [...groups.values()].map(({ columns, rows }) => {
-    const set = Object.fromEntries(columns.map((i) => [MUTABLE[i]![0], COLUMNS[MUTABLE[i]![0]]]))
+    const set = Object.fromEntries(columns.map((i) => [CHANGING[i]!.name, CHANGING[i]!.type]))
     return sql.updateMany('messages', { id: 'bigint' }, { version: VERSION, ...set }, rows)
   })
   await Promise.all([...updates, saveTally(sql, tally)])

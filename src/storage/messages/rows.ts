@@ -1,129 +1,89 @@
-import type { Message, MessageType, Service, Status } from '../../core/messages/message.js'
-import { asBoolean, type Columns, fromBoolean, type Param, type Row } from '../engine/db.js'
+import { BLANK_MESSAGE, MESSAGE_FIELDS, type Message, type NewMessage } from '../../core/messages/message.js'
+import { asBoolean, type ColumnType, fromBoolean, type Param, type Row } from '../engine/db.js'
 
-/** Messages as rows, and back. */
+/** Messages as rows, and back: both follow from the table of fields. */
 
-export type NewMessage = Omit<Message, 'id'>
+type Name = keyof typeof MESSAGE_FIELDS
 
-export const MESSAGE_COLUMNS = {
-  handle: 'text',
-  account_id: 'text',
-  line_id: 'text',
-  line_number: 'text',
-  contact: 'text',
-  group_id: 'text',
-  is_outbound: 'bigint',
-  type: 'text',
-  status: 'text',
-  service: 'text',
-  was_downgraded: 'bigint',
-  content: 'text',
-  media_url: 'text',
-  send_style: 'text',
-  status_callback: 'text',
-  reply_to: 'text',
-  reply_to_part: 'bigint',
-  seat_id: 'text',
-  sender_email: 'text',
-  opted_out: 'bigint',
-  error_code: 'bigint',
-  error_message: 'text',
-  error_reason: 'text',
-  error_detail: 'text',
-  created_at: 'bigint',
-  updated_at: 'bigint',
-  sent_at: 'bigint',
-  next_action_at: 'bigint',
-  attempts: 'bigint',
-  version: 'bigint',
-  provider_id: 'text',
-  extra: 'text',
-  deleted_at: 'bigint',
-  due_at: 'bigint',
-} as const satisfies Columns
+interface MessageColumn {
+  name: string
+  type: ColumnType
+  changes: boolean
+  of(message: NewMessage): Param
+}
+
+/** Columns of the fields that are small objects. The first one is null when the field is. */
+const PARTS: Partial<Record<Name, readonly [column: string, part: string, type: ColumnType][]>> = {
+  replyTo: [
+    ['reply_to', 'handle', 'text'],
+    ['reply_to_part', 'partIndex', 'bigint'],
+  ],
+  error: [
+    ['error_code', 'code', 'bigint'],
+    ['error_message', 'message', 'text'],
+    ['error_reason', 'reason', 'text'],
+    ['error_detail', 'detail', 'text'],
+  ],
+}
+
+const TO_PARAM = {
+  text: (value: unknown) => value as Param,
+  number: (value: unknown) => value as Param,
+  flag: (value: unknown) => fromBoolean(value as boolean | null),
+  json: (value: unknown) => (value === null ? null : JSON.stringify(value)),
+}
+
+const FROM_PARAM = {
+  text: (value: Param) => value,
+  number: (value: Param) => value,
+  flag: (value: Param) => asBoolean(value),
+  json: (value: Param) => (value === null ? null : JSON.parse(value as string)),
+}
+
+const NAMES = Object.keys(MESSAGE_FIELDS) as Name[]
+
+export const MESSAGE_COLUMNS: readonly MessageColumn[] = NAMES.flatMap(columnsOf)
+
+function columnsOf(name: Name): MessageColumn[] {
+  const { kind, traits } = MESSAGE_FIELDS[name]
+  const changes = 'changes' in traits
+  if (kind === 'parts')
+    return PARTS[name]!.map(([column, part, type]) => ({
+      name: column,
+      type,
+      changes,
+      of: (message) => (message[name] as Record<string, Param> | null)?.[part] ?? null,
+    }))
+  const type = kind === 'number' || kind === 'flag' ? 'bigint' : 'text'
+  const toParam = TO_PARAM[kind]
+  return [{ name: columnOf(name), type, changes, of: (message) => toParam(message[name]) }]
+}
+
+function columnOf(name: Name): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+const READERS = NAMES.map((name): [name: Name, read: (row: Row) => unknown] => {
+  const { kind } = MESSAGE_FIELDS[name]
+  if (kind !== 'parts') {
+    const [column, fromParam] = [columnOf(name), FROM_PARAM[kind]]
+    return [name, (row) => fromParam(row[column] as Param)]
+  }
+  const parts = PARTS[name]!
+  const first = parts[0]![0]
+  return [
+    name,
+    (row) =>
+      row[first] === null ? null : Object.fromEntries(parts.map(([column, part]) => [part, row[column]])),
+  ]
+})
 
 export function fromMessage(message: NewMessage): Param[] {
-  return [
-    message.handle,
-    message.accountId,
-    message.lineId,
-    message.lineNumber,
-    message.contact,
-    message.groupId,
-    message.isOutbound ? 1 : 0,
-    message.type,
-    message.status,
-    message.service,
-    fromBoolean(message.wasDowngraded),
-    message.content,
-    message.mediaUrl,
-    message.sendStyle,
-    message.statusCallback,
-    message.replyTo?.handle ?? null,
-    message.replyTo?.partIndex ?? null,
-    message.seatId,
-    message.senderEmail,
-    message.optedOut ? 1 : 0,
-    message.error?.code ?? null,
-    message.error?.message ?? null,
-    message.error?.reason ?? null,
-    message.error?.detail ?? null,
-    message.createdAt,
-    message.updatedAt,
-    message.sentAt,
-    message.nextActionAt,
-    message.attempts,
-    message.version,
-    message.providerId,
-    message.extra === null ? null : JSON.stringify(message.extra),
-    message.deletedAt,
-    message.dueAt,
-  ]
+  return MESSAGE_COLUMNS.map((column) => column.of(message))
 }
 
 export function toMessage(row: Row): Message {
-  return {
-    id: row.id as number,
-    handle: row.handle as string,
-    accountId: row.account_id as string,
-    lineId: row.line_id as string,
-    lineNumber: row.line_number as string,
-    contact: row.contact as string,
-    groupId: row.group_id as string | null,
-    isOutbound: row.is_outbound === 1,
-    type: row.type as MessageType,
-    status: row.status as Status,
-    service: row.service as Service,
-    wasDowngraded: asBoolean(row.was_downgraded!),
-    content: row.content as string,
-    mediaUrl: row.media_url as string,
-    sendStyle: row.send_style as string,
-    statusCallback: row.status_callback as string | null,
-    replyTo:
-      row.reply_to === null
-        ? null
-        : { handle: row.reply_to as string, partIndex: row.reply_to_part as number | null },
-    seatId: row.seat_id as string | null,
-    senderEmail: row.sender_email as string | null,
-    optedOut: row.opted_out === 1,
-    error:
-      row.error_code === null
-        ? null
-        : {
-            code: row.error_code as number,
-            message: row.error_message as string,
-            reason: row.error_reason as string,
-            detail: row.error_detail as string | null,
-          },
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-    sentAt: row.sent_at as number,
-    nextActionAt: row.next_action_at as number | null,
-    attempts: row.attempts as number,
-    version: row.version as number,
-    providerId: row.provider_id as string | null,
-    extra: row.extra === null ? null : JSON.parse(row.extra as string),
-    deletedAt: row.deleted_at as number | null,
-    dueAt: row.due_at as number | null,
-  }
+  const message: Record<string, unknown> = { ...BLANK_MESSAGE, id: row.id }
+  for (const [name, read] of READERS) message[name] = read(row)
+  return message as unknown as Message
 }

@@ -1,5 +1,5 @@
 import type { Message } from '../../core/messages/message.js'
-import type { NewMessage } from '../../storage/messages/rows.js'
+import type { NewMessage } from '../../core/messages/message.js'
 import type { Entry } from './queue.js'
 
 /**

@@ -1,9 +1,9 @@
 import { type Contact, contactCreated } from '../../../core/contacts/contact.js'
 import type { NewEvent } from '../../../core/events/event.js'
+import type { NewMessage } from '../../../core/messages/message.js'
 import { findAccount } from '../../../storage/accounts/accounts.js'
 import { findContacts, insertContacts, lockContacts } from '../../../storage/contacts/contacts.js'
 import type { Sql } from '../../../storage/engine/db.js'
-import type { NewMessage } from '../../../storage/messages/rows.js'
 import type { Ctx } from '../../ctx.js'
 
 /**

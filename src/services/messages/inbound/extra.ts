@@ -2,12 +2,12 @@ import type { NewEvent } from '../../../core/events/event.js'
 import type { Line } from '../../../core/lines/line.js'
 import { cardSession, isInboundCard } from '../../../core/messages/app-card.js'
 import type { MessageExtra } from '../../../core/messages/extra.js'
+import type { NewMessage } from '../../../core/messages/message.js'
 import { originatorOf } from '../../../core/messages/thread.js'
 import type { Inbound } from '../../../drivers/inbound.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { nextRevision } from '../../../storage/messages/card-sessions.js'
 import { findInbound, findMessagesById } from '../../../storage/messages/messages.js'
-import type { NewMessage } from '../../../storage/messages/rows.js'
 import { findSends } from '../../../storage/messages/sends.js'
 
 /** Where an inbound message goes, and what came together with it. */

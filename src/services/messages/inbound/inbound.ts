@@ -1,13 +1,13 @@
 import { storable } from '../../../base/storable.js'
 import type { NewEvent } from '../../../core/events/event.js'
 import type { Line } from '../../../core/lines/line.js'
+import { BLANK_MESSAGE, type NewMessage } from '../../../core/messages/message.js'
 import type { Inbound } from '../../../drivers/inbound.js'
 import { type Sql, UniqueViolation } from '../../../storage/engine/db.js'
 import { appendEvents } from '../../../storage/events/events.js'
 import { findLineEver, requireCurrent } from '../../../storage/lines/lines.js'
 import { deleteUnthanked } from '../../../storage/messages/inbound-ids.js'
 import { listDueParts, type MessagePart } from '../../../storage/messages/inbound-parts.js'
-import type { NewMessage } from '../../../storage/messages/rows.js'
 import { createBatch } from '../../batch.js'
 import { applyConsent } from '../../contacts/consent.js'
 import type { Ctx } from '../../ctx.js'
@@ -163,6 +163,7 @@ async function toMessage(
   const { line, accountId } = arrival
   const reply = await replyOf(sql, arrival, item)
   return {
+    ...BLANK_MESSAGE,
     handle: ctx.newId().toUpperCase(),
     accountId,
     lineId: line.id,
@@ -173,25 +174,15 @@ async function toMessage(
     type: item.extra?.location ? 'location' : groupId === null ? 'message' : 'group',
     status: 'RECEIVED',
     service: item.service,
-    wasDowngraded: null,
     content: item.content,
     mediaUrl: item.mediaUrl ?? '',
     sendStyle: item.sendStyle ?? '',
-    statusCallback: null,
     replyTo: reply?.replyTo ?? null,
-    seatId: null,
-    senderEmail: null,
-    optedOut: false,
-    error: null,
     createdAt: now,
     updatedAt: now,
     sentAt: item.sentAt,
     nextActionAt: null,
-    attempts: 0,
-    version: 0,
     providerId: item.providerId,
     extra: await extraOf(sql, arrival, item, reply?.originator),
-    dueAt: null,
-    deletedAt: null,
   }
 }

@@ -1,0 +1,70 @@
+import type { FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Ctx } from '../../services/ctx.js'
+import type { SendRequest } from '../../services/messages/outbound.js'
+import type { RequestIdentity } from '../../services/replay.js'
+import { checkUrl, requirePhone } from '../http/fields.js'
+import { SendAtInput, sendAtOf } from './send-at.js'
+import { ReplyToInput, replyToOf, SendStyleSchema } from './wire-parts.js'
+
+/** Characters a text may have, by the interface's "fewer than 18996". */
+const MAX_CONTENT = 18_995
+
+/** What every send may say, whether text, group message or carousel. Each route picks the fields it takes. */
+export const SEND_FIELDS = {
+  number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
+  from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
+  content: Type.Optional(
+    Type.String({
+      maxLength: MAX_CONTENT,
+      description: 'Text; needed unless media_url or app_card is given',
+    }),
+  ),
+  media_url: Type.Optional(Type.String({ description: 'HTTPS URL of the media to attach' })),
+  send_style: Type.Optional(SendStyleSchema),
+  status_callback: Type.Optional(
+    Type.String({ description: 'HTTPS URL that gets every status change of this message' }),
+  ),
+  reply_to: Type.Optional(ReplyToInput),
+  seat_id: Type.Optional(
+    Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
+  ),
+  send_at: SendAtInput,
+}
+
+/** Older names of the fields. */
+export const SEND_ALIASES = {
+  number: ['recipient', 'to', 'to_number'],
+  from_number: ['fromNumber', 'from', 'sendblue_number'],
+  media_url: ['mediaUrl', 'mediaURL'],
+  send_style: ['sendStyle'],
+  status_callback: ['statusCallback'],
+} as const
+
+const Choices = Type.Object(SEND_FIELDS)
+
+/** What the caller chose, checked as far as it can be without the line. */
+export function sendRequestOf(
+  ctx: Ctx,
+  body: Omit<Static<typeof Choices>, 'number'>,
+  identity: RequestIdentity,
+): SendRequest {
+  checkUrl(ctx, 'media_url', body.media_url)
+  checkUrl(ctx, 'status_callback', body.status_callback)
+  return {
+    fromNumber: requirePhone('from_number', body.from_number),
+    content: body.content ?? '',
+    mediaUrl: body.media_url ?? '',
+    sendStyle: body.send_style ?? '',
+    statusCallback: body.status_callback || null,
+    replyTo: replyToOf(body.reply_to),
+    seatId: body.seat_id ?? null,
+    sendAt: sendAtOf(ctx, body.send_at, identity),
+  }
+}
+
+/** 202: the message is on disk. A repeated request gets the first answer, and is told so. */
+export function markAccepted(reply: FastifyReply, { replayed }: { replayed: boolean }): void {
+  if (replayed) reply.header('x-idempotent-replay', 'true')
+  reply.code(202)
+}
