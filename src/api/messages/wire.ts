@@ -2,14 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { Account } from '../../core/accounts/account.js'
 import { type Group, handlesOf } from '../../core/groups/group.js'
-import {
-  type NewMessage,
-  type ReplyTo,
-  responseStatus,
-  SEND_STYLES,
-  SERVICES,
-  STATUSES,
-} from '../../core/messages/message.js'
+import { type NewMessage, responseStatus, SERVICES, STATUSES } from '../../core/messages/message.js'
 import { AppCardWire, appCardWire } from './app-card-wire.js'
 import {
   LocationWire,
