@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { compile } from '../../base/compile.js'
 import { formatTime } from '../../base/time.js'
 import type { Account } from '../../core/accounts/account.js'
 import { type Group, handlesOf } from '../../core/groups/group.js'
@@ -251,15 +252,14 @@ export function toGroupResponse(message: NewMessage, account: Account, group: Gr
   return message.isOutbound ? { ...rendered, number: people, to_number: people } : rendered
 }
 
-const RENDERED = Object.entries(FIELDS) as [name: string, field: WireField][]
-/** A clone with all keys is cheaper than an object that grows. Fields without a value stay undefined. */
-const BLANK_RECORD = Object.fromEntries(
-  [...Object.keys(FIELDS), 'status', 'row_id'].map((name) => [name, name === 'row_id' ? null : undefined]),
-)
-
-function render(view: View): Static<typeof MessageRecord> {
-  const rendered: Record<string, unknown> = { ...BLANK_RECORD }
-  rendered.status = view.status
-  for (const [name, { of }] of RENDERED) rendered[name] = of(view)
-  return rendered as Static<typeof MessageRecord>
-}
+const render: (view: View) => Static<typeof MessageRecord> = compile<
+  (fields: typeof FIELDS) => (view: View) => Static<typeof MessageRecord>
+>(
+  ['fields'],
+  `const { ${Object.keys(FIELDS).join(', ')} } = fields
+  return (view) => ({
+    status: view.status,
+    row_id: null,
+    ${Object.keys(FIELDS).map((name) => `${name}: ${name}.of(view)`)},
+  })`,
+)(FIELDS)

@@ -1,3 +1,4 @@
+import { compile } from '../../base/compile.js'
 import type { MessageExtra } from './extra.js'
 import { field, initialValues, type NamesWith, namesWith, type ValuesOf } from './field.js'
 
@@ -98,10 +99,10 @@ export type SendChoices = Pick<NewMessage, NamesWith<typeof MESSAGE_FIELDS, 'cho
 /** What a driver gets of a message as it is. */
 export type CarriedFields = Pick<NewMessage, NamesWith<typeof MESSAGE_FIELDS, 'carried'>>
 
-/** A clone of it is the cheapest new message: 0.1 µs against 7 for two spread objects. */
+/** Clone it with a spread that stands first and alone: V8 has a fast path for that. */
 export const BLANK_MESSAGE: Readonly<NewMessage> = initialValues(MESSAGE_FIELDS)
 
-export const CHOSEN_FIELDS = namesWith(MESSAGE_FIELDS, 'chosen')
+const CHOSEN = namesWith(MESSAGE_FIELDS, 'chosen')
 const CARRIED = namesWith(MESSAGE_FIELDS, 'carried')
 const IDENTITY = [
   'accountId',
@@ -109,14 +110,19 @@ const IDENTITY = [
   'contact',
   'groupId',
   'type',
-  ...CHOSEN_FIELDS.filter((name) => name !== 'replyTo'),
+  ...CHOSEN.filter((name) => name !== 'replyTo'),
 ] as const
 
-export function carriedOf(message: NewMessage): CarriedFields {
-  const carried = {} as Record<string, unknown>
-  for (const name of CARRIED) carried[name] = message[name]
-  return carried as unknown as CarriedFields
-}
+export const carriedOf: (message: NewMessage) => CarriedFields = compile(
+  ['m'],
+  `return { ${CARRIED.map((name) => `${name}: m.${name}`).join(', ')} }`,
+)
+
+/** Sets what the sender chose in a new message. */
+export const choose: (message: NewMessage, choices: SendChoices) => void = compile(
+  ['m', 'choices'],
+  CHOSEN.map((name) => `m.${name} = choices.${name}`).join('; '),
+)
 
 /** Whether two sends ask for the same message: how a retry without an idempotency key is recognised. */
 export function isSameSend(a: NewMessage, b: NewMessage): boolean {

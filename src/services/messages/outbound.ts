@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.js'
 import type { MessageExtra } from '../../core/messages/extra.js'
 import {
   BLANK_MESSAGE,
-  CHOSEN_FIELDS,
+  choose,
   type Message,
   type NewMessage,
   type ReplyTo,
@@ -117,8 +117,9 @@ export function newSend(
   { threadOriginator, seat }: SendLinks,
   draft: Partial<NewMessage>,
 ): NewMessage {
-  const message = newOutbound(ctx, account, from, draft)
-  for (const name of CHOSEN_FIELDS) if (!(name in draft)) message[name] = input[name] as never
+  const message = newOutbound(ctx, account, from, {})
+  choose(message, input)
+  Object.assign(message, draft)
   message.seatId = seat?.id ?? null
   message.senderEmail = seat?.email ?? null
   if (threadOriginator) message.extra = { ...message.extra, threadOriginator }

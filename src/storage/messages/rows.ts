@@ -1,5 +1,6 @@
-import { BLANK_MESSAGE, MESSAGE_FIELDS, type Message, type NewMessage } from '../../core/messages/message.js'
-import { asBoolean, type ColumnType, fromBoolean, type Param, type Row } from '../engine/db.js'
+import { compile } from '../../base/compile.js'
+import { MESSAGE_FIELDS, type Message, type NewMessage } from '../../core/messages/message.js'
+import type { ColumnType, Param, Row } from '../engine/db.js'
 
 /** Messages as rows, and back: both follow from the table of fields. */
 
@@ -9,6 +10,8 @@ interface MessageColumn {
   name: string
   type: ColumnType
   changes: boolean
+  /** Source text of its value, made of a message `m`. */
+  value: string
   of(message: NewMessage): Param
 }
 
@@ -26,18 +29,18 @@ const PARTS: Partial<Record<Name, readonly [column: string, part: string, type: 
   ],
 }
 
-const TO_PARAM = {
-  text: (value: unknown) => value as Param,
-  number: (value: unknown) => value as Param,
-  flag: (value: unknown) => fromBoolean(value as boolean | null),
-  json: (value: unknown) => (value === null ? null : JSON.stringify(value)),
-}
-
-const FROM_PARAM = {
-  text: (value: Param) => value,
-  number: (value: Param) => value,
-  flag: (value: Param) => asBoolean(value),
-  json: (value: Param) => (value === null ? null : JSON.parse(value as string)),
+/** Source text of a column's value made of a field's value, and back. */
+const CODECS = {
+  text: { write: (value: string) => value, read: (value: string) => value },
+  number: { write: (value: string) => value, read: (value: string) => value },
+  flag: {
+    write: (value: string) => `${value} === null ? null : ${value} ? 1 : 0`,
+    read: (value: string) => `${value} === null ? null : ${value} === 1`,
+  },
+  json: {
+    write: (value: string) => `${value} === null ? null : JSON.stringify(${value})`,
+    read: (value: string) => `${value} === null ? null : JSON.parse(${value})`,
+  },
 }
 
 const NAMES = Object.keys(MESSAGE_FIELDS) as Name[]
@@ -46,44 +49,40 @@ export const MESSAGE_COLUMNS: readonly MessageColumn[] = NAMES.flatMap(columnsOf
 
 function columnsOf(name: Name): MessageColumn[] {
   const { kind, traits } = MESSAGE_FIELDS[name]
-  const changes = 'changes' in traits
+  const column = (column: string, type: ColumnType, value: string): MessageColumn => ({
+    name: column,
+    type,
+    changes: 'changes' in traits,
+    value,
+    of: compile(['m'], `return ${value}`),
+  })
   if (kind === 'parts')
-    return PARTS[name]!.map(([column, part, type]) => ({
-      name: column,
-      type,
-      changes,
-      of: (message) => (message[name] as Record<string, Param> | null)?.[part] ?? null,
-    }))
+    return PARTS[name]!.map(([part, key, type]) =>
+      column(part, type, `m.${name} === null ? null : m.${name}.${key}`),
+    )
   const type = kind === 'number' || kind === 'flag' ? 'bigint' : 'text'
-  const toParam = TO_PARAM[kind]
-  return [{ name: columnOf(name), type, changes, of: (message) => toParam(message[name]) }]
+  return [column(columnOf(name), type, CODECS[kind].write(`m.${name}`))]
 }
 
 function columnOf(name: Name): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-const READERS = NAMES.map((name): [name: Name, read: (row: Row) => unknown] => {
+/** Source text of a field's value, made of a row `r`. */
+function readingOf(name: Name): string {
   const { kind } = MESSAGE_FIELDS[name]
-  if (kind !== 'parts') {
-    const [column, fromParam] = [columnOf(name), FROM_PARAM[kind]]
-    return [name, (row) => fromParam(row[column] as Param)]
-  }
+  if (kind !== 'parts') return CODECS[kind].read(`r.${columnOf(name)}`)
   const parts = PARTS[name]!
-  const first = parts[0]![0]
-  return [
-    name,
-    (row) =>
-      row[first] === null ? null : Object.fromEntries(parts.map(([column, part]) => [part, row[column]])),
-  ]
-})
-
-export function fromMessage(message: NewMessage): Param[] {
-  return MESSAGE_COLUMNS.map((column) => column.of(message))
+  const object = parts.map(([column, key]) => `${key}: r.${column}`).join(', ')
+  return `r.${parts[0]![0]} === null ? null : { ${object} }`
 }
 
-export function toMessage(row: Row): Message {
-  const message: Record<string, unknown> = { ...BLANK_MESSAGE, id: row.id }
-  for (const [name, read] of READERS) message[name] = read(row)
-  return message as unknown as Message
-}
+export const fromMessage: (message: NewMessage) => Param[] = compile(
+  ['m'],
+  `return [${MESSAGE_COLUMNS.map(({ value }) => value).join(', ')}]`,
+)
+
+export const toMessage: (row: Row) => Message = compile(
+  ['r'],
+  `return { id: r.id, ${NAMES.map((name) => `${name}: ${readingOf(name)}`).join(', ')} }`,
+)

@@ -1,5 +1,4 @@
-import type { Message } from '../../core/messages/message.js'
-import type { NewMessage } from '../../core/messages/message.js'
+import type { Message, NewMessage } from '../../core/messages/message.js'
 import type { Entry } from './queue.js'
 
 /**

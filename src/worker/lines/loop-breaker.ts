@@ -1,9 +1,9 @@
 import type { Line } from '../../core/lines/line.js'
 import { createLoopWatch } from '../../core/messages/loop.js'
+import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { holdConversation } from '../../services/messages/holds.js'
-import type { NewMessage } from '../../core/messages/message.js'
 import type { createLineQueue, Entry } from './queue.js'
 
 /** Watches a line's conversations for loops, and keeps back what belongs to a held one. */
