@@ -10,8 +10,9 @@ import { createIds } from './base/ids.js'
 import { createLog, type Log } from './base/log.js'
 import { createMetrics } from './base/metrics.js'
 import { type Activity, settled } from './base/settled.js'
-import { ACCESS_TOPIC, createWakes } from './base/wakes.js'
+import { createWakes } from './base/wakes.js'
 import { type Config, isLoopback, urlRules } from './config.js'
+import { topics } from './core/topics.js'
 import type { Driver } from './drivers/contract.js'
 import { CARRIERS } from './drivers/registry.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
@@ -127,7 +128,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   }
   const drivers = await allDrivers(platform, options.drivers)
   const directory = createDirectory(db, drivers)
-  platform.wakes.on(ACCESS_TOPIC, () => directory.forget())
+  platform.wakes.on(topics.access, () => directory.forget())
   const desk = createLineDesk<Runner>()
   const parts = {
     ...platform,

@@ -3,76 +3,88 @@
  * truth of their own: the process that is woken reads the database.
  */
 export interface Wakes {
-  wake(topic: string, detail?: string): void
-  on(topic: string, handler: Handler): () => void
+  wake<Detail extends string[]>(topic: Topic<Detail>, ...detail: Detail): void
+  /** Answers with the function that ends the subscription. */
+  on<Detail extends string[]>(topic: Topic<Detail>, handler: (...detail: NoInfer<Detail>) => void): () => void
+}
+
+/** A subject of hints. `Detail` names the strings that come with each hint. */
+export interface Topic<Detail extends string[] = string[]> {
+  name: string
+  reach: Reach
+  /** Never set: ties `Detail` to the type. */
+  detail?: Detail
+}
+
+/**
+ * Which processes a hint is for. A hint that a transaction announces goes to all of them, like a burst.
+ *
+ * - one: the process that listens; the others hear the hint only when nobody listens here
+ * - all: every process
+ * - burst: every process, up to thousands of times a second, so hints are gathered before they are sent
+ */
+export type Reach = 'one' | 'all' | 'burst'
+
+/** A topic's name and a hint's detail as one text. */
+export function hintOf(topic: Topic, detail: readonly string[]): string {
+  return detail.length === 0 ? topic.name : `${topic.name}#${detail.join('#')}`
 }
 
 /** The part of the database that carries hints to other processes. */
 export interface WakePort {
   engine: 'sqlite' | 'postgres'
-  notify(payload: string): Promise<void>
-  onNotify(handler: (payload: string) => void): void
-  onAnnounce(handler: (topic: string, detail: string) => void): void
+  notify(hint: string): Promise<void>
+  onNotify(handler: (hint: string) => void): void
+  onAnnounce(handler: (hint: string) => void): void
 }
 
-type Handler = (detail: string) => void
-
-/** Somebody may no longer come in who could before. */
-export const ACCESS_TOPIC = 'access'
-
-/** Something is on the screen of a phone; the detail is its network. */
-export const SCREEN_TOPIC = 'screens'
-
-/** An account's simulated world was begun anew; the detail is the account. */
-export const RESET_TOPIC = 'resets'
-
-/** News that come in bursts go to other processes together, this often at most. */
+/** Other processes get the hints of a burst together, this often at most. */
 const GATHER_MS = 20
 
-/** Wake-ups inside the process, and through the database to other processes where nobody here listens. */
+/** Carries hints inside this process and, on a shared database, to the other processes. */
 export function createWakes(db: WakePort): Wakes {
-  const handlers = new Map<string, Set<Handler>>()
+  const handlers = new Map<string, Set<(...detail: string[]) => void>>()
   const gathered = new Set<string>()
-  const call = (topic: string, detail: string) => {
-    const found = handlers.get(topic)
-    if (found) for (const handler of [...found]) handler(detail)
+
+  /** Whether anybody listens here. */
+  function call(hint: string): boolean {
+    const [name = '', ...detail] = hint.split('#')
+    const found = handlers.get(name)
+    if (found) for (const handler of [...found]) handler(...detail)
     return found !== undefined
   }
-  db.onNotify((payload) => {
-    const [topic = '', detail = ''] = payload.split('#')
-    call(topic, detail)
-  })
-  const notify = (payload: string) => void db.notify(payload).catch(() => {})
+  const notify = (hint: string) => void db.notify(hint).catch(() => {})
 
-  /** Everybody may be interested, and there may be thousands a second. */
-  function callEverywhere(topic: string, detail: string) {
-    call(topic, detail)
+  function burst(hint: string) {
+    call(hint)
     if (db.engine !== 'postgres') return
     if (gathered.size === 0) {
       setTimeout(() => {
-        const payloads = [...gathered]
+        const hints = [...gathered]
         gathered.clear()
-        payloads.forEach(notify)
+        hints.forEach(notify)
       }, GATHER_MS).unref()
     }
-    gathered.add(`${topic}#${detail}`)
+    gathered.add(hint)
   }
-  // What a transaction announced.
-  db.onAnnounce(callEverywhere)
+
+  db.onNotify(call)
+  db.onAnnounce(burst)
   return {
-    wake(topic, detail = '') {
-      if (topic === SCREEN_TOPIC) return callEverywhere(topic, detail)
-      const heard = call(topic, detail)
-      // A line's own topics concern only the one that drives it; these, every process.
-      const concernsAll = topic === 'lines' || topic === ACCESS_TOPIC || topic.startsWith('places:')
-      if (db.engine === 'postgres' && (!heard || concernsAll)) notify(`${topic}#${detail}`)
+    wake(topic, ...detail) {
+      const hint = hintOf(topic, detail)
+      if (topic.reach === 'burst') return burst(hint)
+      const isHeard = call(hint)
+      if (db.engine === 'postgres' && (!isHeard || topic.reach === 'all')) notify(hint)
     },
     on(topic, handler) {
-      const set = handlers.get(topic) ?? new Set()
-      handlers.set(topic, set.add(handler))
+      const set = handlers.get(topic.name) ?? new Set()
+      // A hint of this topic carries the detail that its type names.
+      const listener = handler as (...detail: string[]) => void
+      handlers.set(topic.name, set.add(listener))
       return () => {
-        set.delete(handler)
-        if (set.size === 0) handlers.delete(topic)
+        set.delete(listener)
+        if (set.size === 0) handlers.delete(topic.name)
       }
     },
   }

@@ -1,3 +1,4 @@
+import type { Topic } from '../base/wakes.js'
 import type { Ctx } from '../services/ctx.js'
 
 export interface Alarm {
@@ -9,7 +10,7 @@ export interface Alarm {
 
 export interface AlarmOptions {
   /** Woken when something new may be due earlier. */
-  topic: string
+  topic: Topic<[]>
   /** When the next thing is due, from the database: what is due survives this process. */
   next(): Promise<number | undefined>
   run(): Promise<void>
@@ -35,7 +36,7 @@ export function createAlarm(ctx: Ctx, { topic, next, run }: AlarmOptions): Alarm
         if (due !== undefined && !stopped) cancel = ctx.clock.after(due - ctx.clock.now(), () => void look())
       } catch (error) {
         // Not lost: it is looked for again when something wakes it, and from time to time.
-        ctx.log.warn({ err: error, topic }, 'what is due could not be done')
+        ctx.log.warn({ err: error, topic: topic.name }, 'what is due could not be done')
       }
     })
     return turn

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
+import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { releaseByOperator } from '../../services/messages/holds.js'
 import { findHold, type Hold, listHolds } from '../../storage/messages/holds.js'
@@ -73,7 +74,7 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
           return { status: 200, body: { line_id: lineId, conversation, messages } }
         },
         {
-          after: () => ctx.wakes.wake(`line:${lineId}`),
+          after: () => ctx.wakes.wake(topics.line(lineId)),
           retries: async (sql) => (await findHold(sql, lineId, conversation)) === undefined,
         },
       )

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { ACCESS_TOPIC } from '../../base/wakes.js'
 import { AppError } from '../../core/errors.js'
+import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { actorOf } from './auth.js'
 
@@ -44,7 +44,7 @@ export function createOpenStreams(
     }
   }
 
-  ctx.wakes.on(ACCESS_TOPIC, () => void check())
+  ctx.wakes.on(topics.access, () => void check())
   return {
     admit(request, finish) {
       const { key } = actorOf(request)

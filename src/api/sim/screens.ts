@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
-import { SCREEN_TOPIC } from '../../base/wakes.js'
 import { networkOf } from '../../core/accounts/account.js'
+import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createOpenStreams } from '../http/open-streams.js'
 import type { Routes } from '../http/routes.js'
@@ -59,7 +59,7 @@ export function registerSimScreens(
         stream.comment(reason)
         stream.end()
       }
-      const unsubscribe = ctx.wakes.on(SCREEN_TOPIC, (which) => {
+      const unsubscribe = ctx.wakes.on(topics.screens, (which) => {
         if (which !== network || gathering) return
         gathering = setTimeout(() => {
           gathering = undefined

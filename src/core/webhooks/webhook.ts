@@ -19,9 +19,6 @@ export interface WebhookEndpoint {
 /** How long a failing delivery is tried again: three times within minutes, or for about three days. */
 export type WebhookSchedule = 'standard' | 'extended'
 
-/** Announced with the account's id when its configuration has changed. */
-export const WEBHOOKS_TOPIC = 'webhooks'
-
 /** Accounts are delivered to in this many parts, each by one process at a time. */
 export const WEBHOOK_SHARDS = 8
 
@@ -29,15 +26,6 @@ export const WEBHOOK_SHARDS = 8
 export function shardOf(accountId: string): number {
   return Number.parseInt(hash('sha256', accountId, 'hex').slice(0, 8), 16) % WEBHOOK_SHARDS
 }
-
-/** Announced with the account's id when its events may be delivered from now on. */
-export const FEEDS_TOPIC = 'webhook-feeds'
-
-/** Announced with the account's id when something is no longer to be told of. */
-export const ERASED_TOPIC = 'webhook-erased'
-
-/** Announced with the account's id and the lane when something that had ended is to be posted again. */
-export const REPLAY_TOPIC = 'webhook-replay'
 
 /** The id of an event to its receivers: the same in every attempt and at every endpoint. */
 export function webhookIdOf(event: { accountId: string; seq: number }): string {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { type Random, SHORT_ID } from '../../base/ids.js'
-import { ACCESS_TOPIC } from '../../base/wakes.js'
 import { type Account, DEFAULT_PLAN, type Key, type KeyKind, type Seat } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
+import { topics } from '../../core/topics.js'
 import {
   findAccount,
   findAccountByEmail,
@@ -82,8 +82,8 @@ export async function deleteAccount(ctx: Ctx, id: string): Promise<void> {
     await removeAccount(sql, account.twinId, now)
   })
   ctx.directory.forget()
-  ctx.wakes.wake(ACCESS_TOPIC)
-  ctx.wakes.wake('lines')
+  ctx.wakes.wake(topics.access)
+  ctx.wakes.wake(topics.lines)
   await failOrphans(ctx)
 }
 
@@ -143,7 +143,7 @@ export async function revoke(ctx: Ctx, id: string): Promise<Key> {
   })
   if (!key) throw new AppError('not_found', `There is no key ${id}`)
   ctx.directory.forget()
-  ctx.wakes.wake(ACCESS_TOPIC)
+  ctx.wakes.wake(topics.access)
   return key
 }
 

@@ -1,4 +1,3 @@
-import { ACCESS_TOPIC } from '../../base/wakes.js'
 import type { Key } from '../../core/accounts/account.js'
 import {
   type ConsoleSession,
@@ -6,6 +5,7 @@ import {
   SESSION_LIFE_MS,
   sessionText,
 } from '../../core/accounts/console-session.js'
+import { topics } from '../../core/topics.js'
 import { deleteSession, insertSession, saveSessionUse } from '../../storage/accounts/console-sessions.js'
 import type { Ctx } from '../ctx.js'
 import { hashSecret } from './accounts.js'
@@ -48,7 +48,7 @@ export async function closeSession(ctx: Ctx, id: string): Promise<void> {
 
 function accessChanged(ctx: Ctx): void {
   ctx.directory.forget()
-  ctx.wakes.wake(ACCESS_TOPIC)
+  ctx.wakes.wake(topics.access)
 }
 
 /** Notes that a session is in use, now and then; nobody waits for it. */

@@ -1,7 +1,7 @@
-import { ACCESS_TOPIC } from '../../base/wakes.js'
 import type { Account } from '../../core/accounts/account.js'
 import { TOKEN_TAIL, type Token, tokenText } from '../../core/accounts/token.js'
 import { AppError } from '../../core/errors.js'
+import { topics } from '../../core/topics.js'
 import { insertToken, revokeToken as saveRevocation } from '../../storage/accounts/tokens.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { listLinesOf } from '../../storage/lines/lines.js'
@@ -51,5 +51,5 @@ export async function revokeToken(ctx: Ctx, account: Account, id: string): Promi
   const known = await ctx.db.tx((sql) => saveRevocation(sql, account.id, id, ctx.clock.now()))
   if (!known) throw new AppError('not_found', 'There is no token with this id')
   ctx.directory.forget()
-  ctx.wakes.wake(ACCESS_TOPIC)
+  ctx.wakes.wake(topics.access)
 }

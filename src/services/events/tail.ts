@@ -1,6 +1,7 @@
 import type { Event } from '../../core/events/event.js'
 import type { Gap } from '../../core/events/stream.js'
-import { EVENTS_TOPIC, findLastSeq, listEvents } from '../../storage/events/events.js'
+import { topics } from '../../core/topics.js'
+import { findLastSeq, listEvents } from '../../storage/events/events.js'
 import type { Ctx } from '../ctx.js'
 
 /** An event, or a gap, as the bytes that readers get. */
@@ -132,7 +133,7 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
     }
   }
 
-  const unsubscribe = ctx.wakes.on(EVENTS_TOPIC, (id) => {
+  const unsubscribe = ctx.wakes.on(topics.events, (id) => {
     if (id === accountId) look()
   })
   const polling = ctx.db.engine === 'postgres' ? setInterval(look, POLL_MS).unref() : undefined

@@ -1,6 +1,7 @@
 import { AppError, type ErrorCode } from '../../core/errors.js'
 import { LineFault, type LineFaultCode } from '../../core/lines/fault.js'
 import type { Line } from '../../core/lines/line.js'
+import { topics } from '../../core/topics.js'
 import type { Connection, LineActions } from '../../drivers/contract.js'
 import {
   findOutcome,
@@ -62,7 +63,7 @@ async function askElsewhere<M extends keyof LineActions>(
   const now = Date.now()
   const deadline = now + TIMEOUT_MS
   let hurry = () => {}
-  const unsubscribe = ctx.wakes.on(`acted:${id}`, () => hurry())
+  const unsubscribe = ctx.wakes.on(topics.acted(id), () => hurry())
   try {
     await insertAction(ctx.db, {
       id,
@@ -72,7 +73,7 @@ async function askElsewhere<M extends keyof LineActions>(
       createdAt: now,
       expiresAt: deadline,
     })
-    ctx.wakes.wake(`act:${line.id}`)
+    ctx.wakes.wake(topics.act(line.id))
     while (Date.now() < deadline) {
       const outcome = (await findOutcome(ctx.db, id)) as Outcome | undefined
       if (outcome && 'fault' in outcome) throw new LineFault(outcome.fault, outcome.message)
@@ -105,7 +106,7 @@ export async function performWaiting(ctx: Ctx, line: Line, act: DrivenLine['act'
         (fault: LineFault) => ({ fault: fault.code, message: fault.message }),
       )
       await saveOutcome(ctx.db, action.id, outcome)
-      ctx.wakes.wake(`acted:${action.id}`)
+      ctx.wakes.wake(topics.acted(action.id))
     }),
   )
 }

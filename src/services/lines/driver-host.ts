@@ -1,6 +1,7 @@
 import { firstIdAt } from '../../base/ids.js'
 import { storable } from '../../base/storable.js'
 import { typingEvent } from '../../core/lines/events.js'
+import { topics } from '../../core/topics.js'
 import type { DriverHost } from '../../drivers/host.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findCursor, saveCursor } from '../../storage/lines/cursors.js'
@@ -51,7 +52,7 @@ export function hostFor(
         )
       if (isTyping !== (known !== undefined)) await tellTyping(from, isTyping)
     },
-    locationsChanged: () => ctx.wakes.wake(`places:${line.id}`),
+    locationsChanged: () => ctx.wakes.wake(topics.places(line.id)),
     blocked: (detail) => blockedByCarrier(ctx, line, storable(detail)),
     cursor: {
       load: () => findCursor(ctx.db, line.id),

@@ -8,6 +8,7 @@ import { DEFAULT_SETTINGS, type Line, type LineSettings } from '../../core/lines
 import { KEPT } from '../../core/lines/settings.js'
 import { OUTCOME_UNKNOWN } from '../../core/messages/message.js'
 import { failed } from '../../core/messages/outcome.js'
+import { topics } from '../../core/topics.js'
 import { findAccount } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
@@ -203,7 +204,7 @@ async function retire(sql: Sql, line: Line, now: number): Promise<NewEvent[]> {
 
 export function linesChanged(ctx: Ctx): void {
   ctx.directory.forget()
-  ctx.wakes.wake('lines')
+  ctx.wakes.wake(topics.lines)
 }
 
 const AT_ONCE = 500

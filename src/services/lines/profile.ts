@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { type Card, type CardChange, changedCard, EMPTY_CARD } from '../../core/lines/profile.js'
+import { topics } from '../../core/topics.js'
 import type { Profile } from '../../drivers/contract.js'
 import type { Sql } from '../../storage/engine/db.js'
 import {
@@ -66,7 +67,7 @@ export async function requestProfileChange(
 }
 
 export function wakeProfile(ctx: Ctx, from: UsableLine): void {
-  ctx.wakes.wake(`profile:${from.line.id}`)
+  ctx.wakes.wake(topics.profile(from.line.id))
 }
 
 export function readProfile(ctx: Ctx, from: UsableLine): Promise<Profile> {

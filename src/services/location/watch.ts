@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.js'
+import { topics } from '../../core/topics.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx } from '../ctx.js'
 import { findPlace, lastKnown, type Place } from './location.js'
@@ -113,8 +114,8 @@ export async function watchPlace(
 
   const ticking = setInterval(() => void check(), CHECK_MS).unref()
   const subscriptions = [
-    ctx.wakes.on(`places:${from.line.id}`, look),
-    ctx.wakes.on('lines', () => void check().then(look)),
+    ctx.wakes.on(topics.places(from.line.id), look),
+    ctx.wakes.on(topics.lines, () => void check().then(look)),
   ]
   try {
     const place = await findPlace(ctx, from, number).catch(async (error) => {

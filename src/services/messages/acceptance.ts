@@ -2,11 +2,11 @@ import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
 import { messageEvent } from '../../core/events/message-events.js'
 import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf, type Message, type MessageError } from '../../core/messages/message.js'
+import { topics } from '../../core/topics.js'
 import { insertReplays } from '../../storage/accounts/replays.js'
 import { CommitUnknown, type Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { countMessages, findMessagesByHandle, insertMessages } from '../../storage/messages/messages.js'
-import { SCHEDULE_TOPIC } from '../../storage/messages/schedule.js'
 import { insertFeed } from '../../storage/webhooks/feeds.js'
 import { createBatch } from '../batch.js'
 import { findBlocked } from '../contacts/consent.js'
@@ -74,8 +74,9 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
     answers = await reread(ctx, items)
   }
   ctx.failpoint('accept.after_commit')
-  for (const lineId of new Set(answers.map(({ message }) => message.lineId))) ctx.wakes.wake(`line:${lineId}`)
-  if (answers.some(({ message }) => message.dueAt !== null)) ctx.wakes.wake(SCHEDULE_TOPIC)
+  for (const lineId of new Set(answers.map(({ message }) => message.lineId)))
+    ctx.wakes.wake(topics.line(lineId))
+  if (answers.some(({ message }) => message.dueAt !== null)) ctx.wakes.wake(topics.schedule)
   ctx.metrics.accepted.inc(answers.length)
   return answers
 }

@@ -3,17 +3,11 @@ import type { Line } from '../../core/lines/line.js'
 import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
 import { failed } from '../../core/messages/outcome.js'
+import { topics } from '../../core/topics.js'
 import { MissingValue, type Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findLineEver, requireCurrent } from '../../storage/lines/lines.js'
-import {
-  deleteHold,
-  HOLDS_TOPIC,
-  type Hold,
-  insertHold,
-  listHolds,
-  listHoldsDue,
-} from '../../storage/messages/holds.js'
+import { deleteHold, type Hold, insertHold, listHolds, listHoldsDue } from '../../storage/messages/holds.js'
 import { lockMessages } from '../../storage/messages/messages.js'
 import { listConversationQueue } from '../../storage/messages/queue.js'
 import { createTurns } from '../batch.js'
@@ -54,7 +48,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
   function look() {
     ctx.errand(load).catch((error) => ctx.log.warn({ err: error }, 'held conversations could not be read'))
   }
-  ctx.wakes.on(HOLDS_TOPIC, look)
+  ctx.wakes.on(topics.holds, look)
   return {
     until: (lineId, conversation) =>
       held.size === 0 ? undefined : held.get(key({ lineId, conversation }))?.until,
@@ -197,7 +191,7 @@ export async function releaseDue(ctx: Ctx): Promise<void> {
       await ctx.db.tx((sql) =>
         releaseConversation(ctx, sql, { lineId, conversation, drop: false, by: 'time' }),
       )
-      ctx.wakes.wake(`line:${lineId}`)
+      ctx.wakes.wake(topics.line(lineId))
     }
     if (due.length < 100) return
   }

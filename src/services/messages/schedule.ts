@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
 import { failed } from '../../core/messages/outcome.js'
 import { canceled, queued } from '../../core/messages/schedule.js'
+import { topics } from '../../core/topics.js'
 import { findMessage, lockMessages } from '../../storage/messages/messages.js'
 import { listDue, moveToEnd } from '../../storage/messages/schedule.js'
 import { findBlocked } from '../contacts/consent.js'
@@ -36,7 +37,7 @@ export async function queueDue(ctx: Ctx): Promise<void> {
       )
       return { found: ids.length, lines: new Set(going.map(({ lineId }) => lineId)) }
     })
-    for (const lineId of lines) ctx.wakes.wake(`line:${lineId}`)
+    for (const lineId of lines) ctx.wakes.wake(topics.line(lineId))
     if (found < AT_ONCE) return
   }
 }

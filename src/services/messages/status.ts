@@ -1,4 +1,5 @@
 import type { Message } from '../../core/messages/message.js'
+import { topics } from '../../core/topics.js'
 import { findMessage } from '../../storage/messages/messages.js'
 import type { Ctx } from '../ctx.js'
 
@@ -10,7 +11,7 @@ export async function resolveStatus(ctx: Ctx, message: Message): Promise<Message
   if (message.status !== 'PENDING') return message
   const driven = ctx.lines.get(message.lineId)
   if (!driven) {
-    ctx.wakes.wake(`ask:${message.lineId}`, String(message.id))
+    ctx.wakes.wake(topics.ask(message.lineId), String(message.id))
     return message
   }
   await driven.resolve(message.id)

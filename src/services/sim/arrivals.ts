@@ -1,5 +1,5 @@
-import { SCREEN_TOPIC } from '../../base/wakes.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
+import { topics } from '../../core/topics.js'
 import { listPhoneMessageIds, savePhoneArrivals } from '../../storage/sim/messages.js'
 import { listAnsweringPhones } from '../../storage/sim/phones.js'
 import type { Platform } from '../ctx.js'
@@ -28,7 +28,7 @@ export function createArrivals(ctx: Platform) {
       }
       ctx.failpoint('carrier.after_thanks')
       for (const network of new Set(messages.map((message) => message.network)))
-        ctx.wakes.wake(SCREEN_TOPIC, network)
+        ctx.wakes.wake(topics.screens, network)
     },
   }
 }

@@ -1,9 +1,9 @@
-import { SCREEN_TOPIC } from '../../base/wakes.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { afterAction, type Call, type CallAction, type CallOutcome, ended } from '../../core/calls/call.js'
 import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import { servicesOf } from '../../core/sim/phone.js'
+import { topics } from '../../core/topics.js'
 import { findNextCallDue, insertCall, lockCall, lockDueCalls, saveCall } from '../../storage/calls/calls.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
@@ -35,7 +35,7 @@ export function createCallNetwork(ctx: Platform) {
       }
       return findNextCallDue(ctx.db, line.id)
     },
-    onCalls: (line: Line, handler: () => void) => ctx.wakes.on(`calls:${line.id}`, handler),
+    onCalls: (line: Line, handler: () => void) => ctx.wakes.on(topics.phoneCalls(line.id), handler),
     /** What the owner of an e-mail address is reached by. */
     async servicesAt(network: string, email: string) {
       const phones = await listPhonesByEmail(ctx.db, network, email)
@@ -72,7 +72,7 @@ export async function putThrough(ctx: Ctx, sql: Sql, call: Call): Promise<Call> 
   const outcome = call.state === 'ringing' ? await immediateEnd(ctx, sql, call) : undefined
   const placed = outcome ? ended(call, outcome, call.createdAt) : call
   await insertCall(sql, placed)
-  sql.announce(SCREEN_TOPIC, placed.network)
+  sql.announce(topics.screens, placed.network)
   await appendEvents(sql, await callEvents(sql, [placed]))
   return placed
 }
@@ -119,7 +119,7 @@ export async function actOnCall(
 export async function saveEnds(ctx: Platform, sql: Sql, calls: readonly Call[]): Promise<void> {
   for (const call of calls) {
     await saveCall(sql, call)
-    sql.announce(SCREEN_TOPIC, call.network)
+    sql.announce(topics.screens, call.network)
   }
   await appendEvents(sql, await callEvents(sql, calls))
   if (calls.length > 0) ctx.failpoint('call.before_end')
@@ -127,5 +127,5 @@ export async function saveEnds(ctx: Platform, sql: Sql, calls: readonly Call[]):
 
 /** The line's process has a call to watch. */
 export function wakeCalls(ctx: Ctx, call: Call): void {
-  ctx.wakes.wake(`calls:${call.lineId}`)
+  ctx.wakes.wake(topics.phoneCalls(call.lineId))
 }

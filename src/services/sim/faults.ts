@@ -3,9 +3,10 @@ import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import { faultSpec, isHit, isOn, type SimFault } from '../../core/sim/fault.js'
 import type { FaultSpec } from '../../core/sim/fault-spec.js'
+import { topics } from '../../core/topics.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { listLinesOf } from '../../storage/lines/lines.js'
-import { FAULTS_TOPIC, listFaults, lockFault, saveDraw, saveFault } from '../../storage/sim/faults.js'
+import { listFaults, lockFault, saveDraw, saveFault } from '../../storage/sim/faults.js'
 import { findWorldLines } from '../../storage/sim/world.js'
 import type { Ctx, Platform } from '../ctx.js'
 import { accountsOf } from '../lines/states.js'
@@ -105,7 +106,7 @@ export function createFaultNetwork(ctx: Platform) {
       }),
     onFaults(handler: () => void): () => void {
       // Who shares a line may have changed, too.
-      const subscriptions = [ctx.wakes.on(FAULTS_TOPIC, handler), ctx.wakes.on('lines', handler)]
+      const subscriptions = [ctx.wakes.on(topics.faults, handler), ctx.wakes.on(topics.lines, handler)]
       return () => {
         for (const unsubscribe of subscriptions) unsubscribe()
       }

@@ -1,8 +1,8 @@
-import { SCREEN_TOPIC } from '../../base/wakes.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { MAX_MEMBERS, MIN_BEFORE_REMOVAL, MIN_MEMBERS } from '../../core/groups/group.js'
 import type { Phone, PhoneGroup } from '../../core/sim/phone.js'
+import { topics } from '../../core/topics.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findGroup } from '../../storage/groups/groups.js'
 import { findPhoneGroup, insertPhoneGroup, lockPhoneGroup, savePhoneGroup } from '../../storage/sim/groups.js'
@@ -157,7 +157,7 @@ export async function textToChat(
   numbers.delete(number)
   const copies = [...numbers].map((other) => ({ ...message, phone: other, fromPhone: false, sender: handle }))
   await insertPhoneMessages(sql, [message, ...copies])
-  sql.announce(SCREEN_TOPIC, chat.network)
+  sql.announce(topics.screens, chat.network)
   return message
 }
 

@@ -1,6 +1,6 @@
-import { SCREEN_TOPIC } from '../../base/wakes.js'
 import type { Line } from '../../core/lines/line.js'
 import type { PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
+import { topics } from '../../core/topics.js'
 import type { Group, Outbound } from '../../drivers/contract.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findGroups } from '../../storage/groups/groups.js'
@@ -57,7 +57,7 @@ export function createGroupNetwork(ctx: Platform) {
         return added
       }),
     )
-    ctx.wakes.wake(`phones:${line.id}`)
+    ctx.wakes.wake(topics.phones(line.id))
     return isNew ? chat : (await findPhoneGroupFor(ctx.db, line.id, group.id))!
   }
 
@@ -77,7 +77,7 @@ export function createGroupNetwork(ctx: Platform) {
         await savePhoneGroup(sql, after)
         await noteChange(ctx, sql, after, line.number)
       })
-      ctx.wakes.wake(`phones:${line.id}`)
+      ctx.wakes.wake(topics.phones(line.id))
     },
     /** Takes a message for these phones of a chat. Resolves with the network's one id of it. */
     async takeForChat(line: Line, message: Outbound, chat: PhoneGroup, phones: string[], latencyMs: number) {
@@ -112,7 +112,7 @@ export function createGroupNetwork(ctx: Platform) {
         ctx.db.write((sql) => Promise.all([insertPhoneMessages(sql, rows), requireCurrent(sql, [line])])),
       )
       ctx.failpoint('carrier.after_take')
-      ctx.wakes.wake(`phones:${line.id}`)
+      ctx.wakes.wake(topics.phones(line.id))
       return providerId
     },
     untold: (line: Line) => listUntoldPhoneGroups(ctx.db, line.id, UNTOLD_LIMIT),
@@ -124,7 +124,7 @@ export function createGroupNetwork(ctx: Platform) {
 /** The phones in a chat show what happens to it. */
 export async function noteChange(ctx: Platform, sql: Sql, chat: PhoneGroup, actor: string): Promise<void> {
   await insertGroupChange(sql, chat, actor, ctx.clock.now())
-  sql.announce(SCREEN_TOPIC, chat.network)
+  sql.announce(topics.screens, chat.network)
 }
 
 export function newChatId(ctx: Platform): string {

@@ -1,10 +1,10 @@
-import { SCREEN_TOPIC } from '../../base/wakes.js'
 import type { Account } from '../../core/accounts/account.js'
 import { networkOf } from '../../core/accounts/account.js'
 import { boundedPattern, type Found } from '../../core/bounded-pattern.js'
 import { AppError } from '../../core/errors.js'
 import { extractCode, extractLink } from '../../core/sim/extract.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
+import { topics } from '../../core/topics.js'
 import { listPhoneMessages } from '../../storage/sim/messages.js'
 import type { Ctx } from '../ctx.js'
 
@@ -77,7 +77,7 @@ export function createInboxWatch(ctx: Ctx) {
         wake()
       }
       const discharge = admit(account.id, end)
-      const unsubscribe = ctx.wakes.on(SCREEN_TOPIC, (which) => {
+      const unsubscribe = ctx.wakes.on(topics.screens, (which) => {
         if (which === network) nudge()
       })
       const timeout = setTimeout(end, waitMs)

@@ -3,6 +3,7 @@ import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import { type PhonePlace, type SharedPlace, shareDuration } from '../../core/sim/location.js'
+import { topics } from '../../core/topics.js'
 import type { LocationShare } from '../../drivers/contract.js'
 import type { Sql } from '../../storage/engine/db.js'
 import {
@@ -24,7 +25,7 @@ export function createLocationNetwork(ctx: Platform) {
       const shares = await listPhoneLocations(ctx.db, line.id, number, ctx.clock.now())
       return shares.map(toLocationShare)
     },
-    onPlaces: (line: Line, handler: () => void) => ctx.wakes.on(`phone-places:${line.id}`, handler),
+    onPlaces: (line: Line, handler: () => void) => ctx.wakes.on(topics.phonePlaces(line.id), handler),
   }
 }
 
@@ -36,7 +37,7 @@ function toLocationShare({ phone, place, at, expiresAt }: SharedPlace): Location
 
 /** Something changed in what phones share with these lines. */
 export function wakePlaces(ctx: Ctx, lineIds: readonly string[]): void {
-  for (const lineId of new Set(lineIds)) ctx.wakes.wake(`phone-places:${lineId}`)
+  for (const lineId of new Set(lineIds)) ctx.wakes.wake(topics.phonePlaces(lineId))
 }
 
 export interface Sharing {

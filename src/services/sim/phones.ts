@@ -1,9 +1,9 @@
-import { SCREEN_TOPIC } from '../../base/wakes.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Capabilities, Line } from '../../core/lines/line.js'
 import type { MessageExtra } from '../../core/messages/extra.js'
 import { defaultPhone, type Phone, servicesOf } from '../../core/sim/phone.js'
+import { topics } from '../../core/topics.js'
 import type { Outbound } from '../../drivers/contract.js'
 import type { Sql, Writes } from '../../storage/engine/db.js'
 import { listLinesOf, requireCurrent } from '../../storage/lines/lines.js'
@@ -51,7 +51,7 @@ export function createPhoneNetwork(ctx: Platform) {
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
     session: () => ctx.newId(),
-    onNews: (line: Line, handler: () => void) => ctx.wakes.on(`phones:${line.id}`, handler),
+    onNews: (line: Line, handler: () => void) => ctx.wakes.on(topics.phones(line.id), handler),
   }
 }
 
@@ -123,13 +123,13 @@ export async function setPhone(
   const before = (await findPhone(sql, network, number)) ?? defaultPhone(network, number, now)
   const phone = { ...before, ...changes, network, number }
   await savePhone(sql, phone)
-  sql.announce(SCREEN_TOPIC, network)
+  sql.announce(topics.screens, network)
   return { phone, lines: phone.power ? await releaseWaiting(sql, network, number, now) : [] }
 }
 
 /** There is something on the way on these lines. */
 export function wakePhoneLines(ctx: Platform, lines: readonly string[]): void {
-  for (const lineId of lines) ctx.wakes.wake(`phones:${lineId}`)
+  for (const lineId of lines) ctx.wakes.wake(topics.phones(lineId))
 }
 
 export async function requireSimulatedLine(
@@ -236,7 +236,7 @@ export async function putOnNetwork(
     dueAt: now,
   }
   await insertPhoneMessages(sql, [message])
-  sql.announce(SCREEN_TOPIC, phone.network)
+  sql.announce(topics.screens, phone.network)
   return message
 }
 
@@ -255,7 +255,7 @@ export async function readOnPhone(
     (m) => !m.fromPhone && m.readAt === null,
   )
   for (const message of unread) await savePhoneRead(sql, message.id, at)
-  if (unread.length > 0) sql.announce(SCREEN_TOPIC, owner.network)
+  if (unread.length > 0) sql.announce(topics.screens, owner.network)
   const told = phone.readReceipts ? unread.filter((message) => message.service !== 'SMS') : []
   return {
     unread: unread.length,

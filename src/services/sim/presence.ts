@@ -1,4 +1,3 @@
-import { SCREEN_TOPIC } from '../../base/wakes.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { typingEvent } from '../../core/lines/events.js'
@@ -7,6 +6,7 @@ import { balloonBundleId, isInboundCard } from '../../core/messages/app-card.js'
 import type { MessageExtra } from '../../core/messages/extra.js'
 import { parseReaction, tapbackText } from '../../core/messages/reaction.js'
 import type { PhoneMessage, PhoneReaction } from '../../core/sim/phone.js'
+import { topics } from '../../core/topics.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findLatestWith } from '../../storage/insight/conversations.js'
@@ -40,15 +40,15 @@ export function createPresenceBooks(ctx: Platform) {
       const until = ctx.clock.now() + forMs
       await ctx.db.tx(async (sql) => {
         await saveTyping(sql, { network: line.network, phone, lineId: line.id, fromPhone: false, until })
-        sql.announce(SCREEN_TOPIC, line.network)
+        sql.announce(topics.screens, line.network)
       })
       // A screen that nobody looks at again would show the dots for ever.
-      if (forMs > 0) ctx.clock.after(forMs, () => ctx.wakes.wake(SCREEN_TOPIC, line.network))
+      if (forMs > 0) ctx.clock.after(forMs, () => ctx.wakes.wake(topics.screens, line.network))
     },
     async markRead(line: Line, phone: string): Promise<void> {
       await ctx.db.tx(async (sql) => {
         await saveReadByLine(sql, line.id, phone, ctx.clock.now())
-        sql.announce(SCREEN_TOPIC, line.network)
+        sql.announce(topics.screens, line.network)
       })
     },
   }
@@ -62,7 +62,7 @@ async function keepReaction(
 ): Promise<void> {
   if (remove) await deleteReaction(sql, network, reaction)
   else await saveReaction(sql, network, reaction)
-  sql.announce(SCREEN_TOPIC, network)
+  sql.announce(topics.screens, network)
 }
 
 /** Numbers of this account's lines that are typing to a phone now. */

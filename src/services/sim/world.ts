@@ -1,15 +1,12 @@
-import { ACCESS_TOPIC, RESET_TOPIC } from '../../base/wakes.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { DEFAULT_SETTINGS } from '../../core/lines/line.js'
+import { topics } from '../../core/topics.js'
 import { findKey } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findLineEver, saveLine } from '../../storage/lines/lines.js'
 import { deleteMedia, listMediaOf } from '../../storage/media/media.js'
-import { HOLDS_TOPIC } from '../../storage/messages/holds.js'
-import { SCHEDULE_TOPIC } from '../../storage/messages/schedule.js'
-import { FAULTS_TOPIC } from '../../storage/sim/faults.js'
 import {
   deleteWorld,
   fenceLines,
@@ -30,8 +27,6 @@ import {
 import { DEFAULT_WORLD, seedPhones } from '../accounts/default-world.js'
 import type { Ctx } from '../ctx.js'
 import { linesChanged } from '../lines/lines.js'
-import { PARTS_TOPIC } from '../messages/inbound/parts.js'
-import { VERIFY_TOPIC } from '../verify/ends.js'
 
 /** A simulated world that is about to be begun anew. */
 export interface FencedWorld {
@@ -108,11 +103,11 @@ async function removeMedia(ctx: Ctx, sql: Sql, account: Account): Promise<string
 }
 
 function announceNewWorld(sql: Sql, account: Account): void {
-  sql.announce(RESET_TOPIC, account.id)
-  // Whatever has its time: what is due now may be something else.
-  for (const topic of [HOLDS_TOPIC, SCHEDULE_TOPIC, VERIFY_TOPIC, PARTS_TOPIC]) sql.announce(topic, '')
-  sql.announce(FAULTS_TOPIC, account.id)
-  sql.announce(ACCESS_TOPIC, '')
+  sql.announce(topics.resets, account.id)
+  // The next message, hold, part or verification that is due may be another one now.
+  for (const topic of [topics.holds, topics.schedule, topics.verifications, topics.parts]) sql.announce(topic)
+  sql.announce(topics.faults, account.id)
+  sql.announce(topics.access)
 }
 
 /** Afterwards, however that went. Resolves when the lines are driven in the world that there is now. */

@@ -11,8 +11,6 @@ import {
 } from '../../storage/verify/verifications.js'
 import type { Ctx } from '../ctx.js'
 
-/** Wakes whoever waits for the next verification to expire. */
-export const VERIFY_TOPIC = 'verify'
 const AT_ONCE = 500
 
 /**

@@ -1,5 +1,6 @@
 import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
+import { topics } from '../../core/topics.js'
 import {
   codeOf,
   type Hosted,
@@ -24,7 +25,7 @@ import {
 } from '../../storage/verify/verifications.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx } from '../ctx.js'
-import { expireVerificationsDue, VERIFY_TOPIC } from './ends.js'
+import { expireVerificationsDue } from './ends.js'
 
 export type NewVerifyService = Pick<
   VerifyService,
@@ -123,7 +124,7 @@ function poolLine(service: VerifyService, lines: readonly UsableLine[], to: stri
 
 /** After a verification was made: somebody must be there when its time is over. */
 export function verificationStarted(ctx: Ctx): void {
-  ctx.wakes.wake(VERIFY_TOPIC)
+  ctx.wakes.wake(topics.verifications)
 }
 
 /** A verification as it is at this moment. */

@@ -1,6 +1,7 @@
+import { topics } from '../../core/topics.js'
 import type { WebhookConfig } from '../../core/webhooks/config.js'
 import { secretOf } from '../../core/webhooks/config.js'
-import { WEBHOOKS_TOPIC, type WebhookEndpoint } from '../../core/webhooks/webhook.js'
+import type { WebhookEndpoint } from '../../core/webhooks/webhook.js'
 import type { Platform, WebhookBook } from '../ctx.js'
 import { openWebhooks } from './seal.js'
 
@@ -17,7 +18,7 @@ interface Page {
 
 export function createWebhookBook(ctx: Platform): WebhookBook {
   const pages = new Map<string, { at: number; page: Promise<Page> }>()
-  ctx.wakes.on(WEBHOOKS_TOPIC, (accountId) => pages.delete(accountId))
+  ctx.wakes.on(topics.webhooks, (accountId) => pages.delete(accountId))
 
   const load = (accountId: string): Promise<Page> => {
     if (pages.size >= KEEP_ACCOUNTS) pages.clear()

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.js'
-import { REPLAY_TOPIC } from '../../core/webhooks/webhook.js'
+import { topics } from '../../core/topics.js'
 import type { Sql } from '../../storage/engine/db.js'
 import type { Delivery } from '../../storage/webhooks/deliveries.js'
 import {
@@ -49,7 +49,7 @@ export async function replayMatching(
 async function reopen(ctx: Ctx, sql: Sql, accountId: string, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) return 0
   const { reopened, lanes } = await reopenDeliveries(sql, accountId, ids, ctx.clock.now())
-  for (const lane of lanes) sql.announce(REPLAY_TOPIC, `${accountId} ${lane}`)
+  for (const lane of lanes) sql.announce(topics.webhooksReplayed, accountId, lane)
   return reopened
 }
 

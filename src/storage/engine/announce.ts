@@ -1,34 +1,32 @@
-/** What one transaction has to tell once it is committed. The same thing said twice is told once. */
+import { hintOf } from '../../base/wakes.js'
+import type { Sql } from './db.js'
+
+/** The hints of one transaction, told once it is committed. A hint that was given twice is told once. */
 export interface Announcements {
-  add(topic: string, detail: string): void
+  announce: Sql['announce']
   tell(): void
 }
 
 export interface Announcer {
-  onAnnounce(handler: (topic: string, detail: string) => void): void
-  tell(topic: string, detail: string): void
+  onAnnounce(handler: (hint: string) => void): void
+  /** Outside a transaction: tells at once. */
+  announce: Sql['announce']
   collect(): Announcements
 }
 
 export function createAnnouncer(): Announcer {
-  const handlers: ((topic: string, detail: string) => void)[] = []
-  const tell = (topic: string, detail: string) => {
-    for (const handler of handlers) handler(topic, detail)
+  const handlers: ((hint: string) => void)[] = []
+  const tell = (hint: string) => {
+    for (const handler of handlers) handler(hint)
   }
   return {
     onAnnounce: (handler) => void handlers.push(handler),
-    tell,
+    announce: (topic, ...detail) => tell(hintOf(topic, detail)),
     collect() {
-      const told = new Map<string, Set<string>>()
+      const hints = new Set<string>()
       return {
-        add(topic, detail) {
-          const details = told.get(topic)
-          if (details) details.add(detail)
-          else told.set(topic, new Set([detail]))
-        },
-        tell() {
-          for (const [topic, details] of told) for (const detail of details) tell(topic, detail)
-        },
+        announce: (topic, ...detail) => void hints.add(hintOf(topic, detail)),
+        tell: () => hints.forEach(tell),
       }
     },
   }

@@ -1,4 +1,5 @@
 import type { Activity } from '../../base/settled.js'
+import type { Topic } from '../../base/wakes.js'
 
 /**
  * The storage port. SQL is written once for both engines (`$1` placeholders, integer times, JSON as text);
@@ -38,8 +39,8 @@ export interface Sql {
   /** The same as a table `j` with the one column `value`. */
   listTable(position: number, values: readonly string[]): { sql: string; param: Param }
   inIds(position: number, ids: readonly number[]): { sql: string; param: Param }
-  /** Tells those who listen with `onAnnounce`, once this is committed, that there is something new. A hint only. */
-  announce(topic: string, detail: string): void
+  /** Gives a hint to those who listen with `onAnnounce`, once this is committed. */
+  announce<Detail extends string[]>(topic: Topic<Detail>, ...detail: Detail): void
 }
 
 /** The part of `Sql` that needs no answer. */
@@ -62,11 +63,11 @@ export interface Db extends Sql {
   lock<T>(name: string, fn: () => Promise<T>): Promise<T>
   /** Runs a migration script in one transaction. */
   script(text: string, record: { sql: string; params: readonly Param[] }): Promise<void>
-  /** Wake-ups between processes on one database. They may be lost; whoever waits also polls. */
-  notify(payload: string): Promise<void>
-  onNotify(handler: (payload: string) => void): void
-  /** Hears what transactions of this process announced, after their commit. */
-  onAnnounce(handler: (topic: string, detail: string) => void): void
+  /** Hints between processes on one database. They may be lost, so a process that waits also polls. */
+  notify(hint: string): Promise<void>
+  onNotify(handler: (hint: string) => void): void
+  /** Hears the hints of this process's transactions after their commit. */
+  onAnnounce(handler: (hint: string) => void): void
   /** Statements and transactions: for whoever wants to know whether anything is going on. */
   activity(): Activity
   close(): Promise<void>

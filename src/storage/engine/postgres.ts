@@ -65,7 +65,7 @@ export async function openPostgres(
   const announcer = createAnnouncer()
   const outside = statements(
     (query) => guard.outside(() => withClient((client) => client.query(query))),
-    announcer.tell,
+    announcer.announce,
   )
   const db: Db = {
     ...outside,
@@ -75,7 +75,7 @@ export async function openPostgres(
           await client.query('begin')
           const news = announcer.collect()
           try {
-            const result = await guard.inside(() => fn(statements(oneByOne(client), news.add)))
+            const result = await guard.inside(() => fn(statements(oneByOne(client), news.announce)))
             failpoint('storage.before_commit')
             await commit(client)
             news.tell()
@@ -90,7 +90,7 @@ export async function openPostgres(
       guard.outside(async () => {
         const plan: pg.QueryConfig[] = []
         const news = announcer.collect()
-        await guard.inside(() => fn(planned(plan, news.add)))
+        await guard.inside(() => fn(planned(plan, news.announce)))
         if (plan.length === 0) return
         failpoint('storage.before_commit')
         await withClient((client) => inOneGo(client, plan))

@@ -47,8 +47,8 @@ export async function openSqlite(
 
   const guard = createTxGuard(options.guardTx ?? false)
   const announcer = createAnnouncer()
-  let told: Announcements = announcer.collect()
-  const inside = statementsOf(writer.call, (...what) => told.add(...what))
+  let hints: Announcements = announcer.collect()
+  const inside = statementsOf(writer.call, (...hint) => hints.announce(...hint))
   const waiting: Waiting[] = []
   let flushing = false
   let committing = 0
@@ -77,14 +77,14 @@ export async function openSqlite(
       return true
     }
     committing++
-    // The next group's are its own: told with this one, they would be told too early.
-    const news = told
-    told = announcer.collect()
+    // Hints of the next group wait for the commit of the next group.
+    const committed = hints
+    hints = announcer.collect()
     writer
       .call('commit')
       .then(
         () => {
-          news.tell()
+          committed.tell()
           for (const [index, one] of group.entries()) one.resolve(results[index])
         },
         (error) => {
@@ -115,7 +115,7 @@ export async function openSqlite(
     const news = announcer.collect()
     const noted = statementsOf(
       async (op, ...args) => void steps.push([op, ...args] as PlanStep),
-      (...what) => news.add(...what),
+      news.announce,
     )
     await guard.inside(() => fn(noted))
     writing++

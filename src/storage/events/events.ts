@@ -1,8 +1,6 @@
 import type { Event, NewEvent } from '../../core/events/event.js'
+import { topics } from '../../core/topics.js'
 import type { Columns, Row, Sql, Writes } from '../engine/db.js'
-
-/** Announced with the account's id whenever its log has grown. */
-export const EVENTS_TOPIC = 'events'
 
 const COLUMNS = {
   account_id: 'text',
@@ -32,7 +30,7 @@ export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Pr
     left.set(event.accountId, back)
     return [event.accountId, back, event.type, event.subject, event.at, JSON.stringify(event.data)]
   })
-  for (const [accountId] of counts) sql.announce(EVENTS_TOPIC, accountId)
+  for (const [accountId] of counts) sql.announce(topics.events, accountId)
   await Promise.all([
     ...counts.map(([accountId, n]) =>
       sql.run('update event_counters set last_seq = last_seq + $2 where account_id = $1', [accountId, n]),

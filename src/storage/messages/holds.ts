@@ -1,3 +1,4 @@
+import { topics } from '../../core/topics.js'
 import type { Row, Sql } from '../engine/db.js'
 
 /** A conversation in which nothing goes out until then. */
@@ -12,9 +13,6 @@ export interface Hold {
   heldAt: number
   until: number
 }
-
-/** Announced whenever a conversation is held or released. */
-export const HOLDS_TOPIC = 'holds'
 
 /** Tells whether it was not held before. */
 export async function insertHold(sql: Sql, hold: Hold): Promise<boolean> {
@@ -31,7 +29,7 @@ export async function insertHold(sql: Sql, hold: Hold): Promise<boolean> {
       hold.until,
     ],
   )
-  sql.announce(HOLDS_TOPIC, hold.lineId)
+  sql.announce(topics.holds)
   return added > 0
 }
 
@@ -41,7 +39,7 @@ export async function deleteHold(sql: Sql, lineId: string, conversation: string)
     'delete from conversation_holds where line_id = $1 and conversation = $2 returning *',
     [lineId, conversation],
   )
-  sql.announce(HOLDS_TOPIC, lineId)
+  sql.announce(topics.holds)
   return row && toHold(row)
 }
 

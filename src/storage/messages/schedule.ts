@@ -2,9 +2,6 @@ import type { Message } from '../../core/messages/message.js'
 import type { Param, Sql } from '../engine/db.js'
 import { toMessage } from './rows.js'
 
-/** Announced when a message is stored that waits for its time. */
-export const SCHEDULE_TOPIC = 'schedule'
-
 export async function findNextDue(sql: Sql): Promise<number | undefined> {
   const row = await sql.one<{ at: number | null }>(
     'select min(due_at) as at from messages where due_at is not null',

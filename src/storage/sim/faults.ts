@@ -1,8 +1,6 @@
 import type { SimFault } from '../../core/sim/fault.js'
+import { topics } from '../../core/topics.js'
 import type { Row, Sql } from '../engine/db.js'
-
-/** Announced with the account's id when its faults have changed. */
-export const FAULTS_TOPIC = 'sim-faults'
 
 /** Switches a fault on; one of the same name is over. */
 export async function saveFault(sql: Sql, fault: SimFault): Promise<void> {
@@ -27,7 +25,7 @@ export async function saveFault(sql: Sql, fault: SimFault): Promise<void> {
       fault.createdAt,
     ],
   )
-  sql.announce(FAULTS_TOPIC, fault.accountId)
+  sql.announce(topics.faults, fault.accountId)
 }
 
 export async function listFaults(sql: Sql, accountId: string): Promise<SimFault[]> {
@@ -54,11 +52,11 @@ export async function saveDraw(sql: Sql, fault: SimFault): Promise<void> {
 
 export async function deleteFault(sql: Sql, accountId: string, name: string): Promise<void> {
   await sql.run('delete from sim_faults where account_id = $1 and name = $2', [accountId, name])
-  sql.announce(FAULTS_TOPIC, accountId)
+  sql.announce(topics.faults, accountId)
 }
 
 export async function deleteFaults(sql: Sql, accountId: string): Promise<number> {
-  sql.announce(FAULTS_TOPIC, accountId)
+  sql.announce(topics.faults, accountId)
   return sql.run('delete from sim_faults where account_id = $1', [accountId])
 }
 

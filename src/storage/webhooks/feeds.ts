@@ -1,4 +1,5 @@
-import { FEEDS_TOPIC, shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
+import { topics } from '../../core/topics.js'
+import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Db, Sql, Writes } from '../engine/db.js'
 import { nowOf } from '../lines/leases.js'
 
@@ -10,7 +11,7 @@ export interface WebhookFeed {
 
 /** From its present end on, the account's log is turned into deliveries. Nothing when it is already. */
 export async function insertFeed(sql: Writes, accountId: string): Promise<void> {
-  sql.announce(FEEDS_TOPIC, accountId)
+  sql.announce(topics.webhookFeeds, accountId)
   await sql.run(
     `insert into webhook_feeds (account_id, shard, seq)
      select account_id, $2, last_seq from event_counters where account_id = $1

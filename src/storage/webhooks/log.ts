@@ -1,4 +1,4 @@
-import { ERASED_TOPIC } from '../../core/webhooks/webhook.js'
+import { topics } from '../../core/topics.js'
 import type { Param, Row, Sql } from '../engine/db.js'
 import { type Delivery, type DeliveryAttempt, type DeliveryState, toDelivery } from './deliveries.js'
 
@@ -131,7 +131,7 @@ export async function eraseDeliveries(
   subject: string,
   now: number,
 ): Promise<void> {
-  sql.announce(ERASED_TOPIC, accountId)
+  sql.announce(topics.webhooksErased, accountId)
   await sql.run(
     `update webhook_deliveries set body = '',
        state = case when next_at is null then state else 'canceled' end,

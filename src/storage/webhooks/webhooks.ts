@@ -1,5 +1,6 @@
+import { topics } from '../../core/topics.js'
 import type { WebhookType } from '../../core/webhooks/types.js'
-import { WEBHOOKS_TOPIC, type WebhookSchedule } from '../../core/webhooks/webhook.js'
+import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 import type { Row, Sql } from '../engine/db.js'
 
 /** A webhook as its row has it. */
@@ -120,7 +121,7 @@ export async function deleteWebhooksOf(sql: Sql, accountId: string): Promise<voi
 
 /** Tells every process that an account's configuration has changed. */
 export function announceWebhooks(sql: Sql, accountId: string): void {
-  sql.announce(WEBHOOKS_TOPIC, accountId)
+  sql.announce(topics.webhooks, accountId)
 }
 
 function toWebhook(row: Row, accountId: string): WebhookRows['webhooks'][number] {

@@ -1,4 +1,5 @@
 import type { Line } from '../../core/lines/line.js'
+import { topics } from '../../core/topics.js'
 import type { Ctx, DrivenLine } from '../../services/ctx.js'
 import { performWaiting } from '../../services/lines/actions.js'
 import { performProfileRequests } from '../../services/lines/profile-work.js'
@@ -51,8 +52,8 @@ export function startChores(ctx: Ctx, line: Line, lease: Lease, act: DrivenLine[
   }
 
   const subscriptions = [
-    ctx.wakes.on(`act:${line.id}`, actForOthers),
-    ctx.wakes.on(`profile:${line.id}`, changeProfiles),
+    ctx.wakes.on(topics.act(line.id), actForOthers),
+    ctx.wakes.on(topics.profile(line.id), changeProfiles),
   ]
   changeProfiles()
   return {

@@ -4,6 +4,7 @@ import { LineFault } from '../../core/lines/fault.js'
 import type { Capabilities, Line } from '../../core/lines/line.js'
 import { createPace, PACE_WINDOW_MS } from '../../core/lines/pacing.js'
 import type { Message } from '../../core/messages/message.js'
+import { topics } from '../../core/topics.js'
 import type { Driver } from '../../drivers/contract.js'
 import { createTurns } from '../../services/batch.js'
 import type { Ctx, DrivenLine } from '../../services/ctx.js'
@@ -87,12 +88,12 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   })
   const { connection } = link
   const subscriptions = [
-    ctx.wakes.on(`line:${line.id}`, () => {
+    ctx.wakes.on(topics.line(line.id), () => {
       unread = true
       wake()
     }),
     // A caller at another process wants to know what became of a message.
-    ctx.wakes.on(`ask:${line.id}`, (id) => void resolveNow(Number(id)).catch(() => {})),
+    ctx.wakes.on(topics.ask(line.id), (id) => void resolveNow(Number(id)).catch(() => {})),
     breaker.stop,
   ]
   const act: DrivenLine['act'] = (method, ask) =>

@@ -1,4 +1,5 @@
 import type { Line } from '../../core/lines/line.js'
+import { topics } from '../../core/topics.js'
 import { CLAIM_MS } from '../../core/verify/verified-contact.js'
 import type { Ctx } from '../../services/ctx.js'
 import { dropOldEvents } from '../../services/events/retention.js'
@@ -9,10 +10,9 @@ import { failLostProfileRequests } from '../../services/lines/profile-work.js'
 import { sweepMedia } from '../../services/media/retention.js'
 import { releaseDue } from '../../services/messages/holds.js'
 import { storeOverdueParts } from '../../services/messages/inbound/inbound.js'
-import { PARTS_TOPIC } from '../../services/messages/inbound/parts.js'
 import { UNTHANKED_MS } from '../../services/messages/inbound/sort.js'
 import { queueDue } from '../../services/messages/schedule.js'
-import { expireVerificationsDue, VERIFY_TOPIC } from '../../services/verify/ends.js'
+import { expireVerificationsDue } from '../../services/verify/ends.js'
 import { sweepDeliveries } from '../../services/webhooks/log.js'
 import { dropExpiredSessions } from '../../storage/accounts/console-sessions.js'
 import { dropExpiredReplays } from '../../storage/accounts/replays.js'
@@ -31,11 +31,11 @@ import {
 } from '../../storage/lines/leases.js'
 import { findLine, listLines } from '../../storage/lines/lines.js'
 import { dropEmptyCounts } from '../../storage/messages/counts.js'
-import { findNextHoldEnd, HOLDS_TOPIC } from '../../storage/messages/holds.js'
+import { findNextHoldEnd } from '../../storage/messages/holds.js'
 import { dropUnthanked } from '../../storage/messages/inbound-ids.js'
 import { findNextPartsDue } from '../../storage/messages/inbound-parts.js'
 import { dropParkedReceipts } from '../../storage/messages/receipts.js'
-import { findNextDue, SCHEDULE_TOPIC } from '../../storage/messages/schedule.js'
+import { findNextDue } from '../../storage/messages/schedule.js'
 import { findNextExpiry } from '../../storage/verify/verifications.js'
 import { dropStrangers } from '../../storage/verify/verified-contacts.js'
 import { createAlarm } from '../alarm.js'
@@ -159,7 +159,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       return ctx.log.error({ err: error, line: line.id }, 'the line could not be started; trying again')
     }
     // Whoever watches places asks the line as it is now.
-    ctx.wakes.wake(`places:${line.id}`)
+    ctx.wakes.wake(topics.places(line.id))
   }
 
   async function drop(runner: Runner, drainMs: number, lease?: Lease) {
@@ -200,27 +200,27 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
 
   const alarms = [
     createAlarm(ctx, {
-      topic: VERIFY_TOPIC,
+      topic: topics.verifications,
       next: () => findNextExpiry(ctx.db),
       run: () => expireVerificationsDue(ctx),
     }),
     createAlarm(ctx, {
-      topic: PARTS_TOPIC,
+      topic: topics.parts,
       next: () => findNextPartsDue(ctx.db),
       run: () => storeOverdueParts(ctx),
     }),
     createAlarm(ctx, {
-      topic: HOLDS_TOPIC,
+      topic: topics.holds,
       next: () => findNextHoldEnd(ctx.db),
       run: () => releaseDue(ctx),
     }),
     createAlarm(ctx, {
-      topic: SCHEDULE_TOPIC,
+      topic: topics.schedule,
       next: () => findNextDue(ctx.db),
       run: () => queueDue(ctx),
     }),
   ]
-  const unsubscribe = ctx.wakes.on('lines', () => void tend())
+  const unsubscribe = ctx.wakes.on(topics.lines, () => void tend())
   return {
     async start() {
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())

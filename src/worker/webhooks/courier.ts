@@ -1,15 +1,8 @@
-import { RESET_TOPIC } from '../../base/wakes.js'
-import {
-  ERASED_TOPIC,
-  FEEDS_TOPIC,
-  REPLAY_TOPIC,
-  shardOf,
-  WEBHOOK_SHARDS,
-} from '../../core/webhooks/webhook.js'
+import { topics } from '../../core/topics.js'
+import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createDeliverer } from '../../services/webhooks/delivery.js'
 import { fanOut, type RenderWebhook } from '../../services/webhooks/fanout.js'
-import { EVENTS_TOPIC } from '../../storage/events/events.js'
 import { listBusyLanes, type NewDelivery } from '../../storage/webhooks/deliveries.js'
 import {
   findFeed,
@@ -166,16 +159,15 @@ export function createCourier(
   return {
     async start() {
       subscriptions.push(
-        ctx.wakes.on(RESET_TOPIC, abandon),
-        ctx.wakes.on(EVENTS_TOPIC, feedOn),
-        ctx.wakes.on(ERASED_TOPIC, fresh.forget),
-        ctx.wakes.on(FEEDS_TOPIC, (accountId) => {
+        ctx.wakes.on(topics.resets, abandon),
+        ctx.wakes.on(topics.events, feedOn),
+        ctx.wakes.on(topics.webhooksErased, fresh.forget),
+        ctx.wakes.on(topics.webhookFeeds, (accountId) => {
           // It had none when it was last asked for.
           if (accounts.get(accountId)?.feed === null) accounts.delete(accountId)
           feedOn(accountId)
         }),
-        ctx.wakes.on(REPLAY_TOPIC, (detail) => {
-          const [accountId = '', lane = ''] = detail.split(' ')
+        ctx.wakes.on(topics.webhooksReplayed, (accountId, lane) => {
           if (isOurs(accountId)) laneOf(lane, accountId).reread()
         }),
       )

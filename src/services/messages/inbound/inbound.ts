@@ -2,6 +2,7 @@ import { storable } from '../../../base/storable.js'
 import type { NewEvent } from '../../../core/events/event.js'
 import type { Line } from '../../../core/lines/line.js'
 import { BLANK_MESSAGE, type NewMessage } from '../../../core/messages/message.js'
+import { topics } from '../../../core/topics.js'
 import type { Inbound } from '../../../drivers/inbound.js'
 import { type Sql, UniqueViolation } from '../../../storage/engine/db.js'
 import { appendEvents } from '../../../storage/events/events.js'
@@ -18,7 +19,7 @@ import { addSenders } from './contacts.js'
 import { type Arrival, extraOf, reactionEvent, replyOf } from './extra.js'
 import { withMedia } from './media.js'
 import { noteSenders, routeTo } from './owner.js'
-import { join, PARTS_TOPIC } from './parts.js'
+import { join } from './parts.js'
 import { type Fresh, type Handed, type Sorted, sortOut } from './sort.js'
 
 /** The inbound door of a line. */
@@ -95,8 +96,8 @@ function tell(ctx: Ctx, line: Line, sorted: Sorted, { messages, unrouted }: Stor
   count('echo', sorted.echoes.length)
   for (const proof of sorted.echoes)
     ctx.log.info({ line: line.id, proof }, 'a message of our own came back and was dropped')
-  if (sorted.parts > 0) ctx.wakes.wake(PARTS_TOPIC)
-  if (messages.length > 0) ctx.wakes.wake(`line:${line.id}`)
+  if (sorted.parts > 0) ctx.wakes.wake(topics.parts)
+  if (messages.length > 0) ctx.wakes.wake(topics.line(line.id))
 }
 
 /** What waited too long for its other parts is stored as it is, with a note of what is missing. */

@@ -14,9 +14,6 @@ const WAIT_MS = 5 * 60_000
 /** Carriers count their refs in a byte or two, so an old one says nothing. Without ids, this is also how long an equal part is a repeat. */
 const SAME_REF_MS = 3_600_000
 
-/** Woken when parts begin to wait. */
-export const PARTS_TOPIC = 'parts'
-
 export interface PartVerdict {
   /** We have had this part already. */
   repeat: boolean

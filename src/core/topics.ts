@@ -1,0 +1,56 @@
+import type { Reach, Topic } from '../base/wakes.js'
+
+/** Every topic of hints between processes, with the detail that its hints carry. */
+export const topics = {
+  /** An account's event log has grown. */
+  events: topic<[accountId: string]>('events', 'burst'),
+  /** A key, token or session may have lost its access. */
+  access: topic('access', 'all'),
+  /** Lines were added, changed or removed. */
+  lines: topic('lines', 'all'),
+  /** A conversation was held or released. */
+  holds: topic('holds', 'burst'),
+  /** A message was stored that waits for its send time. */
+  schedule: topic('schedule', 'one'),
+  /** A part of a long message was stored that waits for the others. */
+  parts: topic('parts', 'one'),
+  /** A verification was started, which expires. */
+  verifications: topic('verify', 'one'),
+
+  /** An account's webhook configuration has changed. */
+  webhooks: topic<[accountId: string]>('webhooks', 'burst'),
+  /** An account's events are turned into deliveries from now on. */
+  webhookFeeds: topic<[accountId: string]>('webhook-feeds', 'burst'),
+  /** Deliveries of an account were erased. */
+  webhooksErased: topic<[accountId: string]>('webhook-erased', 'burst'),
+  /** Ended deliveries of a lane are to be posted again. */
+  webhooksReplayed: topic<[accountId: string, lane: string]>('webhook-replay', 'burst'),
+
+  /** The screen of a virtual phone has changed. */
+  screens: topic<[network: string]>('screens', 'burst'),
+  /** An account's simulated faults have changed. */
+  faults: topic<[accountId: string]>('sim-faults', 'burst'),
+  /** An account's simulated world was reset. */
+  resets: topic<[accountId: string]>('resets', 'burst'),
+
+  /** A line has a message to send, or has received one. */
+  line: (lineId: string) => topic(`line:${lineId}`, 'one'),
+  /** Somebody asks what became of a message. */
+  ask: (lineId: string) => topic<[messageId: string]>(`ask:${lineId}`, 'one'),
+  /** Another process wants something done on a line. */
+  act: (lineId: string) => topic(`act:${lineId}`, 'one'),
+  /** The line has done it, or failed. */
+  acted: (actionId: string) => topic(`acted:${actionId}`, 'one'),
+  /** A line's profile is to be changed. */
+  profile: (lineId: string) => topic(`profile:${lineId}`, 'one'),
+  /** A contact of a line shares another location, or the line may answer otherwise. */
+  places: (lineId: string) => topic(`places:${lineId}`, 'all'),
+  /** Virtual phones have something for a line: messages and the like, calls, locations. */
+  phones: (lineId: string) => topic(`phones:${lineId}`, 'one'),
+  phoneCalls: (lineId: string) => topic(`calls:${lineId}`, 'one'),
+  phonePlaces: (lineId: string) => topic(`phone-places:${lineId}`, 'one'),
+}
+
+function topic<Detail extends string[] = []>(name: string, reach: Reach): Topic<Detail> {
+  return { name, reach }
+}
