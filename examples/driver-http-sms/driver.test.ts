@@ -109,7 +109,7 @@ test('a callback that the gateway did not sign is refused, and nonsense that it 
 test('a line that cannot connect says why', async () => {
   const { id } = await addLine('+12025550189', { ...config, api_key: 'wrong' })
   const shown = await world.request('GET', `/admin/lines/${id}`, undefined, world.keys.admin)
-  assert.deepEqual([shown.state, shown.state_detail], ['OFFLINE', 'The gateway does not know the API key'])
+  assert.deepEqual([shown.state, shown.state_detail], ['OFFLINE', 'The gateway rejects the API key'])
 })
 
 test('settings are checked before they are kept', async () => {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-// Types only: what is built is one file that needs nothing but Node and can be put anywhere.
+// Types only, so that the build is a single file that needs nothing but Node.
 import type {
   CallbackRequest,
   Connection,
@@ -20,7 +20,7 @@ interface Settings {
 const TIMEOUT_MS = 20_000
 const CHECK_MS = 60_000
 
-/** The gateway's words for what became of a message. */
+/** Maps the gateway's statuses. */
 const STATUSES: Record<string, Receipt['status']> = {
   queued: 'ACCEPTED',
   sent: 'SENT',
@@ -60,7 +60,7 @@ export const driver: Driver = {
     readReceipts: false,
     profile: false,
   }),
-  // The gateway says that a look-up knows a message at most ten seconds after it was taken.
+  // The gateway documents that lookups find a message within ten seconds.
   defaults: { settleMs: 10_000 },
   connect: async (line, host) => connect(line, host),
   async probe({ config }, host) {
@@ -82,22 +82,22 @@ function connect(line: Line, host: DriverHost): Connection {
   let isClosed = false
   let cancel = () => {}
 
-  // Tells the gateway where to call us, again and again: that is also how we learn whether it is there.
+  // Registers the callback URL every minute, which also shows whether the gateway is up.
   async function check() {
     const url = host.callbackUrl()
     try {
       const { status } = await ask('PUT', `/v1/numbers/${encodeURIComponent(line.number)}/callback`, { url })
       if (status === 200 && url) host.state('ONLINE')
       else if (status === 200) host.state('DEGRADED', 'The gateway cannot call us: set TRUNKLINE_PUBLIC_URL')
-      else if (status === 401) host.state('OFFLINE', 'The gateway does not know the API key')
+      else if (status === 401) host.state('OFFLINE', 'The gateway rejects the API key')
       else host.state('DEGRADED', `The gateway answered ${status}`)
     } catch (error) {
       host.state('OFFLINE', (error as Error).message)
     }
-    // The host's clock, never setTimeout: tests turn it forward.
+    // The host's clock, never setTimeout: tests move it.
     if (!isClosed) cancel = host.clock.after(CHECK_MS, check)
   }
-  // Not awaited: other lines wait until connect() has answered. How it goes is a state.
+  // Not awaited, because other lines wait for connect() to return. Progress is reported through host.state().
   void check()
 
   return {
@@ -108,17 +108,17 @@ function connect(line: Line, host: DriverHost): Connection {
         const [code, detail] = [String(json.code ?? status), String(json.message ?? 'No reason given')]
         if (status === 202 && typeof json.id === 'string')
           return { outcome: 'accepted', providerId: json.id, status: 'ACCEPTED' }
-        // The gateway's documentation: after these, nothing was taken.
-        if (status === 401) host.state('OFFLINE', 'The gateway does not know the API key')
+        // The gateway documents that it accepted nothing after these statuses.
+        if (status === 401) host.state('OFFLINE', 'The gateway rejects the API key')
         if (status === 401 || status === 429 || status === 503) {
           const seconds = Number(headers['retry-after'])
           return { outcome: 'never-left', code, detail, ...(seconds > 0 && { retryAfterMs: seconds * 1000 }) }
         }
         if (status >= 400 && status < 500) return { outcome: 'refused', code, detail }
-        // Anything else, a 500 above all, may come after the message was taken.
+        // Any other status, such as a 500, may come after the gateway accepted the message.
         return { outcome: 'unknown', code, detail }
       } catch (error) {
-        // No answer. It may go again by itself only if Trunkline says that nothing left.
+        // No answer. Retrying is safe only if the host says that the request never left.
         const outcome = (error as Partial<NoAnswer>).left === false ? 'never-left' : 'unknown'
         return { outcome, code: 'no_answer', detail: (error as Error).message }
       }
@@ -126,7 +126,7 @@ function connect(line: Line, host: DriverHost): Connection {
 
     async lookup({ ref }) {
       const { status, json } = await ask('GET', `/v1/messages?reference=${encodeURIComponent(ref)}`)
-      // Not an answer to the question: asked again later, and never taken for a no.
+      // An error is not evidence: ask again later.
       if (status !== 200 || !Array.isArray(json.messages)) return { found: undefined, againMs: 30_000 }
       const [message] = json.messages
       if (!message) return { found: false }
@@ -140,7 +140,7 @@ function connect(line: Line, host: DriverHost): Connection {
       const at = Date.parse(String(news.at)) || host.clock.now()
       if (news.event === 'message' && id && typeof news.from === 'string') {
         const content = String(news.text ?? '')
-        // Only when this has resolved is the message on disk, and only then do we thank with a 200.
+        // Once this resolves, the message is stored; only then acknowledge it with a 200.
         await host.receive({ providerId: id, from: news.from, service: 'SMS', content, sentAt: at })
       } else if (news.event === 'status' && id && STATUSES[String(news.status)]) {
         const { reference: ref, code, message } = news
@@ -152,7 +152,7 @@ function connect(line: Line, host: DriverHost): Connection {
           ...(code !== undefined && { code: String(code), detail: String(message ?? '') }),
         })
       } else host.log.warn({ line: line.id }, 'the gateway called with something that means nothing')
-      // Also then: it would only bring the same again.
+      // Acknowledge unknown events as well, because the gateway would only repeat them.
       return { status: 200 }
     },
 
@@ -163,7 +163,7 @@ function connect(line: Line, host: DriverHost): Connection {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the gateway says what it likes; every use looks first
+// biome-ignore lint/suspicious/noExplicitAny: the shape is unknown; every use checks it
 type Json = Record<string, any>
 
 function asker(config: Record<string, unknown>, host: Pick<DriverHost, 'http'>) {
@@ -181,7 +181,7 @@ function asker(config: Record<string, unknown>, host: Pick<DriverHost, 'http'>) 
   }
 }
 
-/** Whatever it is, an object comes out: a proxy's error page has no fields. */
+/** Returns an object in any case: a proxy's error page has no fields. */
 function parse(bytes: Buffer): Json {
   try {
     const value = JSON.parse(bytes.toString('utf8'))
@@ -191,7 +191,7 @@ function parse(bytes: Buffer): Json {
   }
 }
 
-/** Over the bytes as they came, and in a time that tells nothing. */
+/** Checks the signature over the raw bytes, in constant time. */
 function isSigned({ body, headers }: CallbackRequest, secret: string): boolean {
   const right = createHmac('sha256', secret).update(Buffer.from(body, 'base64')).digest()
   const given = Buffer.from(headers['x-signature'] ?? '', 'hex')

@@ -12,19 +12,19 @@ export interface GatewayMessage {
   status: 'queued' | 'sent' | 'delivered' | 'failed'
 }
 
-/** What the gateway does with the next message it is given. */
+/** Reaction of the gateway to the next message. */
 export type Mood =
   | 'fine'
-  /** Takes it, and the connection breaks before the answer. */
+  /** Accepts the message, then breaks the connection before answering. */
   | 'takes it and is cut off'
-  /** The connection breaks before it has it. */
+  /** Breaks the connection before it accepts the message. */
   | 'is cut off'
   | 'busy'
   | 'refuses'
-  /** Takes it, and a proxy on the way answers in its place. */
+  /** Accepts the message, but a proxy answers instead. */
   | 'takes it and a proxy fails'
 
-/** The gateway of README.md, as small as it can be. */
+/** A minimal version of the gateway in README.md. */
 export async function startGateway(account: { apiKey: string; secret: string }) {
   const messages: GatewayMessage[] = []
   const callbacks = new Map<string, string>()
@@ -61,7 +61,7 @@ export async function startGateway(account: { apiKey: string; secret: string }) 
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 
-  /** Calls the address that a number's driver gave us; the answer's status. */
+  /** Calls the callback URL of a number; returns the response status. */
   async function call(number: string, body: string, signature = sign(body)): Promise<number> {
     const headers = { 'content-type': 'application/json', 'x-signature': signature }
     return (await fetch(callbacks.get(number)!, { method: 'POST', headers, body })).status
@@ -70,18 +70,18 @@ export async function startGateway(account: { apiKey: string; secret: string }) 
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What it has taken. */
+    /** Accepted messages. */
     messages,
-    /** How it is with the next messages, one after the other. */
+    /** Reactions to the next messages, in order. */
     moods,
     call,
-    /** Says what became of a message. */
+    /** Sends a status callback. */
     report(message: GatewayMessage, status: GatewayMessage['status']): Promise<number> {
       message.status = status
       const { id, reference } = message
       return call(message.from, JSON.stringify({ event: 'status', id, reference, status, at: new Date() }))
     },
-    /** Somebody texts a number of ours. */
+    /** Sends an inbound message callback. */
     text(from: string, to: string, words: string, id: string = randomUUID()): Promise<number> {
       return call(to, JSON.stringify({ event: 'message', id, from, to, text: words, at: new Date() }))
     },

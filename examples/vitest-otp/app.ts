@@ -5,18 +5,18 @@ import { text } from 'node:stream/consumers'
 import SendblueAPI from 'sendblue'
 
 export interface Settings {
-  /** The line that codes come from. */
+  /** The line that sends the codes. */
   line: string
-  /** What webhooks are signed with. */
+  /** Secret of the webhook signatures. */
   webhookSecret: string
 }
 
 /**
- * A tiny application: it texts a one-time code to whoever signs up, and the person either types the code in or
- * answers with it. Replies come in as webhooks.
+ * A tiny application that texts a one-time code to a person who signs up. The person types the code in or replies
+ * with it; replies arrive as webhooks.
  */
 export async function startApp({ line, webhookSecret }: Settings) {
-  // The key and the address of the API come from the environment, as in production.
+  // The SDK reads the key and the base URL from the environment, as in production.
   const sendblue = new SendblueAPI()
   const codes = new Map<string, string>()
   const members = new Set<string>()
@@ -52,7 +52,7 @@ export async function startApp({ line, webhookSecret }: Settings) {
   }
 }
 
-/** Standard Webhooks: HMAC-SHA256 over id, time and body, and not older than five minutes. */
+/** Standard Webhooks: HMAC-SHA256 over id, timestamp and body; valid for five minutes. */
 function isSigned(headers: NodeJS.Dict<string | string[]>, body: string, secret: string): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signatures } = headers
   if (Math.abs(Date.now() / 1000 - Number(time)) > 300) return false

@@ -2,82 +2,82 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Status } from '../../src/core/messages/message.js'
 import { createWorld, ENGINES, type Json, type World } from '../support/world.js'
 
-/** What a carrier does with sends from now on. */
+/** Reaction of a carrier to sends. */
 export type CarrierAct =
   | 'accept'
-  /** A final no. */
+  /** A final refusal. */
   | 'refuse'
-  /** It takes the message, and we never hear so. */
+  /** Accepts the message, but the answer is lost. */
   | 'take-then-drop'
-  /** It says nothing, for as long as we wait. */
+  /** Does not answer within the time limit. */
   | 'silence'
 
-/** What the carrier has of us. */
-export interface Taken {
+/** A message that the carrier accepted. */
+export interface AcceptedMessage {
   content: string
 }
 
-/** A carrier of tests, on the other side of one line. */
+/** A test carrier behind one line. */
 export interface CarrierHarness {
-  /** The driver's settings that lead to it. */
+  /** The driver settings that connect to it. */
   config: Record<string, unknown>
   act(what: CarrierAct): Promise<void>
-  /** Nobody can reach it: nothing leaves. */
+  /** Makes the carrier unreachable: nothing leaves. */
   unplug(): Promise<void>
-  /** It is there again. */
+  /** Makes the carrier reachable again. */
   plug(): Promise<void>
-  /** What it took for this person, in the order it came. */
-  taken(to: string): Promise<Taken[]>
-  /** It says what became of a message it took. Absent where nobody can make it say so. */
+  /** Messages accepted for this recipient, in order of arrival. */
+  taken(to: string): Promise<AcceptedMessage[]>
+  /** Sends a receipt for an accepted message; absent if the carrier cannot. */
   report?(to: string, n: number, status: 'SENT' | 'DELIVERED' | 'ERROR'): Promise<void>
-  /** It brings a text of this person, and hears our thanks. */
+  /** Delivers a text from this person and gets the acknowledgement. */
   bring(from: string, content: string): Promise<void>
   /**
-   * It brings a text twice, as it does when it has not heard our thanks. `recover` lets time pass until the line is
-   * connected again.
+   * Delivers a text twice, as after a lost acknowledgement. `recover` moves the clock until the line is connected
+   * again.
    */
   bringTwice(from: string, content: string, recover: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
 export interface CarrierTraits {
-  /** The kind of driver. */
+  /** The driver's kind. */
   driver: string
-  /** How a send without an answer is settled: the driver asks, the carrier reports, or nobody can tell. */
+  /** How a send without an answer is resolved: by a lookup, by a receipt, or not at all. */
   evidence: 'look-up' | 'report' | 'none'
-  /** The least that an accepted message becomes by itself. */
+  /** Lowest status that an accepted message reaches without receipts. */
   accepted: Status
-  /** Settings that must be refused, and the field that the answer must name. */
+  /** Invalid settings, and the field that the error must name. */
   badConfigs: readonly [config: Record<string, unknown>, field: string][]
-  /** What is in the harness's config and never in a log. */
+  /** Secrets of the harness's config, which must never be logged. */
   secrets: readonly string[]
-  /** Numbers that can be written to. */
+  /** Recipients. */
   people: readonly string[]
-  /** How far time is moved for the driver to notice things: that it has no connection, that it has one again. */
+  /** How far to move the clock for the driver to notice a lost or restored connection. */
   noticeMs: number
   settleMs: number
-  /** The driver itself waits between one thing and the next: so much time passes at every look. */
+  /** Time to pass at every check, for drivers that wait between steps. */
   stepMs?: number
 }
 
 const NUMBER = '+12025550180'
 
 /**
- * What every driver keeps to, seen through the whole program: from the API on one side to the carrier on the
- * other. A driver is plugged in by a harness for its carrier.
+ * The contract of all drivers, tested through the whole program: from the API on one side to the carrier on the
+ * other. A harness plugs in a driver's carrier.
  */
 export function driverContract(
   name: string,
   traits: CarrierTraits,
   setup: (world: World, number: string) => Promise<CarrierHarness>,
 ): void {
-  describe.each(ENGINES)(`the contract of drivers: ${name} on %s`, (engine) => {
+  describe.each(ENGINES)(`driver contract: ${name} on %s`, (engine) => {
     let world: World
     let carrier: CarrierHarness
     let lineId: string
     let texts = 0
     let next = 0
-    /** Everybody is written to by one test only, as long as there are enough. */
+    /** Gives each test its own recipient, as long as there are enough. */
     const person = () => traits.people[next++ % traits.people.length]!
     const text = () => `text ${++texts}`
 
@@ -106,7 +106,7 @@ export function driverContract(
       await world.settle()
       await eventually(async () => expect((await line()).state).toBe('ONLINE'))
     }
-    /** Sockets are not the world's: what happens on them is waited for. */
+    /** Polls an expectation, because `settle` does not wait for sockets. */
     const eventually = (what: () => Promise<void>) =>
       vi.waitFor(
         async () => {
@@ -131,14 +131,14 @@ export function driverContract(
       eventually(async () =>
         expect(RANKS.indexOf(await status(handle))).toBeGreaterThanOrEqual(RANKS.indexOf(least)),
       )
-    /** Time passes until the line is connected (again). */
+    /** Moves the clock until the line is connected (again). */
     const recover = async () => {
-      // At first it may not have noticed yet that it is not.
+      // The line may not have noticed the lost connection yet.
       await pass(traits.noticeMs)
       for (let i = 0; i < 300 && (await line()).state !== 'ONLINE'; i++) await pass(traits.noticeMs)
       expect((await line()).state).toBe('ONLINE')
     }
-    /** Time passes in steps that let sockets follow. */
+    /** Moves the clock in steps, so that sockets can follow. */
     const pass = async (ms: number) => {
       for (let left = ms; left > 0; left -= traits.noticeMs) {
         await world.advance(Math.min(left, traits.noticeMs))
@@ -160,7 +160,7 @@ export function driverContract(
       },
     )
 
-    it('accepted: the carrier has it once', async () => {
+    it('accepted: the carrier has the message once', async () => {
       const [to, content] = [person(), text()]
       const handle = await send(to, content)
       await isTaken(to, content)
@@ -169,7 +169,7 @@ export function driverContract(
       expect(await copies(to, content)).toBe(1)
     })
 
-    it('refused: an error with the reason, and the next goes on', async () => {
+    it('refused: an error with the reason, and the next message is sent', async () => {
       const [to, content, after] = [person(), text(), text()]
       await carrier.act('refuse')
       const handle = await send(to, content)
@@ -184,7 +184,7 @@ export function driverContract(
       expect(await copies(to, content)).toBe(0)
     })
 
-    it('never left: it waits, and goes once when the carrier is there again', async () => {
+    it('never left: the message waits and is sent once when the carrier is back', async () => {
       const [to, content] = [person(), text()]
       await carrier.unplug()
       const handle = await send(to, content)
@@ -198,7 +198,7 @@ export function driverContract(
       await reaches(handle, traits.accepted)
     })
 
-    it('order: texts to one person arrive as they were written', async () => {
+    it('order: texts to one recipient arrive in order', async () => {
       const to = person()
       const contents = Array.from({ length: 10 }, text)
       for (const content of contents) await send(to, content)
@@ -206,7 +206,7 @@ export function driverContract(
       await isTaken(to, ...contents)
     })
 
-    it('pace: never more a second than the line may send', async () => {
+    it("pace: never exceeds the line's rate", async () => {
       await change({ pace: 2 })
       await pass(1000)
       const sent = Array.from({ length: 6 }, () => [person(), text()] as const)
@@ -225,7 +225,7 @@ export function driverContract(
       await change({ pace: 0 })
     })
 
-    it('inbound: stored once, however often it is brought; an equal one is another', async () => {
+    it('inbound: stored once despite redeliveries; an equal new text is another message', async () => {
       const [from, content] = [person(), text()]
       await carrier.bring(from, content)
       await eventually(async () => expect(await inbound(from)).toHaveLength(1))
@@ -244,8 +244,8 @@ export function driverContract(
       ['DELIVERED', 'DELIVERED', 'SENT', 'SENT'],
       ['SENT', 'SENT', 'DELIVERED', 'ERROR'],
     ]
-    it('receipts in whatever order and number: one end, and one event for each step', async (test) => {
-      if (!carrierReports()) return test.skip('this carrier tells no statuses by itself')
+    it('receipts in any order and number: one final status, and one event for each step', async (test) => {
+      if (!carrierReports()) return test.skip('this carrier sends no receipts')
       const heard: string[][] = []
       for (const order of ORDERS) {
         const [to, content] = [person(), text()]
@@ -262,7 +262,7 @@ export function driverContract(
     })
     const carrierReports = () => carrier.report !== undefined
 
-    it('unknown: settled by what the carrier can tell, and never a second copy', async () => {
+    it('unknown: resolved by evidence, and never a second copy', async () => {
       const [to, content] = [person(), text()]
       await carrier.act('take-then-drop')
       const handle = await send(to, content)
@@ -281,8 +281,8 @@ export function driverContract(
       expect(await copies(to, content)).toBe(1)
     })
 
-    it('unknown, and nobody tells: held as an error that says so, or sent again where the line says so', async (test) => {
-      if (traits.evidence === 'look-up') return test.skip('this carrier can always be asked')
+    it('unknown without evidence: held as an error, or sent again if the line says so', async (test) => {
+      if (traits.evidence === 'look-up') return test.skip('this carrier always has lookups')
       for (const rule of ['hold', 'resend'] as const) {
         await change({ on_unknown: rule })
         const [to, content] = [person(), text()]
@@ -304,7 +304,7 @@ export function driverContract(
       await change({ on_unknown: 'hold' })
     })
 
-    it('a stop in the middle of a send: no second copy, and no message without an end', async () => {
+    it('a stop during a send: no second copy, and every message gets a final status', async () => {
       const [to, content] = [person(), text()]
       await carrier.act('silence')
       const handle = await send(to, content)

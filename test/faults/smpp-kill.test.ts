@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
 import { TAG } from '../../src/drivers/smpp/codec/commands.js'
-import { createSmsc, type Smsc, type Submitted } from '../peers/smsc.js'
+import { createSmsc, type Smsc, type SubmittedMessage } from '../peers/smsc.js'
 import { ENGINES } from '../support/world.js'
 import { type Carrier, killEverywhere } from './carrier-kill.js'
 
@@ -20,7 +20,7 @@ describe.each(ENGINES)('kill -9 of us and of the SMSC, on %s', (engine) => {
 /** An SMSC that hands our reference back in its receipts. */
 async function smscCarrier(): Promise<Carrier> {
   const texts: string[] = []
-  const unreported: Submitted[] = []
+  const unreported: SubmittedMessage[] = []
   let smsc: Smsc
   let port = 0
   let silent = 0

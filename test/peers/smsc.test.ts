@@ -12,7 +12,7 @@ import { createSmsc, type Smsc } from './smsc.js'
 type Any = any
 const smpp = createRequire(import.meta.url)('smpp') as Any
 
-/** The SMSC of our tests is judged by clients that others wrote. */
+/** Checks the test SMSC with independent SMPP clients. */
 describe('the SMSC of the tests', () => {
   let smsc: Smsc
   beforeEach(async () => {
@@ -32,7 +32,7 @@ describe('the SMSC of the tests', () => {
     })
     afterEach(() => session.destroy())
 
-    it('bind, submit, a question, goodbye', async () => {
+    it('answers bind, submit, query and unbind', async () => {
       expect(await ask('bind_transceiver', { system_id: 'us', password: 'secret' })).toMatchObject({
         command: 'bind_transceiver_resp',
         command_status: 0,
@@ -47,7 +47,7 @@ describe('the SMSC of the tests', () => {
       expect(await ask('unbind')).toMatchObject({ command: 'unbind_resp' })
     })
 
-    it('a refused bind, a refused submit, one that is throttled', async () => {
+    it('refuses a bind and a submit, and throttles a submit', async () => {
       smsc.options.bind = () => 0x0e
       expect(await ask('bind_transceiver', {})).toMatchObject({ command_status: smpp.ESME_RINVPASWD })
       smsc.options.bind = undefined
@@ -57,7 +57,7 @@ describe('the SMSC of the tests', () => {
       expect(smsc.submitted).toEqual([])
     })
 
-    it('what it brings: a text, and a receipt with its optional parameters', async () => {
+    it('delivers a text, and a receipt with optional parameters', async () => {
       await ask('bind_receiver', {})
       const came: Any[] = []
       session.on('deliver_sm', (pdu: Any) => {

@@ -4,16 +4,16 @@ import { TAG } from '../../src/drivers/smpp/codec/commands.js'
 import { createFramer } from '../../src/drivers/smpp/codec/framer.js'
 import { decodePdu, encodePdu, type Pdu } from '../../src/drivers/smpp/codec/pdu.js'
 
-/** What the carrier does with a submit_sm. */
-export type Act =
+/** Reaction to a submit_sm. */
+export type SubmitReaction =
   | { answer: number; messageId?: string; afterMs?: number }
   | 'silence'
-  /** Takes it and drops the connection before answering. */
+  /** Accepts the message and drops the connection before answering. */
   | 'drop'
   /** Answers with these octets instead. */
   | { raw: Buffer }
 
-export interface Submitted {
+export interface SubmittedMessage {
   messageId: string
   pdu: Pdu
 }
@@ -21,35 +21,35 @@ export interface Submitted {
 export interface SmscOptions {
   port?: number
   tls?: { key: string; cert: string }
-  /** command_status of a bind; 0 lets in. */
+  /** command_status of a bind; 0 accepts it. */
   bind?(pdu: Pdu): number
-  submit?(pdu: Pdu, n: number): Act
-  /** Answers to enquire_link; false for a peer that has gone quiet. */
+  submit?(pdu: Pdu, n: number): SubmitReaction
+  /** Whether enquire_link is answered; false simulates a dead peer. */
   enquire?: boolean
   /** Answers to query_sm. */
   query?(messageId: string): number
 }
 
-/** A carrier's SMSC for tests: what it took, and whatever it is told to do with it. */
+/** A scriptable SMSC for tests, which records what it receives. */
 export interface Smsc {
   port: number
   options: SmscOptions
-  submitted: Submitted[]
-  /** Everything that came, in order. */
+  submitted: SubmittedMessage[]
+  /** All received PDUs, in order. */
   heard: Pdu[]
   binds(): number
   /**
-   * Brings a PDU over the newest connection that receives; resolves with its answer, or with a generic_nack of
-   * status 0xFF when the connection ends without one.
+   * Delivers a PDU over the newest receiving connection. Resolves with its answer, or with a generic_nack of status
+   * 0xFF if the connection ends first.
    */
   bring(pdu: Partial<Pdu> & { command: Pdu['command'] }): Promise<Pdu>
-  /** A receipt with the optional parameters. */
+  /** Delivers a receipt with optional parameters. */
   report(messageId: string, state: number, fields?: Partial<Pdu>): Promise<Pdu>
-  /** Octets as they are, to every connection. */
+  /** Writes raw octets to every connection. */
   raw(octets: Buffer): void
-  /** Ends every connection after what was said. */
+  /** Closes every connection after pending writes. */
   hangUp(): void
-  /** Cuts every connection. */
+  /** Destroys every connection. */
   cut(): void
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
   const sockets = new Set<Socket>()
   const receivers: Socket[] = []
   const answers = new Map<number, { socket: Socket; resolve(pdu: Pdu): void }>()
-  const submitted: Submitted[] = []
+  const submitted: SubmittedMessage[] = []
   const heard: Pdu[] = []
   let sequence = 0
   let ids = 0
@@ -151,7 +151,7 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
     binds: () => receivers.length,
     bring(fields) {
       const socket = receivers.at(-1)
-      if (!socket) throw new Error('Nobody is bound to receive')
+      if (!socket) throw new Error('No connection is bound as receiver')
       const own = ++sequence
       return new Promise((resolve) => {
         answers.set(own, { socket, resolve })

@@ -16,8 +16,8 @@ const outcome = (...given: Parameters<typeof said>) => {
   return 'row' in taken ? 'taken' : taken.failed.outcome
 }
 
-describe("what a Mac's answer to a send means", () => {
-  it('every status there is: only a row is a yes, and nothing in doubt is sent again', () => {
+describe("reading a Mac's answer to a send", () => {
+  it('accepts only an answer with a row, for every status, and never retries a doubtful one', () => {
     for (let status = 100; status < 600; status++) {
       const expected =
         status === 401 ||
@@ -58,24 +58,24 @@ describe("what a Mac's answer to a send means", () => {
     expect(outcome(...(given as unknown as Parameters<typeof said>))).toBe(expected)
   })
 
-  it('only the number for it, or nobody being found, tries another service', () => {
+  it('tries another service only for error 22 or a missing handle', () => {
     const next = (error: number) =>
       (said(500, '', { ...ROW, error }) as { failed: { tryNextService?: boolean } }).failed
     expect(next(22).tryNextService).toBe(true)
     expect(next(4).tryNextService).toBeUndefined()
   })
 
-  it('a connection that breaks before or after the request left', () => {
+  it('tells a connection that broke before the request left from one that broke after', () => {
     expect(failureDuringSend(new NoAnswer('x', false)).outcome).toBe('never-left')
     expect(failureDuringSend(new NoAnswer('x', true)).outcome).toBe('unknown')
   })
 })
 
-describe('what a message of a Mac is recognised by', () => {
+describe('recognising a message on a Mac', () => {
   const row = (fields: object) => readRow({ ...ROW, ...fields })!
   const wanted = (content: string, mediaUrl = '') => ({ content, mediaUrl, extra: null })
 
-  it('its text, whatever Messages makes of quotes, dashes and spaces', () => {
+  it('by its text, despite changed quotes, dashes and spaces', () => {
     expect(comparable(' “Yes” – it’s… ')).toBe(comparable('"Yes" - it\'s...'))
     expect(likeness(row({ text: 'It’s fine ' }), wanted("It's fine"))).toBe(2)
     expect(likeness(row({ text: 'It is fine' }), wanted("It's fine"))).toBe(0)
@@ -84,7 +84,7 @@ describe('what a message of a Mac is recognised by', () => {
     )
   })
 
-  it('the name of its file, whatever the Mac converts it to', () => {
+  it('by the name of its file, despite conversion', () => {
     const attachments = [{ guid: 'A', transferName: 'IMG_1.jpeg' }]
     const url = 'https://example.com/a/IMG_1.heic?x=1'
     expect(likeness(row({ text: '', attachments }), wanted('', url))).toBe(2)
@@ -96,11 +96,11 @@ describe('what a message of a Mac is recognised by', () => {
     expect(fileStem('../../etc/passwd')).toBe('passwd')
   })
 
-  it('every effect has one name on each side', () => {
+  it('maps every effect to one send style and back', () => {
     expect(SEND_STYLES.map((style) => styleOf(effectOf(style)!))).toEqual([...SEND_STYLES])
   })
 
-  it('tapbacks by name, by number, and an emoji by its text', () => {
+  it('reads tapbacks by name, by number, and an emoji from the text', () => {
     const tapback = (associatedMessageType: unknown, text = '') =>
       tapbackOf(row({ associatedMessageGuid: 'p:1/X', associatedMessageType, text }))
     expect(tapback('love')).toEqual({ reaction: 'love', remove: false })

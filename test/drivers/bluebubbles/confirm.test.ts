@@ -11,7 +11,7 @@ import { createStubClock } from '../../support/drivers/stub-host.js'
 const CHAT = 'iMessage;-;+14155550101'
 const rowOf = (guid: string, text: string) => ({ guid, text, isFromMe: true, isDelivered: true, error: 0 })
 
-/** Confirms a send of this text after the server named that row, in a chat with these. */
+/** Confirms a send whose answer named a row, with these known ids and these rows in the chat. */
 function confirming(known: string[], inChat: object[] = []) {
   const said = (data: unknown): MacAnswer => ({
     status: 200,
@@ -47,24 +47,24 @@ function confirming(known: string[], inChat: object[] = []) {
   return named
 }
 
-describe('the message that a server names as the one it sent', () => {
-  it('is it, also when Messages has changed its text', async () => {
+describe('the row that a server names as the sent message', () => {
+  it('is accepted although Messages changed its text', async () => {
     expect(await confirming([])('r1', 'Hello', 'A', 'Hello')).toBe('A')
     expect(await confirming([])('r1', 'Hello', 'A', 'Hell0')).toBe('A')
   })
 
-  it('is not it when it is an earlier send that was answered for, whatever it says', async () => {
+  it('is rejected if it belongs to an earlier recorded send', async () => {
     expect(await confirming(['A'])('r2', 'Second', 'A', 'First')).toBe('other_message')
     expect(await confirming(['A'])('r2', 'Twice', 'A', 'Twice')).toBe('other_message')
   })
 
-  it('is not it when it is an earlier send that is only known here', async () => {
+  it('is rejected if it belongs to an earlier send of this process', async () => {
     const named = confirming([])
     expect(await named('r1', 'First', 'A', 'First')).toBe('A')
     expect(await named('r2', 'Second', 'A', 'First')).toBe('other_message')
   })
 
-  it('is not it when there is another one in the chat that is', async () => {
+  it('is rejected if another row in the chat matches', async () => {
     const inChat = [rowOf('A', 'Twice'), rowOf('B', 'Twice')]
     expect(await confirming(['A'], inChat)('r2', 'Twice', 'A', 'Twice')).toBe('B')
   })

@@ -28,7 +28,7 @@ driverContract(
     const mac = await createBlueBubbles({
       address: number,
       password: PASSWORD,
-      // The same time as ours, but what it does takes real time.
+      // The world's time, but real timers.
       clock: {
         now: () => world.app.ctx.clock.now(),
         after(ms, fn) {

@@ -2,21 +2,21 @@ import { describe, expect, it } from 'vitest'
 import type { Call, Mac } from '../../../src/drivers/bluebubbles/mac.js'
 import { CutOff, download } from '../../../src/drivers/bluebubbles/reading/download.js'
 
-interface Given {
+interface FileAnswer {
   status: number
   body: string
 }
 
-const own = (status: number, fault: string): Given => ({
+const own = (status: number, fault: string): FileAnswer => ({
   status,
   body: JSON.stringify({ status, message: 'No', error: { type: 'x', message: fault } }),
 })
-const page = (status: number): Given => ({ status, body: '<html>Bad Gateway</html>' })
-const FILE: Given = { status: 200, body: 'bytes' }
+const page = (status: number): FileAnswer => ({ status, body: '<html>Bad Gateway</html>' })
+const FILE: FileAnswer = { status: 200, body: 'bytes' }
 const NOT_HERE = own(500, 'Attachment does not exist in disk!')
 
-/** What comes of a file when the Mac gives these answers, one after the other. */
-async function outcome(...answers: Given[]): Promise<string> {
+/** Outcome of a download for a sequence of answers. */
+async function outcome(...answers: FileAnswer[]): Promise<string> {
   const left = [...answers]
   const open = async (_: Call) => {
     const { status, body } = left.shift() ?? page(599)
@@ -37,13 +37,13 @@ async function* bytes(text: string): AsyncGenerator<Buffer> {
   for (let at = 0; at < text.length; at += 7) yield Buffer.from(text.slice(at, at + 7))
 }
 
-describe('a file of a message', () => {
-  it('is read, or fetched by the Mac and read', async () => {
+describe('downloading a file', () => {
+  it('reads it, or makes the Mac fetch it first', async () => {
     expect(await outcome(FILE)).toBe('bytes')
     expect(await outcome(NOT_HERE, FILE)).toBe('bytes')
   })
 
-  it.each<[string, ...Given[]]>([
+  it.each<[string, ...FileAnswer[]]>([
     ['the Mac cannot get it', NOT_HERE, NOT_HERE],
     ['the Mac does not know it', own(404, 'Attachment does not exist!'), own(404, 'x')],
     ['the Mac does not know what to fetch', NOT_HERE, own(400, 'Bad Request')],
@@ -52,7 +52,7 @@ describe('a file of a message', () => {
     expect(await outcome(...answers)).toBe('not_found')
   })
 
-  it.each<[string, ...Given[]]>([
+  it.each<[string, ...FileAnswer[]]>([
     ['the password is being changed', own(401, 'Unauthorized')],
     ['the same', own(403, 'x')],
     ['the request took too long', page(408)],

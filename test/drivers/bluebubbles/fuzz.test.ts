@@ -11,7 +11,7 @@ import { createStubClock, createStubHost } from '../../support/drivers/stub-host
 const MUTATIONS = 100_000
 const START = Date.UTC(2026, 2, 1)
 
-/** Chance that can be had again. */
+/** Reproducible random numbers. */
 function random(seed: number) {
   let state = seed
   const next = () => {
@@ -26,7 +26,7 @@ function random(seed: number) {
 }
 type Random = ReturnType<typeof random>
 
-// biome-ignore lint/suspicious/noExplicitAny: what is mangled here has any shape
+// biome-ignore lint/suspicious/noExplicitAny: mutated values have any shape
 type Any = any
 
 const ODD: readonly (() => unknown)[] = [
@@ -94,7 +94,7 @@ function mangleText(chance: Random, body: string): string {
   }
 }
 
-describe('a server that says anything at all', () => {
+describe('a server with arbitrary answers', () => {
   const TEXTS = ['Hello', 'Hi there', 'Look', 'Loved “Hello”', '']
   let rowId = 100
   let guids = 0
@@ -143,7 +143,7 @@ describe('a server that says anything at all', () => {
     }
   }
 
-  /** What a server would say to that. */
+  /** A valid answer to the request. */
   function sound(chance: Random, ask: HttpAsk): Any {
     const path = decodeURIComponent(ask.path.replace(/\?.*/, '')).replace(/^\/api\/v\d/, '')
     const ok = (data: unknown, more: object = {}) => ({ status: 200, message: 'Success', data, ...more })
@@ -361,7 +361,7 @@ describe('a server that says anything at all', () => {
     expect(faults).toEqual([])
     expect(heard).toBeGreaterThan(1000)
 
-    // And when the server comes to its senses, so does the line.
+    // Once the server answers correctly, the line works again.
     isSound = true
     await clock.pass(3_600_000)
     await Promise.all(sends)

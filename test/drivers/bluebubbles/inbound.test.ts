@@ -5,11 +5,11 @@ import { ENGINES, type Json } from '../../support/world.js'
 
 const HOUR = 3_600_000
 const photo = { name: 'photo.jpg', mimeType: 'image/jpeg', bytes: JPEG }
-/** Not on the Mac, and there as soon as somebody wants it. */
+/** Not on the Mac yet; downloaded on demand at once. */
 const elsewhere = { ...photo, onDisk: false, fetchMs: 0 }
 const pixel = { name: 'pixel.png', mimeType: 'image/png', bytes: PNG }
 
-describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
+describe.each(ENGINES)('receiving through a Mac, on %s', (engine) => {
   let kit: MacWorld
   beforeAll(async () => {
     kit = await createMacWorld(engine, { config: { poll_ms: HOUR } })
@@ -18,7 +18,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
   const last = async () => (await kit.inbound()).at(-1)
   const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 
-  it('a text is there as soon as the Mac calls', async () => {
+  it('stores a text as soon as the Mac calls', async () => {
     kit.mac.phone(ANNA).text('Hello you')
     await kit.settle()
     expect(await last()).toMatchObject({
@@ -30,13 +30,13 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     })
   })
 
-  it('a text message is one', async () => {
+  it('marks an SMS as SMS', async () => {
     kit.mac.phone(BEN).text('By SMS', { service: 'SMS' })
     await kit.settle()
     expect(await last()).toMatchObject({ content: 'By SMS', service: 'SMS' })
   })
 
-  it('an effect has its name with us', async () => {
+  it('translates an effect to its send style', async () => {
     kit.mac.phone(ANNA).text('Party', { effect: 'com.apple.messages.effect.CKConfettiEffect' })
     await kit.settle()
     expect(await last()).toMatchObject({ content: 'Party', send_style: 'confetti' })
@@ -45,7 +45,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     expect(await last()).toMatchObject({ content: 'Odd', send_style: '' })
   })
 
-  it('a reply tells which message it answers, and which part of it', async () => {
+  it('names the message and part that a reply answers', async () => {
     const sent = await kit.send({ content: 'Tea or coffee?' })
     await kit.advance(3000)
     const { guid } = kit.mac.phone(ANNA).inbox.at(-1)!
@@ -57,7 +57,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     })
   })
 
-  it('of several files each has its message, the first one with the text', async () => {
+  it('makes one message for each of several files, the first with the text', async () => {
     kit.mac.phone(ANNA).text('Two', { attachments: [photo, pixel] })
     await kit.until(async () => (await last()).media_url.endsWith('.png'))
     const [first, second] = (await kit.inbound()).slice(-2)
@@ -66,20 +66,20 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     expect(await bytesAt(second.media_url)).toEqual(PNG)
   })
 
-  it('a file that the Mac does not have yet is fetched first', async () => {
+  it('waits for a file that the Mac must download first', async () => {
     kit.mac.phone(ANNA).text('', { attachment: elsewhere })
     await kit.until(async () => (await last()).media_url.endsWith('.jpg'))
     expect(await bytesAt((await last()).media_url)).toEqual(JPEG)
   })
 
-  it('a proxy that says no for a moment does not cost a file', async () => {
+  it('keeps a file despite a temporary error of a proxy', async () => {
     kit.mac.fault({ route: 'GET /api/v1/attachment/*', kind: '504', works: false, times: 2 })
     kit.mac.phone(ANNA).text('Held up', { attachment: photo })
     await kit.until(async () => (await last()).content === 'Held up')
     expect(await bytesAt((await last()).media_url)).toEqual(JPEG)
   })
 
-  it('files that are linked late come along, or after', async () => {
+  it('includes files that are linked late, or adds them afterwards', async () => {
     kit.mac.flags.lateAttachmentMs = 4000
     const before = (await kit.inbound()).length
     kit.mac.phone(ANNA).text('', { attachment: pixel })
@@ -92,7 +92,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     for (const one of came) expect(one.media_url).toMatch(/\.png$/)
   })
 
-  it('rows that are linked to their chat late are not passed over', async () => {
+  it('does not miss rows that are linked to their chat late', async () => {
     kit.mac.flags.lateChatMs = 10_000
     kit.mac.phone(CARA).text('Late')
     await kit.settle()
@@ -105,7 +105,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     expect((await last()).content).toBe('Late')
   })
 
-  it('a tapback is a text that tells what it is about', async () => {
+  it('stores a tapback as text with a reference to its message', async () => {
     const sent = await kit.send({ content: 'Nice?' })
     await kit.advance(3000)
     const { guid } = kit.mac.phone(ANNA).inbox.at(-1)!
@@ -121,7 +121,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     ])
   })
 
-  it('groups: what is said in them, and who is in them', async () => {
+  it('stores group messages and members', async () => {
     const chat = kit.mac.phone(ANNA).startGroup([BEN, CARA], { name: 'Trio', text: 'Hi all' })
     await kit.settle()
     const message = await last()
@@ -148,7 +148,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     expect(JSON.stringify(updated.data)).not.toContain(CARA)
   })
 
-  it('typing is told, and its end', async () => {
+  it('reports typing and its end', async () => {
     kit.mac.phone(ANNA).typing(true)
     await kit.settle()
     await kit.advance(6000)
@@ -161,7 +161,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     ])
   })
 
-  it('an edit and an unsending make no message, nor does what we wrote on another device', async () => {
+  it('ignores edits, unsent messages and messages from our other devices', async () => {
     const guid = kit.mac.phone(ANNA).text('Frist')
     await kit.settle()
     const before = (await kit.inbound()).length
@@ -184,7 +184,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     expect((await kit.inbound()).slice(before).map((one: Json) => one.content)).toEqual([])
   })
 
-  it('a link and its picture are one message', async () => {
+  it('stores a link and its preview as one message', async () => {
     const bundleId = 'com.apple.messages.URLBalloonProvider'
     kit.mac.phone(BEN).text('Look at https://example.com/x today')
     kit.mac.phone(BEN).text('https://example.com/x', { balloon: { bundleId } })
@@ -195,7 +195,7 @@ describe.each(ENGINES)('what comes in through a Mac, on %s', (engine) => {
     expect((await last()).content).toBe('https://example.com/alone')
   })
 
-  it('an app card has its app', async () => {
+  it('names the app of an app card', async () => {
     const bundleId = 'com.apple.messages.MSMessageExtensionBalloonPlugin:ABCDE12345:com.example.game.ext'
     kit.mac.phone(ANNA).text('', { balloon: { bundleId } })
     await kit.settle()

@@ -7,7 +7,7 @@ import { ENGINES, type Json } from '../../support/world.js'
 const HOUR = 3_600_000
 const MINUTE = 60_000
 
-describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
+describe.each(ENGINES)('different Macs, on %s', (engine) => {
   let kit: MacWorld
   afterEach(() => kit.close())
   const start = async (options: Parameters<typeof createMacWorld>[1] = {}) => {
@@ -15,7 +15,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
   }
   const contents = async () => (await kit.inbound()).map((one: Json) => one.content)
 
-  it('macOS 26, whose chats name no service, with a clock that is five minutes behind', async () => {
+  it('works with macOS 26, whose chats name no service, and a clock five minutes behind', async () => {
     await start({ mac: { chatPrefix: 'any', osVersion: '26.0', skewMs: -5 * MINUTE }, config: { sms: true } })
     expect(await kit.line()).toMatchObject({
       state: 'DEGRADED',
@@ -48,7 +48,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
     })
   })
 
-  it('text messages through the Mac, when it knows before and when it finds out', async () => {
+  it('sends SMS through the Mac, known before or after an iMessage refusal', async () => {
     await start({ config: { sms: true }, mac: { skewMs: 5 * MINUTE } })
     kit.mac.phone(ANNA).person.imessage = false
     const known = await kit.send({ content: 'To a green phone' })
@@ -70,7 +70,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
       ['Was blue', 'SMS'],
     ])
     expect(await kit.record(changed.message_handle)).toMatchObject({ status: 'SENT', service: 'SMS' })
-    // Apple says no only after a while.
+    // Apple refuses only after a while.
     kit.mac.phone(CARA).next({ error: 22, errorAfterMs: 3000 })
     await kit.send({ number: CARA, content: 'Late no' })
     await kit.advance(20_000)
@@ -79,7 +79,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
     ])
   })
 
-  it('the rewrite: cards, places, any emoji, and an end of typing', async () => {
+  it('uses the extra features of the Swift server: cards, locations, any emoji, stop typing', async () => {
     await start({ mac: { profile: 'swift', findMy: true }, config: { server: 'swift' } })
     await kit.send({ content: 'Hi' })
     await kit.advance(3000)
@@ -132,7 +132,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
     expect(anna.person.typing).toBe(false)
   })
 
-  it('imessage-rs cannot be told where to call, and is asked instead', async () => {
+  it('polls imessage-rs, which cannot register webhooks', async () => {
     await start({ mac: { profile: 'imessage-rs' }, config: { server: 'imessage_rs', poll_ms: 20_000 } })
     kit.mac.phone(ANNA).text('Hello')
     await kit.settle()
@@ -144,7 +144,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
     expect(await kit.record(sent.message_handle)).toMatchObject({ status: 'DELIVERED' })
   })
 
-  it('thousands of messages while nobody listened, and what was there before the line is not among them', async () => {
+  it('catches up on thousands of messages, without those older than the line', async () => {
     await start({ mac: { switches: { drop: true } } })
     kit.mac.phone(ANNA).text('Old', { sentAt: kit.world.app.ctx.clock.now() - 30 * 24 * HOUR })
     for (let n = 0; n < 1100; n++)
@@ -158,7 +158,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
     expect(new Set(came.map((one) => one.content)).size).toBe(1100)
   })
 
-  it('a database that is made anew, while we look and while we do not', async () => {
+  it('notices a recreated database, while polling and while stopped', async () => {
     await start({ mac: { switches: { drop: true } } })
     for (let n = 0; n < 60; n++) kit.mac.phone(ANNA).text(`Before ${n}`)
     await kit.advance(HOUR)
@@ -168,7 +168,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
     await kit.advance(HOUR)
     expect((await contents()).slice(60)).toEqual(['After'])
     await kit.world.restart()
-    // Longer than before: the row that was read last is there, and is another one.
+    // The new database is longer: the row read last exists, but holds another message.
     kit.mac.rebuild((row) => row.text !== 'Before 3')
     for (let n = 0; n < 80; n++) kit.mac.phone(BEN).text(`Much later ${n}`)
     await kit.advance(2 * HOUR)
@@ -176,7 +176,7 @@ describe.each(ENGINES)('Macs of all kinds, on %s', (engine) => {
     expect(all.slice(61).sort()).toEqual(Array.from({ length: 80 }, (_, n) => `Much later ${n}`).sort())
   })
 
-  it('`line test` says in words what is wrong', async () => {
+  it('`line test` explains what is wrong', async () => {
     await start()
     const client = createLineHttp(kit.world.app.ctx)
     const host = { http: client.http, clock: kit.world.app.ctx.clock, log: kit.world.app.ctx.log }

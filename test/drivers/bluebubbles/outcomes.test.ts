@@ -6,14 +6,14 @@ import { ENGINES } from '../../support/world.js'
 const HOUR = 3_600_000
 const MINUTE = 60_000
 
-describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
+describe.each(ENGINES)('sends with an unknown outcome on a Mac, on %s', (engine) => {
   let kit: MacWorld
   let files: FileServer
   let n = 0
   beforeAll(async () => {
     files = await serve((_request, response) => void response.end(JPEG))
     kit = await createMacWorld(engine, { config: { poll_ms: HOUR } })
-    // So that there is a chat.
+    // Creates the chats.
     for (const number of [ANNA, BEN]) await kit.send({ number, content: 'Opened' })
     await kit.advance(5000)
   })
@@ -55,7 +55,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
-  it('a helper that never answers, and did it', async () => {
+  it('a helper that sent the message without answering', async () => {
     kit.mac.phone(ANNA).next({ outcome: 'timeout' })
     const { handle, text } = await sendOne()
     await kit.advance(130_000)
@@ -63,7 +63,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
-  it('a helper that never answers, and did not', async () => {
+  it('a helper that neither sent nor answered', async () => {
     kit.mac.phone(ANNA).next({ outcome: 'timeout-lost' })
     const { handle, text } = await sendOne()
     await kit.advance(130_000)
@@ -72,7 +72,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
-  it('as long as the helper is not well, nothing counts as not sent', async () => {
+  it('does not count a message as unsent while the helper is unhealthy', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: false })
     const { handle, text } = await sendOne()
     kit.mac.flags.helperConnected = false
@@ -83,7 +83,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
-  it('what somebody typed on the Mac before is no proof either', async () => {
+  it('does not take a text typed on the Mac before as proof', async () => {
     kit.mac.world.sendFromOtherDevice(ANNA, 'Thanks!')
     await kit.advance(8 * MINUTE)
     kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: false })
@@ -94,7 +94,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(sent.message_handle), copies('Thanks!')]).toEqual(['DELIVERED', 2])
   })
 
-  it('two equal texts in doubt are each found once', async () => {
+  it('finds two equal texts in doubt once each', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: true, times: 2 })
     const first = await kit.send({ content: 'Twice' })
     await kit.advance(10_000)
@@ -108,7 +108,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect(copies('Twice')).toBe(2)
   })
 
-  it('a message delivered before a restart and read after it is known to be read, and told once', async () => {
+  it('reports a read receipt once for a message delivered before a restart', async () => {
     const { handle } = await sendOne()
     await kit.advance(10_000)
     expect(await statusOf(handle)).toBe('DELIVERED')
@@ -123,7 +123,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect(reads.filter((one) => one.subject === handle)).toHaveLength(1)
   })
 
-  it('a text that was sent before is no proof for one that never went out', async () => {
+  it('does not take an earlier equal text as proof', async () => {
     await kit.send({ content: 'Again and again' })
     await kit.advance(10_000)
     await kit.world.restart()
@@ -136,7 +136,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(second.message_handle), copies('Again and again')]).toEqual(['DELIVERED', 2])
   })
 
-  it('a database that was made anew since the send: the message is found all the same', async () => {
+  it('finds the message after the database was recreated', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: true })
     const { handle, text } = await sendOne()
     kit.mac.rebuild()
@@ -146,7 +146,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect(copies(text)).toBe(1)
   })
 
-  it('a chat that has another name since the send: the message is found in it', async () => {
+  it('finds the message after its chat was renamed', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: true })
     const sent = await kit.send({ number: BEN, content: 'Moved' })
     const rename = (from: string, to: string) =>
@@ -157,7 +157,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     rename('any', 'iMessage')
   })
 
-  it('a file in doubt is given twenty minutes', async () => {
+  it('waits twenty minutes for a file in doubt', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/attachment', kind: '504', works: false })
     const sent = await kit.send({ content: '', media_url: `${files.url}/slow.jpg` })
     await kit.until(async () => (await statusOf(sent.message_handle)) === 'PENDING')
@@ -169,7 +169,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect(arrived()).toBe(1)
   })
 
-  it('twenty minutes from when it became doubtful, however long the files took to get there', async () => {
+  it('counts the twenty minutes from the moment of doubt, not from the start of the upload', async () => {
     const heard = (path: string) => kit.mac.heard.filter((one) => one.path.endsWith(path)).length
     const posted = heard('/message/multipart')
     kit.mac.fault({ route: 'POST /api/v1/attachment/upload', kind: 'delay', ms: 11 * MINUTE, times: 2 })
@@ -194,14 +194,14 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect(heard('/message/multipart')).toBe(posted + 1)
   })
 
-  it('a file in doubt is found by its name', async () => {
+  it('finds a file in doubt by its name', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/attachment', kind: '504', works: true })
     const sent = await kit.send({ content: '', media_url: `${files.url}/found.jpg` })
     await kit.until(async () => (await statusOf(sent.message_handle)) === 'DELIVERED')
     expect(kit.mac.world.sent.filter((one) => one.attachments[0]?.name === 'found.jpg')).toHaveLength(1)
   })
 
-  it('a first text with a file goes by two ids, and each of them is the message', async () => {
+  it('keeps both ids of a first text with a file', async () => {
     const cara = kit.mac.phone(CARA)
     const first = await kit.send({ number: CARA, content: 'Hi there', media_url: `${files.url}/hi.jpg` })
     const handle: string = first.message_handle
@@ -232,7 +232,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     await kit.advance(HOUR)
     expect(await ofIt('message.read')).toHaveLength(1)
 
-    // What these ids name is no proof of another send.
+    // Rows with these ids are no proof of another send.
     kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'reset', works: false })
     const again = await kit.send({ number: CARA, content: 'Hi there' })
     await kit.advance(10_000)
@@ -241,7 +241,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(again.message_handle), copies('Hi there')]).toEqual(['DELIVERED', 2])
   })
 
-  it('a process that is stopped during a send finds out afterwards', async () => {
+  it('resolves a send after the process was stopped during it', async () => {
     kit.mac.fault({ route: 'POST /api/v1/message/text', kind: 'hang', works: true })
     const { handle, text } = await sendOne()
     await kit.advance(10)
@@ -251,14 +251,14 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
-  it('nobody ever says what became of it: it stays what it was', async () => {
+  it('keeps the status if no evidence ever arrives', async () => {
     kit.mac.phone(BEN).next({ outcome: 'lost' })
     const sent = await kit.send({ number: BEN, content: 'Lost' })
     await kit.advance(3 * HOUR)
     expect(await statusOf(sent.message_handle)).toBe('ACCEPTED')
   })
 
-  it('a Mac without its helper: nothing leaves, the line says why, and all goes on when it is back', async () => {
+  it('holds messages while the helper is missing, says why, and sends them when it is back', async () => {
     kit.mac.flags.helperConnected = false
     const { handle, text } = await sendOne()
     await kit.advance(1000)
@@ -274,7 +274,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
-  it('a Mac that is gone: the same', async () => {
+  it('holds messages while the Mac is unreachable, and sends them when it is back', async () => {
     await kit.mac.stop()
     const { handle, text } = await sendOne()
     await kit.advance(1000)
@@ -287,7 +287,7 @@ describe.each(ENGINES)('what a Mac does not say, on %s', (engine) => {
     expect([await statusOf(handle), copies(text)]).toEqual(['DELIVERED', 1])
   })
 
-  it('a number that Apple takes away blocks the line', async () => {
+  it('blocks the line when Apple removes its number', async () => {
     kit.mac.world.removeAlias((await kit.line()).number)
     await kit.settle()
     expect(await kit.line()).toMatchObject({ state: 'DEGRADED', blocked_at: expect.any(String) })

@@ -12,7 +12,7 @@ const group = async (mac: BlueBubbles, addresses = [ALICE, BOB]) =>
   (await ask(mac, 'POST chat/new', { addresses, message: 'Hi all', method: PA })).body.data.guid as string
 
 describe('groups', () => {
-  it('makes one of the same people only once', async () => {
+  it('creates only one group of the same people', async () => {
     const mac = await open()
     const guid = await group(mac)
     expect(guid).toMatch(/^iMessage;\+;chat\d+$/)
@@ -62,7 +62,7 @@ describe('groups', () => {
     expect(failed.body.error.message).toBe('Chat is not a group chat!')
   })
 
-  it('is renamed, unless it is no group, says nothing, or is stuck', async () => {
+  it('renames a group, but not a chat of two, not to nothing, and not while stuck', async () => {
     const mac = await open()
     const guid = await group(mac)
     const put = (body: object, chat = guid) => ask(mac, `PUT chat/${at(chat)}`, body)
@@ -86,7 +86,7 @@ describe('groups', () => {
     )
   })
 
-  it('has an icon, can be left and deleted', async () => {
+  it('sets an icon, leaves and deletes a group', async () => {
     const mac = await open()
     const guid = at(await group(mac))
     expect((await ask(mac, `GET chat/${guid}/icon`)).body.error.message).toBe(
@@ -127,7 +127,7 @@ describe('presence', () => {
     expect((await ask(mac, `POST chat/${at('iMessage;-;nobody')}/typing`)).status).toBe(200)
   })
 
-  it('reads, and shares its card', async () => {
+  it('marks as read and shares its card', async () => {
     const mac = await open()
     mac.phone(ALICE).text('Hello')
     const chat = `chat/${at(chatOf(ALICE))}`
@@ -143,7 +143,7 @@ describe('presence', () => {
     expect(card.body.data).toEqual({ name: 'Alice', avatar: 'YWJj' })
   })
 
-  it('sends tapbacks and takes them back, emoji only from the Swift server', async () => {
+  it('sends and removes tapbacks, emoji only from the Swift server', async () => {
     const mac = await open({ profile: 'swift' })
     const guid = mac.phone(ALICE).text('Hello')
     const react = (more: object) =>
@@ -185,7 +185,7 @@ describe('presence', () => {
 })
 
 describe('attachments', () => {
-  it('hands them out by the end of their guid, HEIC as JPEG, and without a length in 1.9.9', async () => {
+  it('serves attachments by the end of their guid, HEIC as JPEG, and without a length in 1.9.9', async () => {
     const mac = await open()
     const bytes = Buffer.from('heic')
     const guid = mac.phone(ALICE).text('', { attachment: { name: 'a.heic', mimeType: 'image/heic', bytes } })
@@ -205,7 +205,7 @@ describe('attachments', () => {
     expect(file.headers.get('content-disposition')).toBe('attachment; filename="a.png"')
   })
 
-  it('fails for what is not on the disk until it is fetched, and oddly for what is unknown', async () => {
+  it('fails for a file that is not on disk until it is downloaded, and oddly for an unknown one', async () => {
     const mac = await open()
     const file = { name: 'a.png', mimeType: 'image/png', bytes: Buffer.from('png'), onDisk: false }
     mac.phone(ALICE).text('', { attachment: { ...file, fetchMs: 5 } })
@@ -224,7 +224,7 @@ describe('attachments', () => {
     expect((await ask(mac, 'GET attachment/none/download')).status).toBe(404)
   })
 
-  it('links them late when told so', async () => {
+  it('links attachments late on request', async () => {
     const clock = manualClock()
     const mac = await open({ clock, lateAttachmentMs: 2000 })
     const guid = mac
@@ -237,7 +237,7 @@ describe('attachments', () => {
     expect(await count()).toBe(1)
   })
 
-  it('takes a file in pieces where the server can', async () => {
+  it('accepts a file in chunks where the server can', async () => {
     const mac = await open({ profile: 'electron-dev' })
     mac.phone(ALICE).text('Hello')
     const piece = (chunkIndex: string, isComplete: string) =>
@@ -263,8 +263,8 @@ describe('attachments', () => {
   })
 })
 
-describe('places, calls and the second API', () => {
-  it('knows places of friends up to macOS 13, and forgets them with a restart', async () => {
+describe('locations, calls and API v2', () => {
+  it('has locations up to macOS 13, and forgets them on restart', async () => {
     const mac = await open({ osVersion: '13.6' })
     mac.phone(ALICE).shareLocation({ coordinates: [52.5, 13.4], long_address: 'Somewhere 1', accuracy: 5 })
     const friends = async (route = 'GET icloud/findmy/friends') => (await ask(mac, route)).body.data
@@ -293,7 +293,7 @@ describe('places, calls and the second API', () => {
     expect((await ask(newer, 'POST message/query', {})).body.data[0].balloonBundleId).toBe(FIND_MY_BALLOON)
   })
 
-  it('has a second API in the Swift server only', async () => {
+  it('has API v2 in the Swift server only', async () => {
     const routes = [
       'POST /api/v2/message/app',
       'GET /api/v2/icloud/findmy/status',
@@ -354,7 +354,7 @@ describe('places, calls and the second API', () => {
     expect((await send({})).status).toBe(403)
   })
 
-  it('asks for places and refreshes them, not too often', async () => {
+  it('requests and refreshes locations at a limited rate', async () => {
     const clock = manualClock()
     const mac = await open({ profile: 'swift', findMy: true, clock })
     const refresh = async () =>
@@ -390,7 +390,7 @@ describe('places, calls and the second API', () => {
     expect(mac.phone(BOB).person.locationRequests).toBe(1)
   })
 
-  it('follows calls, links to them, and says how available people are', async () => {
+  it('follows calls, creates links, and reports availability', async () => {
     const mac = await open({ faceTimeHelper: true })
     const uuid = mac.phone(ALICE).call(true)
     expect((await ask(mac, `POST facetime/answer/${uuid}`)).body.data.link).toContain('facetime.apple.com')
@@ -410,7 +410,7 @@ describe('places, calls and the second API', () => {
     ).toBe(true)
   })
 
-  it('sends later, unless it was down', async () => {
+  it('sends scheduled messages, unless the server was down', async () => {
     const clock = manualClock()
     const mac = await open({ clock })
     mac.phone(ALICE).text('Hello')

@@ -15,7 +15,7 @@ const NOTIFICATION =
   balloonBundleId associatedMessageGuid associatedMessageType expressiveSendStyleId threadOriginatorGuid
   hasPayloadData messageSummaryInfo payloadData dateEdited dateRetracted partCount`.split(/\s+/)
 
-/** A Mac whose every event is received. */
+/** A Mac with a webhook for every event. */
 async function watched(options: BlueBubblesOptions = {}, events: string[] = ['*']) {
   const mac = await macs.open(options)
   const hook = await macs.receiver()
@@ -23,13 +23,13 @@ async function watched(options: BlueBubblesOptions = {}, events: string[] = ['*'
   return { mac, got: hook.got, url: hook.url, hook: made.body.data as { id: number } }
 }
 
-/** Until the Mac has told everything, and it was heard. */
+/** Waits until the Mac has sent all events and they were received. */
 async function told(mac: BlueBubbles) {
   await new Promise((resolve) => setImmediate(resolve))
   await mac.settle()
 }
 
-/** Everything that was told, in the order of telling: on their way, events overtake each other. */
+/** All events in the order of sending; they overtake each other on the way. */
 async function inOrder(mac: BlueBubbles, got: Event[]): Promise<Event[]> {
   await told(mac)
   const emitted = (mac.emitted as Event[]).slice(-got.length || mac.emitted.length)
@@ -42,7 +42,7 @@ const say = (mac: BlueBubbles, message: string, more: object = {}) =>
   ask(mac, 'POST message/text', { chatGuid: chatOf(ALICE), message, method: PA, ...more })
 
 describe('webhooks: registration', () => {
-  it('makes, lists and deletes them, and keeps the first when a URL comes again', async () => {
+  it('creates, lists and deletes webhooks, and keeps the first of a repeated URL', async () => {
     const mac = await macs.open()
     const create = (events: unknown, url = 'http://a.test/x') => ask(mac, 'POST webhook', { url, events })
     const made = await create(['new-message'])
@@ -62,7 +62,7 @@ describe('webhooks: registration', () => {
     expect((await create(['*'])).body.data.events).toEqual(['*'])
   })
 
-  it('refuses all for one unknown event, and a URL without a scheme; filters end in a 500', async () => {
+  it('rejects a list with an unknown event and a URL without a scheme; filters answer 500', async () => {
     const mac = await macs.open()
     const complaint = async (body: object) => {
       const { status, body: answer } = await ask(mac, 'POST webhook', body)
@@ -87,7 +87,7 @@ describe('webhooks: registration', () => {
     expect((await ask(mac, 'GET webhook?url=http://b.test')).status).toBe(500)
   })
 
-  it('differs by server: the Swift one updates, the Rust one has none', async () => {
+  it('differs by server: Swift updates, Rust has no webhooks', async () => {
     const swift = await macs.open({ profile: 'swift' })
     const create = (events: string[]) => ask(swift, 'POST webhook', { url: 'http://a.test', events })
     const { id } = (await create(['new-message'])).body.data
@@ -106,8 +106,8 @@ describe('webhooks: registration', () => {
   })
 })
 
-describe('webhooks: what they tell', () => {
-  it('tells a new message with exactly the fields of a notification, and an update without chats', async () => {
+describe('webhooks: events', () => {
+  it('sends a new message with exactly the fields of a notification, and an update without chats', async () => {
     const { mac, got } = await watched()
     const guid = mac.phone(ALICE).text('Look', {
       attachment: { name: 'a.png', mimeType: 'image/png', bytes: Buffer.from('png') },
@@ -144,7 +144,7 @@ describe('webhooks: what they tell', () => {
     expect(got[2]!.data).toMatchObject({ guid, text: '', dateRetracted: expect.any(Number) })
   })
 
-  it('tells our own send twice when it has a tempGuid, then delivery and reading, but no error', async () => {
+  it('sends our own message twice if it has a tempGuid, then delivery and reading, but no error', async () => {
     const { mac, got } = await watched({ waits: { sent: 5, delivered: 5 } })
     mac.phone(ALICE).text('Hello')
     await say(mac, 'Hi', { tempGuid: 'mine' })
@@ -171,7 +171,7 @@ describe('webhooks: what they tell', () => {
     expect(got.at(-1)).toMatchObject({ type: 'message-send-error', data: { error: 22 } })
   })
 
-  it('tells tapbacks as messages, with names, and numbers where it has no name', async () => {
+  it('sends tapbacks as messages, with names, or numbers where there is no name', async () => {
     const { mac, got } = await watched()
     const guid = mac.phone(ALICE).text('Hello')
     mac.phone(ALICE).tapback(guid, 'love', { part: 1 })
@@ -186,7 +186,7 @@ describe('webhooks: what they tell', () => {
     expect(JSON.stringify(tapbacks)).not.toContain('🎉')
   })
 
-  it('tells changes of a group under their names and as messages again', async () => {
+  it('sends group changes as their own events and again as messages', async () => {
     const { mac, got } = await watched()
     const group = mac.phone(ALICE).startGroup([BOB], { name: 'Us' })
     mac.phone(ALICE).rename(group, 'All of us')
@@ -216,7 +216,7 @@ describe('webhooks: what they tell', () => {
     expect(events[1]!.data).toMatchObject({ itemType: 2, groupTitle: 'All of us' })
   })
 
-  it('tells typing of one person only, and the same not twice within five seconds', async () => {
+  it('sends typing of single people only, without repeats within five seconds', async () => {
     const clock = manualClock()
     const { mac, got } = await watched({ clock })
     const group = mac.phone(ALICE).startGroup([BOB])
@@ -235,7 +235,7 @@ describe('webhooks: what they tell', () => {
     )
   })
 
-  it('tells the rest in its own shapes, some of it only to those who take everything', async () => {
+  it('sends other events in their own shapes, some only to webhooks for all events', async () => {
     const { mac, got } = await watched({ osVersion: '13.6' })
     const named = await macs.receiver()
     await ask(mac, 'POST webhook', {
@@ -256,7 +256,7 @@ describe('webhooks: what they tell', () => {
       'imessage-aliases-removed',
       'new-message',
       'chat-read-status-changed',
-      // Our reading, of their message.
+      // We read their message.
       'updated-message',
     ])
     expect(JSON.parse(events[1]!.data)).toEqual({ caller: ALICE, timestamp: expect.any(Number) })
@@ -269,7 +269,7 @@ describe('webhooks: what they tell', () => {
   })
 })
 
-describe('webhooks: what goes wrong', () => {
+describe('webhooks: faults', () => {
   it.each([
     ['drop', { drop: true }, []],
     [
@@ -287,11 +287,11 @@ describe('webhooks: what goes wrong', () => {
     for (const word of ['one', 'two', 'three']) mac.phone(ALICE).text(word)
     await told(mac)
     await eventually(() => expect(got.length).toBeGreaterThanOrEqual(expected.length))
-    // Each goes its own way: their order means nothing.
+    // Events are sent independently, in no particular order.
     expect(got.map(({ data }) => data.text).sort()).toEqual([...expected].sort())
   })
 
-  it('turns events round, and leaves attachments out at first', async () => {
+  it('reorders events, and omits attachments at first', async () => {
     const { mac, got } = await watched()
     mac.switches.reorder = 2
     mac.phone(ALICE).text('one')
@@ -310,7 +310,7 @@ describe('webhooks: what goes wrong', () => {
     expect((await ask(mac, `GET message/${guid}?with=attachments`)).body.data.attachments).toHaveLength(1)
   })
 
-  it('says hello after a restart and nothing of what came while it was down', async () => {
+  it('sends hello-world after a restart, but no messages of the downtime', async () => {
     const { mac, got } = await watched()
     mac.phone(ALICE).text('before')
     await told(mac)
@@ -325,7 +325,7 @@ describe('webhooks: what goes wrong', () => {
     expect((await ask(mac, 'GET webhook')).body.data).toHaveLength(1)
   })
 
-  it('restarts when asked, which brings a dead watcher back', async () => {
+  it('restarts on request, which revives a dead watcher', async () => {
     const { mac, got } = await watched()
     mac.switches.watcherDead = true
     mac.phone(ALICE).text('unheard')
@@ -337,7 +337,7 @@ describe('webhooks: what goes wrong', () => {
     await eventually(() => expect(types(got)).toEqual(['hello-world', 'new-message']))
   })
 
-  it('replays rows of a week as new ones, edited ones or all', async () => {
+  it('replays changed rows of a week, or all, as new', async () => {
     const { mac, got } = await watched()
     const guid = mac.phone(ALICE).text('one')
     mac.phone(ALICE).text('two')
@@ -353,7 +353,7 @@ describe('webhooks: what goes wrong', () => {
     await eventually(() => expect(got).toHaveLength(3))
   })
 
-  it('survives a receiver that is down, and does not try again', async () => {
+  it('survives a receiver that is down, without a retry', async () => {
     const { mac } = await watched()
     await ask(mac, 'POST webhook', { url: 'http://127.0.0.1:1/none', events: ['*'] })
     mac.phone(ALICE).text('one')
@@ -361,7 +361,7 @@ describe('webhooks: what goes wrong', () => {
     expect(mac.emitted.filter(({ type }) => type === 'new-message')).toHaveLength(1)
   })
 
-  it('starts its ROWIDs again with a new database, which keeps guids', async () => {
+  it('restarts ROWIDs in a new database, which keeps guids', async () => {
     const { mac, got } = await watched()
     const guids = ['one', 'two'].map((word) => mac.phone(ALICE).text(word))
     mac.phone(ALICE).text('lost')
@@ -378,7 +378,7 @@ describe('webhooks: what goes wrong', () => {
     expect(got).toHaveLength(3)
   })
 
-  it('cuts every connection without losing what it has', async () => {
+  it('cuts every connection without losing data', async () => {
     const clock = manualClock()
     const { mac } = await watched({ clock })
     mac.phone(ALICE).next({ helperMs: 1000 })

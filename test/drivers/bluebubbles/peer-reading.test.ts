@@ -40,7 +40,7 @@ describe('reading', () => {
     expect(plain.chats).toEqual([])
   })
 
-  it('orders by date and not by ROWID, pages with a total, and takes numbers as texts', async () => {
+  it('orders by date and not by ROWID, pages with a total, and accepts numbers as strings', async () => {
     const mac = await open({ firstRowId: 1 })
     const now = Date.now()
     // The newest rows were sent first.
@@ -58,7 +58,7 @@ describe('reading', () => {
     expect((await page({ before: now - 1000 })).metadata.total).toBe(5)
   })
 
-  it('takes predicates on any column, lists among them', async () => {
+  it('accepts predicates on any column, including lists', async () => {
     const mac = await open()
     const guids = ['one', 'two'].map((word) => mac.phone(ALICE).text(word))
     mac.phone(BOB).text('three', { service: 'SMS' })
@@ -150,7 +150,7 @@ describe('reading', () => {
     expect(texts).toEqual(Array.from({ length: 1100 }, (_, n) => `${n}`))
   })
 
-  it('searches words by Spotlight when asked for a text', async () => {
+  it('searches words with Spotlight for a predicate on the text', async () => {
     const mac = await open()
     mac.phone(ALICE).text('a quiet evening')
     const where = [{ statement: 'message.text = :t', args: { t: 'evening quiet' } }]

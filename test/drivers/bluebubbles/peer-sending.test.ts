@@ -19,7 +19,7 @@ const { open } = macs
 afterEach(macs.close)
 
 describe('sending', () => {
-  it('says yes as soon as there is a row, which is sent and delivered later', async () => {
+  it('reports success as soon as a row exists, which is sent and delivered later', async () => {
     const clock = manualClock()
     const mac = await open({ clock })
     await contact(mac)
@@ -39,7 +39,7 @@ describe('sending', () => {
     expect(mac.phone(ALICE).inbox.map((item) => item.text)).toEqual(['Hi', 'Again'])
   })
 
-  it('carries effects, subjects and replies, and these ask for the helper by themselves', async () => {
+  it('sends effects, subjects and replies, which imply the helper', async () => {
     const mac = await open()
     const first = await contact(mac)
     const effect = 'com.apple.messages.effect.CKConfettiEffect'
@@ -58,7 +58,7 @@ describe('sending', () => {
       replyToGuid: first,
       threadOriginatorPart: '1:0:2',
     })
-    // An answer to an answer belongs to the first message.
+    // A reply to a reply belongs to the thread of the first message.
     const two = await reply({ selectedMessageGuid: one.body.data.guid })
     expect(two.body.data.threadOriginatorGuid).toBe(first)
     await eventually(() =>
@@ -72,7 +72,7 @@ describe('sending', () => {
     expect([lost.status, lost.body.error.message]).toEqual([500, 'Transaction timeout'])
   })
 
-  it('locks a tempGuid while a send is under way, and no longer', async () => {
+  it('locks a tempGuid during its send, and no longer', async () => {
     const clock = manualClock()
     const mac = await open({ clock })
     await contact(mac)
@@ -132,7 +132,7 @@ describe('sending', () => {
     expect(mac.phone(ALICE).texts().includes('Plan')).toBe(arrives)
   })
 
-  it('fails for whoever is not on iMessage, at once or later, and reaches them by SMS', async () => {
+  it('fails for a recipient who is not on iMessage, at once or later, and reaches them by SMS', async () => {
     const mac = await open()
     mac.phone(ALICE).person.imessage = false
     const guid = await contact(mac)
@@ -192,7 +192,7 @@ describe('sending', () => {
     expect(mac.phone(ALICE).texts()).toHaveLength(3)
   })
 
-  it('takes texts and loses them when Apple has signed it out, or when nobody can be reached', async () => {
+  it('accepts and loses texts while signed out by Apple, or without a reachable recipient', async () => {
     const clock = manualClock()
     const mac = await open({ clock, deregistered: true })
     const guid = await contact(mac)
@@ -210,7 +210,7 @@ describe('sending', () => {
     expect(mac.phone(BOB).inbox).toEqual([])
   })
 
-  it('needs a chat for a text, and makes one only with a text', async () => {
+  it('needs a chat for a text, and creates one only with a text', async () => {
     const mac = await open()
     const none = await text(mac, 'Hi')
     expect([none.status, none.body.message, none.body.error.message]).toEqual([

@@ -7,7 +7,7 @@ const { open } = macs
 afterEach(macs.close)
 
 describe('transport', () => {
-  it('takes the first of guid, password and token, trimmed, and says which of two things is wrong', async () => {
+  it('accepts the first of guid, password and token, trimmed, and tells missing from wrong', async () => {
     const mac = await open({ password: 'pass' })
     const get = async (query: string, headers = {}) =>
       fetched(await fetch(`${mac.url}/api/v1/ping?${query}`, { headers }))
@@ -57,7 +57,7 @@ describe('transport', () => {
     })
   })
 
-  it('closes what needs the helper, with a text for each half, and wrapped otherwise in sends', async () => {
+  it('refuses requests that need the helper, with a reason for each half, wrapped differently in sends', async () => {
     const mac = await open({ helperConnected: false })
     const gate = await ask(mac, 'GET icloud/account')
     expect(gate.body).toEqual({
@@ -81,7 +81,7 @@ describe('transport', () => {
     expect(mac.world.sent).toEqual([])
   })
 
-  it('counts any helper as connected, though that of FaceTime answers nothing', async () => {
+  it('counts any helper as connected, although the FaceTime helper does not answer', async () => {
     const mac = await open({ helperConnected: false, faceTimeHelper: true })
     mac.phone(ALICE).text('Hello')
     expect((await ask(mac, 'GET server/info')).body.data.helper_connected).toBe(true)
@@ -143,7 +143,7 @@ describe('transport', () => {
     ])
   })
 
-  it('asks nothing more of what is empty, and an address of whoever asks for one', async () => {
+  it('skips further rules for empty values, and requires an address where the rule does', async () => {
     const mac = await open()
     mac.phone(ALICE).text('Hello')
     expect((await ask(mac, 'POST message/query', { limit: ' ', sort: '', with: [] })).body.data).toHaveLength(
@@ -158,7 +158,7 @@ describe('transport', () => {
     expect(quality.body.error.message).toBe('The selected quality is invalid.')
   })
 
-  it('breaks as it is told, before or after its work', async () => {
+  it('injects faults before or after its work', async () => {
     const mac = await open()
     await contact(mac)
     const failed = async (message: string) =>

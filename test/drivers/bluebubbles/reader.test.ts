@@ -14,7 +14,7 @@ interface Ask {
 const START = 1_800_000_000_000
 const POLL_MS = 20_000
 
-/** A reader of a Mac that has rows up to `top`, and an intake that has handed over nothing from `open` on. */
+/** A reader of a Mac with rows up to `top`, and an intake with open rows from `open` on. */
 function readerOf(saved: object | null, intake: Partial<Intake> = {}) {
   const clock = createStubClock(START)
   const asked: number[] = []
@@ -55,11 +55,11 @@ function readerOf(saved: object | null, intake: Partial<Intake> = {}) {
   return { reader, clock, asked, saves, at }
 }
 
-describe('how far a Mac has been read', () => {
+describe('the read position on a Mac', () => {
   let reader: Reader
   afterEach(() => reader.close())
 
-  it('after a restart, everything from what was not stored yet, however far behind', async () => {
+  it('after a restart, reads from the first unstored row, however far behind', async () => {
     const kit = readerOf({ row: 8000, guid: 'G8000', floor: 5000, at: START })
     reader = kit.reader
     reader.wake()
@@ -67,7 +67,7 @@ describe('how far a Mac has been read', () => {
     expect([...new Set(kit.asked)]).toEqual([5000])
   })
 
-  it('what is not stored holds back what is saved, and not what is read', async () => {
+  it('holds back the saved position for unstored rows, but not reading', async () => {
     const kit = readerOf({ row: 8000, guid: 'G8000', floor: 8000, at: START })
     reader = kit.reader
     kit.at.open = 7990
@@ -76,14 +76,14 @@ describe('how far a Mac has been read', () => {
     kit.at.top = 12_000
     await kit.clock.pass(20 * POLL_MS)
     expect(kit.saves.at(-1)).toMatchObject({ row: 12_000, floor: 7989 })
-    // The overlap alone.
+    // Only the overlap.
     expect(kit.asked.at(-1)).toBe(11_950)
     kit.at.open = undefined
     await kit.clock.pass(POLL_MS)
     expect(kit.saves.at(-1)).toMatchObject({ row: 12_000, floor: 12_000 })
   })
 
-  it('rows that show late are looked for among the last two thousand at most', async () => {
+  it('rereads at most the last two thousand rows for late ones', async () => {
     const kit = readerOf({ row: 8000, guid: 'G8000', floor: 8000, at: START })
     reader = kit.reader
     reader.wake()
@@ -93,7 +93,7 @@ describe('how far a Mac has been read', () => {
     expect(kit.saves.at(-1)).toMatchObject({ row: 20_000, floor: 18_000 })
   })
 
-  it('a line that is closed in the middle of reading has read nothing', async () => {
+  it('saves no position if the line closes while reading', async () => {
     let goOn = () => {}
     const room = () =>
       new Promise<void>((resolve) => {

@@ -23,13 +23,13 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
   const inboxOf = (number: string) => kit.mac.phone(number).inbox
   const heard = (path: string) => kit.mac.heard.filter((one) => one.path === `/api/v1${path}`)
 
-  it('the line says that it is online, and has the Mac call it', async () => {
+  it('reports ONLINE and registers a webhook on the Mac', async () => {
     expect(await kit.line()).toMatchObject({ state: 'ONLINE', state_detail: null })
     expect(kit.mac.webhooks).toHaveLength(1)
     expect(kit.mac.webhooks[0]).toMatchObject({ events: ['*'], url: expect.stringContaining('/callbacks/') })
   })
 
-  it('a first text opens a chat, the next one uses it; both are delivered', async () => {
+  it('opens a chat with the first text and reuses it; both are delivered', async () => {
     const first = await kit.send({ content: 'First' })
     await kit.advance(5000)
     const second = await kit.send({ content: 'Second' })
@@ -46,7 +46,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
       })
   })
 
-  it('an effect goes out under its name of Apple', async () => {
+  it("sends an effect under Apple's name", async () => {
     await kit.send({ content: 'Boom', send_style: 'slam' })
     await kit.advance(3000)
     expect(inboxOf(ANNA).at(-1)).toMatchObject({
@@ -55,7 +55,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     })
   })
 
-  it('a reply is a reply to that message', async () => {
+  it('sends a reply to the message', async () => {
     const guid = kit.mac.phone(ANNA).text('Which one?')
     await kit.settle()
     const question = (await kit.inbound()).at(-1)
@@ -64,7 +64,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     expect(inboxOf(ANNA).at(-1)).toMatchObject({ text: 'This one', replyTo: { guid, part: 0 } })
   })
 
-  it('a file alone, and a file with a text as one message', async () => {
+  it('sends a file alone, and a file with a text as one message', async () => {
     await kit.send({ content: '', media_url: `${files.url}/photo.jpg` })
     await kit.until(() => inboxOf(ANNA).at(-1)!.attachments.length === 1)
     expect(inboxOf(ANNA).at(-1)).toMatchObject({
@@ -81,7 +81,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     expect(await kit.record(both.message_handle)).toMatchObject({ status: 'DELIVERED' })
   })
 
-  it('a file that opens a chat comes after a few words, or after its own text', async () => {
+  it('opens a chat with the opener or the text before a file', async () => {
     await kit.send({ number: BEN, content: '', media_url: `${files.url}/photo.jpg` })
     await kit.until(() => inboxOf(BEN).length === 2)
     expect(inboxOf(BEN).map(({ text, attachments }) => [text, attachments.length])).toEqual([
@@ -98,12 +98,12 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     expect((await kit.record(both.message_handle)).status).toMatch(/SENT|DELIVERED/)
   })
 
-  it('a file that cannot be had is an error that says so', async () => {
+  it('reports a file that cannot be read', async () => {
     const sent = await kit.send({ content: '', media_url: `${files.url}/gone.jpg` })
     await kit.until(async () => (await kit.record(sent.message_handle)).status === 'ERROR')
   })
 
-  it('a carousel is one message with all its images', async () => {
+  it('sends a carousel as one message with all its images', async () => {
     const media_urls = [`${files.url}/one.jpg`, `${files.url}/two.jpg`, `${files.url}/three.png`]
     await kit.world.post('/api/send-carousel', { from_number: MAC, number: ANNA, media_urls })
     await kit.settle()
@@ -115,7 +115,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     ).toEqual(['one.jpg', 'two.jpg', 'three.png'])
   })
 
-  it('a group is made with its first message, and used again', async () => {
+  it('creates a group with its first message and reuses it', async () => {
     const body = { from_number: MAC, numbers: [ANNA, BEN], content: 'Hi all' }
     const first = (await kit.world.post('/api/send-group-message', body)).body
     await kit.settle()
@@ -139,7 +139,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     expect(groups).toEqual([{ chat_id: got[0]!.group!.split(';').at(-1) }])
   })
 
-  it('a group gets another member, a name and a photo, and loses somebody', async () => {
+  it('adds a member to a group, names it, sets its photo and removes a member', async () => {
     const asking = async (work: Promise<{ status: number; body: Json }>) => {
       await kit.advance(1000)
       return (await work).status
@@ -164,7 +164,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     expect((await photo).status).toBe(200)
   })
 
-  it('who reads a message of ours is heard of, once', async () => {
+  it('reports a read receipt once', async () => {
     const sent = await kit.send({ content: 'Read me' })
     await kit.advance(3000)
     kit.mac.phone(ANNA).read()
@@ -175,7 +175,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     expect(reads.filter((one) => one.subject === sent.message_handle)).toHaveLength(1)
   })
 
-  it('a failure that nobody announces is found', async () => {
+  it('finds a failure that the server does not announce', async () => {
     kit.mac.phone(ANNA).next({ errorAfterMs: 20_000, error: 4 })
     const sent = await kit.send({ content: 'Into the void' })
     await kit.advance(16_000)
@@ -187,7 +187,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     })
   })
 
-  it('to somebody who is not on iMessage it is an error that says so', async () => {
+  it('reports a recipient who is not on iMessage', async () => {
     kit.mac.phone('+14155550109').person.imessage = false
     const sent = await kit.send({ number: '+14155550109' })
     await kit.advance(3000)
@@ -197,7 +197,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     })
   })
 
-  it('tapbacks, typing, reading and the card of the line reach the phone', async () => {
+  it('passes tapbacks, typing, read receipts and the card of the line to the phone', async () => {
     const guid = kit.mac.phone(ANNA).text('React to this')
     await kit.settle()
     const { message_handle } = (await kit.inbound()).at(-1)
@@ -224,7 +224,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     expect(person.cardShared).toBe(1)
   })
 
-  it('nothing of it shows the password', async () => {
+  it('shows the password nowhere', async () => {
     expect(kit.world.logs.join('\n')).not.toContain('canary')
     const shown = JSON.stringify([await kit.world.events(), (await kit.inbound()) as Json[]])
     expect(shown).not.toContain('canary')

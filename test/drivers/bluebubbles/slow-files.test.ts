@@ -5,14 +5,14 @@ import { ENGINES } from '../../support/world.js'
 
 const MINUTE = 60_000
 
-/** Whoever waits for a send gives up after 36 minutes: what left after that could go out a second time. */
-describe.each(ENGINES)('files that take long to get to the Mac, on %s', (engine) => {
+/** The worker gives up on a send after 36 minutes; a message that left later could be sent twice. */
+describe.each(ENGINES)('slow uploads to the Mac, on %s', (engine) => {
   let kit: MacWorld
   let files: FileServer
   beforeAll(async () => {
     files = await serve((_request, response) => void response.end(JPEG))
     kit = await createMacWorld(engine, { config: { poll_ms: 60 * MINUTE } })
-    // So that there is a chat.
+    // Creates the chat.
     await kit.send({ number: BEN, content: 'Opened' })
     await kit.advance(5000)
   })
@@ -21,7 +21,7 @@ describe.each(ENGINES)('files that take long to get to the Mac, on %s', (engine)
     await files.close()
   })
 
-  it('are begun anew while there is still somebody waiting, and the message goes out once', async () => {
+  it('restarts the upload within the time limit, and sends the message once', async () => {
     const heard = (path: string) => kit.mac.heard.filter((one) => one.path.endsWith(path)).length
     kit.mac.fault({ route: 'POST /api/v1/attachment/upload', kind: 'delay', ms: 11 * MINUTE, times: 3 })
     const sent = await kit.world.post('/api/send-carousel', {

@@ -6,8 +6,8 @@ import { ENGINES, type Json } from '../../support/world.js'
 const HOUR = 3_600_000
 const photo = { name: 'photo.jpg', mimeType: 'image/jpeg', bytes: JPEG }
 
-/** Whatever becomes of the Mac's calls, what is told is the same. */
-describe.each(ENGINES)('calls of the Mac that get lost, doubled or turned round, on %s', (engine) => {
+/** Whatever happens to the Mac's webhook calls, the result is the same. */
+describe.each(ENGINES)('lost, repeated and reordered webhook calls of a Mac, on %s', (engine) => {
   let kit: MacWorld
   beforeAll(async () => {
     kit = await createMacWorld(engine, { config: { poll_ms: HOUR } })
@@ -30,7 +30,7 @@ describe.each(ENGINES)('calls of the Mac that get lost, doubled or turned round,
   }
   const told: Json[] = []
 
-  it.each(MODES)('%s: nothing is lost, nothing doubled, every status right', async (mode, switches) => {
+  it.each(MODES)('%s: no message is lost or repeated, and every status is right', async (mode, switches) => {
     Object.assign(kit.mac.switches, switches)
     const before = (await kit.inbound()).length
     const anna = kit.mac.phone(ANNA)
@@ -75,7 +75,7 @@ describe.each(ENGINES)('calls of the Mac that get lost, doubled or turned round,
     if (switches.drop === true) await silence()
   })
 
-  /** Three times there was news, and nobody called. */
+  /** Three times there is news without a webhook call. */
   async function silence() {
     kit.mac.switches.drop = true
     for (const n of [1, 2, 3]) {
@@ -93,7 +93,7 @@ describe.each(ENGINES)('calls of the Mac that get lost, doubled or turned round,
     told.push(...(await kit.inbound()).slice(told.length))
   }
 
-  it('all of it again a day later, after a restart: not a word', async () => {
+  it('reports nothing for a replay of all events a day later', async () => {
     const events = (await kit.world.events()).length
     const before = await kit.inbound()
     expect(before.length).toBe(told.length)
@@ -107,13 +107,13 @@ describe.each(ENGINES)('calls of the Mac that get lost, doubled or turned round,
     expect(after.length).toBeLessThanOrEqual(events)
   })
 
-  it('a stranger who knows no address of ours is not heard', async () => {
+  it('ignores a caller without the callback URL', async () => {
     const body = { type: 'new-message', data: { guid: 'X', text: 'I am Anna', isFromMe: false } }
     const wrong = await kit.world.post(`/callbacks/${kit.lineId}/wrong`, body, null)
     expect(wrong.status).toBe(404)
     const url = new URL(kit.mac.webhooks[0]!.url)
     const before = (await kit.inbound()).length
-    // Even with the address, a message that the Mac does not have is none.
+    // Even with the URL, a message that is not on the Mac does not count.
     expect((await kit.world.post(url.pathname, body, null)).status).toBe(200)
     expect((await kit.world.post(url.pathname, '{{{', null)).status).toBe(400)
     await kit.settle()

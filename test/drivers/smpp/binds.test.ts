@@ -10,7 +10,7 @@ import { type StubLine, soon, stubLine } from './line.js'
 const HELLO = { command: 'submit_sm' } as const
 const ROK: Reply = { answer: { command: 'submit_sm_resp', status: 0, sequence: 1, messageId: 'A' } }
 
-/** Connections whose fate the test decides. */
+/** Connections controlled by the test. */
 function fakeBinds(wanted: Bind[], chance = 0) {
   const clock = createClock(1_000_000)
   const states: string[] = []
@@ -54,7 +54,7 @@ function fakeBinds(wanted: Bind[], chance = 0) {
 }
 
 describe('connections of a line', () => {
-  it('come back after a wait that grows to a minute, half of it by chance', async () => {
+  it('reconnect after a growing wait of up to a minute, half of it random', async () => {
     for (const chance of [0, 1]) {
       const { opened, moved, last } = fakeBinds(['transceiver'], chance)
       for (let i = 0; i < 9; i++) {
@@ -62,14 +62,14 @@ describe('connections of a line', () => {
         await moved(60_000)
       }
       const waits = opened.slice(1).map((session, i) => session.at - opened[i]!.at)
-      // Each was lost when the one before had waited a minute: only the way there counts.
+      // Only the waits up to the maximum matter.
       const expected = [1, 2, 4, 8, 16, 32, 60, 60, 60].map((s) => s * 1000 * (chance ? 1 : 0.5))
       const starts = waits.map((wait, i) => wait - (i === 0 ? 0 : 60_000 - expected[i - 1]!))
       expect(starts).toEqual(expected)
     }
   })
 
-  it('one that lasted starts anew with a short wait; one that did not is no better than none', async () => {
+  it('reset the wait after a lasting connection, but not after a short one', async () => {
     const { opened, moved, last } = fakeBinds(['transceiver'])
     for (const lasting of [0, 0, 20_000]) {
       last().letIn()
@@ -106,7 +106,7 @@ describe('connections of a line', () => {
     },
   )
 
-  it('take the one with the least to do', async () => {
+  it('use the connection with the smallest load', async () => {
     const { binds, opened } = fakeBinds(['transceiver', 'transceiver', 'transceiver'])
     for (const session of opened) session.letIn()
     await new Promise((resolve) => setImmediate(resolve))
@@ -115,7 +115,7 @@ describe('connections of a line', () => {
     expect(opened.map(({ asked }) => asked)).toEqual([10, 10, 10])
   })
 
-  it('what did not leave with one goes over another, and only that', async () => {
+  it('send over another connection only requests that did not leave', async () => {
     const { binds, opened } = fakeBinds(['transceiver', 'transceiver'])
     for (const session of opened) session.letIn()
     await new Promise((resolve) => setImmediate(resolve))
@@ -133,12 +133,12 @@ describe('connections of a line', () => {
     expect(await binds.request(HELLO)).toEqual({ answer: undefined, left: false, reason: 'gone' })
   })
 
-  it('say how the line is: all, some, none that could send', async () => {
+  it('report the state of the line: all, some, or none that can send', async () => {
     const { states, opened, moved } = fakeBinds(['transmitter', 'receiver'])
     const [transmitter, receiver] = opened
     transmitter!.letIn()
     await moved(0)
-    // The other is expected to follow.
+    // The other connection is expected to follow.
     expect(states).toEqual([])
     receiver!.letIn()
     await moved(0)
@@ -148,7 +148,7 @@ describe('connections of a line', () => {
     expect(states).toEqual(['ONLINE', 'DEGRADED: no receiver', 'OFFLINE: no transmitter'])
   })
 
-  it('a message waits no longer than it wants to, even if there is always a connection being opened', async () => {
+  it('end a request at its time limit while connections keep opening', async () => {
     const { binds, clock, opened, moved } = fakeBinds(['transceiver', 'transceiver'])
     const reply = binds.request(HELLO, { since: clock.now(), until: clock.now() + 60_000, isRest: false })
     let isOver = false
@@ -157,7 +157,7 @@ describe('connections of a line', () => {
     })
     for (const so of [false, false, true]) {
       await moved(25_000)
-      // The other is still on its way.
+      // The other connection is still opening.
       opened.at(opened.length === 2 ? 0 : -1)!.end('nobody there')
       await moved(0)
       expect(isOver).toBe(so)
@@ -165,7 +165,7 @@ describe('connections of a line', () => {
     expect(await reply).toEqual({ answer: undefined, left: false, reason: 'nobody there' })
   })
 
-  it('the first message waits for the first connection', async () => {
+  it('let the first request wait for the first connection', async () => {
     const { binds, opened, moved } = fakeBinds(['transceiver'])
     const reply = binds.request(HELLO)
     await moved(2000)
@@ -185,7 +185,7 @@ describe('a line at an SMSC', () => {
     await line.close()
   })
 
-  it('one for each way: texts leave by one and come by the other', async () => {
+  it('a pair: sends over the transmitter and receives over the receiver', async () => {
     line = await stubLine(smsc.port, { bind: 'pair', connections: 2 })
     await line.online()
     const commands = smsc.heard.map(({ command }) => command).sort()
@@ -195,7 +195,7 @@ describe('a line at an SMSC', () => {
     expect(line.received).toHaveLength(1)
   })
 
-  it('several at a time share the work, and one that is lost comes back', async () => {
+  it('several connections share the load, and a lost one is reopened', async () => {
     smsc.options.submit = () => ({ answer: 0, afterMs: 5 })
     line = await stubLine(smsc.port, { connections: 3, window: 2 })
     await line.online()
@@ -208,7 +208,7 @@ describe('a line at an SMSC', () => {
     expect(await line.send('Hello')).toMatchObject({ outcome: 'accepted' })
   })
 
-  it('the end of a line waits for answers, says goodbye, and sends nothing more', async () => {
+  it('closing a line waits for answers, unbinds, and sends nothing more', async () => {
     smsc.options.submit = () => ({ answer: 0, afterMs: 30 })
     line = await stubLine(smsc.port, { window: 2 })
     await line.online()
@@ -235,7 +235,7 @@ describe('TLS', () => {
     return line.states[0]!
   }
 
-  it('a carrier that nobody vouches for is not told the password; an authority of the line may vouch', async () => {
+  it('does not send the password to an untrusted carrier; tls_ca makes it trusted', async () => {
     smsc = await createSmsc({ tls: { key: KEY, cert: CERT } })
     expect(await stateAt(tls)).toEqual(['OFFLINE', expect.stringContaining('unknown authority')])
     expect(await stateAt({ ...tls, tls_name: 'other.example', tls_ca: CERT })).toEqual([
@@ -250,7 +250,7 @@ describe('TLS', () => {
     expect(await stateAt({ ...tls, tls_ca: CERT })).toEqual(['ONLINE', undefined])
   })
 
-  it('an expired certificate is none, and a setting that is none is said', async () => {
+  it('rejects an expired certificate and an invalid tls_ca', async () => {
     smsc = await createSmsc({ tls: { key: KEY, cert: EXPIRED } })
     expect(await stateAt({ ...tls, tls_ca: EXPIRED })).toEqual([
       'OFFLINE',
@@ -265,7 +265,7 @@ describe('TLS', () => {
     expect(smsc.heard).toEqual([])
   })
 
-  it('a carrier without TLS is told nothing either', async () => {
+  it('sends nothing to a carrier without TLS', async () => {
     smsc = await createSmsc()
     expect((await stateAt(tls))[0]).toBe('OFFLINE')
     expect(smsc.heard).toEqual([])

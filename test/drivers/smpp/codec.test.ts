@@ -12,7 +12,7 @@ import { reportIn } from '../../../src/drivers/smpp/codec/receipt-text.js'
 import { meaningOf } from '../../../src/drivers/smpp/codec/status.js'
 import { decodeText, encodeText } from '../../../src/drivers/smpp/codec/text.js'
 
-/** Codecs that others wrote: what they read is what we meant. Neither has types. */
+/** Independent codecs, to check ours against. Neither has types. */
 const require = createRequire(import.meta.url)
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const { PDU: TheirPdu } = require('smpp') as any
@@ -48,7 +48,7 @@ const submit = fc.record({
 })
 
 describe('PDUs', () => {
-  it('what we write, another codec reads field by field', () => {
+  it('another codec reads our PDUs field by field', () => {
     fc.assert(
       fc.property(submit, (pdu) => {
         const theirs = TheirPdu.fromBuffer(encodePdu(pdu))
@@ -69,7 +69,7 @@ describe('PDUs', () => {
     )
   })
 
-  it('what another codec writes, we read', () => {
+  it('we read the PDUs of another codec', () => {
     fc.assert(
       fc.property(submit, latin(60), u8, (pdu, id, state) => {
         const theirs = new TheirPdu('deliver_sm', {
@@ -95,7 +95,7 @@ describe('PDUs', () => {
     )
   })
 
-  it('every command comes back as it was', () => {
+  it('every command survives a round trip', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...(Object.keys(COMMAND_IDS) as Command[])),
@@ -113,7 +113,7 @@ describe('PDUs', () => {
     )
   })
 
-  it('a text that does not fit its field is refused, not cut', () => {
+  it('a string that is too long for its field is an error', () => {
     const pdu: Pdu = { command: 'bind_transceiver', status: 0, sequence: 1 }
     expect(() => encodePdu({ ...pdu, password: 'x'.repeat(65) })).toThrow(
       'password: must have at most 64 characters',
@@ -122,7 +122,7 @@ describe('PDUs', () => {
     expect(() => encodePdu({ ...pdu, command: 'submit_sm', shortMessage: Buffer.alloc(256) })).toThrow('255')
   })
 
-  it('octets of any kind are read without harm', () => {
+  it('arbitrary octets do no harm', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...Object.values(COMMAND_IDS), 0x77, 0),
@@ -147,7 +147,7 @@ describe('framing', () => {
     encodePdu({ command: 'submit_sm', status: 0, sequence, shortMessage: Buffer.alloc(sequence * 40, 65) }),
   )
 
-  it('PDUs come out whole, however the octets arrive', () => {
+  it('PDUs come out whole, however the stream is split', () => {
     const stream = Buffer.concat(pdus)
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: stream.length }), { maxLength: 30 }), (cuts) => {
@@ -159,17 +159,20 @@ describe('framing', () => {
     )
   })
 
-  it.each([0, 4, 15, 70_001, 0xffffffff])('a length of %d ends it, after what was whole', (length) => {
-    const bad = Buffer.alloc(16)
-    bad.writeUInt32BE(length, 0)
-    bad.writeUInt32BE(9, 12)
-    const frame = createFramer()
-    expect(frame(Buffer.concat([pdus[0]!, bad, pdus[1]!]))).toEqual({
-      pdus: [pdus[0]],
-      broken: { length, sequence: 9 },
-    })
-    expect(frame(pdus[1]!)).toEqual({ pdus: [] })
-  })
+  it.each([0, 4, 15, 70_001, 0xffffffff])(
+    'a length of %d ends the stream, after the whole PDUs before it',
+    (length) => {
+      const bad = Buffer.alloc(16)
+      bad.writeUInt32BE(length, 0)
+      bad.writeUInt32BE(9, 12)
+      const frame = createFramer()
+      expect(frame(Buffer.concat([pdus[0]!, bad, pdus[1]!]))).toEqual({
+        pdus: [pdus[0]],
+        broken: { length, sequence: 9 },
+      })
+      expect(frame(pdus[1]!)).toEqual({ pdus: [] })
+    },
+  )
 })
 
 describe('texts', () => {
@@ -183,12 +186,12 @@ describe('texts', () => {
     expect(decodeGsm(encodeGsm(text)!)).toBe(text)
   })
 
-  it('GSM: no other sign has a place, and an escape before nothing is a space', () => {
+  it('GSM: other characters cannot be encoded, and an unknown escape is a space', () => {
     for (const sign of ['ç', '`', '\t', '中', '👋', '\u001b']) expect(encodeGsm(`a${sign}`)).toBeUndefined()
     expect(decodeGsm(Buffer.from([0x61, 0x1b, 0x62, 0x1b]))).toBe('a b ')
   })
 
-  it('every text says the same after the journey, in whatever alphabet', () => {
+  it('every text survives a round trip in every alphabet', () => {
     const anything = fc.string({ unit: 'binary', maxLength: 400 }).map((text) => text.toWellFormed())
     const settings = fc.constantFrom('gsm7', 'latin1', 'ascii', 'utf8')
     fc.assert(
@@ -204,7 +207,7 @@ describe('texts', () => {
     )
   })
 
-  it('takes the parts that others count, and none breaks a character', () => {
+  it('splits into as many parts as other libraries, without breaking a character', () => {
     const signs = fc.constantFrom(...'aZ9 €^{é中👋', '👨‍👩‍👧')
     fc.assert(
       fc.property(fc.string({ unit: signs, minLength: 1, maxLength: 500 }), (raw) => {
@@ -229,13 +232,13 @@ describe('texts', () => {
     expect(cut(encodeText('a'.repeat(length), GSM7))).toHaveLength(parts)
   })
 
-  it('curly quotes do not double the cost where the line says so', () => {
+  it('plain_punctuation keeps curly quotes from doubling the parts', () => {
     const text = `“It’s ${'long '.repeat(28)}…”`
     expect(encodeText(text, GSM7).dataCoding).toBe(8)
     const plain = encodeText(text, { ...GSM7, plainPunctuation: true })
     expect(plain.dataCoding).toBe(0)
     expect(decodeGsm(plain.octets)).toBe(`"It's ${'long '.repeat(28)}..."`)
-    // Where they would not save anything they stay.
+    // Quotes stay where replacing them saves nothing.
     expect(decodeText(encodeText('“中”', { ...GSM7, plainPunctuation: true }).octets, 8, 'gsm7')).toBe('“中”')
   })
 
@@ -257,13 +260,13 @@ describe('texts', () => {
     expect(decodeText(octets[name], dataCoding, 'gsm7')).toBe(text[name])
   })
 
-  it('half a character at the end, and half a pair, are marked and not lost', () => {
+  it('replaces half a surrogate pair and drops half a unit at the end', () => {
     expect(decodeText(Buffer.from([0x4e, 0x2d, 0x4e]), 8, 'gsm7')).toBe('中')
     expect(decodeText(Buffer.from([0xd8, 0x3d, 0x00, 0x61]), 8, 'gsm7')).toBe('\ufffda')
   })
 })
 
-describe('places of parts', () => {
+describe('positions of parts', () => {
   const header = (...octets: number[]) => ({
     command: 'deliver_sm' as const,
     status: 0,
@@ -282,11 +285,11 @@ describe('places of parts', () => {
     expect(readIncoming(pdu)).toEqual({ octets: Buffer.from('a'), part })
   })
 
-  it('a header longer than the message is none', () => {
+  it('ignores a header longer than the message', () => {
     expect(readIncoming(header(200)).octets).toHaveLength(2)
   })
 
-  it('a long text may also be in the optional parameter, whole', () => {
+  it('reads a long text from message_payload', () => {
     const [part] = partsOf(encodeText('x'.repeat(400), GSM7), 'payload', 1)
     const { octets, part: place } = readIncoming({ command: 'deliver_sm', status: 0, sequence: 1, ...part })
     expect([octets.length, place]).toEqual([400, undefined])
@@ -334,22 +337,22 @@ describe('receipts', () => {
     })
   })
 
-  it('what a person writes is none, whatever it looks like', () => {
+  it('does not take a text that looks like a receipt for one', () => {
     expect(reportIn(pdu({ esmClass: 0 }), 'id:7 stat:DELIVRD')).toBeUndefined()
     expect(reportIn(pdu({ esmClass: 0x40 }), 'id:7 stat:DELIVRD')).toBeUndefined()
   })
 
-  it('a notification that tells nothing is no message of a person either', () => {
+  it('does not take a notification without information for a message', () => {
     expect(reportIn(pdu(), 'nothing to read here')).toBe('nothing')
     for (const esmClass of [0x08, 0x10, 0x18]) expect(reportIn(pdu({ esmClass }), 'Read')).toBe('nothing')
   })
 
-  it('what is not final is never an error', () => {
+  it('never reports an intermediate notification as an error', () => {
     expect(reportIn(pdu({ esmClass: 0x20 }), 'id:7 stat:UNDELIV')).toMatchObject({ id: '7', status: 'SENT' })
     expect(reportIn(pdu({ esmClass: 0x20 }), 'id:7 stat:ENROUTE')).toMatchObject({ status: 'SENT' })
   })
 
-  it("a carrier's own form is read by the line's pattern; one that takes too long is given up", () => {
+  it("reads receipts by the line's pattern, and drops a slow pattern", () => {
     let slow = 0
     const read = patternReader('ref=(?<id>\\w+) is (?<stat>\\w+)(?: \\((?<err>\\d+)\\))?', () => slow++)
     expect(reportIn(pdu(), 'ref=ab12 is undeliv (17)', read)).toMatchObject({
@@ -377,11 +380,11 @@ describe('ids', () => {
   ])('%s may be %s', (reported, answered) => {
     expect(possibleIds(reported, 'any')).toContain(answered)
   })
-  it('unless the line says that they are the same', () => {
+  it('compares ids literally with ids: none', () => {
     expect(possibleIds('0042', 'none')).toEqual(['0042'])
     expect(possibleIds('16', 'dec_to_hex')).not.toContain('22')
     expect(possibleIds('16', 'hex_to_dec')).toContain('22')
-    // Who names the form is believed first.
+    // A configured form comes first.
     expect(possibleIds('16', 'dec_to_hex')[0]).toBe('10')
     expect(possibleIds('16', 'any')[0]).toBe('16')
   })

@@ -26,7 +26,7 @@ driverContract(
   async () => {
     const smsc = await createSmsc()
     const of = (to: string) => smsc.submitted.filter(({ pdu }) => pdu.destination === to.slice(1))
-    /** As soon as somebody is there to receive it, and until they did. */
+    /** Delivers once a receiver is bound, and repeats until it is acknowledged. */
     const bring = (pdu: Parameters<typeof smsc.bring>[0]) =>
       eventually(async () => {
         const { command } = await smsc.bring(pdu)
@@ -57,7 +57,7 @@ driverContract(
         await bring(textFrom(from, content))
       },
       async bringTwice(from, content, recover) {
-        // Our answer cannot leave any more; the carrier brings the message over the next connection.
+        // Our answer cannot leave; the carrier redelivers over the next connection.
         void smsc.bring(textFrom(from, content))
         smsc.hangUp()
         await eventually(() => {

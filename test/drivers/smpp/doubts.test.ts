@@ -13,7 +13,7 @@ const LONG = 'The quick brown fox jumps over the lazy dog. '.repeat(9).slice(0, 
 const SETTLE_MS = 5 * 60_000
 const THROTTLED = 0x58
 
-/** The carrier takes a message and is gone before it says so. */
+/** The carrier accepts a message and disconnects before it answers. */
 describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
   let world: World
   let smsc: Smsc
@@ -47,7 +47,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
   }
   const send = async (to: string, content: string, line = HOLDS) =>
     (await world.send({ from_number: line, number: to, content })).message_handle as string
-  /** Sends something that the carrier takes without saying so. */
+  /** Sends messages that the carrier accepts without answering. */
   const lose = async (to: string, content: string, n = 1) => {
     const before = taken(to).length
     smsc.options.submit = () => (taken(to).length === before + n - 1 ? 'drop' : { answer: 0 })
@@ -58,7 +58,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     return handle
   }
 
-  it('a receipt that hands our number back settles it', async () => {
+  it('a receipt with our reference resolves the send', async () => {
     const to = person()
     const handle = await lose(to, 'Hello')
     await online(HOLDS)
@@ -69,7 +69,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     expect(taken(to)).toHaveLength(1)
   })
 
-  it('so it does after a restart of Trunkline', async () => {
+  it('a receipt resolves the send after a restart of Trunkline', async () => {
     const [ada, bob] = [person(), person()]
     const handles = [await lose(ada, 'Hello')]
     await online(HOLDS)
@@ -78,7 +78,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     await untilState(world, lines[HOLDS]!, 'ONLINE')
     await smsc.bring(receiptText(taken(ada)[0]!, 'UNDELIV', { echo: true }))
     await becomes(handles[0]!, { status: 'ERROR', error_reason: 'undelivered' })
-    // Without our number: whom it went to, how it begins, and when, by the clock of another zone.
+    // Without our reference: recipient, beginning of the text, and time in another zone.
     const there = new Date(world.app.ctx.clock.now() + 2 * 3_600_000).toISOString()
     const date = there.slice(2, 16).replace(/\D/g, '')
     await smsc.bring(receiptText(taken(bob)[0]!, 'DELIVRD', { date }))
@@ -86,7 +86,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     expect([taken(ada).length, taken(bob).length]).toEqual([1, 1])
   })
 
-  it('so does an answer that comes too late, and its receipts are known by the id in it', async () => {
+  it('a late answer resolves the send, and later receipts match by its id', async () => {
     const to = person()
     smsc.options.submit = () => 'silence'
     const handle = await send(to, 'Hello')
@@ -102,7 +102,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     expect(taken(to)).toHaveLength(1)
   })
 
-  it('without a receipt it is an error that says so, and never leaves again; late news still counts', async () => {
+  it('ends as an error without a receipt, never sends again, and still accepts late news', async () => {
     const [ada, bob] = [person(), person()]
     const handles = [await lose(ada, 'Hello')]
     await online(HOLDS)
@@ -120,7 +120,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     expect([taken(ada).length, taken(bob).length]).toEqual([1, 1])
   })
 
-  it('a line that would rather send twice than not at all sends again', async () => {
+  it('sends again with on_unknown: resend', async () => {
     other.options.submit = (_pdu, n) => (n === 0 ? 'drop' : { answer: 0 })
     const handle = await send(person(), 'Your code is 123456', RESENDS)
     await becomes(handle, { status: 'PENDING' })
@@ -133,7 +133,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     expect(other.submitted).toHaveLength(2)
   })
 
-  it('one that the carrier held back has its time from then on, and its receipt is known', async () => {
+  it('matches the receipt of a throttled send by its actual submit time', async () => {
     const [to, another] = [person(), person()]
     const refused: Pdu[] = []
     smsc.options.submit = (pdu) => {
@@ -145,7 +145,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
       const before = refused.length
       await world.advance(waited === 0 ? 0 : 10_000)
       await eventually(() => expect(refused.length).toBeGreaterThan(waited === 0 ? 0 : before))
-      // What the carrier says after a refusal is answered: so the refusal has been read.
+      // An answered request after the refusal proves that the refusal was read.
       const pdu = { ...refused[0]!, destination: another.slice(1) }
       await smsc.bring(receiptText({ messageId: 'NOBODY', pdu }, 'DELIVRD'))
     }
@@ -162,7 +162,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     await becomes(handle, { status: 'DELIVERED' })
   })
 
-  it('of several parts one that arrived proves that it left, all of them that it arrived', async () => {
+  it('one delivered part proves SENT, all parts prove DELIVERED', async () => {
     const to = person()
     const handle = await lose(to, LONG, 3)
     await online(HOLDS)
@@ -173,7 +173,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     expect(taken(to)).toHaveLength(3)
   })
 
-  it('a receipt that came before the connection was lost counts as well', async () => {
+  it('counts a receipt that arrived before the connection was lost', async () => {
     const to = person()
     smsc.options.submit = (pdu) => {
       void smsc
@@ -211,7 +211,7 @@ describe('doubts', () => {
     return doubts
   }
 
-  it('our number decides, to the same person only', () => {
+  it('match by our reference, for the same recipient only', () => {
     const doubts = open(['a', 'Hello'], ['b', 'Hello'])
     expect(doubts.judge(report({ ref: shortRef('b') }), TO)).toEqual({
       ref: 'b',
@@ -222,7 +222,7 @@ describe('doubts', () => {
     expect(doubts.judge(report({ ref: shortRef('c'), text: 'Hello' }), TO)).toBeUndefined()
   })
 
-  it('without it, only what fits one alone, and something must speak for it', () => {
+  it('match without reference only if exactly one send fits, with at least one matching field', () => {
     const doubts = open(['a', 'Hello Ada'], ['b', 'Good bye'])
     expect(doubts.judge(report({ text: 'Hello' }), TO)).toMatchObject({ ref: 'a', isCertain: false })
     expect(doubts.judge(report({ text: 'Hallo' }), TO)).toBeUndefined()
@@ -234,7 +234,7 @@ describe('doubts', () => {
     expect(other.judge(report({ submittedAt: now - 3 * 86_400_000 }), TO)).toBeUndefined()
   })
 
-  it('when it left is when its parts were submitted, not when it began to wait for its turn', () => {
+  it('compare with the submit times of the parts, not with the start of the wait', () => {
     const doubts = createDoubts(() => now)
     const begun = now
     doubts.begin({ ref: 'a', to: TO, content: LONG, wireAt: begun, parts: 2 })
@@ -246,12 +246,12 @@ describe('doubts', () => {
     const at = (submittedAt: number) => doubts.judge(report({ submittedAt }), TO)?.ref
     expect([at(begun), at(begun + 150_000)]).toEqual([undefined, undefined])
     expect([at(begun + 290_000), at(begun + 400_000), at(begun + 490_000)]).toEqual(['a', 'a', 'a'])
-    // By the clock of another zone.
+    // In another time zone.
     expect([at(begun + 290_000 - 7_200_000), at(begun + 490_000 + 3_600_000)]).toEqual(['a', 'a'])
     expect(at(begun + 630_000)).toBeUndefined()
   })
 
-  it('what is still waiting for its answer makes it ambiguous, and is never proven early', () => {
+  it('treat sends that wait for an answer as candidates, but never resolve them early', () => {
     const doubts = open(['a', 'Hello'])
     doubts.begin({ ref: 'b', to: TO, content: 'Hello', wireAt: now, parts: 1 })
     expect(doubts.judge(report({ text: 'Hello' }), TO)).toBeUndefined()
@@ -261,14 +261,14 @@ describe('doubts', () => {
     expect(doubts.judge(report({ text: 'Hello' }), TO)).toMatchObject({ ref: 'a' })
   })
 
-  it('of several parts, each counts once', () => {
+  it('count each part once', () => {
     const doubts = open(['a', LONG, 2])
     const part = (id: string) => doubts.judge(report({ id, ref: shortRef('a') }), TO)?.status
     expect([part('1'), part('1'), part('2')]).toEqual(['SENT', 'SENT', 'DELIVERED'])
     expect(doubts.judge(report({ ref: shortRef('a'), status: 'ERROR' }), TO)?.status).toBe('ERROR')
   })
 
-  it('remembers a day, and only so many', () => {
+  it('keep sends for a day, up to a maximum number', () => {
     const doubts = open(['a', 'Hello'])
     now += 86_400_001
     expect(doubts.judge(report({ ref: shortRef('a') }), TO)).toBeUndefined()
@@ -278,7 +278,7 @@ describe('doubts', () => {
     }
     expect(doubts.judge(report({ id: '', text: 'x' }), TO)).toBeUndefined()
     for (let i = 2; i < 10_001; i++) doubts.settle(`r${i}`)
-    // The first of them made room for the last: one is left that fits.
+    // The first was evicted by the last, so exactly one match is left.
     expect(doubts.judge(report({ text: 'x' }), TO)).toMatchObject({ ref: 'r1' })
   })
 })

@@ -36,7 +36,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
 
   const send = async (to: string, content: string) =>
     (await world.send({ from_number: LINE, number: to, content })).message_handle as string
-  /** What the carrier took for this person, in order. */
+  /** Messages that the carrier accepted for this recipient, in order. */
   const taken = (to: string) => smsc.submitted.filter(({ pdu }) => pdu.destination === to.slice(1))
   const takenSoon = async (to: string, n = 1) => {
     await eventually(() => expect(taken(to)).toHaveLength(n))
@@ -48,7 +48,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
   const posts = (path: string, to: string) =>
     sink.received.filter((post) => post.path === path && post.body.number === to)
 
-  it('a message goes out, its receipt comes back, and its owner hears of every step', async () => {
+  it('sends a message, gets its receipt, and reports every step', async () => {
     const to = person()
     const handle = await send(to, 'Hello')
     const [submitted] = await takenSoon(to)
@@ -60,7 +60,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     )
   })
 
-  it('a receipt that says it failed is an error with the words of the carrier', async () => {
+  it("reports a failure receipt as an error with the carrier's text", async () => {
     const to = person()
     const handle = await send(to, 'Hello')
     const [submitted] = await takenSoon(to)
@@ -72,7 +72,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     })
   })
 
-  it('a long text leaves in parts: delivered when all are, an error when one is not', async () => {
+  it('sends a long text in parts: DELIVERED when all are, ERROR when one fails', async () => {
     const [ada, bob] = [person(), person()]
     const handles = [await send(ada, LONG), await send(bob, LONG)]
     const parts = await takenSoon(ada, 3)
@@ -87,7 +87,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     await becomes(handles[1]!, { status: 'ERROR', error_reason: 'undelivered' })
   })
 
-  it('a receipt may overtake the answer, and may spell the id in another way', async () => {
+  it('matches a receipt that overtakes the answer or spells the id differently', async () => {
     const [ada, bob, cleo] = [person(), person(), person()]
     smsc.options.submit = (pdu) => {
       const early = { messageId: '1A2B', pdu }
@@ -107,7 +107,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     }
   })
 
-  it('an inbound text of three parts with emoji is one message, in whatever order they come', async () => {
+  it('joins an inbound text of three parts with emoji, in any order', async () => {
     const text = `${'Grüße aus Köln 👩‍👩‍👧‍👦 '.repeat(7)}👋`
     const { octets } = encodeText(text, { alphabet: 'gsm7', plainPunctuation: false })
     const cuts = [0, 134, 268, octets.length]
@@ -133,13 +133,13 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     }
   })
 
-  it('two equal texts are two; one brought again after a missing answer is one', async () => {
+  it('stores two equal texts as two, and a redelivery after a missing answer as one', async () => {
     const from = person()
     await smsc.bring(textFrom(from, 'yes'))
     await smsc.bring(textFrom(from, 'yes'))
     expect(await inbox(from)).toEqual(['yes', 'yes'])
 
-    // The connection ends while the message is being stored: our answer to it never leaves.
+    // The connection ends while the message is being stored, so our answer never leaves.
     const other = person()
     void smsc.bring(textFrom(other, 'only once'))
     smsc.hangUp()
@@ -153,7 +153,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     expect(await inbox(other)).toEqual(['only once', 'only once'])
   })
 
-  it('one that was stored although the database gave no answer is one, also over the same connection', async () => {
+  it('stores a redelivery once after a commit with an unknown outcome, over the same connection', async () => {
     const from = person()
     const { db } = world.app.ctx
     const { tx } = db
@@ -177,7 +177,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     }
   })
 
-  it('STOP ends it and is answered; nothing more leaves until START', async () => {
+  it('answers STOP and sends nothing more until START', async () => {
     const from = person()
     await smsc.bring(textFrom(from, 'Stop'))
     await takenSoon(from)
@@ -194,7 +194,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     await becomes(handle, { status: 'SENT' })
   })
 
-  it('a carrier that says "slower" gets everything once, a little later', async () => {
+  it('sends everything once to a carrier that throttles', async () => {
     const to = Array.from({ length: 40 }, person)
     let n = 0
     smsc.options.submit = () => ({ answer: n++ % 4 === 1 ? 0x58 : 0 })
@@ -207,7 +207,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     await world.advance(60_000)
   })
 
-  it('while the carrier is away messages wait; then each leaves once', async () => {
+  it('holds messages while the carrier is down, then sends each once', async () => {
     smsc.options.bind = () => 0x0d
     smsc.cut()
     const offline = await untilState(world, lineId, 'OFFLINE')
@@ -229,7 +229,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
     }
   })
 
-  it('keeps the password to itself', async () => {
+  it('shows the password nowhere', async () => {
     expect(world.logs.join()).not.toContain('hunter2!')
     expect(world.logs.join()).not.toMatch(/2025561\d{3}/)
   })

@@ -14,8 +14,8 @@ import { createSmsc } from '../../peers/smsc.js'
 const PDUS = 1_000_000
 const SOCKET_PDUS = 5000
 
-/** Chance that can be repeated. */
-function dice(seed: number) {
+/** Reproducible random numbers. */
+function seededRandom(seed: number) {
   let state = seed
   return (below: number) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -27,7 +27,7 @@ const receiptOctets = Buffer.from(
   'id:0123ab sub:001 dlvrd:001 submit date:2611151029 done date:2611151030 stat:DELIVRD err:000 text:Hello',
 )
 const sm = { source: '12025550101', sourceTon: 1, destination: '12025550100' }
-/** What carriers send, to be spoiled. */
+/** Valid PDUs to mutate. */
 const VALID: Omit<Pdu, 'status' | 'sequence'>[] = [
   { command: 'deliver_sm', ...sm, shortMessage: Buffer.from('Hello there') },
   {
@@ -59,10 +59,10 @@ const VALID: Omit<Pdu, 'status' | 'sequence'>[] = [
 ]
 const ENCODED = VALID.map((pdu, i) => encodePdu({ ...pdu, status: 0, sequence: i + 1 }))
 
-const NOISE = Buffer.from(Array.from({ length: 65_536 }, dice(1).bind(null, 256)))
+const NOISE = Buffer.from(Array.from({ length: 65_536 }, seededRandom(1).bind(null, 256)))
 
-/** A PDU that somebody has spoiled, with a length field that is mostly right: a wrong one ends a connection. */
-function spoiled(roll: (below: number) => number): Buffer {
+/** A mutated PDU whose length field is mostly right, because a wrong one ends the connection. */
+function mutated(roll: (below: number) => number): Buffer {
   const original = ENCODED[roll(ENCODED.length)]!
   let octets: Buffer
   switch (roll(7)) {
@@ -83,7 +83,7 @@ function spoiled(roll: (below: number) => number): Buffer {
       }
       break
     case 3:
-      // Lengths within it that lie.
+      // Wrong lengths inside the PDU.
       octets = Buffer.from(original)
       if (octets.length > 20) octets[16 + roll(octets.length - 16)] = [0, 1, 127, 128, 254, 255][roll(6)]!
       break
@@ -110,7 +110,7 @@ function spoiled(roll: (below: number) => number): Buffer {
   return octets
 }
 
-/** Where a deliver_sm says its text is: read once more, by the letter of the standard and nothing else. */
+/** Finds the text of a deliver_sm strictly by the standard, as an independent check. */
 function strictly(octets: Buffer) {
   let at = 16
   const text = () => {
@@ -142,8 +142,8 @@ function strictly(octets: Buffer) {
 }
 
 describe('hostile PDUs', () => {
-  it(`${PDUS.toLocaleString('en')} of them through framer, codec and receiver: no crash, no hang, no wrong message`, async () => {
-    const roll = dice(6)
+  it(`${PDUS.toLocaleString('en')} PDUs through framer, codec and receiver: no crash, no hang, no wrong message`, async () => {
+    const roll = seededRandom(6)
     const heard: { message?: Inbound; receipt?: Receipt }[] = []
     const clock = createClock(1_000_000)
     const receive = createReceiver({
@@ -163,9 +163,9 @@ describe('hostile PDUs', () => {
     let broken = 0
     let slowest = 0
     for (let done = 0; done < PDUS; ) {
-      const batch = Array.from({ length: 200 }, () => spoiled(roll))
+      const batch = Array.from({ length: 200 }, () => mutated(roll))
       const stream = Buffer.concat(batch)
-      // One in twenty streams has a length that lies, somewhere.
+      // One in twenty streams has a wrong length somewhere.
       const lie = roll(20) === 0 ? roll(batch.length) : -1
       if (lie >= 0) {
         const at = batch.slice(0, lie).reduce((sum, octets) => sum + octets.length, 0)
@@ -212,11 +212,11 @@ describe('hostile PDUs', () => {
     expect(messages).toBeGreaterThan(PDUS / 20)
     expect(receipts).toBeGreaterThan(PDUS / 50)
     expect(broken).toBeGreaterThan(100)
-    // Two hundred of them, on a machine that has other things to do.
+    // For two hundred PDUs on a busy machine.
     expect(slowest).toBeLessThan(5000)
   }, 120_000)
 
-  it('every PDU cut at every length', async () => {
+  it('every PDU truncated at every length', async () => {
     for (const octets of ENCODED) {
       for (let length = 16; length <= octets.length; length++) {
         const short = Buffer.from(octets.subarray(0, length))
@@ -226,8 +226,8 @@ describe('hostile PDUs', () => {
     }
   })
 
-  it(`${SOCKET_PDUS.toLocaleString('en')} through a connection: it stays of use, or ends`, async () => {
-    const roll = dice(66)
+  it(`${SOCKET_PDUS.toLocaleString('en')} PDUs through a connection: it stays usable or ends`, async () => {
+    const roll = seededRandom(66)
     const smsc = await createSmsc()
     const clock = createClock(1_000_000)
     let sent = 0
@@ -250,12 +250,12 @@ describe('hostile PDUs', () => {
       await session.bound
       connections++
       for (let i = 0; i < 10 && !ended && sent < SOCKET_PDUS; i++) {
-        const batch = Array.from({ length: 20 }, () => spoiled(roll))
+        const batch = Array.from({ length: 20 }, () => mutated(roll))
         const stream = Buffer.concat(batch)
         if (roll(40) === 0) stream.writeUInt32BE(5, 0)
         smsc.raw(stream)
         sent += batch.length
-        // One that is of use answers; one that is not says so.
+        // A usable connection answers; an unusable one has ended.
         const reply = await session.request({ command: 'submit_sm', shortMessage: Buffer.from('Hello') })
         if (!reply.answer && !ended) throw new Error(`it neither works nor ends: ${reply.reason}`)
       }

@@ -6,7 +6,7 @@ import { ANY_TURN } from '../../../src/drivers/smpp/turn.js'
 const RTT_MS = 20
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** A carrier that takes so many a second, by one way of counting or another. */
+/** A carrier with a rate limit, by token bucket or by calendar second. */
 function carrier(now: () => number, perSecond: number, counting: 'bucket' | 'calendar') {
   let tokens = counting === 'bucket' ? perSecond / 10 : perSecond
   let at = now()
@@ -44,7 +44,7 @@ describe('the governor', () => {
         governor.throttled()
       }
     }
-    // As many at a time as a line has under way, each in its window.
+    // As many concurrent sends as a line has, each in its window.
     let started = 0
     const worker = async () => {
       while (started++ < parts) await submit()
@@ -62,12 +62,12 @@ describe('the governor', () => {
       const governor = createGovernor(clock, 0)
       const { took, refusals } = await run(3000, carrier(clock.now, 500, counting), governor, clock)
       expect(took).toBeLessThan(1.3 * 6000)
-      // Asking again and again what was refused is no way to find out.
+      // The governor must not probe by repeated refusals.
       expect(refusals).toBeLessThan(600)
     },
   )
 
-  it('stays below the rate that was agreed on', async () => {
+  it('stays below the configured rate', async () => {
     const clock = createClock(1_000_000)
     const { took, refusals } = await run(
       1000,
@@ -80,7 +80,7 @@ describe('the governor', () => {
     expect(took).toBeLessThan(1.1 * 5000)
   })
 
-  it('is as fast as before, some time after the carrier stopped refusing', async () => {
+  it('returns to full speed after the carrier stops throttling', async () => {
     const clock = createClock(1_000_000)
     const governor = createGovernor(clock, 0)
     for (let i = 0; i < 10; i++) governor.accepted()
@@ -88,11 +88,11 @@ describe('the governor', () => {
     await clock.advance(60_000, turn)
     const { took, refusals } = await run(3000, () => true, governor, clock)
     expect(refusals).toBe(0)
-    // A hundred at a time, twenty milliseconds each.
+    // A hundred at a time, 20 ms each.
     expect(took).toBeLessThan(1000)
   })
 
-  it('a carrier whose queue is full is left alone, and gets everything afterwards', async () => {
+  it('pauses for a carrier whose queue is full, then sends everything', async () => {
     const clock = createClock(1_000_000)
     const fullUntil = clock.now() + 60_000
     let asked = 0
@@ -105,7 +105,7 @@ describe('the governor', () => {
     expect(took).toBeLessThan(60_000 + 20_000)
   })
 
-  it('what has begun goes first, in its order', async () => {
+  it('lets started texts go first, in order', async () => {
     const clock = createClock(1_000_000)
     const governor = createGovernor(clock, 1)
     const went: string[] = []
@@ -119,7 +119,7 @@ describe('the governor', () => {
     expect(went).toEqual(['rest 1', 'rest 2', 'first'])
   })
 
-  it('whoever waited long enough, or waits when the line is closed, is told', async () => {
+  it('ends turns at their time limit and when the line closes', async () => {
     const clock = createClock(1_000_000)
     const governor = createGovernor(clock, 1)
     expect(await governor.turn()).toBe(true)

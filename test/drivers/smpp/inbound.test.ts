@@ -4,7 +4,7 @@ import type { Pdu } from '../../../src/drivers/smpp/codec/pdu.js'
 import { createSmsc, type Smsc } from '../../peers/smsc.js'
 import { ADA, type StubLine, soon, stubLine } from './line.js'
 
-describe('what an SMSC brings', () => {
+describe('receiving over SMPP', () => {
   let smsc: Smsc
   let line: StubLine
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe('what an SMSC brings', () => {
   const receipt = (content: string, fields: Partial<Pdu> = {}) => text(content, { esmClass: 4, ...fields })
   const told = () => line.receipts.map(({ at: _at, ...rest }) => rest)
 
-  it('is stored before it is acknowledged, and acknowledged for after that', async () => {
+  it('stores a message before the answer, and reports the acknowledgement after it', async () => {
     let release = () => {}
     line.onReceive(
       () =>
@@ -49,7 +49,7 @@ describe('what an SMSC brings', () => {
     await soon(() => expect(line.acknowledged).toEqual(line.received))
   })
 
-  it('what cannot be stored is refused so that the carrier keeps it', async () => {
+  it('refuses a message that cannot be stored, so that the carrier keeps it', async () => {
     line.onReceive(async () => {
       throw new Error('disk full')
     })
@@ -60,7 +60,7 @@ describe('what an SMSC brings', () => {
     await soon(() => expect(line.acknowledged).toHaveLength(1))
   })
 
-  it('when nothing can be stored for long, questions are answered and the rest is refused', async () => {
+  it('answers enquire_link and refuses messages while nothing can be stored', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -78,7 +78,7 @@ describe('what an SMSC brings', () => {
     expect(line.received).toHaveLength(taken.length + 1)
   })
 
-  it('each connection has a name of its own: only another one brings a message again', async () => {
+  it('names each connection, because redeliveries come over another one', async () => {
     await text('one')
     smsc.cut()
     await soon(() => expect(line.states.at(-1)![0]).toBe('OFFLINE'))
@@ -91,20 +91,20 @@ describe('what an SMSC brings', () => {
     expect(two).toBe(three)
   })
 
-  it('what was refused comes again by another name, and only that: it may have been stored all the same', async () => {
+  it('gives only a refused message a new name, because it may have been stored', async () => {
     const names: (string | undefined)[] = []
     let failures = 2
     line.onReceive(async ({ content, session }) => {
       names.push(session)
       if (content === 'yes' && failures-- > 0) throw new Error('no answer from the database')
     })
-    // Two of them, both refused, and then brought again.
+    // Two messages, both refused, then redelivered.
     for (const status of [0x14, 0x14, 0, 0]) expect(await text('yes')).toMatchObject({ status })
     await text('no')
     await text('yes', { source: '12025550102' })
     const [first, second, third, fourth, other, somebody] = names
     expect(new Set([first, second, third]).size).toBe(3)
-    // By one name: they are two, and each finds what was stored of another.
+    // Under one name they are two messages, and each finds its stored copy.
     expect(fourth).toBe(third)
     expect([other, somebody]).toEqual([first, first])
   })
@@ -142,7 +142,7 @@ describe('what an SMSC brings', () => {
     expect(line.received).toMatchObject([{ content: 'middle', part: { ref, n: 2, total: 3 } }])
   })
 
-  it('a long text may come whole, in deliver_sm and in data_sm', async () => {
+  it('reads a long text in message_payload, in deliver_sm and data_sm', async () => {
     const long = 'Grüße 👋 '.repeat(60)
     const tlvs = new Map([[TAG.messagePayload, Buffer.from(long, 'utf16le').swap16()]])
     await text('', { shortMessage: Buffer.alloc(0), dataCoding: 8, tlvs })
@@ -155,7 +155,7 @@ describe('what an SMSC brings', () => {
     expect(line.received.map(({ content }) => content)).toEqual([long, long])
   })
 
-  it('receipts by their optional parameters, by their text, and by both', async () => {
+  it('reads receipts by optional parameters, by text, and by both', async () => {
     await smsc.report('AB12', 2, { source: '12025550101' })
     await receipt(
       'id:0000006699 sub:001 dlvrd:001 submit date:2611151000 done date:2611151001 stat:UNDELIV err:42',
@@ -181,12 +181,12 @@ describe('what an SMSC brings', () => {
     expect(line.received).toEqual([])
   })
 
-  it('ids keep their signs, whatever the alphabet is', async () => {
+  it('keeps special characters of ids in every alphabet', async () => {
     await receipt('id:a_b@c$1 stat:DELIVRD err:000')
     expect(told()).toMatchObject([{ providerId: 'a_b@c$1' }])
   })
 
-  it('notifications on the way are no end, "unknown" is none, and acknowledgements of phones are nothing', async () => {
+  it('treats intermediate notifications as not final, and ignores "unknown" and acknowledgements of phones', async () => {
     await receipt('id:7 stat:ENROUTE', { esmClass: 0x20 })
     await receipt('id:7 stat:UNDELIV', { esmClass: 0x20 })
     await receipt('id:7 stat:UNKNOWN')
@@ -201,7 +201,7 @@ describe('what an SMSC brings', () => {
     expect(line.logs.join()).not.toMatch(/Read|DELIVRD|2025550101/)
   })
 
-  it('a receipt that cannot be stored is refused so that it comes again', async () => {
+  it('refuses a receipt that cannot be stored, so that it is redelivered', async () => {
     let failing = true
     const push = line.receipts.push.bind(line.receipts)
     line.receipts.push = (...items) => {

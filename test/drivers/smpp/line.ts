@@ -10,7 +10,7 @@ import { smpp } from '../../../src/drivers/smpp/smpp.js'
 export const OUR_NUMBER = '+12025550100'
 export const ADA = '+12025550101'
 
-/** A line of the driver alone, with a host that writes down what it is told. */
+/** A line of the driver alone, with a host that records all reports. */
 export interface StubLine {
   connection: Connection
   clock: Clock
@@ -19,12 +19,12 @@ export interface StubLine {
   receipts: Receipt[]
   states: [string, string | undefined][]
   logs: string[]
-  /** What becomes of what the carrier brings; it may fail. */
+  /** Sets the handler of inbound messages; it may fail. */
   onReceive(act: (message: Inbound) => Promise<void>): void
   send(content: string, fields?: Partial<Outbound>): ReturnType<Connection['send']>
-  /** Moves time, timer by timer. */
+  /** Moves the clock, timer by timer. */
   moved(ms: number): Promise<void>
-  /** Until it says that it is connected. */
+  /** Waits until the line reports ONLINE. */
   online(): Promise<void>
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import { encodePdu } from '../../../src/drivers/smpp/codec/pdu.js'
 import { shortRef } from '../../../src/drivers/smpp/codec/short-ref.js'
 import { meaningOf } from '../../../src/drivers/smpp/codec/status.js'
 import { smpp } from '../../../src/drivers/smpp/smpp.js'
-import { type Act, createSmsc, type Smsc } from '../../peers/smsc.js'
+import { createSmsc, type Smsc, type SubmitReaction } from '../../peers/smsc.js'
 import { ADA, type StubLine, soon, stubLine } from './line.js'
 
 const LONG = 'The quick brown fox jumps over the lazy dog. '.repeat(9).slice(0, 400)
@@ -24,8 +24,8 @@ describe('sending over SMPP', () => {
     await line.online()
   }
   const submits = () => smsc.heard.filter(({ command }) => command === 'submit_sm')
-  /** What the carrier does with the submits, one after the other; then it takes everything. */
-  const acts = (...list: Act[]) => {
+  /** Sets the carrier's reactions to the next submits; then it accepts everything. */
+  const acts = (...list: SubmitReaction[]) => {
     let n = 0
     smsc.options.submit = () => list[n++] ?? { answer: 0 }
   }
@@ -38,7 +38,7 @@ describe('sending over SMPP', () => {
     return sent
   }
 
-  it('is what the carrier was promised: both numbers, a receipt, our number of the send', async () => {
+  it('submits both numbers, a receipt request and our reference', async () => {
     await start({ validity_minutes: 2 * 1440 + 3 * 60 + 4, service_type: 'CMT' })
     expect(await line.send('Hello', { ref: 'a-ref' })).toEqual({
       outcome: 'accepted',
@@ -61,7 +61,7 @@ describe('sending over SMPP', () => {
     expect(submits()[0]!.tlvs!.get(TAG.userMessageReference)!.readUInt16BE(0)).toBe(shortRef('a-ref'))
   })
 
-  it('settings of the line: with the +, without receipts', async () => {
+  it('follows the settings plus and receipts', async () => {
     await start({ plus: true, receipts: false, source_ton: 5, source_npi: 0 })
     await line.send('Hello')
     expect(submits()[0]).toMatchObject({
@@ -73,7 +73,7 @@ describe('sending over SMPP', () => {
     })
   })
 
-  it('a status that is final ends it at once: every one of the table, and those of the carrier', async () => {
+  it('ends at once for every final status, including carrier-specific ones', async () => {
     await start()
     const all = [...Array(0x100).keys(), 0x400, 0x4ff, 0xffffffff]
     const final = all.filter((status) => meaningOf(status).verdict === 'never')
@@ -90,7 +90,7 @@ describe('sending over SMPP', () => {
     expect(smsc.submitted).toHaveLength(0)
   })
 
-  it('RSUBMITFAIL and its like are tried once more', async () => {
+  it('retries RSUBMITFAIL and similar statuses once', async () => {
     await start()
     for (const status of [0x45, 0x64]) {
       const { length } = submits()
@@ -101,32 +101,35 @@ describe('sending over SMPP', () => {
         outcome: 'refused',
         code: meaningOf(status).name,
       })
-      // A carrier that is slow at first has not yet failed.
+      // Throttling does not count as a failure.
       acts({ answer: 0x58 }, { answer: status })
       expect(await settled(line.send('Hello'))).toMatchObject({ outcome: 'accepted' })
       expect(submits().length - length).toBe(2 + 2 + 3)
     }
   })
 
-  it.each([0x58, 0x14, 0x08])('%d: the same part goes again, with a number of its own', async (status) => {
-    await start()
-    acts({ answer: 0 }, { answer: status }, { answer: status })
-    expect(await settled(line.send(LONG))).toEqual({
-      outcome: 'accepted',
-      providerId: 'ID1',
-      status: 'SENT',
-      partIds: ['ID1', 'ID2', 'ID3'],
-    })
-    const heard = submits()
-    expect(heard.map((pdu) => pdu.shortMessage![5])).toEqual([1, 2, 2, 2, 3])
-    expect(new Set(heard.map((pdu) => pdu.sequence)).size).toBe(5)
-    expect(new Set(heard.map((pdu) => pdu.shortMessage![3])).size).toBe(1)
-    expect(Buffer.concat(smsc.submitted.map(({ pdu }) => pdu.shortMessage!.subarray(6))).toString()).toBe(
-      LONG,
-    )
-  })
+  it.each([0x58, 0x14, 0x08])(
+    '%d: submits the same part again with a new sequence number',
+    async (status) => {
+      await start()
+      acts({ answer: 0 }, { answer: status }, { answer: status })
+      expect(await settled(line.send(LONG))).toEqual({
+        outcome: 'accepted',
+        providerId: 'ID1',
+        status: 'SENT',
+        partIds: ['ID1', 'ID2', 'ID3'],
+      })
+      const heard = submits()
+      expect(heard.map((pdu) => pdu.shortMessage![5])).toEqual([1, 2, 2, 2, 3])
+      expect(new Set(heard.map((pdu) => pdu.sequence)).size).toBe(5)
+      expect(new Set(heard.map((pdu) => pdu.shortMessage![3])).size).toBe(1)
+      expect(Buffer.concat(smsc.submitted.map(({ pdu }) => pdu.shortMessage!.subarray(6))).toString()).toBe(
+        LONG,
+      )
+    },
+  )
 
-  it('a carrier that stays full gets the message later, from the queue', async () => {
+  it('leaves the message to the queue while the carrier stays full', async () => {
     await start()
     smsc.options.submit = () => ({ answer: 0x14 })
     expect(await settled(line.send('Hello'))).toEqual({
@@ -138,7 +141,7 @@ describe('sending over SMPP', () => {
     expect(submits().length).toBeLessThan(200)
   })
 
-  it('texts that have begun are finished before others begin, and those wait while the carrier takes any', async () => {
+  it('finishes started texts before others, which wait while the carrier accepts any', async () => {
     await start({ rate: 1 })
     const spans = new Map<string, number[]>()
     smsc.options.submit = ({ destination }) => {
@@ -157,7 +160,7 @@ describe('sending over SMPP', () => {
     }
   })
 
-  it('a text whose parts hardly get through is broken off before Trunkline gives up its send', async () => {
+  it('aborts a slow text before the time limit of the send', async () => {
     await start()
     const begun = line.clock.now()
     let took = 0
@@ -176,8 +179,8 @@ describe('sending over SMPP', () => {
   })
 
   it.each([
-    [{ answer: 0x0b } as Act, 'refused', 'ESME_RINVDSTADR', 'The carrier refused the message'],
-    ['drop' as Act, 'unknown', 'no_answer', 'the carrier closed the connection'],
+    [{ answer: 0x0b } as SubmitReaction, 'refused', 'ESME_RINVDSTADR', 'The carrier refused the message'],
+    ['drop' as SubmitReaction, 'unknown', 'no_answer', 'the carrier closed the connection'],
   ])('broken off after the first part, it says how far it came: %j', async (act, outcome, code, detail) => {
     await start()
     acts({ answer: 0 }, act)
@@ -186,9 +189,9 @@ describe('sending over SMPP', () => {
     expect(submits()).toHaveLength(2)
   })
 
-  it('the rest of a text waits for a connection, and nothing is submitted twice', async () => {
+  it('waits for a connection for the rest of a text, and submits nothing twice', async () => {
     await start()
-    // The carrier goes away right after its first answer.
+    // The carrier disconnects right after its first answer.
     smsc.options.submit = (_pdu, n) => {
       if (n === 0) setImmediate(() => smsc.cut())
       return { answer: 0 }
@@ -210,8 +213,8 @@ describe('sending over SMPP', () => {
     expect(submits()).toHaveLength(1)
   })
 
-  describe('an answer that comes when its time is over', () => {
-    /** The carrier takes everything and is silent about the n-th part until it is asked to speak. */
+  describe('an answer after its deadline', () => {
+    /** The carrier accepts everything, but withholds its answer to the n-th part until told. */
     const lose = async (content: string, n = 1) => {
       const before = submits().length
       smsc.options.submit = () => (submits().length === before + n ? 'silence' : { answer: 0 })
@@ -225,32 +228,32 @@ describe('sending over SMPP', () => {
     const told = () => line.receipts.map(({ at: _at, ...rest }) => rest)
     const heardAll = () => smsc.bring({ command: 'enquire_link' })
 
-    it('is the proof that it was taken, with its id', async () => {
+    it('proves that the message was accepted, with its id', async () => {
       await start()
       const answer = await lose('Hello')
       answer(0, '00AB12')
       await soon(() => expect(told()).toEqual([{ ref: 'r1', providerId: 'ab12', to: ADA, status: 'SENT' }]))
-      // Once: a second one is an answer to nothing.
+      // Counts once: a second answer has no request.
       answer(0, '00AB12')
       await heardAll()
       expect(line.receipts).toHaveLength(1)
     })
 
-    it('is as good without an id', async () => {
+    it('counts without an id', async () => {
       await start()
       const answer = await lose('Hello')
       answer(0)
       await soon(() => expect(told()).toEqual([{ ref: 'r1', to: ADA, status: 'SENT' }]))
     })
 
-    it('proves nothing when it is a refusal', async () => {
+    it('proves nothing if it is a refusal', async () => {
       await start()
       for (const status of [0x0b, 0x58]) (await lose('Hello'))(status)
       await heardAll()
       expect(line.receipts).toEqual([])
     })
 
-    it('of several parts, proves that all are out if it is about the last, and nothing before', async () => {
+    it('proves that all parts were sent only if it answers the last one', async () => {
       await start()
       ;(await lose(LONG, 2))(0, 'SECOND')
       await heardAll()
@@ -261,7 +264,7 @@ describe('sending over SMPP', () => {
     })
   })
 
-  it('an answer that says nothing is an open question; one without an id gets an id of ours', async () => {
+  it('treats an empty generic_nack as unknown, and generates an id for an answer without one', async () => {
     await start()
     smsc.options.submit = (pdu) => {
       const nack = Buffer.alloc(16)
@@ -284,14 +287,14 @@ describe('sending over SMPP', () => {
     })
   })
 
-  it('texts to one number never share the number of their parts, however many', async () => {
+  it('never reuses a part reference for texts to one recipient', async () => {
     await start()
     for (let i = 0; i < 20; i++) await line.send(LONG)
     const refs = submits().map((pdu) => pdu.shortMessage![3])
     expect(new Set(refs).size).toBe(20)
   })
 
-  it('a connection that is not bound any more, as the carrier says, is opened anew', async () => {
+  it('reopens a connection that the carrier says is not bound', async () => {
     await start()
     acts({ answer: 0x04 })
     const sent = line.send('Hello')
@@ -309,7 +312,7 @@ describe('sending over SMPP', () => {
     expect(submits().every((pdu) => pdu.dataCoding === 8 && pdu.registeredDelivery === 1)).toBe(true)
   })
 
-  it('a text of more parts than can be counted is refused before anything leaves', async () => {
+  it('refuses a text of more than 255 parts before anything leaves', async () => {
     await start()
     expect(await line.send('x'.repeat(153 * 255 + 1))).toMatchObject({ outcome: 'refused', code: 'too_long' })
     expect(submits()).toHaveLength(0)

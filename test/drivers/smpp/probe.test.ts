@@ -30,7 +30,7 @@ describe('the probe of an SMPP line', () => {
       [ok ? 'ok' : 'no', what, ...(advice ? [advice] : [])].join(' | '),
     )
 
-  it('goes in and out again, and takes nothing that is brought meanwhile', async () => {
+  it('binds and unbinds, and accepts no messages in between', async () => {
     smsc = await createSmsc()
     const { port } = smsc
     smsc.options.bind = () => {
@@ -66,7 +66,7 @@ describe('the probe of an SMPP line', () => {
     expect(found[1]!.startsWith('no | ')).toBe(true)
   })
 
-  it('nobody there, by name and by port', async () => {
+  it('reports an unknown host and a closed port', async () => {
     smsc = await createSmsc()
     const { port } = smsc
     await smsc.close()
@@ -77,7 +77,7 @@ describe('the probe of an SMPP line', () => {
     expect(found).toMatchObject({ ok: false, what: expect.stringMatching(/^smsc\.invalid: /) })
   })
 
-  it('TLS where there is none, none where there is, and certificates', async () => {
+  it('explains TLS mismatches and certificate problems', async () => {
     smsc = await createSmsc()
     expect((await words({ port: smsc.port, tls: true })).at(-1)).toMatch(
       /^no \| .*TLS.* \| .*set tls to false/,
@@ -101,7 +101,7 @@ describe('the probe of an SMPP line', () => {
     ])
   })
 
-  it('somebody who never answers', async () => {
+  it('reports a host that never answers', async () => {
     const sockets = new Set<{ destroy(): void }>()
     const server = createServer((socket) => sockets.add(socket))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -33,7 +33,7 @@ describe('an SMPP session', () => {
   })
 
   const open = (fields: Partial<SessionOptions> = {}, port = smsc.port) => {
-    // A session of the test before may end only now: it has its own list.
+    // A session of the previous test may end only now, so it has its own list.
     const [told, came] = [reasons, delivered]
     const session = openSession({
       bind: 'transceiver',
@@ -56,7 +56,7 @@ describe('an SMPP session', () => {
   const moved = (ms: number) => clock.advance(ms, () => new Promise((resolve) => setImmediate(resolve)))
   const soon = (what: () => void) => vi.waitFor(what, { timeout: 5000, interval: 5 })
 
-  it('speaks with an SMSC that others wrote: bind, submit, delivery, goodbye', async () => {
+  it('works with an independent SMSC: bind, submit, delivery, unbind', async () => {
     const heard: string[] = []
     // biome-ignore lint/suspicious/noExplicitAny: the package has no types
     let theirs: any
@@ -85,13 +85,13 @@ describe('an SMPP session', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it.each([0x0d, 0x0e, 0x0f, 0x05])('a refused bind says why: %d', async (status) => {
+  it.each([0x0d, 0x0e, 0x0f, 0x05])('explains a refused bind: %d', async (status) => {
     smsc.options.bind = () => status
     await expect(open().bound).rejects.toMatchObject({ refused: status })
     expect(reasons).toEqual([expect.stringMatching(/^(the carrier|this system_id) .*\(ESME_R/)])
   })
 
-  it('nobody there: it ends, and nothing was sent', async () => {
+  it('ends without a listener, and nothing was sent', async () => {
     const { port } = smsc
     await smsc.close()
     const session = open({}, port)
@@ -100,7 +100,7 @@ describe('an SMPP session', () => {
     smsc = await createSmsc()
   })
 
-  it('keeps to its window; a cut leaves those on the wire unknown, and the others unsent', async () => {
+  it('keeps its window; a broken connection leaves sent requests unknown and the others unsent', async () => {
     smsc.options.submit = () => 'silence'
     const session = open({ window: 3 })
     await session.bound
@@ -114,7 +114,7 @@ describe('an SMPP session', () => {
     expect(reasons).toHaveLength(1)
   })
 
-  it('goes on with the next ones as answers come, in whatever order', async () => {
+  it('sends the next requests as answers arrive, in any order', async () => {
     smsc.options.submit = (_pdu, n) => ({ answer: 0, afterMs: n % 3 === 0 ? 20 : 1 })
     const session = open({ window: 4 })
     await session.bound
@@ -122,7 +122,7 @@ describe('an SMPP session', () => {
     expect(new Set(replies.map((reply) => reply.answer?.messageId)).size).toBe(40)
   })
 
-  it('the rest of a text goes before what has not begun, and nothing waits longer than it wants to', async () => {
+  it('sends the rest of a text before texts that have not started, and ends waits at their time limit', async () => {
     let answer = () => {}
     smsc.options.submit = (pdu) => {
       answer = () =>
@@ -154,7 +154,7 @@ describe('an SMPP session', () => {
     expect(session.load()).toBe(0)
   })
 
-  it('an answer that never comes is given up after its time; one that comes late is handed over', async () => {
+  it('gives up on an answer at its deadline, and passes on a late one', async () => {
     smsc.options.submit = (_pdu, n) => (n === 0 ? 'silence' : { answer: 0 })
     const session = open()
     await session.bound
@@ -166,13 +166,13 @@ describe('an SMPP session', () => {
     expect(reply).toMatchObject({ answer: undefined, left: true, reason: 'no answer in 30000 ms' })
     expect((await session.request(HELLO)).answer).toBeDefined()
     const { sequence } = smsc.submitted[0]!.pdu
-    // The answer to another command says nothing about this one.
+    // An answer to another command does not answer this request.
     smsc.raw(encodePdu({ command: 'enquire_link_resp', status: 0, sequence }))
     smsc.raw(encodePdu({ command: 'submit_sm_resp', status: 0, sequence, messageId: 'LATE' }))
     expect(await (reply as { late: Promise<Pdu> }).late).toMatchObject({ messageId: 'LATE' })
   })
 
-  it('asks a quiet peer, and leaves one that does not answer', async () => {
+  it('sends enquire_link to a silent peer, and ends if it does not answer', async () => {
     await open().bound
     await moved(30_000)
     await soon(() => expect(smsc.heard.at(-1)?.command).toBe('enquire_link'))
@@ -188,7 +188,7 @@ describe('an SMPP session', () => {
     expect(reasons).toEqual(['the carrier stopped answering'])
   })
 
-  it("answers the peer's questions, and refuses what it does not know", async () => {
+  it("answers the peer's enquire_link, and rejects unknown commands", async () => {
     await open().bound
     expect((await smsc.bring({ command: 'enquire_link' })).command).toBe('enquire_link_resp')
     expect(await smsc.bring({ command: 'query_sm' })).toMatchObject({ command: 'generic_nack', status: 3 })
@@ -218,12 +218,12 @@ describe('an SMPP session', () => {
     },
   )
 
-  it('what cannot be stored is not acknowledged', async () => {
+  it('does not acknowledge a message that cannot be stored', async () => {
     await open({ deliver: () => Promise.reject(new Error('disk full')) }).bound
     expect(await smsc.bring({ command: 'deliver_sm' })).toMatchObject({ status: 0x14 })
   })
 
-  it('a peer that brings more than we can store has to wait, and loses nothing', async () => {
+  it('slows down a peer that delivers faster than we store, without loss', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -249,7 +249,7 @@ describe('an SMPP session', () => {
     expect(most).toBeLessThan(1000)
   })
 
-  it('a stop waits for answers that are under way, and takes nothing new', async () => {
+  it('waits for pending answers on stop, and accepts nothing new', async () => {
     smsc.options.submit = () => ({ answer: 0, afterMs: 50 })
     const session = open({ window: 1 })
     await session.bound
@@ -263,7 +263,7 @@ describe('an SMPP session', () => {
     expect(smsc.submitted).toHaveLength(1)
   })
 
-  it('a peer that says goodbye first is answered', async () => {
+  it("answers the peer's unbind", async () => {
     await open().bound
     expect((await smsc.bring({ command: 'unbind' })).command).toBe('unbind_resp')
     expect(reasons).toEqual(['the carrier ended the session'])

@@ -11,8 +11,8 @@ const LONG = 'The quick brown fox jumps over the lazy dog. '.repeat(9).slice(0, 
 const MESSAGES = 300
 
 /**
- * Much at once, at a carrier that counts its ids from one, in hexadecimal, and reports before, with and after its
- * answers: each report finds its message, and each message ends as it was reported.
+ * A carrier with hexadecimal ids from 1, which reports before, with and after its answers: each report must find
+ * its message, and each message must end as reported.
  */
 describe.each(ENGINES)('many messages through SMPP on %s', (engine) => {
   let world: World
@@ -34,7 +34,7 @@ describe.each(ENGINES)('many messages through SMPP on %s', (engine) => {
   const nthOf = (pdu: Pdu) => Number(pdu.destination!.slice(-4))
   const fails = (n: number) => n % 11 === 5
 
-  it('every report finds its own message, in whatever order it comes', async () => {
+  it('matches every report to its message, in any order', async () => {
     smsc.options.submit = (pdu) => {
       const messageId = (++ids).toString(16).padStart(8, '0')
       const n = nthOf(pdu)

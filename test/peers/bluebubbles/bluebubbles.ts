@@ -4,21 +4,21 @@ import { SWITCHES, type Switches } from './dispatch.js'
 import { createEvents } from './events.js'
 import { createFaults, type Fault } from './faults.js'
 import { createOutgoing } from './messages-app.js'
-import { createPeople, type Received } from './people.js'
+import { createPeople, type ReceivedMessage } from './people.js'
 import { createPhone, type Phone } from './phone.js'
 import { FLAGS, type Flags, PROFILES, type ProfileName, WAITS, type Waits } from './profiles.js'
 import { participantsOf } from './projections.js'
 import { attachmentRoutes, chunkRoutes } from './routes/attachments.js'
 import { callRoutes, scheduleRoutes } from './routes/calls.js'
 import { chatRoutes, openChat } from './routes/chats.js'
-import { extraRoutes, type Place } from './routes/extras.js'
+import { extraRoutes, type FriendLocation } from './routes/extras.js'
 import { groupRoutes } from './routes/groups.js'
 import { messageRoutes } from './routes/messages.js'
 import { presenceRoutes } from './routes/presence.js'
 import { sendRoutes } from './routes/sends.js'
 import { v2Routes } from './routes/v2.js'
 import { webhookRoutes } from './routes/webhooks.js'
-import { createTransport, type Heard } from './server.js'
+import { createTransport, type ReceivedRequest } from './server.js'
 import { type Mac, newMemory, osMajor, type Route } from './state.js'
 
 export interface BlueBubblesOptions extends Partial<Flags> {
@@ -32,11 +32,11 @@ export interface BlueBubblesOptions extends Partial<Flags> {
   speed?: number
   waits?: Partial<Waits>
   switches?: Partial<Switches>
-  /** Where the ROWIDs of this Mac's history begin. */
+  /** First ROWID of this Mac's history. */
   firstRowId?: number
 }
 
-/** A Mac that runs a BlueBubbles server, on a port of this machine. */
+/** A simulated Mac with a BlueBubbles server on a local port. */
 export type BlueBubbles = Awaited<ReturnType<typeof createBlueBubbles>>
 
 export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
@@ -45,8 +45,8 @@ export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
   const address = options.address ?? '+15550100000'
   const people = createPeople()
   const faults = createFaults()
-  const heard: Heard[] = []
-  const places = new Map<string, Place>()
+  const heard: ReceivedRequest[] = []
+  const places = new Map<string, FriendLocation>()
   const phones = new Map<string, Phone>()
   const switches: Switches = { ...SWITCHES, ...options.switches }
   const mac: Mac = {
@@ -91,7 +91,7 @@ export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
     await transport.stop()
   }
 
-  /** Comes back on the same port, knowing nothing of what it was about to do. */
+  /** Restarts on the same port, without the memory of pending work. */
   async function start() {
     mac.memory = newMemory()
     await transport.listen(port)
@@ -107,14 +107,14 @@ export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
     url: `http://127.0.0.1:${port}`,
     port,
     password: mac.password,
-    /** To be changed as the test goes. */
+    /** Tests change these at any time. */
     flags: mac.flags,
     waits: mac.waits,
     switches,
     account: mac.account,
-    /** Requests that came, oldest first. */
+    /** Requests received, oldest first. */
     heard,
-    /** Events that the server emitted, whether or not they arrived. */
+    /** Events that the server emitted, including those that did not arrive. */
     emitted: mac.events.dispatch.log,
     webhooks: mac.events.dispatch.hooks,
     world: worldOf(mac, places),
@@ -128,20 +128,20 @@ export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
     },
     fault: (fault: Fault) => faults.add(fault),
     clearFaults: faults.clear,
-    /** Sends what the switch `reorder` holds back. */
+    /** Sends the events that the switch `reorder` holds back. */
     flush: mac.events.dispatch.flush,
     /** Announces old rows as new ones. */
     replay: mac.events.replay,
     stop,
     start,
     restart,
-    /** The database is made anew from what Messages still has: ROWIDs start again. */
+    /** Recreates the database from the rows that Messages still has; ROWIDs start again. */
     rebuild(keep: (row: MessageRow) => boolean = () => true) {
       mac.db.rebuild(keep)
       mac.events.changed()
     },
     cut: transport.cut,
-    /** Until everything seen was told, and every receiver has answered. */
+    /** Resolves when all events are sent and every receiver has answered. */
     async settle() {
       while (!mac.events.settled()) await new Promise((resolve) => setImmediate(resolve))
     },
@@ -154,16 +154,16 @@ export async function createBlueBubbles(options: BlueBubblesOptions = {}) {
   }
 }
 
-function worldOf(mac: Mac, places: Map<string, Place>) {
+function worldOf(mac: Mac, places: Map<string, FriendLocation>) {
   return {
-    /** Every message that left, as whoever got it sees it. */
-    sent: mac.people.sent as readonly Received[],
+    /** Every sent message, as its recipients see it. */
+    sent: mac.people.sent as readonly ReceivedMessage[],
     db: mac.db,
     places,
     row: (guid: string) => mac.db.message(guid),
-    /** Every row there is, oldest ROWID first. */
+    /** All rows, lowest ROWID first. */
     rows: () => mac.db.all<MessageRow>(`select ${columnsOf('message')} from message order by ROWID`),
-    /** Group chats as Messages has them. */
+    /** The group chats in Messages. */
     groups: () =>
       mac.db
         .all<{ ROWID: number; guid: string; display_name: string }>('select * from chat where style = 43')
@@ -172,11 +172,11 @@ function worldOf(mac: Mac, places: Map<string, Place>) {
           name: chat.display_name,
           members: participantsOf(mac.db, chat.ROWID).map(({ id }) => id),
         })),
-    /** What another Apple device of ours sends: it shows up here as ours. */
+    /** A message sent from another device of the same Apple account; it appears here as sent by us. */
     sendFromOtherDevice(to: string, text: string): string {
       return createOutgoing(mac, openChat(mac, [to], 'iMessage'), { text }, {}).guid
     },
-    /** Apple takes an alias away. Told to whoever takes every event. */
+    /** Apple removes an alias. Only webhooks for all events are told. */
     removeAlias(alias: string) {
       mac.account.aliases.splice(
         0,
@@ -191,7 +191,7 @@ function worldOf(mac: Mac, places: Map<string, Place>) {
 function routesOf(mac: Mac): Route[] {
   const { profile } = mac
   return [
-    // Before the messages: `schedule` is no guid.
+    // Before the message routes, which would take `schedule` for a guid.
     ...(profile.schedule ? scheduleRoutes : []),
     ...presenceRoutes,
     ...messageRoutes,

@@ -16,7 +16,7 @@ export interface Body {
 
 const EMPTY: Body = { fields: {}, files: {} }
 
-/** Reads bodies of DELETE and GET, too. What is no JSON is no body. */
+/** Reads bodies of DELETE and GET as well. A body that is not JSON counts as none. */
 export async function readBody(request: IncomingMessage): Promise<Body> {
   const type = request.headers['content-type'] ?? ''
   if (type.startsWith('multipart/form-data')) return readForm(request)

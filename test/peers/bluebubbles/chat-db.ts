@@ -4,7 +4,7 @@ import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } f
 export type Service = 'iMessage' | 'SMS' | 'RCS'
 type Value = string | number | null
 
-/** Columns as Messages names them, with what a row has that says nothing of them. */
+/** Columns with the names of Messages, and their default values. */
 const COLUMNS = {
   message: {
     guid: "text unique not null default ''",
@@ -102,27 +102,27 @@ export type HandleRow = {
 export type AttachmentRow = Columns<'attachment'> & { ROWID: number; guid: string }
 type RowOf = { message: MessageRow; chat: ChatRow; handle: HandleRow; attachment: AttachmentRow }
 
-/** What the file of an attachment is. */
+/** The file of an attachment. */
 export interface File {
   name: string
   bytes: Buffer
   mimeType: string
   onDisk: boolean
-  /** How long it takes to fetch it, when it is not there; left out: it never comes. */
+  /** Download time if the file is not on disk; absent: it never arrives. */
   fetchMs?: number
 }
 
 const EPOCH_2001 = 978_307_200_000
 const NS = 1_000_000
 const isDate = (column: string) => column === 'date' || column.startsWith('date_')
-/** Nanoseconds since 2001, which no JavaScript number holds exactly. */
+/** Nanoseconds since 2001, too large for an exact JavaScript number. */
 export const appleTime = (ms: number) => BigInt(Math.floor(ms) - EPOCH_2001) * BigInt(NS)
 
 export function hasColumn(table: Table, column: string): boolean {
   return column === 'ROWID' || column in COLUMNS[table]
 }
 
-/** The columns of a table for a select, times in milliseconds. */
+/** The columns of a table for a select, with times in milliseconds. */
 export function columnsOf(table: Table): string {
   const names = Object.keys(COLUMNS[table]).map((name) =>
     isDate(name)
@@ -140,7 +140,7 @@ export function createChatDb(firstRowId: number) {
   let db = open(firstRowId)
   let prepared = new Map<string, StatementSyncInstance>()
 
-  /** Kept, because most questions are asked again. */
+  /** Caches statements, because most queries repeat. */
   function prepare(sql: string): StatementSyncInstance {
     let statement = prepared.get(sql)
     if (!statement) {
@@ -185,7 +185,7 @@ export function createChatDb(firstRowId: number) {
     message: (guid: string) =>
       one<MessageRow>(`select ${columnsOf('message')} from message where guid = ?`, guid),
     chat: (guid: string) => one<ChatRow>(`select ${columnsOf('chat')} from chat where guid = ?`, guid),
-    /** One for each pair of address and service. */
+    /** Returns the handle of an address and service, created on first use. */
     handle(address: string, service: Service): HandleRow {
       const found = one<HandleRow>(
         `select ${columnsOf('handle')} from handle where id = ? and service = ?`,
@@ -194,7 +194,7 @@ export function createChatDb(firstRowId: number) {
       )
       return found ?? insert('handle', { id: address, service, country: 'us' })
     },
-    /** All rows again in the order of their dates, with new ROWIDs. Says nothing of what `keep` refuses. */
+    /** Rewrites all rows that `keep` accepts in order of date, with new ROWIDs. Announces nothing. */
     rebuild(keep: (row: MessageRow) => boolean) {
       const old = db
       db = open(1)

@@ -1,7 +1,7 @@
-/** The time of the Mac. Tests may give a virtual one. */
+/** The Mac's clock; tests may provide a virtual one. */
 export interface PeerClock {
   now(): number
-  /** Calls `fn` after that time; the answer cancels it. */
+  /** Calls `fn` after `ms` milliseconds; returns a function that cancels the call. */
   after(ms: number, fn: () => void): () => void
 }
 
@@ -13,7 +13,7 @@ export const realClock: PeerClock = {
   },
 }
 
-/** A clock whose timers can all be taken back at once, when the Mac is switched off for good. */
+/** A clock whose timers can all be cancelled at once, when the Mac is switched off for good. */
 export function leash(clock: PeerClock): PeerClock & { drop(): void } {
   const running = new Set<() => void>()
   return {

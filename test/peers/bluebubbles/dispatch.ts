@@ -1,21 +1,21 @@
 import type { Mac } from './state.js'
 
-/** What goes wrong on the way of the events. */
+/** Faults in the delivery of events. */
 export interface Switches {
   /** Loses an event. */
   drop: boolean | ((type: string, data: unknown) => boolean)
-  /** Sends each event so many times. */
+  /** Number of times that each event is sent. */
   copies: number
   delayMs: number
-  /** Holds an event back until so many are there, then sends them the other way round. */
+  /** Collects this many events, then sends them in reverse order. */
   reorder: number
-  /** The first word on a message leaves out its attachments. */
+  /** The first event of a message omits its attachments. */
   emptyAttachmentsFirst: boolean
-  /** Nothing in the database is seen any more, until a restart. */
+  /** Changes in the database go unnoticed until a restart. */
   watcherDead: boolean
-  /** After a start, what is already there is never announced. */
+  /** Rows that exist at the start are never announced. */
   seedSilently: boolean
-  /** Only so many newest rows are looked at. */
+  /** Only this many of the newest rows are checked. */
   newestOnly: number | null
 }
 
@@ -37,8 +37,8 @@ export interface Webhook {
   created: string
 }
 
-/** One event that went out, or would have. */
-export interface Emitted {
+/** An event that was sent or dropped. */
+export interface EmittedEvent {
   type: string
   data: unknown
   dropped: boolean
@@ -46,12 +46,12 @@ export interface Emitted {
 
 export function createDispatch(mac: () => Mac, switches: Switches) {
   const hooks: Webhook[] = []
-  const log: Emitted[] = []
+  const log: EmittedEvent[] = []
   const posts = new Set<Promise<void>>()
   let held: { type: string; data: unknown }[] = []
   let cancel = new AbortController()
 
-  /** No secret, no id, no second try, and the answer does not matter. */
+  /** No signature, no id, no retry, and the response is ignored. */
   function post(url: string, body: string) {
     const redirect = mac().profile.followsRedirects ? 'follow' : 'manual'
     const request = fetch(url, {
@@ -98,10 +98,10 @@ export function createDispatch(mac: () => Mac, switches: Switches) {
       } else if (switches.delayMs) mac().clock.after(switches.delayMs, () => send({ type, data }))
       else send({ type, data })
     },
-    /** Sends what is held back to be turned round. */
+    /** Sends the events that are held back for reordering. */
     flush: sendHeld,
     idle: () => posts.size === 0,
-    /** Gives up on receivers that do not answer. */
+    /** Aborts requests to receivers that do not answer. */
     abandon() {
       cancel.abort()
       cancel = new AbortController()

@@ -1,11 +1,11 @@
-/** An answer of the server before it is written. Absent data and metadata are absent on the wire, too. */
+/** A response before it is written. Absent data and metadata are absent on the wire as well. */
 export type Reply =
   | { status?: number; message?: string; data?: unknown; metadata?: unknown }
   | { file: { bytes: Buffer; mimeType: string; name: string } }
-  /** Plain text, as from the web framework itself. */
+  /** Plain text from the web framework itself. */
   | { plain: number; text: string }
 
-/** Thrown for everything that is answered with an error. */
+/** Thrown for every response with an error. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -46,7 +46,7 @@ export const serverError = (detail: string, headline = 'The server has encounter
 export const PRIVATE_API_GATE =
   'Please make sure you have completed the setup for the Private API, and your helper is connected!'
 
-/** Whatever else is thrown is an unhandled error, with its text inside. */
+/** Any other exception becomes an "unhandled error" with its message. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   return serverError(

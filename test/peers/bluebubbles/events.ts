@@ -5,10 +5,10 @@ import { type Mac, now } from './state.js'
 
 const WEEK = 7 * 24 * 3_600_000
 const TYPING_REPEAT_MS = 5000
-/** How long a send's row may take to be known as its own. */
+/** Time limit for matching a row to its send. */
 const AWAITED_MS = 120_000
 
-/** What the server compares to see that a row has changed. Errors and the sending itself are not among it. */
+/** The state that the server compares to detect a change; `error` and `is_sent` are not in it. */
 const stateOf = (row: MessageRow) =>
   [
     row.date_delivered,
@@ -21,19 +21,19 @@ const stateOf = (row: MessageRow) =>
 
 export type Events = ReturnType<typeof createEvents>
 
-/** Watches the database and tells the webhooks what is new in it. */
+/** Watches the database and sends events to the webhooks. */
 export function createEvents(mac: () => Mac, switches: Switches) {
   const dispatch = createDispatch(mac, switches)
-  /** State of each row that was announced, by guid. Memory only. */
+  /** State of each announced row, by guid; lost on restart. */
   let seen = new Map<string, string>()
   let typing = new Map<string, { display: boolean; at: number }>()
-  /** Sends with a tempGuid that wait for their row. */
+  /** Sends whose row has not appeared yet. */
   let awaited: { tempGuid: string; text: string; since: number }[] = []
   let due = false
   let running = true
 
   function newest(limit: number | null): MessageRow[] {
-    // Linked rows only: the server asks for messages with their chats.
+    // The server queries messages with their chats, so it sees linked rows only.
     return mac()
       .db.all<MessageRow>(
         `select distinct ${columnsOf('message')} from message join chat_message_join link on link.message_id = message.ROWID
@@ -55,7 +55,7 @@ export function createEvents(mac: () => Mac, switches: Switches) {
     }
   }
 
-  /** Changes of a group come under their own name, and as a message again. */
+  /** A group change is announced as its own event and again as a message. */
   function announce(row: MessageRow) {
     const event = groupEvent(row)
     if (event) dispatch.emit(event, view(row, true))
@@ -70,7 +70,7 @@ export function createEvents(mac: () => Mac, switches: Switches) {
     dispatch.emit('new-message', switches.emptyAttachmentsFirst ? { ...shown, attachments: [] } : shown)
   }
 
-  /** Letters and digits are all that is compared, so equal texts may swap their names. */
+  /** Compares letters and digits only, so equal texts may swap their tempGuids. */
   function takeTempGuid(row: MessageRow): string | undefined {
     const text = bare(String(row.text ?? ''))
     awaited = awaited.filter(({ since }) => since > now(mac()) - AWAITED_MS)
@@ -90,7 +90,7 @@ export function createEvents(mac: () => Mac, switches: Switches) {
   return {
     switches,
     dispatch,
-    /** Something in the database is different. */
+    /** The database changed. */
     changed() {
       if (due) return
       due = true
@@ -100,7 +100,7 @@ export function createEvents(mac: () => Mac, switches: Switches) {
     awaitTempGuid(tempGuid: string, text: string) {
       awaited.push({ tempGuid, text, since: now(mac()) })
     },
-    /** A person types. Groups are not told, nor is the same twice within five seconds. */
+    /** A person types. The server reports no typing in groups, and no repeat within five seconds. */
     typing(guid: string, display: boolean) {
       if (guid.includes(';+;')) return
       const last = typing.get(guid)
@@ -109,7 +109,10 @@ export function createEvents(mac: () => Mac, switches: Switches) {
       typing.set(guid, { display, at })
       dispatch.emit('typing-indicator', { display, guid })
     },
-    /** What the server forgot after an hour is announced as new, for a week: edited, unsent and such. All, if told so. */
+    /**
+     * Announces changed rows of the last week as new, because the server forgets rows after an hour; with `all`,
+     * every row.
+     */
     replay(all = false) {
       const rows = newest(null).filter((row) => (row.date as number) > now(mac()) - WEEK)
       for (const row of rows)
@@ -118,7 +121,7 @@ export function createEvents(mac: () => Mac, switches: Switches) {
     stop() {
       running = false
     },
-    /** Starts with what is there as known, without a word on it. */
+    /** Starts without announcing existing rows. */
     start() {
       running = true
       typing = new Map()
@@ -129,7 +132,7 @@ export function createEvents(mac: () => Mac, switches: Switches) {
       if (!switches.seedSilently) this.changed()
       dispatch.emit('hello-world', null)
     },
-    /** Nothing is left to be told. */
+    /** Whether all events are sent. */
     settled: () => !due && dispatch.idle(),
   }
 }

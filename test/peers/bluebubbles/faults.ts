@@ -1,12 +1,14 @@
-/** Something that goes wrong on the wire. */
+/** A fault on the wire. */
 export interface Fault {
-  /** `POST /api/v1/message/text`, with `*` for anything; left out: every route. */
+  /** Such as `POST /api/v1/message/text`, with `*` as wildcard; absent: every route. */
   route?: string
   kind: 'delay' | 'hang' | 'reset' | '500' | '504' | 'truncated' | 'content-type'
-  /** Whether the server does its work all the same. A delay, a timeout and a broken answer do; others do not. */
+  /**
+   * Whether the server still carries out the request; default true for a delay, a timeout and a broken response.
+   */
   works?: boolean
   ms?: number
-  /** How often; default once. */
+  /** Number of requests; default 1. */
   times?: number
 }
 

@@ -1,9 +1,9 @@
 import { type ChatRow, type File, type MessageRow, newGuid, type Service } from './chat-db.js'
-import { nextPlan, type Plan, type Received } from './people.js'
+import { nextPlan, type Plan, type ReceivedMessage } from './people.js'
 import { participantsOf, reactionNumber } from './projections.js'
 import { type Mac, now, wait } from './state.js'
 
-/** What Messages is asked to send. */
+/** A message that Messages is asked to send. */
 export interface Outgoing {
   text: string
   subject?: string | null
@@ -20,7 +20,7 @@ export interface Outgoing {
 const TRANSACTION_TIMEOUT = 'Transaction timeout'
 const tails = new WeakMap<Mac, Promise<unknown>>()
 
-/** The helper does one thing after another, with a gap between them. */
+/** The helper runs actions in sequence, with a pause between them. */
 function inTurn<T>(mac: Mac, act: () => T): Promise<T> {
   const turn = (tails.get(mac) ?? Promise.resolve()).then(act)
   tails.set(
@@ -38,11 +38,11 @@ export const never = (mac: Mac): Promise<never> =>
     throw new Error(TRANSACTION_TIMEOUT)
   })
 
-/** Sends through the helper. Answers what the helper says: the guid of the last message that we sent in the chat. */
+/** Sends through the helper. Returns the guid that the helper reports: that of our last message in the chat. */
 export async function sendByHelper(mac: Mac, chat: ChatRow, outgoing: Outgoing): Promise<string> {
   const people = participantsOf(mac.db, chat.ROWID).map(({ id }) => id)
   const plan = nextPlan(mac.people, people)
-  // Without the parent at hand the helper waits for it in vain.
+  // The helper waits forever for a parent message that does not exist.
   if (outgoing.replyTo && !mac.db.message(outgoing.replyTo.guid)) return never(mac)
   if (plan.outcome === 'crash') throw new Error('Messages is not running')
   if (plan.outcome === 'timeout-lost') return never(mac)
@@ -54,7 +54,7 @@ export async function sendByHelper(mac: Mac, chat: ChatRow, outgoing: Outgoing):
   return mac.lastSent.get(chat.guid)!
 }
 
-/** Makes the row, and what becomes of it. */
+/** Creates the row and schedules its changes. */
 export function createOutgoing(mac: Mac, chat: ChatRow, outgoing: Outgoing, plan: Plan): MessageRow {
   const handles = participantsOf(mac.db, chat.ROWID)
   const to = handles.map(({ id }) => id)
@@ -104,7 +104,7 @@ export function createOutgoing(mac: Mac, chat: ChatRow, outgoing: Outgoing, plan
   return row
 }
 
-/** Sent, delivered, read or failed, each in its time. */
+/** Schedules sent, delivered, read or failed. */
 function follow(
   mac: Mac,
   row: MessageRow,
@@ -135,7 +135,7 @@ function follow(
   if (downgraded || service === 'SMS' || plan.deliveredAfterMs === null) return
   const deliveredAfter = sentAfter + (plan.deliveredAfterMs ?? mac.waits.delivered)
   mac.clock.after(deliveredAfter, () => set({ is_delivered: 1, date_delivered: now(mac) }))
-  // Nobody's reading is kept for a group.
+  // Messages keeps no read receipts of groups.
   if (plan.readAfterMs == null || chat.style === 43) return
   mac.clock.after(deliveredAfter + plan.readAfterMs, () => set({ is_read: 1, date_read: now(mac) }))
 }
@@ -148,13 +148,13 @@ function received(
   downgraded: boolean,
   outgoing: Outgoing,
   at: number,
-): Received {
+): ReceivedMessage {
   return {
     guid: row.guid,
     to,
     text: outgoing.text,
     subject: outgoing.subject || null,
-    // Text messages have no effects and no replies.
+    // SMS has no effects and no replies.
     effect: service === 'iMessage' ? outgoing.effectId || null : null,
     replyTo: service === 'iMessage' ? (outgoing.replyTo ?? null) : null,
     attachments: outgoing.files ?? [],
@@ -176,7 +176,7 @@ function deliverTapback(mac: Mac, to: string[], tapback: NonNullable<Outgoing['t
   for (const address of to) mac.people.of(address).tapbacks.push({ ...tapback, reaction, removed })
 }
 
-/** Not on iMessage: 22. A text message without a phone that forwards it: timed out. */
+/** 22 if the recipient is not on iMessage; a timeout for SMS without a forwarding phone. */
 function reachError(mac: Mac, service: Service, to: string[], plan: Plan): number {
   if (plan.downgrade) return 0
   if (service === 'SMS') return mac.flags.smsForwarding ? 0 : 4
@@ -184,7 +184,7 @@ function reachError(mac: Mac, service: Service, to: string[], plan: Plan): numbe
   return to.length === 1 && !mac.people.of(to[0]!).imessage ? 22 : 0
 }
 
-/** A chat called `any` takes whatever reaches the person. */
+/** An `any` chat uses the service that reaches the person. */
 function serviceOf(mac: Mac, chat: ChatRow, to: string[]): Service {
   const named = chat.service_name as Service | 'any'
   if (named !== 'any') return named
@@ -217,7 +217,7 @@ export function stopTyping(mac: Mac, address: string) {
   person.typing = false
 }
 
-/** The link may be written late: until then, whoever asks with chats does not see the row. */
+/** The link may be written late; until then, queries with chats do not see the row. */
 export function linkMessage(mac: Mac, row: MessageRow, chat: ChatRow) {
   const link = () => {
     const [message, target] = [mac.db.message(row.guid), mac.db.chat(chat.guid)]

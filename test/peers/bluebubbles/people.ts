@@ -1,32 +1,30 @@
 import type { Service } from './chat-db.js'
 
-/** What happens to one message to a person. Left out: what usually happens. */
+/** What happens to one message to a person; absent fields have the usual outcome. */
 export interface Plan {
   /**
-   * ok: goes through, if the person can be reached this way at all.
-   * lost: the row stays unsent, nobody gets it and nobody says so.
-   * timeout, timeout-lost: the helper does not answer; the message was created, or was not.
-   * no-row: the helper answers, and the row never shows up.
-   * crash: Messages has gone down, the helper says so.
+   * ok: is delivered, if the person can be reached over this service. lost: the row stays unsent and no error
+   * appears. timeout, timeout-lost: the helper does not answer; the message was created, or was not. no-row: the
+   * helper answers, but the row never appears. crash: Messages is down, and the helper says so.
    */
   outcome?: 'ok' | 'lost' | 'timeout' | 'timeout-lost' | 'no-row' | 'crash'
   sentAfterMs?: number
-  /** Null: never told. */
+  /** Null: no delivery receipt. */
   deliveredAfterMs?: number | null
   readAfterMs?: number | null
-  /** Fails with this code, at once or after a while. */
+  /** Fails with this code, at once or after `errorAfterMs`. */
   error?: number
   errorAfterMs?: number
-  /** Goes out as a text message after all. */
+  /** Is sent as SMS instead. */
   downgrade?: boolean
-  /** How long the helper takes before it does anything. */
+  /** Delay before the helper starts. */
   helperMs?: number
 }
 
-/** A message as somebody sees it on their phone. */
-export interface Received {
+/** A message on a person's phone. */
+export interface ReceivedMessage {
   guid: string
-  /** Everyone it went to. */
+  /** All recipients. */
   to: string[]
   text: string
   subject: string | null
@@ -40,7 +38,7 @@ export interface Received {
   audio: boolean
   /** Guid of the group chat. */
   group: string | null
-  /** An app's card. */
+  /** The app card, if any. */
   app: Record<string, unknown> | null
   at: number
   edited: boolean
@@ -57,25 +55,25 @@ export interface Tapback {
 
 export interface Person {
   address: string
-  /** What they can be reached by. */
+  /** Whether the person is on iMessage. */
   imessage: boolean
   sms: boolean
   rcs: boolean
   facetime: boolean
   focus: 'none' | 'silenced' | 'unknown'
-  /** Messages cannot make a handle for them. */
+  /** Messages cannot create a handle for this address. */
   unknown: boolean
-  /** What happens to each message, and to the next ones before that. */
+  /** Plan for every message, after the plans in `next` are used up. */
   always: Plan
   next: Plan[]
-  inbox: Received[]
+  inbox: ReceivedMessage[]
   tapbacks: Tapback[]
-  /** Sees us typing. */
+  /** Whether the person sees us typing. */
   typing: boolean
   typingLog: boolean[]
-  /** When we read their chat. */
+  /** Times at which we marked their chat as read. */
   readMarks: number[]
-  /** Our name and photo were shared with them. */
+  /** Number of times that our name and photo were shared with them. */
   cardShared: number
   locationRequests: number
   card: { name: string; avatar: string | null } | null
@@ -85,8 +83,8 @@ export type People = ReturnType<typeof createPeople>
 
 export function createPeople() {
   const people = new Map<string, Person>()
-  /** Everything that left, in order. */
-  const sent: Received[] = []
+  /** All sent messages, in order. */
+  const sent: ReceivedMessage[] = []
   return {
     sent,
     all: () => [...people.values()],
@@ -116,14 +114,14 @@ export function createPeople() {
       }
       return person
     },
-    deliver(message: Received) {
+    deliver(message: ReceivedMessage) {
       sent.push(message)
       for (const address of message.to) this.of(address).inbox.push(message)
     },
   }
 }
 
-/** What will happen to the next message to these people. In a group, only what was planned for a next one counts. */
+/** The plan for the next message to these people. In a group, only plans in `next` count. */
 export function nextPlan(people: People, addresses: readonly string[]): Plan {
   const all = addresses.map((address) => people.of(address))
   const planned = all.find(({ next }) => next.length)?.next.shift()

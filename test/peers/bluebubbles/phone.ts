@@ -4,35 +4,35 @@ import type { Person, Plan } from './people.js'
 import { reactionNumber } from './projections.js'
 import { hangUp, ring } from './routes/calls.js'
 import { openChat } from './routes/chats.js'
-import type { Place } from './routes/extras.js'
+import type { FriendLocation } from './routes/extras.js'
 import { addMember, removeMember, renameGroup, setGroupIcon } from './routes/groups.js'
 import { type Mac, now } from './state.js'
 
-/** On the Mac's disk, unless it says otherwise. */
-export type Attached = Omit<File, 'onDisk'> & { onDisk?: boolean }
+/** On the Mac's disk by default. */
+export type SentFile = Omit<File, 'onDisk'> & { onDisk?: boolean }
 
 export interface TextOptions {
-  /** The id of an effect. */
+  /** Id of the iMessage effect. */
   effect?: string
   replyTo?: string
   replyPart?: number
-  attachment?: Attached
-  attachments?: Attached[]
+  attachment?: SentFile
+  attachments?: SentFile[]
   /** Guid of a group chat. */
   group?: string
   service?: Service
-  /** When the person sent it, which may be long before it arrives. */
+  /** Send time, which may be long before arrival. */
   sentAt?: number
   subject?: string
   audio?: boolean
-  /** The app whose card it is, and what is in it. */
+  /** App of the card, and its payload. */
   balloon?: { bundleId: string; payload?: unknown }
 }
 
 export const FIND_MY_BALLOON =
   'com.apple.messages.MSMessageExtensionBalloonPlugin:0000000000:com.apple.findmy.FindMyMessagesApp'
 
-/** Somebody's phone: what they have got, and whatever they do with it. */
+/** A person's phone: its messages, and actions of the person. */
 export type Phone = ReturnType<typeof createPhone>
 
 export function createPhone(mac: Mac, person: Person) {
@@ -57,7 +57,7 @@ export function createPhone(mac: Mac, person: Person) {
     return inserted
   }
 
-  /** A change that somebody else made to a row. */
+  /** Changes a row from outside of the server. */
   function change(guid: string, changes: Partial<MessageRow>) {
     const row = mac.db.message(guid)
     if (!row) throw new Error('No such message')
@@ -66,22 +66,22 @@ export function createPhone(mac: Mac, person: Person) {
   }
 
   return {
-    /** Settings of the person, and everything they have got. */
+    /** The person's settings and received messages. */
     person,
     address: person.address,
     inbox: person.inbox,
     texts: () => person.inbox.map(({ text }) => text),
-    /** What happens to every message from now on. */
+    /** Sets the plan for every message from now on. */
     always(plan: Plan) {
       person.always = plan
       return this
     },
-    /** What happens to the next messages, one each. */
+    /** Sets the plans for the next messages, one each. */
     next(...plans: Plan[]) {
       person.next.push(...plans)
       return this
     },
-    /** Answers the guid. */
+    /** Sends a text; returns its guid. */
     text(text: string, options: TextOptions = {}): string {
       const service = options.service ?? 'iMessage'
       const chat = chatFor(options.group, service)
@@ -122,7 +122,7 @@ export function createPhone(mac: Mac, person: Person) {
     typing(display: boolean, options: { group?: string } = {}) {
       mac.events.typing(chatFor(options.group, 'iMessage').guid, display)
     },
-    /** Reads one message of ours, or all that arrived. */
+    /** Marks one message of ours as read, or all that arrived. */
     read(guid?: string) {
       const guids = guid ? [guid] : person.inbox.filter(({ group }) => !group).map((item) => item.guid)
       for (const one of guids)
@@ -135,15 +135,15 @@ export function createPhone(mac: Mac, person: Person) {
     remove: (group: string, address: string) => removeMember(mac, mac.db.chat(group)!, address, handle()),
     leave: (group: string) => removeMember(mac, mac.db.chat(group)!, person.address, handle()),
     setIcon: (group: string, bytes: Buffer | null) => setGroupIcon(mac, mac.db.chat(group)!, bytes, handle()),
-    /** Starts a group with us and others. Answers its guid. */
+    /** Starts a group with us and others; returns its guid. */
     startGroup(others: readonly string[], options: { name?: string; text?: string } = {}): string {
       const chat = openChat(mac, [person.address, ...others], 'iMessage', options.name ?? '')
       arrive(chat, 'iMessage', { text: options.text ?? 'Hello, all' })
       return chat.guid
     },
-    /** Shares where they are, and tells it at once where the server hears of it. */
-    shareLocation(place: Partial<Place> = {}) {
-      const shared: Place = {
+    /** Shares a location; servers that follow Find My report it at once. */
+    shareLocation(place: Partial<FriendLocation> = {}) {
+      const shared: FriendLocation = {
         handle: person.address,
         coordinates: [0, 0],
         long_address: null,
@@ -158,11 +158,11 @@ export function createPhone(mac: Mac, person: Person) {
       mac.sharePlace(shared)
     },
     stopSharingLocation: () => mac.unsharePlace(person.address),
-    /** A message that shows where they are; the place itself is not in it. */
+    /** Sends a location message, which does not contain the location itself. */
     sendLocation(): string {
       return this.text('', { balloon: { bundleId: FIND_MY_BALLOON, payload: {} } })
     },
-    /** Answers the call's uuid. */
+    /** Calls the Mac; returns the call's uuid. */
     call: (followed = false) => ring(mac, person.address, followed),
     hangUp: (uuid: string) => hangUp(mac, uuid),
   }

@@ -1,26 +1,26 @@
-/** The servers that speak this wire, and where they differ. */
+/** The servers that share this API, and their differences. */
 export type ProfileName = 'electron-1.9.9' | 'electron-dev' | 'swift' | 'imessage-rs'
 
 export interface Profile {
   name: ProfileName
   version: string
-  /** Takes the password in a header, too. */
+  /** Accepts the password in a header as well. */
   headerAuth: boolean
   v2: boolean
-  /** What registering a URL again does; none: there is no registration at all. */
+  /** Effect of registering a URL again; none: webhooks cannot be registered. */
   webhooks: 'keep' | 'upsert' | 'none'
-  /** DELETE typing starts to type once more. */
+  /** DELETE typing starts typing again. */
   typingStopStarts: boolean
-  /** Files come with Content-Length and Content-Disposition. */
+  /** Downloads have Content-Length and Content-Disposition. */
   fileHeaders: boolean
   chunkedUpload: boolean
   textFormatting: boolean
   emojiTapback: boolean
   schedule: boolean
-  /** Places of friends come on macOS 14 and later, too. */
+  /** Find My also works on macOS 14 and later. */
   findMyOn14: boolean
   callStatusEvent: string
-  /** A webhook that is answered with a redirect is sent on. */
+  /** Webhooks follow redirects. */
   followsRedirects: boolean
 }
 
@@ -77,33 +77,33 @@ export const PROFILES: Record<ProfileName, Profile> = {
   },
 }
 
-/** How this Mac is set up. Tests change it as they go. */
+/** State of this Mac; tests change it at any time. */
 export interface Flags {
   osVersion: string
   privateApi: boolean
   helperConnected: boolean
-  /** Counts as a connected helper, and can do nothing with messages. */
+  /** Counts as a connected helper, but cannot handle messages. */
   faceTimeHelper: boolean
   smsForwarding: boolean
-  /** Apple has signed the number out: nothing leaves any more, and everything looks well. */
+  /** Apple signed the number out: nothing is sent, although everything looks fine. */
   deregistered: boolean
-  /** How chats are named: by their service, or `any` as on macOS 26. */
+  /** Prefix of chat ids: the service, or `any` as on macOS 26. */
   chatPrefix: 'iMessage' | 'any'
-  /** How far the Mac's time is off. */
+  /** Error of the Mac's clock. */
   skewMs: number
-  /** Features of the second API that are off by default. */
+  /** Features of API v2 that are off by default. */
   findMy: boolean
   appCards: boolean
-  /** HEIC is handed out as JPEG. */
+  /** Serves HEIC files as JPEG. */
   convertsHeic: boolean
-  /** AppleScript times out at the first try, and both tries go out. */
+  /** AppleScript times out on the first try, and both tries are sent. */
   appleScriptSendsTwice: boolean
-  /** A row is in the database before it is linked to its chat, or to its attachments. */
+  /** Delay until a row is linked to its chat, or to its attachments. */
   lateChatMs: number
   lateAttachmentMs: number
-  /** Events on groups name their members. The sources leave open whether they do; nobody may rely on it. */
+  /** Group events include the members. The server's sources leave this open, so clients must not rely on it. */
   membersInEvents: boolean
-  /** The helper takes changes of groups, and nothing comes of them. */
+  /** The helper accepts group changes without effect. */
   groupsStuck: boolean
 }
 
@@ -126,21 +126,21 @@ export const FLAGS: Flags = {
   groupsStuck: false,
 }
 
-/** How long the server waits for what. As documented, unless a test has no time for that. */
+/** The server's waits in milliseconds, as documented; tests may shorten them. */
 export interface Waits {
   /** For the helper's answer. */
   helper: number
   /** For the row of a sent message. */
   row: number
-  /** For a changed group, an edited message, the first message of a chat. */
+  /** For a group change, an edited message or the first message of a chat. */
   change: number
-  /** For an attachment that must be fetched first. */
+  /** For an attachment that must be downloaded first. */
   forced: number
   /** Between two actions of the helper. */
   gap: number
-  /** Between the helper's action and its word on it: then it names the last message of the chat. */
+  /** Between the helper's action and its report, which names the chat's last message at that time. */
   report: number
-  /** A message's way to Apple, and from there to the person. */
+  /** Until a message is sent to Apple, and delivered from there. */
   sent: number
   delivered: number
 }

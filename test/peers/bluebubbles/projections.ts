@@ -7,18 +7,18 @@ import {
   type MessageRow,
 } from './chat-db.js'
 
-/** How much of a message is shown. A webhook gets the notification, everybody else the full one. */
+/** How much of a message is included: webhooks get less than API responses. */
 export interface View {
   notification?: boolean
   /** Chats of a message; false leaves the field out. */
   chats?: boolean
-  /** Rows were read without them, so they are an empty list. */
+  /** False: rows were read without chats, so the list is empty. */
   withChats?: boolean
   withAttachments?: boolean
   attachmentMetadata?: boolean
   chatParticipants?: boolean
   payloadData?: boolean
-  /** HEIC is described as the JPEG that is handed out. */
+  /** Describes HEIC files as JPEG. */
   convertsHeic?: boolean
   osVersion: string
 }
@@ -27,7 +27,7 @@ const REACTIONS = ['love', 'like', 'dislike', 'laugh', 'emphasize', 'question']
 const OBJECT_REPLACEMENT = /\uFFFC/g
 const major = (osVersion: string) => Number.parseInt(osVersion, 10)
 
-/** The number that Messages keeps for a tapback. */
+/** The number of a tapback in Messages. */
 export function reactionNumber(reaction: string): number {
   const remove = reaction.startsWith('-')
   const index = REACTIONS.indexOf(remove ? reaction.slice(1) : reaction)
@@ -35,7 +35,7 @@ export function reactionNumber(reaction: string): number {
   return (remove ? 3000 : 2000) + index
 }
 
-/** Unknown numbers come as text: the emoji of an emoji tapback is not told. */
+/** Unknown numbers become text; the emoji of an emoji tapback is not included. */
 export function reactionName(number: number): string | null {
   if (!number) return null
   if (number === 1000) return 'sticker'
@@ -90,7 +90,7 @@ export function messageView(db: ChatDb, row: MessageRow, view: View): Record<str
   }
 }
 
-/** What webhooks leave out. */
+/** Fields that webhooks omit. */
 function extras(row: MessageRow, { osVersion }: View) {
   return {
     country: row.country,
@@ -143,7 +143,7 @@ export function chatView(
   }
 }
 
-/** Participants of a message's chat are only there for groups, and only when asked for. */
+/** A message's chat has participants only for groups, and only on request. */
 function chatOfMessage(db: ChatDb, chat: ChatRow, view: View) {
   const wanted = view.chatParticipants && chat.style === 43
   return chatView(db, chat, { notification: view.notification, ...(wanted && { participants: true }) })

@@ -14,14 +14,14 @@ import { doesWork, type Fault, type Faults } from './faults.js'
 import { type Ask, helperTrouble, type Mac, type Route, wait } from './state.js'
 import { write } from './write.js'
 
-/** A request that came, without the password. */
-export interface Heard {
+/** A received request, without the password. */
+export interface ReceivedRequest {
   method: string
   path: string
   query: Record<string, string>
   body: Record<string, unknown>
   at: number
-  /** Null as long as nothing was answered. */
+  /** Null until answered. */
   status: number | null
 }
 
@@ -36,7 +36,7 @@ export function createTransport(
   mac: Mac,
   routes: readonly Route[],
   faults: Faults,
-  heard: Heard[],
+  heard: ReceivedRequest[],
 ): Transport {
   const sockets = new Set<Socket>()
   const patterns = routes.map((route) => ({ route, parts: partsOf(route.path) }))
@@ -45,7 +45,7 @@ export function createTransport(
   async function onRequest(request: IncomingMessage, response: ServerResponse) {
     const url = new URL(request.url ?? '/', 'http://mac')
     const method = request.method ?? 'GET'
-    const entry: Heard = {
+    const entry: ReceivedRequest = {
       method,
       path: url.pathname,
       query: Object.fromEntries([...url.searchParams].filter(([key]) => !isPassword(key))),
@@ -64,13 +64,13 @@ export function createTransport(
     }
     if (fault && !doesWork(fault)) return breakOff(response, fault, done)
     const reply = await answer(request, url, entry).catch(refusalOf)
-    // A server that was restarted in the meantime has nobody to answer to.
+    // The server restarted in the meantime and closed this connection.
     if (response.destroyed) return
     if (fault) return breakOff(response, fault, done, reply)
     done(reply)
   }
 
-  async function answer(request: IncomingMessage, url: URL, entry: Heard): Promise<Reply> {
+  async function answer(request: IncomingMessage, url: URL, entry: ReceivedRequest): Promise<Reply> {
     const method = request.method ?? 'GET'
     if (url.pathname === '/') return { plain: 200, text: 'BlueBubbles' }
     const match = find(method, url.pathname)
@@ -99,7 +99,7 @@ export function createTransport(
       })
       if (fits) return { route, params }
     }
-    // The one server that says so when a path is there for another method only.
+    // Only this server answers 405 for a path that exists with another method.
     const other = patterns.some(({ parts: wanted }) => wanted.join('/') === parts.join('/'))
     return other && mac.profile.name === 'imessage-rs' ? ('another method' as const) : null
   }
@@ -148,7 +148,7 @@ export function createTransport(
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())
       })
-      // What was answered may still be read; the others hear nothing more.
+      // Finished responses may still be read; open requests get no answer.
       server.closeIdleConnections()
       this.cut()
       return closed
@@ -162,7 +162,7 @@ function partsOf(path: string): string[] {
   return path.startsWith('/') ? ['api', ...path.slice(1).split('/')] : ['api', 'v1', ...path.split('/')]
 }
 
-/** The first of the three names that is there counts, even when it is the wrong one. */
+/** The first of the three parameters that is present counts, even if it is wrong. */
 function authenticate(mac: Mac, request: IncomingMessage, query: URLSearchParams) {
   const header = mac.profile.headerAuth ? fromHeader(request.headers.authorization) : null
   const given = query.get('guid') ?? query.get('password') ?? query.get('token') ?? header

@@ -5,29 +5,29 @@ import type { Reply } from './envelope.js'
 import type { Events } from './events.js'
 import type { People } from './people.js'
 import type { Flags, Profile, Waits } from './profiles.js'
-import type { Scheduled } from './routes/calls.js'
-import type { Place } from './routes/extras.js'
+import type { ScheduledMessage } from './routes/calls.js'
+import type { FriendLocation } from './routes/extras.js'
 
-/** Everything that the parts of the Mac share. */
+/** State shared by the parts of the Mac. */
 export interface Mac {
   profile: Profile
   flags: Flags
   waits: Waits
   clock: PeerClock
   password: string
-  /** The number or address that this Mac's Messages sends from. */
+  /** Number or address that Messages sends from. */
   address: string
-  /** Outlives restarts, as do the webhooks. */
+  /** Survives restarts, like the webhooks. */
   db: ChatDb
   people: People
   events: Events
-  /** The guid of the last message that Messages sent in each chat. */
+  /** Guid of the last message sent in each chat. */
   lastSent: Map<string, string>
-  /** In memory only: a restart forgets it. */
+  /** Lost on restart. */
   memory: Memory
-  /** Where the people are who share it with this Mac, whether or not the server has heard of it. */
-  places(): Place[]
-  sharePlace(place: Place): void
+  /** Locations shared with this Mac, including those that the server has not read yet. */
+  places(): FriendLocation[]
+  sharePlace(place: FriendLocation): void
   unsharePlace(address: string): void
   account: {
     appleId: string
@@ -35,19 +35,19 @@ export interface Mac {
     activeAlias: string
     card: { name: string; avatar: string | null }
   }
-  schedule: Scheduled[]
-  /** The server's own restart, asked for over the wire. */
+  schedule: ScheduledMessage[]
+  /** Restarts the server, as requested over its API. */
   restart(): Promise<void>
 }
 
 export interface Memory {
-  /** tempGuids of sends under way. */
+  /** tempGuids of sends in progress. */
   inFlight: Set<string>
   uploads: Map<string, Buffer>
   chunks: Map<string, Buffer[]>
-  places: Map<string, Place>
+  places: Map<string, FriendLocation>
   calls: Map<string, { status: string; address: string }>
-  /** When somebody's place was last asked for. */
+  /** Time of the last location refresh. */
   refreshedAt: number
 }
 
@@ -69,9 +69,9 @@ export interface Ask extends Body {
 
 export interface Route {
   method: string
-  /** Below /api/v1, or with a leading slash below /api. Parts with a colon are parameters. */
+  /** Path below /api/v1, or with a leading slash below /api. Segments with a colon are parameters. */
   path: string
-  /** Answered only with a connected helper. */
+  /** Requires a connected helper. */
   privateApi?: boolean
   handle(mac: Mac, ask: Ask): Promise<Reply> | Reply
 }
@@ -83,7 +83,7 @@ export const osMajor = (mac: Mac) => Number.parseInt(mac.flags.osVersion, 10)
 export const wait = (mac: Mac, ms: number) =>
   ms <= 0 ? Promise.resolve() : new Promise<void>((resolve) => void mac.clock.after(ms, resolve))
 
-/** Null when the helper can be asked, otherwise which half is missing. */
+/** Null if the helper is available; otherwise the reason. */
 export function helperTrouble(mac: Mac): string | null {
   if (!mac.flags.privateApi) return 'iMessage Private API is not enabled!'
   if (!mac.flags.helperConnected && !mac.flags.faceTimeHelper)

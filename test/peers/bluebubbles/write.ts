@@ -3,24 +3,24 @@ import { errorBody, type Refusal, type Reply, successBody } from './envelope.js'
 import type { Fault } from './faults.js'
 import type { Profile } from './profiles.js'
 
-interface Manner {
+interface WriteOptions {
   pretty: boolean
   profile: Profile
   fault: Fault | undefined
 }
 
-/** Writes an answer, whole or broken. Says the status. */
+/** Writes a response, whole or broken; returns its status. */
 export function write(
   response: ServerResponse,
   reply: Reply | Refusal,
-  { pretty, profile, fault }: Manner,
+  { pretty, profile, fault }: WriteOptions,
 ): number {
   const { status, type, bytes, headers } = rendered(reply, pretty, profile)
   const truncated = fault?.kind === 'truncated'
   response.writeHead(status, {
     'Content-Type': fault?.kind === 'content-type' ? 'text/html' : type,
     ...headers,
-    // Announced whole, and then cut off.
+    // The announced length is that of the whole body, which is then cut off.
     ...(truncated && { 'Content-Length': String(bytes.length) }),
   })
   if (truncated) response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy())
@@ -45,7 +45,7 @@ function rendered(reply: Reply | Refusal, pretty: boolean, profile: Profile) {
   if ('plain' in reply) return whole(reply.plain, 'text/plain; charset=utf-8', Buffer.from(reply.text))
   if (!('file' in reply)) return json(reply.status ?? 200, successBody(reply))
   const { bytes, mimeType, name } = reply.file
-  // Older servers say neither how long a file is nor what it is called.
+  // Older servers send neither the length nor the name of a file.
   if (!profile.fileHeaders) return { status: 200, type: mimeType, bytes, headers: {} }
   return whole(200, mimeType, bytes, { 'Content-Disposition': `attachment; filename="${name}"` })
 }

@@ -8,7 +8,7 @@ export const PA = 'private-api'
 export const chatOf = (address: string) => `iMessage;-;${address}`
 export const at = (guid: string) => encodeURIComponent(guid)
 
-/** Every field of a message as it is read, and of a chat: no more and no fewer. */
+/** All fields of a message and of a chat in API responses, no more and no fewer. */
 export const FULL =
   `originalROWID guid text attributedBody handle handleId otherHandle attachments subject error dateCreated
   dateRead dateDelivered isDelivered isFromMe hasDdResults isArchived itemType groupTitle groupActionType
@@ -22,7 +22,7 @@ export const CHAT =
   lastAddressedHandle`.split(/\s+/)
 export const keys = (value: object) => Object.keys(value).sort()
 
-/** Sends a first text, so that the chat is there. Answers the message's guid. */
+/** Sends a first text, which creates the chat; returns the message's guid. */
 export async function contact(mac: BlueBubbles, address = ALICE): Promise<string> {
   const made = await ask(mac, 'POST chat/new', { addresses: [address], message: 'Hi', method: PA })
   return made.body.data.messages[0].guid

@@ -6,12 +6,12 @@ import {
   createBlueBubbles,
 } from '../../peers/bluebubbles/bluebubbles.js'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field.
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers field by field.
 export type Answer = { status: number; body: any; headers: Headers; bytes: Buffer }
-// biome-ignore lint/suspicious/noExplicitAny: events are looked at field by field.
+// biome-ignore lint/suspicious/noExplicitAny: tests read events field by field.
 export type Event = { type: string; data: any }
 
-/** Macs and receivers of one test, closed together. */
+/** The Macs and webhook receivers of one test, closed together. */
 export function createMacs() {
   const closing: (() => Promise<unknown>)[] = []
   return {
@@ -20,7 +20,7 @@ export function createMacs() {
       closing.push(() => mac.close())
       return mac
     },
-    /** Takes webhooks. */
+    /** Starts a webhook receiver. */
     async receiver() {
       const got: Event[] = []
       const server = createServer(async (request, response) => {
@@ -39,7 +39,7 @@ export function createMacs() {
   }
 }
 
-/** Asks with the password in the query, as clients do. */
+/** Sends a request with the password in the query, as clients do. */
 export async function ask(mac: BlueBubbles, route: string, body?: unknown): Promise<Answer> {
   const [method, path] = route.split(' ') as [string, string]
   const url = path.startsWith('/') ? `${mac.url}${path}` : `${mac.url}/api/v1/${path}`
@@ -86,7 +86,7 @@ export async function eventually(check: () => void, ms = 2000) {
     }
 }
 
-/** Time that passes only when told to. */
+/** A clock that tests move by hand. */
 export function manualClock(start = Date.now()) {
   let now = start
   let timers: { at: number; fn: () => void }[] = []

@@ -10,7 +10,7 @@ export const ANNA = '+14155550101'
 export const BEN = '+14155550102'
 export const CARA = '+14155550103'
 
-/** A whole Trunkline with a line on a Mac, both on one clock. */
+/** A whole Trunkline with a line on a simulated Mac; both share one clock. */
 export interface MacWorld {
   world: World
   mac: BlueBubbles
@@ -19,13 +19,13 @@ export interface MacWorld {
   send(fields?: Record<string, unknown>): Promise<Json>
   /** The full record of a handle. */
   record(handle: string): Promise<Json>
-  /** What came in, oldest first. */
+  /** Inbound messages, oldest first. */
   inbound(): Promise<Json[]>
   line(): Promise<Json>
-  /** Until nothing happens any more, at the Mac and with us. */
+  /** Resolves when the Mac and Trunkline have nothing left to do. */
   settle(): Promise<void>
   advance(ms: number): Promise<void>
-  /** Lets time pass until that is so: files come over sockets that nobody here waits for. */
+  /** Moves the clock until the condition holds; file transfers use sockets, which `settle` does not wait for. */
   until(isSo: () => boolean | Promise<boolean>): Promise<void>
   close(): Promise<void>
 }

@@ -4,12 +4,12 @@ import type { Pdu } from '../../../src/drivers/smpp/codec/pdu.js'
 import type { Smsc } from '../../peers/smsc.js'
 import type { Json, World } from '../world.js'
 
-/** Sockets are not the world's: what they bring is waited for. */
+/** Polls an expectation, because `settle` does not wait for sockets. */
 export async function eventually(what: () => Promise<void> | void): Promise<void> {
   await vi.waitFor(what, { timeout: 10_000, interval: 3 })
 }
 
-/** A line of the default account at this SMSC, once it is connected. */
+/** Adds a line of the default account at this SMSC and waits until it is connected. */
 export async function addSmppLine(
   world: World,
   smsc: Pick<Smsc, 'port'>,
@@ -42,7 +42,7 @@ export async function untilState(world: World, lineId: string, state: string): P
   return line
 }
 
-/** A deliver_sm of a person. */
+/** A deliver_sm with a text from a person. */
 export function textFrom(from: string, content: string | Buffer, fields: Partial<Pdu> = {}): Pdu {
   return {
     command: 'deliver_sm',
@@ -56,7 +56,7 @@ export function textFrom(from: string, content: string | Buffer, fields: Partial
   }
 }
 
-/** A receipt as most carriers write it: for people, in the text. */
+/** A receipt in the text form that most carriers use. */
 export function receiptText(
   submitted: { messageId: string; pdu: Pdu },
   stat: string,

@@ -5,7 +5,7 @@ import type { Inbound } from '../../../src/drivers/inbound.js'
 export interface StubClock {
   now(): number
   after(ms: number, fn: () => void): () => void
-  /** Lets so much time pass, with everything that falls due in it. */
+  /** Moves the clock and runs the timers that fall due. */
   pass(ms: number): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function createStubClock(start: number): StubClock {
   }
 }
 
-/** A host without a program behind it: it keeps what it is told. */
+/** A host without the rest of the program; it records all reports. */
 export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpAnswer | undefined) {
   const received: Inbound[] = []
   const told: {

@@ -37,7 +37,7 @@ const DOWNLOAD_RULES = {
 
 export const chunkRoutes: Route[] = [{ method: 'POST', path: 'message/attachment/chunk', handle: chunk }]
 
-/** The last 36 characters are the name; what stands before them does not matter. */
+/** Only the last 36 characters of the guid count. */
 function find(mac: Mac, guid: string | undefined): AttachmentRow | undefined {
   const tail = `%${guid!.slice(-36)}`
   return mac.db.one<AttachmentRow>(
@@ -62,7 +62,7 @@ function download(mac: Mac, { params, query }: Ask): Reply {
   const row = find(mac, params.guid)
   if (!row) {
     if (!mac.flags.privateApi || query.get('force') === 'false') throw notFound('Attachment does not exist!')
-    // Nothing was found, and yet its guid is looked at.
+    // The server's bug: it reads the guid of a missing attachment.
     throw new Error("Cannot read properties of null (reading 'guid')")
   }
   const file = mac.db.files.get(row.guid)
@@ -76,7 +76,7 @@ function handedOut(mac: Mac, file: File, original: boolean) {
   return { bytes: Buffer.concat([JPEG, bytes]), mimeType: 'image/jpeg', name: `${name}.jpeg` }
 }
 
-/** What a JPEG begins with: so a test sees that it was converted. */
+/** Start of a JPEG, so that tests recognise a converted file. */
 const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0])
 
 async function force(mac: Mac, ask: Ask): Promise<Reply> {
@@ -96,7 +96,7 @@ async function force(mac: Mac, ask: Ask): Promise<Reply> {
   return download(mac, ask)
 }
 
-/** A file in pieces; the last one sends it. */
+/** Receives a file in chunks; the last chunk sends it. */
 async function chunk(mac: Mac, { fields, files }: Ask): Promise<Reply> {
   const asked = validate(fields, {
     chatGuid: 'required|string',

@@ -20,7 +20,7 @@ export const callRoutes: Route[] = [
   },
 ]
 
-/** A helper of its own does these. */
+/** FaceTime has its own helper. */
 async function requireFaceTime(mac: Mac) {
   if (osMajor(mac) < 12) throw new Error('FaceTime links are only supported on macOS Monterey and newer!')
   if (!mac.flags.faceTimeHelper) await never(mac)
@@ -31,11 +31,11 @@ async function link(mac: Mac): Promise<Reply> {
   return { data: { link: `https://facetime.apple.com/join#v=1&p=${randomUUID()}` } }
 }
 
-/** Somebody calls. Only where calls are followed does more come than a ring. */
+/** A person calls. Only followed calls have events after the ring. */
 export function ring(mac: Mac, address: string, followed: boolean): string {
   const uuid = randomUUID().toUpperCase()
   if (!followed) {
-    // JSON within a string.
+    // The payload is JSON in a string.
     mac.events.emit('incoming-facetime', JSON.stringify({ caller: address, timestamp: now(mac) }))
     return uuid
   }
@@ -65,8 +65,8 @@ const callStatus = (uuid: string, address: string, status: string, status_id: nu
   is_video: false,
 })
 
-/** A message that the server is to send later. */
-export interface Scheduled {
+/** A message for later. */
+export interface ScheduledMessage {
   id: number
   type: string
   payload: Record<string, unknown>
@@ -97,7 +97,7 @@ export const scheduleRoutes: Route[] = [
   },
 ]
 
-function requireScheduled(mac: Mac, { params }: Ask): Scheduled {
+function requireScheduled(mac: Mac, { params }: Ask): ScheduledMessage {
   const item = mac.schedule.find(({ id }) => id === Number(params.id))
   if (!item) throw notFound('Scheduled message not found!')
   return item
@@ -120,7 +120,7 @@ function checked(mac: Mac, fields: Record<string, unknown>) {
 }
 
 function schedule(mac: Mac, { fields }: Ask): Reply {
-  const item: Scheduled = {
+  const item: ScheduledMessage = {
     id: mac.schedule.length + 1,
     ...checked(mac, fields),
     status: 'pending',
@@ -139,8 +139,8 @@ function reschedule(mac: Mac, ask: Ask): Reply {
   return { message: 'Successfully updated the scheduled message!', data: item }
 }
 
-/** Timers are memory: what falls due while the server is down is not sent. */
-function arm(mac: Mac, item: Scheduled) {
+/** Timers are in memory only: a message that falls due while the server is down is not sent. */
+function arm(mac: Mac, item: ScheduledMessage) {
   const { memory } = mac
   const due = item.scheduledFor
   mac.clock.after(due - now(mac), () => {

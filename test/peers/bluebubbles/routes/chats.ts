@@ -16,7 +16,7 @@ export const chatRoutes: Route[] = [
   { method: 'GET', path: 'chat/:guid', handle: find },
 ]
 
-/** Guids are matched to the letter. */
+/** Guids are case-sensitive. */
 export function requireChat(mac: Mac, guid: string | undefined): ChatRow {
   const chat = mac.db.chat(guid!)
   if (!chat) throw notFound('Chat does not exist!')
@@ -46,7 +46,7 @@ function count(mac: Mac): Reply {
   return { data: { total: rows.reduce((sum, row) => sum + row.total, 0), breakdown } }
 }
 
-/** The metadata repeats offset and limit as they were asked, which may be not at all. */
+/** The metadata repeats offset and limit from the request, or omits them. */
 function query(mac: Mac, { fields }: Ask): Reply {
   const asked = validate(fields, {
     with: 'array',
@@ -100,7 +100,7 @@ function messages(mac: Mac, { params, query }: Ask): Reply {
   }
 }
 
-/** First contact, one person or a group. Whoever is already in such a group gets that one. */
+/** Opens a chat with a person or a group; an existing group of the same people is reused. */
 async function create(mac: Mac, { fields }: Ask): Promise<Reply> {
   const asked = validate(fields, {
     addresses: 'required|array',
@@ -186,7 +186,7 @@ export function normalise(address: string): string {
   return digits.length === 10 ? `+1${digits}` : `+${digits}`
 }
 
-/** The chat of exactly these people, made if there is none. */
+/** The chat of exactly these people, created if missing. */
 export function openChat(mac: Mac, addresses: readonly string[], service: Service, name = ''): ChatRow {
   const named = mac.flags.chatPrefix === 'any' ? 'any' : service
   const handles = [...new Set(addresses)].map((address) => mac.db.handle(address, service))

@@ -3,8 +3,8 @@ import { never } from '../messages-app.js'
 import { type Ask, helperTrouble, type Mac, now, osMajor, type Route } from '../state.js'
 import { validate } from './rules.js'
 
-/** Where somebody is, as Find My tells it. */
-export interface Place {
+/** A location in Find My. */
+export interface FriendLocation {
   handle: string
   coordinates: [number, number]
   long_address: string | null
@@ -14,7 +14,7 @@ export interface Place {
   last_updated: number
   is_locating_in_progress: 0 | 1
   status: 'legacy' | 'live' | 'shallow'
-  /** Told by the second API only. */
+  /** Only in API v2. */
   accuracy?: number | null
   altitude?: number | null
 }
@@ -71,7 +71,7 @@ function info(mac: Mac): Reply {
       os_version: mac.flags.osVersion,
       server_version: mac.profile.version,
       private_api: mac.flags.privateApi,
-      // Any helper counts, that of FaceTime too.
+      // The FaceTime helper counts as well.
       helper_connected: mac.flags.helperConnected || mac.flags.faceTimeHelper,
       proxy_service: 'dynamic-dns',
       detected_icloud: mac.account.appleId,
@@ -83,13 +83,13 @@ function info(mac: Mac): Reply {
   }
 }
 
-/** The server answers first, and goes down a second later. */
+/** The server answers first and restarts a second later. */
 function restart(mac: Mac, message: string): Reply {
   mac.clock.after(Math.min(1000, mac.waits.change / 30), () => void mac.restart())
   return { message }
 }
 
-/** Something that only a helper of Messages answers. */
+/** A request that needs an answer of the Messages helper. */
 async function roundTrip(mac: Mac) {
   if (!mac.flags.helperConnected) await never(mac)
 }

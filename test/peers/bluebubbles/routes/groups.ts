@@ -45,11 +45,11 @@ const LEFT = { item_type: 3, group_action_type: 0 }
 const ICON_SET = { item_type: 3, group_action_type: 1 }
 const ICON_CLEARED = { item_type: 3, group_action_type: 2 }
 
-/** Who did it: nobody means we. */
-type Doer = HandleRow | null
+/** Who made the change; null: this Mac. */
+type Actor = HandleRow | null
 
-/** A change of a group is a row among its messages. */
-function note(mac: Mac, chat: ChatRow, doer: Doer, row: Partial<MessageRow>) {
+/** Writes a group change, which is a row among the messages. */
+function note(mac: Mac, chat: ChatRow, doer: Actor, row: Partial<MessageRow>) {
   const inserted = mac.db.insert('message', {
     guid: newGuid(),
     service: 'iMessage',
@@ -64,25 +64,25 @@ function note(mac: Mac, chat: ChatRow, doer: Doer, row: Partial<MessageRow>) {
   mac.events.changed()
 }
 
-export function renameGroup(mac: Mac, chat: ChatRow, name: string, doer: Doer) {
+export function renameGroup(mac: Mac, chat: ChatRow, name: string, doer: Actor) {
   mac.db.update('chat', chat.ROWID, { display_name: name })
   note(mac, chat, doer, { item_type: 2, group_title: name })
 }
 
-export function addMember(mac: Mac, chat: ChatRow, address: string, doer: Doer) {
+export function addMember(mac: Mac, chat: ChatRow, address: string, doer: Actor) {
   const handle = mac.db.handle(address, 'iMessage')
   mac.db.run('insert or ignore into chat_handle_join values (?, ?)', chat.ROWID, handle.ROWID)
   note(mac, chat, doer, { ...ADDED, other_handle: handle.ROWID })
 }
 
-export function removeMember(mac: Mac, chat: ChatRow, address: string, doer: Doer) {
+export function removeMember(mac: Mac, chat: ChatRow, address: string, doer: Actor) {
   const handle = mac.db.handle(address, 'iMessage')
   mac.db.run('delete from chat_handle_join where chat_id = ? and handle_id = ?', chat.ROWID, handle.ROWID)
   const left = doer?.ROWID === handle.ROWID
   note(mac, chat, doer, left ? LEFT : { ...REMOVED, other_handle: handle.ROWID })
 }
 
-export function setGroupIcon(mac: Mac, chat: ChatRow, bytes: Buffer | null, doer: Doer) {
+export function setGroupIcon(mac: Mac, chat: ChatRow, bytes: Buffer | null, doer: Actor) {
   const guid = newGuid()
   if (bytes) {
     mac.db.files.set(guid, { name: 'icon.jpg', bytes, mimeType: 'image/jpeg', onDisk: true })
@@ -118,11 +118,11 @@ async function rename(mac: Mac, { params, fields }: Ask): Promise<Reply> {
     throw failed('Failed to set new display name! Operation took longer than 30 seconds!')
   }
   renameGroup(mac, chat, displayName, null)
-  // Read again without its participants.
+  // The second read omits the participants.
   return { ...done, data: shown(false) }
 }
 
-/** Done when the number of participants is another one. So whoever is already there can only be waited for in vain. */
+/** Waits until the number of participants changes, so it times out if the change is already in effect. */
 async function toggle(mac: Mac, { params, fields }: Ask, action: 'add' | 'remove'): Promise<Reply> {
   const asked = validate(fields, { address: 'required|string' })
   const chat = requireChat(mac, params.guid)

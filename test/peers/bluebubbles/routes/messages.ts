@@ -2,7 +2,7 @@ import type { MessageRow } from '../chat-db.js'
 import { badRequest, iMessageError, NOT_FOUND, notFound, type Reply } from '../envelope.js'
 import { messageView, type View } from '../projections.js'
 import { type Ask, helperTrouble, type Mac, now, osMajor, type Route } from '../state.js'
-import { countMessages, findMessages, type Question, type Where } from './query.js'
+import { countMessages, findMessages, type MessageQuery, type Predicate } from './query.js'
 import { type Rules, validate } from './rules.js'
 
 const COUNT_RULES: Rules = {
@@ -41,7 +41,7 @@ export const messageRoutes: Route[] = [
   { method: 'POST', path: 'message/:guid/notify', privateApi: true, handle: notify },
 ]
 
-/** `chat,attachment` or a list, in any case. */
+/** Parses `chat,attachment` or a list, case-insensitively. */
 export function withs(value: unknown): string[] {
   const items = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : []
   return items.map((item) => String(item).trim().toLowerCase())
@@ -54,7 +54,7 @@ const number = (value: unknown) =>
 export const fullView = (mac: Mac, row: MessageRow, view: Partial<View> = {}) =>
   messageView(mac.db, row, { osVersion: mac.flags.osVersion, convertsHeic: mac.flags.convertsHeic, ...view })
 
-function count(mac: Mac, query: URLSearchParams, more: Question): Reply {
+function count(mac: Mac, query: URLSearchParams, more: MessageQuery): Reply {
   const asked = validate(Object.fromEntries(query), COUNT_RULES)
   const total = countMessages(mac.db, {
     ...more,
@@ -70,7 +70,7 @@ function count(mac: Mac, query: URLSearchParams, more: Question): Reply {
 function query(mac: Mac, { fields }: Ask): Reply {
   const asked = validate(fields, QUERY_RULES)
   const wanted = withs(asked.with)
-  // The answer to an unknown chat is made, and never sent.
+  // The server's bug: its answer for an unknown chat is never sent.
   if (asked.chatGuid && !mac.db.chat(asked.chatGuid as string)) return NOT_FOUND
   const chats = has(wanted, 'chat', 'chats', 'chat.participants', 'chats.participants')
   const offset = number(asked.offset) ?? 0
@@ -78,7 +78,7 @@ function query(mac: Mac, { fields }: Ask): Reply {
   const { rows, total } = findMessages(mac.db, {
     chatGuid: (asked.chatGuid as string) || null,
     withChats: chats,
-    where: spotlight(mac, (asked.where as Where[] | undefined) ?? []),
+    where: spotlight(mac, (asked.where as Predicate[] | undefined) ?? []),
     after: number(asked.after),
     before: number(asked.before),
     sort: (asked.sort as string) ?? 'DESC',
@@ -99,11 +99,11 @@ function query(mac: Mac, { fields }: Ask): Reply {
   }
 }
 
-/** A single predicate on the text goes to Spotlight, which finds words and not what was asked. */
-function spotlight(mac: Mac, where: Where[]): Where[] {
+/** A single predicate on the text goes to Spotlight, which matches words instead. */
+function spotlight(mac: Mac, where: Predicate[]): Predicate[] {
   const texts = where.filter(({ statement }) => statement.includes('message.text'))
   if (texts.length !== 1 || osMajor(mac) < 13 || !mac.flags.privateApi) return where
-  const [{ statement, args }] = texts as [Where]
+  const [{ statement, args }] = texts as [Predicate]
   const term = String(args?.[statement.split(' ')[2]!.replace(':', '')]).replace(/^%+|%+$/g, '')
   const others = where.filter((item) => item !== texts[0])
   const words = term.split(/\s+/).map((word, i) => ({
@@ -127,7 +127,7 @@ function find(mac: Mac, { params, query }: Ask): Reply {
   }
 }
 
-/** Changes what people see on their phones, too. */
+/** Changes a message in the database and on the recipients' phones. */
 function change(
   mac: Mac,
   guid: string,

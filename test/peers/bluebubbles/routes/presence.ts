@@ -11,7 +11,7 @@ import { attempt, helperSend } from './sends.js'
 
 const REACTIONS = ['love', 'like', 'dislike', 'laugh', 'emphasize', 'question']
 
-/** What people see of us besides messages. */
+/** Typing, read receipts, reactions and profile. */
 export const presenceRoutes: Route[] = [
   { method: 'POST', path: 'chat/:guid/typing', privateApi: true, handle: startTyping },
   { method: 'DELETE', path: 'chat/:guid/typing', privateApi: true, handle: endTyping },
@@ -27,7 +27,7 @@ export const presenceRoutes: Route[] = [
   { method: 'POST', path: 'message/react', privateApi: true, handle: react },
 ]
 
-/** Nobody waits for the helper here, so neither a wrong chat nor a dead helper is noticed. */
+/** The server does not wait for the helper here, so it misses a wrong chat or a dead helper. */
 function reached(mac: Mac, { params }: Ask): ChatRow | undefined {
   return mac.flags.helperConnected ? mac.db.chat(params.guid!) : undefined
 }
@@ -62,7 +62,7 @@ function mark(mac: Mac, ask: Ask, read: boolean): Reply {
   return { message: `Successfully marked chat as ${read ? 'read' : 'unread'}!` }
 }
 
-/** What came in is read now, which makes it another row: the server tells that, too. */
+/** Marks inbound rows as read; the server announces that as a change. */
 function markRows(mac: Mac, chat: ChatRow) {
   const { rows } = findMessages(mac.db, {
     chatGuid: chat.guid,

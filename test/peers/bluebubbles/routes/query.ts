@@ -1,15 +1,15 @@
 import { appleTime, type ChatDb, columnsOf, hasColumn, type MessageRow, type Table } from '../chat-db.js'
 
-export interface Where {
+export interface Predicate {
   statement: string
   args?: Record<string, unknown> | null
 }
 
-export interface Question {
+export interface MessageQuery {
   chatGuid?: string | null
   /** Only rows that are linked to a chat. */
   withChats?: boolean
-  where?: readonly Where[]
+  where?: readonly Predicate[]
   after?: number | null
   before?: number | null
   sort?: string | null
@@ -26,10 +26,10 @@ const TABLES = ['message', 'chat', 'handle', 'attachment']
 const SPECIAL: Record<string, string> = { dateCreated: 'date', isArchived: 'is_archive', address: 'id' }
 
 /**
- * Rows in the order of their dates, whatever their ROWIDs are, and how many there are in all. Predicates are
- * pieces of SQL: whatever the database can say of a column can be asked.
+ * Rows in order of date, independent of ROWIDs, and their total number. Predicates are SQL fragments over any
+ * column.
  */
-export function findMessages(db: ChatDb, question: Question): { rows: MessageRow[]; total: number } {
+export function findMessages(db: ChatDb, question: MessageQuery): { rows: MessageRow[]; total: number } {
   const { text, params } = conditions(question)
   const [{ total }] = db.named<{ total: number }>(
     `select count(distinct message.ROWID) as total ${text}`,
@@ -44,10 +44,10 @@ export function findMessages(db: ChatDb, question: Question): { rows: MessageRow
   return { rows, total }
 }
 
-export const countMessages = (db: ChatDb, question: Question) =>
+export const countMessages = (db: ChatDb, question: MessageQuery) =>
   findMessages(db, { ...question, limit: 1 }).total
 
-function conditions(question: Question): { text: string; params: Params } {
+function conditions(question: MessageQuery): { text: string; params: Params } {
   const params: Params = {}
   const parts: string[] = []
   const add = (text: string, name: string, value: Params[string]) => {
@@ -73,7 +73,7 @@ function conditions(question: Question): { text: string; params: Params } {
   }
 }
 
-/** Names of properties become columns, `:...list` becomes its members, all as the server's query builder does it. */
+/** Translates property names to columns and `:...list` to its members, like the server's query builder. */
 function predicate(statement: string, args: Record<string, unknown>, params: Params): string {
   return statement
     .replace(/\b(\w+)\.(\w+)\b/g, (all, table: string, property: string) =>

@@ -1,14 +1,14 @@
 import { badRequest } from '../envelope.js'
 
-/** Rules in the words of the validator that the server uses: `required|string|in:a,b`. */
+/** Rules in the syntax of the server's validator: `required|string|in:a,b`. */
 export type Rules = Record<string, string>
 
-/** Only of what is there more than its presence is asked. A list is always looked at, even an empty one. */
+/** Rules other than `required` skip empty values; a list is always checked, even an empty one. */
 const isEmpty = (value: unknown) => value === undefined || value === null || String(value).trim() === ''
 const isNumber = (value: unknown) => typeof value !== 'boolean' && Number.isFinite(Number(value))
 const BOOLEANS: readonly unknown[] = [true, false, 0, 1, '0', '1', 'true', 'false']
 
-/** The first broken rule of the first field is the answer. */
+/** Throws the first broken rule of the first field. */
 export function validate(input: unknown, rules: Rules): Record<string, unknown> {
   const body = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
   for (const [path, text] of Object.entries(rules))
@@ -22,7 +22,7 @@ export function validate(input: unknown, rules: Rules): Record<string, unknown> 
   return body
 }
 
-/** The fields that a path means: `where.*.args` is one for each item of `where`. */
+/** The values that a path selects: `where.*.args` is one for each item of `where`. */
 function valuesAt(body: Record<string, unknown>, path: string): [string, unknown][] {
   const [list, key] = path.split('.*.')
   if (key === undefined) return [[path, body[path]]]

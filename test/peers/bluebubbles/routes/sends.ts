@@ -52,7 +52,7 @@ export const sendRoutes: Route[] = [
 const FAILED = (what: string) => `Failed to send ${what}! See attached message error code.`
 const string = (value: unknown) => (typeof value === 'string' && value ? value : null)
 
-/** Held while a send is under way, whatever comes of it. It is no key: afterwards the same name sends again. */
+/** Locks a tempGuid during its send. It is not an idempotency key: afterwards the same tempGuid sends again. */
 async function locked<T>(mac: Mac, tempGuid: string | null, run: () => Promise<T>): Promise<T> {
   if (!tempGuid) return run()
   const { inFlight } = mac.memory
@@ -91,7 +91,7 @@ async function text(mac: Mac, { fields }: Ask): Promise<Reply> {
   })
 }
 
-/** The row is read without its attachments; its error is no error of the request; the tempGuid is not handed back. */
+/** The answer omits the attachments and the tempGuid, and an error in the row is not an error of the request. */
 async function attachment(mac: Mac, { fields, files }: Ask): Promise<Reply> {
   const asked = validate(fields, ATTACHMENT_RULES)
   const { chatGuid, name, method, tempGuid } = asked as Record<string, string | undefined>
@@ -178,7 +178,7 @@ function decoration(asked: Record<string, unknown>): Partial<Outgoing> {
   }
 }
 
-/** A row is enough for a yes, unless it already has an error. */
+/** Success as soon as a row exists, unless it already has an error. */
 function answer(mac: Mac, row: MessageRow, tempGuid: string | null | undefined): Reply {
   const data = { ...fullView(mac, row, { withAttachments: false }), ...(tempGuid && { tempGuid }) }
   if (row.error)
@@ -186,7 +186,7 @@ function answer(mac: Mac, row: MessageRow, tempGuid: string | null | undefined):
   return { message: 'Message sent!', data }
 }
 
-/** Whatever goes wrong in a send comes under the send's own headline. */
+/** Wraps errors in the headline of the send. */
 export async function attempt<T>(headline: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
@@ -205,9 +205,9 @@ export async function helperSend(
   const trouble = helperTrouble(mac)
   if (trouble) throw new Error(trouble)
   const chat = mac.db.chat(chatGuid)
-  // A FaceTime helper counts as connected, and nobody answers.
+  // A FaceTime helper counts as connected but does not answer.
   if (!mac.flags.helperConnected) return never(mac)
-  // Sent all the same, and never answered.
+  // The server's bug: it sends, but never answers.
   const sms = chatGuid.startsWith('sms;') ? mac.db.chat(chatGuid.replace('sms;', 'SMS;')) : undefined
   if (sms) return sendByHelper(mac, sms, outgoing).then(() => never(mac))
   if (!chat) throw new Error('Chat does not exist')
@@ -219,7 +219,7 @@ export async function helperSend(
   throw new Error(`Failed to send ${what}! ${subject} not found in database after 60 seconds!`)
 }
 
-/** Finds what it sent by its text. When it does not, it says so without a message, although it may have left. */
+/** Finds the sent row by its text; reports a failure if it finds none, although the message may have been sent. */
 export async function appleScript(
   mac: Mac,
   chatGuid: string,
@@ -264,7 +264,7 @@ const TYPES: Record<string, string> = {
   txt: 'text/plain',
 }
 
-/** Messages goes by the name. */
+/** Messages derives the type from the file name. */
 export function mimeTypeOf(name: string, fallback = 'application/octet-stream'): string {
   return TYPES[name.split('.').pop()?.toLowerCase() ?? ''] ?? fallback
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { badRequest, forbidden, notFound, type Reply } from '../envelope.js'
 import { type Ask, type Mac, now, type Route } from '../state.js'
-import type { Place } from './extras.js'
+import type { FriendLocation } from './extras.js'
 import { fullView } from './messages.js'
 import { validate } from './rules.js'
 import { attempt, helperSend } from './sends.js'
@@ -9,10 +9,10 @@ import { requireEvents } from './webhooks.js'
 
 const UUID = /^[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}$/i
 const BALLOON = /^com\.apple\.messages\.MSMessageExtensionBalloonPlugin:[^:]+:[^:]+$/
-/** Places are asked for again no sooner than that, whoever's they are. */
+/** Minimum time between two refreshes, for all people together. */
 const REFRESH_EVERY_MS = 60_000
 
-/** The second API, of the Swift server only. */
+/** API v2, which only the Swift server has. */
 export const v2Routes: Route[] = [
   { method: 'POST', path: '/v2/message/app', privateApi: true, handle: sendApp },
   { method: 'GET', path: '/v2/message/app/:guid', handle: readApp },
@@ -32,7 +32,7 @@ export const v2Routes: Route[] = [
   },
 ]
 
-/** A card in a template layout: a caption, no picture, no answer to another message. */
+/** Sends a card in a template layout: a caption, without image or reply. */
 async function sendApp(mac: Mac, { fields }: Ask): Promise<Reply> {
   if (!mac.flags.appCards) throw forbidden('App messages are disabled')
   const asked = validate(fields, {
@@ -70,7 +70,7 @@ async function sendApp(mac: Mac, { fields }: Ask): Promise<Reply> {
   return { message: 'App message sent!', data: fullView(mac, row, { withAttachments: false }) }
 }
 
-/** Every app keeps its own in a URL, whatever it was handed over as. */
+/** The payload's URL, in whatever form the app passed it. */
 function urlOf({ json, fields }: Record<string, unknown>): string {
   if (json !== undefined) return `data:,${Buffer.from(JSON.stringify(json)).toString('base64')}`
   const pairs = (fields as { name: string; value: string }[]).map(({ name, value }): [string, string] => [
@@ -121,7 +121,7 @@ function requireFindMy(mac: Mac) {
     throw forbidden('Find My is disabled on this server. Enable `findMy` in the server settings to use it.')
 }
 
-/** Asked for too often, it answers what it has, and when to ask again. */
+/** If called too often, returns the known location and when to ask again. */
 function refreshFriend(mac: Mac, { fields }: Ask): Reply {
   requireFindMy(mac)
   const address = validate(fields, { address: 'required|string' }).address as string
@@ -143,8 +143,8 @@ function refreshFriend(mac: Mac, { fields }: Ask): Reply {
   }
 }
 
-/** Other than in the first API, the place is an object of its own, and says nothing of what is not known. */
-function friendOf(handle: string, place: Place | undefined) {
+/** Unlike v1, the location is an object of its own, without unknown fields. */
+function friendOf(handle: string, place: FriendLocation | undefined) {
   const friend = { handle, is_sharing_with_me: place !== undefined, is_following_my_location: false }
   if (!place) return { ...friend, location: null }
   const [latitude, longitude] = place.coordinates
@@ -167,7 +167,7 @@ function friendOf(handle: string, place: Place | undefined) {
   }
 }
 
-/** No message comes back. The person is asked all the same. */
+/** Asks the person; the answer names no message. */
 function requestShare(mac: Mac, { fields }: Ask): Reply {
   requireFindMy(mac)
   const address = validate(fields, { address: 'required|string' }).address as string

@@ -2,7 +2,7 @@ import { badRequest, notFound, type Reply } from '../envelope.js'
 import { type Mac, now, type Route } from '../state.js'
 import { validate } from './rules.js'
 
-/** What can be asked for by name. Aliases that went away come as another event than this one says. */
+/** Events that can be subscribed to by name. Removed aliases arrive as another event than the one listed here. */
 export const WEBHOOK_EVENTS = [
   '*',
   'new-message',
@@ -49,7 +49,7 @@ export const webhookRoutes: Route[] = [
   },
 ]
 
-/** `id` has a rule that the validator does not know; an unknown `url` is looked up without looking whether it is there. */
+/** The server's bugs: `id` has a rule that the validator does not know, and an unknown `url` is not checked. */
 function list(mac: Mac, query: URLSearchParams): Reply {
   validate(Object.fromEntries(query), { name: 'string', id: 'number' })
   const url = query.get('url')
@@ -75,7 +75,7 @@ function create(mac: Mac, fields: Record<string, unknown>): Reply {
   return { message: 'Successfully created webhook!', data: hook }
 }
 
-/** One that is unknown spoils them all. */
+/** One unknown event makes the whole list invalid. */
 export function requireEvents(events: readonly unknown[]): string[] {
   for (const event of events) {
     if (typeof event !== 'string') throw badRequest('Webhook events must be strings!')
