@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Line } from '../lines/line.js'
-import { type Message, OUTCOME_UNKNOWN, type Service } from './message.js'
+import { BLANK_MESSAGE, type Message, OUTCOME_UNKNOWN, type Service } from './message.js'
 import {
   afterEvidence,
   afterReceipt,
@@ -19,37 +19,18 @@ const WIRE_AT = ACCEPTED_AT + 2000
 const NOW = WIRE_AT + 300
 
 const queued: Message = {
+  ...BLANK_MESSAGE,
   id: 7,
   handle: 'h',
   accountId: 'a',
   lineId: 'l',
   lineNumber: '+12025550100',
   contact: '+12025550101',
-  groupId: null,
-  isOutbound: true,
-  type: 'message',
-  status: 'QUEUED',
-  service: 'iMessage',
-  wasDowngraded: null,
   content: 'Hello',
-  mediaUrl: '',
-  sendStyle: '',
-  statusCallback: null,
-  replyTo: null,
-  seatId: null,
-  senderEmail: null,
-  optedOut: false,
-  error: null,
   createdAt: ACCEPTED_AT,
   updatedAt: ACCEPTED_AT,
   sentAt: ACCEPTED_AT,
   nextActionAt: ACCEPTED_AT,
-  attempts: 0,
-  version: 0,
-  providerId: null,
-  extra: null,
-  dueAt: null,
-  deletedAt: null,
 }
 const pending: Message = { ...queued, status: 'PENDING', attempts: 1, nextActionAt: NOW }
 const delivered: Message = {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { BLANK_MESSAGE, carriedOf } from '../../../src/core/messages/message.js'
 import type { Chats } from '../../../src/drivers/bluebubbles/chats.js'
 import type { Mac, MacAnswer } from '../../../src/drivers/bluebubbles/mac.js'
 import { readRow } from '../../../src/drivers/bluebubbles/reading/rows.js'
@@ -37,8 +38,9 @@ function confirming(known: string[], inChat: object[] = []) {
   })
   const named = async (ref: string, content: string, guid: string, text: string) => {
     const message: Outbound = {
-      ...{ ref, content, handle: ref, to: '+14155550101', service: 'iMessage', mediaUrl: '', sendStyle: '' },
-      ...{ replyTo: null, group: null, extra: null },
+      ...carriedOf(BLANK_MESSAGE),
+      ...{ ref, content, handle: ref, to: '+14155550101', service: 'iMessage', sendStyle: '' },
+      ...{ replyTo: null, group: null },
     }
     const row = readRow(rowOf(guid, text))!
     const result = await confirm({ mac, finder, statuses }, message, CHAT, row, mac.clock.now())

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LineFault } from '../../../src/core/lines/fault.js'
 import type { Line } from '../../../src/core/lines/line.js'
+import { BLANK_MESSAGE, carriedOf } from '../../../src/core/messages/message.js'
 import { blueBubbles } from '../../../src/drivers/bluebubbles/bluebubbles.js'
 import type { Connection, Outbound } from '../../../src/drivers/contract.js'
 import type { HttpAnswer, HttpAsk } from '../../../src/drivers/host.js'
@@ -209,6 +210,7 @@ describe('a server with arbitrary answers', () => {
     }
     const toGroup = chance.next() < 0.2
     return {
+      ...carriedOf(BLANK_MESSAGE),
       ref: `ref-${n}`,
       handle: `handle-${n}`,
       to: toGroup ? '' : `+1415555${String(1000 + chance.below(40))}`,

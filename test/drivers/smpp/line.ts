@@ -1,6 +1,7 @@
 import { vi } from 'vitest'
 import { type Clock, createClock } from '../../../src/base/clock.js'
 import type { Line } from '../../../src/core/lines/line.js'
+import { BLANK_MESSAGE, carriedOf } from '../../../src/core/messages/message.js'
 import type { OpenSend, Receipt } from '../../../src/core/messages/outcome.js'
 import type { Connection, Outbound } from '../../../src/drivers/contract.js'
 import type { DriverHost } from '../../../src/drivers/host.js'
@@ -54,6 +55,7 @@ export async function stubLine(
     },
     send: (content, fields = {}) =>
       line.connection!.send({
+        ...carriedOf(BLANK_MESSAGE),
         ref: `ref-${++refs}`,
         handle: `H${refs}`,
         to: ADA,

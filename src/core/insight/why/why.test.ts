@@ -1,42 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../messages/message.js'
+import { BLANK_MESSAGE, type Message } from '../../messages/message.js'
 import type { Known, KnownAttempt, KnownDelivery } from './known.js'
 import { tellStory } from './why.js'
 
 const T = Date.parse('2026-03-01T12:00:00.000Z')
 
 const message = (fields: Partial<Message> = {}): Message => ({
+  ...BLANK_MESSAGE,
   id: 7,
   handle: 'H',
   accountId: 'A',
   lineId: 'L',
   lineNumber: '+12025550100',
   contact: '+12025550111',
-  groupId: null,
-  isOutbound: true,
-  type: 'message',
-  status: 'QUEUED',
-  service: 'iMessage',
-  wasDowngraded: null,
   content: 'Hello',
-  mediaUrl: '',
-  sendStyle: '',
-  statusCallback: null,
-  replyTo: null,
-  seatId: null,
-  senderEmail: null,
-  optedOut: false,
-  error: null,
   createdAt: T,
   updatedAt: T,
   sentAt: T,
   nextActionAt: T,
-  attempts: 0,
-  version: 0,
-  providerId: null,
-  extra: null,
-  deletedAt: null,
-  dueAt: null,
   ...fields,
 })
 
