@@ -23,13 +23,13 @@ interface Pending {
 }
 
 /**
- * Measured with 64 connections. On SQLite, while one batch is written the next is read from the sockets. On
- * PostgreSQL a batch costs the same few packets whatever its size, so few and large ones do better.
+ * Measured with 64 connections. On SQLite the next batch is read from the sockets while one is written. On
+ * PostgreSQL a batch costs the same few packets whatever its size, so few large batches do better.
  */
 const ACCEPT_BATCHES = { sqlite: { size: 32, atOnce: 4 }, postgres: { size: 128, gatherMs: 1 } } as const
 
-/** With callbacks, to tell its receiver of them without reading them back. */
-const RECENT = 4000
+/** Accepted messages with a callback that are kept, so that fan-out need not read them back. */
+const MAX_RECENT = 4000
 
 export function createAcceptance(ctx: Incomplete): Acceptance {
   const recent = new Map<string, NewMessage>()
@@ -38,7 +38,7 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
     for (const { message } of answers) {
       if (message.statusCallback === null) continue
       recent.set(message.handle, message)
-      if (recent.size > RECENT) recent.delete(recent.keys().next().value!)
+      if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value!)
     }
     return answers
   }, ACCEPT_BATCHES[ctx.db.engine])
@@ -50,9 +50,9 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
   }
 }
 
-/** One transaction for all of them: message, event, totals and stored answer. Then the wire may have them. */
+/** Stores messages, events, totals and idempotency records in one transaction, then wakes the lines. */
 async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]> {
-  // Not in the transaction: an opt-out that arrives this very moment may count from the next message on.
+  // Outside the transaction: an opt-out that arrives at this moment may count from the next message on.
   const blocked = await findBlocked(
     ctx.db,
     items.map((item) => item.message),
@@ -81,14 +81,14 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   return answers
 }
 
-/** Nothing to look up first: the storage gets it in one piece. */
+/** No request can be a repeat: one write without a query. */
 async function acceptNew(ctx: Incomplete, items: readonly Pending[]): Promise<AcceptedSend[]> {
   const messages = items.map((item) => item.message)
   await ctx.db.write((sql) => addMessages(sql, 'message.created', messages))
   return messages.map((message) => ({ message, replayed: false }))
 }
 
-/** Some may repeat an earlier request: those get its answer, the others are new. */
+/** A request may be a repeat: repeats get the first answer, the others become messages. */
 function acceptOnce(ctx: Incomplete, items: readonly Pending[], now: number): Promise<AcceptedSend[]> {
   return ctx.db.tx(async (sql) => {
     const first = await firstAnswers(sql, items, now)
@@ -111,8 +111,8 @@ function acceptOnce(ctx: Incomplete, items: readonly Pending[], now: number): Pr
 }
 
 /**
- * New messages with their event and their place in the totals. In this order: the event numbers are a lock that
- * the account's other transactions wait for, so the longest part comes before it, and the totals after it.
+ * Writes new messages with their events and totals. The order matters: event numbers are a lock that the account's
+ * other transactions wait for, so the longest statement comes before it.
  */
 export async function addMessages(
   sql: Writes,
@@ -121,7 +121,7 @@ export async function addMessages(
 ): Promise<void> {
   await Promise.all([
     insertMessages(sql, messages),
-    // From before its first event on, what happens to a message with a callback is delivered.
+    // A message with a callback needs the account's feed before its first event.
     ...accountsWithCallbacks(messages).map((accountId) => insertFeed(sql, accountId)),
     appendEvents(
       sql,
@@ -159,13 +159,13 @@ export function optedOutError({ groupId }: Pick<Message, 'groupId'>): MessageErr
   }
 }
 
-/** Its sender chose a later time. Whether its conversation is held then is seen then. */
+/** A scheduled message. The hold of its conversation is checked when it is due. */
 function wait(message: NewMessage, until: number) {
   message.status = 'REGISTERED'
   message.nextActionAt = until
 }
 
-/** Its conversation goes round in circles: it waits, and its status shows that. */
+/** A message in a held conversation waits as REGISTERED until the hold ends. */
 function hold(ctx: Incomplete, message: NewMessage) {
   const until = ctx.holds.until(message.lineId, conversationOf(message))
   if (until === undefined) return
@@ -173,7 +173,7 @@ function hold(ctx: Incomplete, message: NewMessage) {
   message.nextActionAt = until
 }
 
-/** The connection died during COMMIT: whether the handles are there tells whether it went through. */
+/** The connection was lost during COMMIT: the handles are in the table if the commit went through. */
 async function reread(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]> {
   const found = await findMessagesByHandle(
     ctx.db,
@@ -186,7 +186,7 @@ async function reread(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   const answers: AcceptedSend[] = []
   for (const item of items) {
     const message = found.get(item.message.handle)
-    // What is missing repeated an earlier request and wrote nothing: asking again is harmless.
+    // A missing message repeated an earlier request and wrote nothing, so accepting it again is safe.
     answers.push(message ? { message, replayed: false } : (await accept(ctx, [item]))[0]!)
   }
   return answers

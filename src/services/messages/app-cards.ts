@@ -25,7 +25,7 @@ export function checkCardLine(account: Account, from: UsableLine): void {
   }
 }
 
-/** Checks a card that is about to be accepted. `field` is what the caller calls it. */
+/** Checks a card before acceptance. `field` is the prefix of its fields in errors. */
 export async function checkCard(
   ctx: Ctx,
   message: NewMessage,
@@ -37,7 +37,7 @@ export async function checkCard(
   if (fault) throw new AppError('invalid', `${field}${fault}`)
   const { imageUrl } = card.layout
   if (imageUrl === undefined) return
-  // A repeat gets the first answer, whatever has become of the picture since.
+  // A repeated request gets the first answer, even if the image can no longer be fetched.
   if (
     mayRepeat({ request }) &&
     (await firstAnswers(ctx.db, [{ message, request }], ctx.clock.now())).size > 0
@@ -55,11 +55,11 @@ export interface CardUpdate {
   handle: string
   changes: CardChanges
   sendStyle: SendStyle | ''
-  /** The same key for the same card is the same update. */
+  /** Two updates of a card with one key are one update. */
   idempotencyKey: string | undefined
 }
 
-/** The next state of a card: a message of its own, in the same session, from the same line, in the same thread. */
+/** Sends the next state of a card as a new message of the same session, line and thread. */
 export async function updateAppCard(
   ctx: Ctx,
   actor: Actor,
@@ -73,7 +73,7 @@ export async function updateAppCard(
   if (!target || !card || !from)
     throw new AppError('not_found', 'There is no App Card with this handle that was sent from your lines')
   await requireLine(ctx, actor, target.lineNumber)
-  // Going out later it would replace its own continuation.
+  // A scheduled card would replace its own update when it goes out.
   if (target.dueAt !== null) {
     throw new AppError(
       'unprocessable',
@@ -104,7 +104,7 @@ async function lineOf(ctx: Ctx, actor: Actor, target: Message): Promise<UsableLi
   return from?.line.id === target.lineId ? from : undefined
 }
 
-/** The card's own key counts whatever else the request says. The space keeps it apart from Idempotency-Key. */
+/** The update's own key decides, not the body. The leading space separates it from Idempotency-Key values. */
 function keyed(request: RequestIdentity, target: Message, key: string): RequestIdentity {
   return {
     accountId: request.accountId,

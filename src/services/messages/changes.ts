@@ -3,7 +3,7 @@ import { MissingValue, type Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { type Change, saveMessages } from '../../storage/messages/messages.js'
 
-/** Writes changed messages, with an event for each status they pass. */
+/** Saves changed messages and appends an event for each status they pass. */
 export async function saveChanges(sql: Writes, changes: readonly Change[]): Promise<void> {
   const passed = changes.flatMap(({ before, via = [], after }) =>
     [...via, after].filter((message, i, steps) => message.status !== (steps[i - 1] ?? before).status),
@@ -17,7 +17,10 @@ export async function saveChanges(sql: Writes, changes: readonly Change[]): Prom
   ])
 }
 
-/** The cheap way, which fails when a message is no longer what was claimed; then the thorough one. */
+/**
+ * Runs `cheap`, which writes without reading first. If a message has changed since it was read, runs `thorough`,
+ * which locks and reads.
+ */
 export async function unlessChanged<T>(cheap: () => Promise<T>, thorough: () => Promise<T>): Promise<T> {
   try {
     return await cheap()

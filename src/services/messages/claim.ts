@@ -26,13 +26,13 @@ export interface Claimed {
   outbound: Outbound
 }
 
-/** The process no longer drives the line: another has taken it over. */
+/** Another process has taken over the line. */
 export class LeaseLost extends Error {}
 
 /**
- * Commits one attempt per message, before the first byte leaves. Whatever happens from here on, the attempt is
- * there to say that the message may be out. `reach` is what the carrier knows of each recipient's services.
- * A message that somebody settled in this very moment is left out.
+ * Commits one attempt for each message before its first byte leaves: from then on the message may be out. `reach`
+ * holds the services by which the carrier can reach each recipient. Leaves out messages that another transaction
+ * has settled in the meantime.
  */
 export async function claim(
   ctx: Ctx,
@@ -94,8 +94,8 @@ export async function claim(
 }
 
 /**
- * Some of these attempts are there already. One of our own whose commit was not answered for has not left: it goes
- * now. Any other was started by a former driver of the line, while it lost the line: its outcome is the question.
+ * Some attempts are in the table already. An attempt of ours whose commit went unanswered has not left: it goes
+ * now. Any other attempt was begun by the process that lost the line: its outcome is unknown.
  */
 async function besides(
   ctx: Ctx,
@@ -115,7 +115,7 @@ async function besides(
     else ours.push({ message, attempt, outbound: { ...outbound, ...wiredAs(message, attempt) } })
   }
   const recovered = await recoverOpenAttempts(ctx, on, questions)
-  // Without any of these the next try would come to the same.
+  // Nothing to adopt and nothing to recover: the next claim would fail the same way.
   if (ours.length + recovered === 0) throw fault
   on.daily?.count(ctx.clock.now(), ours.length)
   const rest = messages.filter(({ id }) => !there.has(id))
@@ -124,7 +124,7 @@ async function besides(
   return [...ours, ...others]
 }
 
-/** The message's own service, unless the carrier knows it cannot reach the recipient and a lesser one can. */
+/** The message's service, or a lesser one if the carrier knows that only that one reaches the recipient. */
 function chooseService(
   on: DispatchLine,
   message: Message,
@@ -132,7 +132,7 @@ function chooseService(
 ): Service {
   if (!reachable || reachable.includes(message.service) || needsIMessage(message.extra))
     return message.service
-  // Never back to a better one: that has refused the message, whatever the carrier says it can reach.
+  // Never a better one: it has refused the message before, whatever the carrier says about reach.
   const own = on.services.indexOf(message.service)
   const chain = serviceChain(on.services, reachable)
   return chain.find((service) => on.services.indexOf(service) > own) ?? message.service

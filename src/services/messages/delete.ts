@@ -15,16 +15,16 @@ import { saveChanges } from './changes.js'
 import { type Actor, isWithin } from './outbound.js'
 
 /**
- * Hides a message from its account for good. It is no recall: what waits to go out still goes, and receipts and
- * repeats of its request are still told from new ones. Only one that waits for a chosen time is canceled: nobody
- * could see it any more to do that.
+ * Hides a message from its account for good. A queued message still goes out, and its receipts and repeated
+ * requests are still recognised. A scheduled message is canceled, because its account can no longer see it to
+ * cancel it.
  */
 export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     await lockFeed(sql, actor.account.id)
     const found = await findMessage(sql, handle, actor.account.id)
-    // Somebody may have deleted it, or changed what the totals count, before the lock was taken.
+    // Another transaction may have deleted or changed the message before the lock was taken.
     const before = found && (await lockMessages(sql, [found.id])).get(found.id)
     if (!before || before.deletedAt !== null || !isWithin(actor, before.lineNumber))
       throw new AppError('not_found', 'There is no message with this handle')

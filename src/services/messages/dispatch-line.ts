@@ -8,19 +8,16 @@ import type { Attempt } from '../../storage/messages/attempts.js'
 import type { Ctx } from '../ctx.js'
 import { mayConcern } from './receipt-match.js'
 
-/** A line with what dispatch needs to know of it. */
+/** A line with the state that dispatch keeps for it. */
 export interface DispatchLine extends ReceiptLine {
   lease: Lease
-  /** Null: as many as the pace allows. */
+  /** Null: no daily limit. */
   daily: DailyLimit | null
-  /**
-   * Attempts that may or may not have been written, by their message: the answer to their commit was lost. Of these
-   * it is certain that nothing has left.
-   */
+  /** Refs of attempts whose commit went unanswered, by message id. None of them has left. */
   unsent: Map<number, string>
 }
 
-/** What the receipts of a line need. */
+/** The part of a line's state that receipts need. */
 export interface ReceiptLine {
   line: Line
   services: readonly Service[]
@@ -28,12 +25,12 @@ export interface ReceiptLine {
 }
 
 /**
- * Sends whose receipt is still to come, as they were written: it usually follows at once, and then needs no
- * look into the database. Whoever uses an entry that is no longer true is stopped by the message's version.
+ * Sends that wait for their receipt, as stored. The receipt usually follows at once and then needs no query. A
+ * stale entry does no harm: the message's version refuses the write.
  */
 export interface RecentSends {
   add(providerId: string, send: RecentSend): void
-  /** The one that a receipt is about, by its very id and number. */
+  /** The send with exactly the receipt's id and number. */
   take(receipt: Receipt): RecentSend | undefined
 }
 
@@ -42,7 +39,7 @@ export interface RecentSend {
   message: Message
 }
 
-/** What is left of the line's day: whoever drove it before has counted, too. */
+/** The line's remaining sends of the day, including the count of earlier processes. */
 export async function dailyLimitOf(ctx: Ctx, line: Line): Promise<DailyLimit | null> {
   if (line.dailyLimit === 0) return null
   const now = ctx.clock.now()

@@ -27,7 +27,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
   const inTurn = createTurns()
   let next: Promise<void> | undefined
 
-  /** One after the other: of two at once, the one that knows less could end last. */
+  /** Reads run one after the other: of two at once, the older result could arrive last. */
   function load(): Promise<void> {
     next ??= inTurn(() => {
       next = undefined
@@ -39,7 +39,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
   async function read() {
     const rows: HeldConversation[] = await listHolds(ctx.db)
     const before = held
-    // What is in the table counts: the messages that wait for it know its time.
+    // The row wins over the unwritten hold: waiting messages carry the row's time.
     held = new Map([...unwritten.values(), ...rows].map((hold) => [key(hold), hold]))
     for (const [name, { lineId, conversation }] of before)
       if (!held.has(name)) for (const handler of handlers) handler(lineId, conversation)
@@ -72,7 +72,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
   }
 }
 
-/** A conversation goes round in circles: nothing more goes out in it for a while. */
+/** Stops a conversation in which two programs answer each other. */
 export async function holdConversation(
   ctx: Ctx,
   line: Line,
@@ -90,7 +90,7 @@ export async function holdConversation(
     until: now + ctx.config.loopHoldMs,
   }
   try {
-    // At once: the next message is already on its way.
+    // In memory first: the next message may already be on its way.
     await ctx.holds.hold(hold, () =>
       ctx.db.tx(async (sql) => {
         if (!(await insertHold(sql, hold))) return
@@ -107,7 +107,7 @@ export async function holdConversation(
       }),
     )
   } catch (error) {
-    // The conversation was in a world that is no more.
+    // The world was deleted.
     if (error instanceof MissingValue) return
     throw error
   }
@@ -121,12 +121,12 @@ function heldConversation(line: Line, { conversation, groupId, until }: Hold) {
 export interface Release {
   lineId: string
   conversation: string
-  /** Whether what was held goes out now, in order, or never. */
+  /** Drops the held messages instead of sending them in order. */
   drop: boolean
   by: 'operator' | 'time'
 }
 
-/** Lets a conversation go on. Who opted out meanwhile gets nothing of what was held. */
+/** Ends a hold. Held messages to a recipient who has opted out since then fail. */
 export async function releaseConversation(
   ctx: Ctx,
   sql: Sql,
@@ -172,7 +172,7 @@ const DROPPED = {
   detail: null,
 }
 
-/** The same, asked for by an operator. */
+/** Like `releaseConversation`, for an operator: an unknown hold is an error. */
 export async function releaseByOperator(
   ctx: Ctx,
   sql: Sql,
@@ -183,7 +183,7 @@ export async function releaseByOperator(
   return released
 }
 
-/** Everything whose time is over. */
+/** Releases every hold whose time is over. */
 export async function releaseDue(ctx: Ctx): Promise<void> {
   for (;;) {
     const due = await listHoldsDue(ctx.db, ctx.clock.now(), 100)

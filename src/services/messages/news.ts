@@ -5,20 +5,20 @@ import type { DispatchLine } from './dispatch-line.js'
 import { recordReceipts } from './receipts.js'
 import { type Ended, recordResults } from './results.js'
 
-/** What a line's carrier says of our sends: its answers, and its receipts, which often come on their heels. */
+/** Answers and receipts of a line's carrier. A receipt often follows its answer at once. */
 export interface News {
-  /** Records an answer. Tells when the message needs something done again, if ever. */
+  /** Records an answer. Returns when the message needs attention again, or null. */
   ended(ended: Ended): Promise<number | null>
   receipt(receipt: Receipt): Promise<void>
 }
 
 type Item = { ended: Ended } | { receipt: Receipt }
-/** A receipt that could not be written fails alone: its carrier brings it again. */
+/** A receipt that cannot be written fails alone: the carrier repeats it. */
 type Written = { next: number | null } | { fault: unknown }
 
 /**
- * Both are written together, the answers first: a receipt that came with its answer, or even before it, finds its
- * send without a look into the database, and the message changes once instead of twice.
+ * Writes both in one transaction, answers first: a receipt that comes with its answer, or before it, finds its send
+ * without a query, and the message changes once instead of twice.
  */
 export function createNews(ctx: Ctx, on: DispatchLine, inTurn: ReturnType<typeof createTurns>): News {
   const batch = createBatch<Item, Written>((items) => inTurn(() => record(items)))
@@ -28,7 +28,7 @@ export function createNews(ctx: Ctx, on: DispatchLine, inTurn: ReturnType<typeof
     const receipts = items.flatMap((item) => ('receipt' in item ? item.receipt : []))
     const { next, rest } =
       ended.length > 0 ? await recordResults(ctx, on, ended, receipts) : { next: [], rest: receipts }
-    // The answers are on disk: nothing that happens to receipts may have them written again.
+    // The answers are on disk: a failing receipt must not write them again.
     const faults = await recordEach(rest)
     let i = 0
     return items.map((item) => {
@@ -37,7 +37,7 @@ export function createNews(ctx: Ctx, on: DispatchLine, inTurn: ReturnType<typeof
     })
   }
 
-  /** Together if that can be, else one by one. */
+  /** Writes receipts together; if that fails, one by one. */
   async function recordEach(receipts: readonly Receipt[]): Promise<Map<Receipt, unknown>> {
     const faults = new Map<Receipt, unknown>()
     if (receipts.length === 0) return faults

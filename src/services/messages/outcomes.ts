@@ -27,8 +27,8 @@ import type { DispatchLine } from './dispatch-line.js'
 import { applyParked } from './receipts.js'
 
 /**
- * Attempts that a former driver of this line left open, a crashed process among them, and those of `refs`: whether
- * they went out is unknown, and from now on they are questions to the carrier. Answers how many.
+ * Marks the attempts that an earlier process left open on this line, and those of `refs`, as unknown: the carrier
+ * will be asked about them. Returns how many.
  */
 export async function recoverOpenAttempts(
   ctx: Ctx,
@@ -43,7 +43,7 @@ export async function recoverOpenAttempts(
       sql,
       left.map((attempt) => attempt.messageId),
     )
-    // A receipt may have settled one of them before it was locked.
+    // A receipt may have settled a message before it was locked.
     const open = left.filter((attempt) => messages.get(attempt.messageId)!.nextActionAt !== null)
     const result: SendResult = {
       outcome: 'unknown',
@@ -77,14 +77,14 @@ export async function recoverOpenAttempts(
   return recovered
 }
 
-/** The attempt whose outcome is the question about this message, if there is one. */
+/** The message's attempt with an unknown outcome. */
 export async function findUnresolved(ctx: Ctx, message: Message): Promise<Attempt | undefined> {
   if (message.status !== 'PENDING' || message.nextActionAt === null) return undefined
   const attempt = await findAttempt(ctx.db, message.id, message.attempts)
   return attempt?.state === 'unknown' ? attempt : undefined
 }
 
-/** An attempt as its driver needs to know it to ask the carrier about it. */
+/** What a driver needs to look up an attempt. */
 export async function attemptRef(ctx: Ctx, attempt: Attempt): Promise<AttemptRef> {
   const message = (await findMessagesById(ctx.db, [attempt.messageId])).get(attempt.messageId)
   const group = message?.groupId
@@ -103,7 +103,7 @@ export async function attemptRef(ctx: Ctx, attempt: Attempt): Promise<AttemptRef
   }
 }
 
-/** Records what the carrier said about an attempt of unknown outcome. Answers when to look again, if ever. */
+/** Records the carrier's evidence about an unknown outcome. Returns when to look again, or null. */
 export async function recordEvidence(
   ctx: Ctx,
   on: DispatchLine,

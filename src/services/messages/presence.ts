@@ -8,7 +8,7 @@ import type { Ctx } from '../ctx.js'
 import { ask } from '../lines/actions.js'
 import { type Actor, keepWithin, linesOf, requireLine } from './outbound.js'
 
-/** What a line does in a conversation beside sending: reactions, typing, reading. */
+/** Reactions, typing and reading. */
 
 export interface ReactionInput {
   fromNumber: string
@@ -63,7 +63,7 @@ export async function sendReaction(ctx: Ctx, actor: Actor, input: ReactionInput)
 }
 
 export interface TypingInput {
-  /** Absent: the line of the conversation. */
+  /** Undefined: the line of the conversation. */
   fromNumber: string | undefined
   number: string
   typing: boolean
@@ -86,7 +86,7 @@ export async function sendTyping(ctx: Ctx, actor: Actor, input: TypingInput): Pr
   await ask(ctx, from.line, 'setTyping', { to: number, typing, maxDurationMs })
 }
 
-/** Marks a conversation as read. Tells whether the other side gets to know. */
+/** Marks a conversation as read. Returns whether the sender gets a read receipt. */
 export async function markRead(
   ctx: Ctx,
   actor: Actor,
@@ -95,10 +95,10 @@ export async function markRead(
   const line = await requireLine(ctx, actor, input.fromNumber)
   const latest = await findLatestWith(ctx.db, actor.account.id, input.number, [line.line.id])
   if (!latest) throw new AppError('not_found', `There is no conversation with ${input.number} on this line`)
-  // Reading works everywhere; only where there are read receipts does the sender hear of it.
+  // Marking works on every line; only lines with read receipts tell the sender.
   if (!line.capabilities.readReceipts || latest.service === 'SMS') return { told: false }
   await ask(ctx, line.line, 'markRead', { to: input.number }).catch((error) => {
-    // Clients mark every message as read and repeat a 5xx by themselves: this is not worth three requests.
+    // Clients mark every message and retry a 5xx by themselves: a lost mark is not worth three requests.
     if (error instanceof AppError && error.code === 'unavailable')
       throw new AppError('unprocessable', `${error.message}; the sender was not told`)
     throw error

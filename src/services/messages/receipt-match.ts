@@ -9,9 +9,9 @@ import { type Attempt, findAttemptsByProvider, findAttemptsByRef } from '../../s
 export interface Match {
   receipt: Receipt
   attempt: Attempt
-  /** It goes by another spelling of the id: then the number must agree. */
+  /** Found by another spelling of the id: then the number must agree. */
   isLoose: boolean
-  /** The id is one of a part. */
+  /** The id names one part of the send. */
   partId?: string
 }
 
@@ -21,7 +21,7 @@ export interface Candidates {
   sends: Match[]
 }
 
-/** Finds what receipts may be about, by the carrier's id, by another spelling of it, or by our ref. */
+/** Finds the sends of receipts: by the carrier's id, by another spelling of the id, or by our ref. */
 export async function findCandidates(
   sql: Sql,
   lineId: string,
@@ -48,7 +48,7 @@ export async function findCandidates(
         ...(attempt ? [{ receipt, attempt, isLoose }] : []),
       ]
     })
-    // A driver may give a ref for want of anything better: an id that is known says more.
+    // A driver gives a ref if it has no id: a known id says more.
     const own = receipt.ref ? byRef.get(receipt.ref) : undefined
     if (own?.lineId === lineId) sends.push({ receipt, attempt: own, isLoose: false })
     return { receipt, sends }
@@ -56,9 +56,8 @@ export async function findCandidates(
 }
 
 /**
- * The send that a receipt is about. One of two ids may be the other's other spelling, and then the number tells
- * them apart. Some carriers write something else in its place: the very id counts without it, when nothing better
- * is known.
+ * The send of a receipt. If two sends fit by different spellings of the id, the number decides. Some carriers put
+ * something else in the number's place: then the exact id is enough.
  */
 export function chosen(
   { receipt, sends }: Candidates,
@@ -78,7 +77,7 @@ export function mayConcern(receipt: Receipt, contact: string): boolean {
   return receipt.to === undefined || contact === '' || isSameSubscriber(receipt.to, contact)
 }
 
-/** Receipts about parts become what they say of the whole; `changed` is to be saved. */
+/** Turns receipts about parts into receipts about the whole send; the caller saves `changed`. */
 export async function overParts(sql: Sql, matches: readonly Match[]) {
   const refs = matches.flatMap(({ partId, attempt }) => (partId === undefined ? [] : attempt.ref))
   const parts = await listAttemptParts(sql, [...new Set(refs)])

@@ -23,8 +23,8 @@ import type { ReceiptLine, RecentSends } from './dispatch-line.js'
 import { chosen, findCandidates, idsOf, type Match, mayConcern, overParts } from './receipt-match.js'
 
 /**
- * Carriers' status news, in whatever order and number they come. A message only moves forward, one event per
- * change; what matches nothing yet is parked until the send it is about has its id.
+ * Records receipts, in any order and number. A message only moves forward, with one event for each change. A receipt
+ * without a known send is parked until its send has an id.
  */
 export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readonly Receipt[]): Promise<void> {
   ctx.failpoint('receipt.before_commit')
@@ -48,7 +48,7 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
     if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
 }
 
-/** What receipts change, and how to write it. */
+/** The changes that receipts make, and how to write them. */
 async function judge(
   sql: Sql,
   find: typeof lockMessages,
@@ -98,7 +98,7 @@ async function judge(
   }
   return {
     changes: [...changes.values()],
-    /** Those whose send is known. */
+    /** Receipts with a known send. */
     settled: receipts.filter((receipt) => !waiting.includes(receipt)),
     write: (writes: Writes, parking = true) =>
       Promise.all([
@@ -110,7 +110,7 @@ async function judge(
   }
 }
 
-/** Under each spelling that its send may turn out to have. */
+/** Parks a receipt under each spelling of the id that its send may have. */
 function parked(receipt: Receipt): ParkedReceipt[] {
   const { status, providerId: own, to = '' } = receipt
   return idsOf(receipt).map((providerId) => ({
@@ -123,7 +123,7 @@ function parked(receipt: Receipt): ParkedReceipt[] {
 
 const UNANSWERED: ReadonlySet<string> = new Set(['unknown', 'given_up'])
 
-/** The change of a send that was answered, with what a receipt adds to it. */
+/** The change of an answered send, with a receipt applied. */
 export function withReceipt(
   on: Pick<ReceiptLine, 'services'>,
   change: Change,
@@ -135,15 +135,15 @@ export function withReceipt(
   return after ? movedOn(change, after, attempt) : change
 }
 
-/** The change with one more step, and with what lies between. */
+/** The change with one more step. */
 function movedOn(change: Change, to: Message, attempt: Attempt): Change {
   const { via, after } = passedBetween(change.after, to, !UNANSWERED.has(attempt.state))
   return { before: change.before, via: [...(change.via ?? []), change.after, ...via], after }
 }
 
 /**
- * Receipts that came before the send they are about had its id: they apply now, on top of the send's result.
- * Answers what became of its parts, and which receipts were its own.
+ * Applies parked receipts on top of the send's result. Returns the state of its parts, and the receipts that were
+ * the send's.
  */
 export function applyParked(
   on: Omit<ReceiptLine, 'recent'>,
@@ -168,8 +168,8 @@ export function applyParked(
 }
 
 /**
- * Two processes may overlap on a line for a moment, when one loses it without knowing: then a receipt can be
- * parked in the very moment its send gets its id, and neither sees the other. Such receipts are found here.
+ * Matches parked receipts again. Two processes may overlap on a line for a moment; then a receipt can be parked
+ * while its send gets the id, and neither transaction sees the other.
  */
 export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): Promise<void> {
   if ((await listMatchedReceipts(ctx.db, on.line.id)).length === 0) return
@@ -187,7 +187,7 @@ export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): 
   })
 }
 
-/** A person read our message: an event, never a status, and one only. */
+/** A read receipt is one event, never a status. */
 export async function recordRead(
   ctx: Ctx,
   on: Omit<ReceiptLine, 'recent'>,
@@ -197,7 +197,7 @@ export async function recordRead(
     const attempt = (await findSends(sql, on.line.id, [read.providerId])).get(read.providerId)
     const message = attempt && (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)
     if (!message) return
-    // Reading proves arrival, even when the receipt for that got lost.
+    // A read message has been delivered, even if its delivery receipt was lost.
     if (mayAdvance(message, 'DELIVERED') && message.service !== 'SMS') {
       const { providerId, at } = read
       const receipt: Receipt = { providerId, status: 'DELIVERED', at }

@@ -5,7 +5,7 @@ import { isVerified } from '../../storage/verify/verified-contacts.js'
 import type { Ctx } from '../ctx.js'
 import { sharedLineOf } from '../verify/verified-contacts.js'
 
-/** Whether the account's plan lets it write to this number. Every kind of send asks, for each recipient. */
+/** Checks that the account's plan allows this recipient. Every send checks each recipient. */
 export async function checkRecipient(ctx: Ctx, account: Account, number: string): Promise<void> {
   if (!needsVerifiedRecipient(account.plan) || (await isVerified(ctx.db, account.id, number))) return
   const line = await sharedLineOf(ctx, { account, numbers: null })

@@ -26,15 +26,15 @@ export interface Ended {
 }
 
 export interface Recorded {
-  /** When each message needs something done again, if ever. */
+  /** When each message needs attention again, or null. */
   next: (number | null)[]
-  /** Receipts that are about something else. */
+  /** Receipts of other sends. */
   rest: Receipt[]
 }
 
 /**
- * Records what became of attempts, and with it the receipts that came with their answers. As a rule nothing has
- * happened to a message while it was on the wire: then it is all written without a question.
+ * Records the results of attempts together with the receipts that came with them. Usually no other transaction has
+ * changed a message while it was on the wire; then everything is written without a query.
  */
 export async function recordResults(
   ctx: Ctx,
@@ -93,7 +93,7 @@ async function recordExpected(
   if (rest.length < receipts.length) ctx.failpoint('receipt.after_commit')
   for (const [providerId, index] of taken) {
     const { claimed } = ended[index]!
-    // Its receipt has come with it.
+    // The receipt came with the answer.
     if (changes[index]!.via) continue
     const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
     on.recent.add(providerId, { attempt: { ...claimed.attempt, state: 'accepted' }, message })
@@ -101,7 +101,7 @@ async function recordExpected(
   return { next: changes.map(({ after }) => after.nextActionAt), rest }
 }
 
-/** Somebody judged an attempt meanwhile, or a receipt overtook its answer: look first, under lock. */
+/** Another transaction has judged an attempt, or a receipt was faster than the answer: lock and read first. */
 async function recordAfterAll(
   ctx: Ctx,
   on: DispatchLine,
@@ -111,7 +111,7 @@ async function recordAfterAll(
   const next = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     await lockLine(sql, on.line.id)
-    // Of another world: nothing of it is left.
+    // The message's world was deleted.
     if (!(await isCurrent(sql, on.line))) return ended.map(() => null)
     const [live, written, parked] = await Promise.all([
       lockMessages(
@@ -124,7 +124,7 @@ async function recordAfterAll(
     const changes: Change[] = []
     const current = ended.map(({ claimed, result }, index) => {
       const before = live.get(claimed.message.id)!
-      // An acceptance is evidence even when it comes too late for its attempt; nothing else is.
+      // A late acceptance is still evidence; other late results are not.
       if (!written[index] && result.outcome !== 'accepted') return () => before
       const change: Change = {
         before,
@@ -145,7 +145,7 @@ async function recordAfterAll(
       await forgetReceipts(sql, on.line.id, used)
     }
     await saveChanges(sql, changes)
-    // What was written before was counted before.
+    // A result that an earlier call recorded was counted then.
     const fresh = ended.filter((_, index) => written[index])
     if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(fresh, now))
     return current.map((message) => message().nextActionAt)
@@ -153,7 +153,7 @@ async function recordAfterAll(
   return { next, rest: [...receipts] }
 }
 
-/** What did not go out, or goes out by another service, does not count for the day. */
+/** How many of today's sends did not go out, or go out by another service. */
 function unsent(ended: readonly Ended[], now: number): number {
   return ended.filter(
     ({ claimed, result }) =>
@@ -166,7 +166,7 @@ function acceptedIds(ended: readonly Ended[]): string[] {
   return ended.flatMap(({ result }) => idsIn(result))
 }
 
-/** The ids under which the carrier will speak of it: one, or one for each part. */
+/** The carrier's ids of the send: one, or one for each part. */
 function idsIn(result: SendResult): readonly string[] {
   if (result.outcome !== 'accepted') return []
   return result.partIds && result.partIds.length > 1 ? result.partIds : [result.providerId]

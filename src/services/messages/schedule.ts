@@ -13,14 +13,14 @@ import { type Actor, isWithin } from './outbound.js'
 
 const AT_ONCE = 200
 
-/** Queues what is due, in the order of the chosen times. Who opted out meanwhile gets nothing. */
+/** Queues due messages in the order of their send times. Recipients who opted out since then get nothing. */
 export async function queueDue(ctx: Ctx): Promise<void> {
   for (;;) {
     const { found, lines } = await ctx.db.tx(async (sql) => {
       const now = ctx.clock.now()
       const ids = await listDue(sql, now, AT_ONCE)
       const locked = await lockMessages(sql, ids)
-      // Another process may have queued or canceled some before the lock was taken.
+      // Another process may have queued or canceled a message before the lock was taken.
       const due = ids.flatMap((id) => locked.get(id) ?? []).filter(({ dueAt }) => dueAt !== null)
       const blocked = await findBlocked(sql, due)
       const changes = due.map((before): { before: Message; after: Message } => ({
@@ -42,7 +42,7 @@ export async function queueDue(ctx: Ctx): Promise<void> {
   }
 }
 
-/** Takes back a message whose time has not come. Either this or its queueing gets it, never both. */
+/** Cancels a scheduled message. The lock decides between canceling and queueing. */
 export async function cancelScheduled(ctx: Ctx, actor: Actor, handle: string): Promise<Message> {
   return ctx.db.tx(async (sql) => {
     const found = await findMessage(sql, handle, actor.account.id)

@@ -5,8 +5,8 @@ import type { AcceptedSend, Ctx } from '../ctx.js'
 import { firstAnswers, mayRepeat, type RequestIdentity } from '../replay.js'
 
 /**
- * A time we will not send at. One that is merely over may be a repeat of a request that came before it was:
- * that is found out when the message is there to compare.
+ * Refuses a send time that is too far ahead or past. A past time may belong to a repeated request; that shows when
+ * there is a message to compare.
  */
 export function checkSendAt(ctx: Ctx, sendAt: number, request: RequestIdentity): void {
   const now = ctx.clock.now()
@@ -19,7 +19,7 @@ export function isOverdue(ctx: Pick<Ctx, 'clock'>, message: NewMessage): boolean
   return sendAt !== undefined && sendAt < ctx.clock.now()
 }
 
-/** The answer that the first of several equal requests got, before its time was over. */
+/** The answer that the first of several equal requests got before its send time. */
 export async function answerOverdue(
   ctx: Pick<Ctx, 'clock' | 'db'>,
   message: NewMessage,

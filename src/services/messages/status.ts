@@ -4,8 +4,8 @@ import { findMessage } from '../../storage/messages/messages.js'
 import type { Ctx } from '../ctx.js'
 
 /**
- * The message's present status. While the outcome of its send is unknown the carrier is asked at once, so that
- * a caller who is in doubt gets an answer instead of sending again.
+ * The message with its current status. If the outcome of its send is unknown, asks the carrier at once, so that the
+ * caller gets an answer instead of sending again.
  */
 export async function resolveStatus(ctx: Ctx, message: Message): Promise<Message> {
   if (message.status !== 'PENDING') return message
