@@ -8,23 +8,24 @@ import { KEY_LIFETIME_MS, RETRY_WINDOW_MS, type RequestIdentity } from './replay
 export interface Answer<T = unknown> {
   status: number
   body: T
-  /** The answer without what may be shown only once; this is what a repeat gets. */
+  /** The answer without parts that are shown only once; a repeated request gets this. */
   stored?: T
 }
 
 /**
- * What the published client's own retries get. They carry no key, and the first try may never have arrived: an
- * equal request of a few minutes ago need not be the one they repeat. So it depends on what the request is.
+ * How to answer the published SDK's own retries. They carry no key, and the first attempt may never have arrived, so
+ * an equal request of the last minutes may be another request. It depends on the effect:
  *
- * 'told': what goes out to somebody, and cannot be taken back. They get the first answer, whatever was done since.
- * 'anew': what wants something to be so, and may be done twice. They are carried out, so that it is so. Also where
- * the first answer is worth nothing without what is shown only once.
- * A function: what makes something. They get the first answer while it stands; what is gone is made again.
+ * 'told': something goes out to a person and cannot be undone. The retry gets the first answer.
+ * 'anew': the request sets a state and may run twice, or its answer is useless without a part that is shown only
+ * once. The retry runs.
+ * A function, for requests that create something: the retry gets the first answer while the thing exists; otherwise
+ * the retry creates it again.
  */
 export type Retries<T> = 'told' | 'anew' | Stands<T>
 export type Stands<T> = (sql: Sql, told: T) => Promise<boolean>
 
-/** The answer of a request that this one repeats: for those that must do something slow before their effect. */
+/** The stored answer of an equal earlier request, for routes that do slow work before their effect. */
 export async function earlierAnswer<T>(
   sql: Sql,
   request: RequestIdentity,
@@ -35,7 +36,7 @@ export async function earlierAnswer<T>(
   return answer
 }
 
-/** `fallen` is a stored answer that does not stand any more. */
+/** `fallen` is a stored answer that no longer holds. */
 async function lookBack<T>(
   sql: Sql,
   request: RequestIdentity,
@@ -58,8 +59,8 @@ async function lookBack<T>(
 }
 
 /**
- * Runs a POST's effect once per Idempotency-Key, and for the published client's retries of it as `retries` says.
- * The answer is stored in the effect's own transaction, so there is never an effect without it.
+ * Runs a POST's effect once for each Idempotency-Key, and treats the published SDK's retries as `retries` says. The
+ * answer is stored in the effect's transaction, so no effect exists without its answer.
  */
 export async function once<T>(
   ctx: Ctx,
@@ -88,14 +89,14 @@ export async function once<T>(
         expiresAt: now + (request.key === undefined ? RETRY_WINDOW_MS : KEY_LIFETIME_MS),
       }
       if (fallen !== undefined) await dropReplay(sql, replay, fallen)
-      // Two equal requests at the same moment may both be meant; a repeat that meets its first one is not.
+      // Two equal first requests at once may both be intended; a retry beside its first request is not.
       await (looksBack ? insertReplays(sql, [replay]) : saveReplay(sql, replay))
       return { ...answer, replayed: false }
     })
   try {
     return await run()
   } catch (error) {
-    // The same request may have been faster at another node, and this one met what it made: its answer is there now.
+    // Another process may have answered the same request first; its stored answer is visible now.
     const met = error instanceof UniqueViolation || (error instanceof AppError && error.code === 'conflict')
     if (met && looksBack) return run()
     throw error

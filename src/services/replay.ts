@@ -9,16 +9,16 @@ import { findMessagesByHandle, listTwins } from '../storage/messages/messages.js
 export interface RequestIdentity {
   accountId: string
   path: string
-  /** Fingerprint of the body, made when it is asked for. */
+  /** Fingerprint of the body, computed on demand. */
   readonly hash: string
   /** The caller's Idempotency-Key. */
   readonly key?: string | undefined
-  /** How often the published client says it has tried before: its retries carry no key of their own. */
+  /** The published SDK's own retry count; its retries carry no key. */
   retryCount: number
 }
 
 export const KEY_LIFETIME_MS = 48 * 3_600_000
-/** Three tries of a minute each, with the waits between them, fit well inside. */
+/** Three attempts of a minute each, with the waits between them, fit well inside. */
 export const RETRY_WINDOW_MS = 10 * 60_000
 
 interface Pending {
@@ -26,14 +26,14 @@ interface Pending {
   request: RequestIdentity
 }
 
-/** Whether a request may be one we have answered before. */
+/** Whether a request may be a repeat. */
 export function mayRepeat({ request }: { request: RequestIdentity }): boolean {
   return request.key !== undefined || request.retryCount > 0
 }
 
 /**
- * For the items that repeat an earlier request: the message that one made. A first request is never merged by
- * its content, since two equal texts may both be meant.
+ * The messages of earlier requests that items repeat. A first request is never merged by its content: two equal texts
+ * may both be intended.
  */
 export async function firstAnswers(
   sql: Sql,
@@ -56,7 +56,7 @@ export async function firstAnswers(
   return answers
 }
 
-/** Whether an item repeats another one of the same batch. */
+/** Whether an item repeats another item of its batch. */
 function isRepeat({ request, message }: Pending, other: Pending): boolean {
   if (request.key === undefined) return isSameSend(message, other.message)
   return (
@@ -80,7 +80,7 @@ async function findEarlier(
   return made && asAccepted(made)
 }
 
-/** The message that a request with this key made before. */
+/** The message that an earlier request with this key made. */
 export async function findKeyed(
   sql: Sql,
   request: RequestIdentity,
@@ -93,7 +93,7 @@ export async function findKeyed(
   return (await findMessagesByHandle(sql, [replay.body])).get(replay.body)
 }
 
-/** The message as it was when it was accepted, which is what the first answer showed. */
+/** The message as it was accepted, which the first answer showed. */
 function asAccepted(message: NewMessage): NewMessage {
   if (message.optedOut) return message
   return {
@@ -106,7 +106,7 @@ function asAccepted(message: NewMessage): NewMessage {
   }
 }
 
-/** A send's stored answer is its handle: the rest of the answer is made from the message. */
+/** The stored answer of a send is its handle; the rest is rendered from the message. */
 export function replayOf(request: RequestIdentity, message: NewMessage, now: number): Replay {
   return {
     accountId: request.accountId,
@@ -120,7 +120,7 @@ export function replayOf(request: RequestIdentity, message: NewMessage, now: num
   }
 }
 
-/** On PostgreSQL two nodes may hold the same request at once: the account's own lock puts them in order. */
+/** Two processes may hold the same request at once: the account's lock puts them in order (PostgreSQL). */
 async function serialise(sql: Sql, items: readonly Pending[]): Promise<void> {
   if (sql.engine !== 'postgres') return
   for (const accountId of [...new Set(items.map((item) => item.request.accountId))].sort()) {

@@ -3,24 +3,24 @@ import type { Ctx } from '../ctx.js'
 import { createTail, type Frame, matching, type Reader, type Renderer, type Seat, type Tail } from './tail.js'
 
 export interface Following {
-  /** Everything to here was given to the reader, or is nothing it asked for. */
+  /** The reader has received every event it asked for up to this sequence number. */
   position(): number
   stop(): void
 }
 
 export interface EventDesk {
   /**
-   * Follows an account's events from after this number on. Resolves when nothing that is written from now on is
-   * missed; what lies between is read from the log meanwhile.
+   * Follows an account's events after this sequence number. Resolves when no later event can be missed; older events
+   * are read from the log in the background.
    */
   follow(accountId: string, after: number, reader: Reader): Promise<Following>
 }
 
 const AT_ONCE = 100
-/** What a reader is given in one piece while it catches up. */
+/** Size of a piece while a reader catches up. */
 const PIECE_BYTES = 32 * 1024
 
-/** All who follow events in this process. The end of an account's log is read once for all of them. */
+/** All stream readers of this process. They share one reader of each account's log. */
 export function createEventDesk(ctx: Ctx, renderer: Renderer): EventDesk {
   const open = new Map<string, { tail: Tail; users: number }>()
 
@@ -41,7 +41,7 @@ export function createEventDesk(ctx: Ctx, renderer: Renderer): EventDesk {
     }
   }
 
-  /** Reads the log until it meets the tail, and joins it in the same moment. */
+  /** Reads the log up to the tail, then joins the tail without a gap. */
   async function catchUp(tail: Tail, accountId: string, seat: Seat, isOver: () => boolean): Promise<void> {
     const { reader } = seat
     while (!isOver()) {

@@ -5,10 +5,10 @@ import type { Ctx } from '../ctx.js'
 export const DAY_MS = 24 * 3_600_000
 const AT_ONCE = 1000
 const ACCOUNTS_AT_ONCE = 100
-/** What one round removes at most; the next one goes on. */
+/** Steps of one round; the next round continues. */
 const MAX_STEPS = 100
 
-/** Removes events whose time is over, from the oldest on, but none that still has to become a delivery. */
+/** Removes expired events, oldest first, except those that webhooks still wait for. */
 export async function dropOldEvents(ctx: Ctx): Promise<void> {
   const { eventDays } = ctx.config
   if (eventDays === 0) return

@@ -3,14 +3,14 @@ import { findEventFrom, findLastSeq, listEvents } from '../../storage/events/eve
 import type { Ctx } from '../ctx.js'
 import { DAY_MS } from './retention.js'
 
-/** From where somebody wants to read: after an event they have, from a time on, or from now on. */
+/** Where a reader starts: after an event, from a time, or now. */
 export type Bookmark = { field: string; after: number } | { from: number } | 'now'
 
-/** Times in the log may be out of order by as much as a transaction lasts, and by what clocks differ. */
+/** Times in the log may be out of order by the length of a transaction plus the difference between clocks. */
 const OVERLAP_MS = 60_000
 const AT_ONCE = 500
 
-/** The number after which reading begins. */
+/** The sequence number after which reading begins. */
 export async function startOf(ctx: Ctx, accountId: string, bookmark: Bookmark): Promise<number> {
   const last = await findLastSeq(ctx.db, accountId)
   if (bookmark === 'now') return last
@@ -23,12 +23,12 @@ export async function startOf(ctx: Ctx, accountId: string, bookmark: Bookmark): 
   return bookmark.after
 }
 
-/** The number before that of the first event from this time on. */
+/** The sequence number just before the first event from this time on. */
 async function afterTime(ctx: Ctx, accountId: string, time: number, last: number): Promise<number> {
   const oldest = await findEventFrom(ctx.db, accountId, 1)
   const { eventDays } = ctx.config
   const isKept = eventDays === 0 || time >= ctx.clock.now() - eventDays * DAY_MS
-  // What was removed may have been from after that time: whoever asks is told.
+  // Removed events may be from after that time: the reader gets a gap.
   if (!isKept && (oldest?.seq ?? last + 1) > 1) return 0
   if (!oldest) return last
   const low = await seqNear(ctx, accountId, time - OVERLAP_MS, oldest.seq, last)
@@ -41,7 +41,7 @@ async function afterTime(ctx: Ctx, accountId: string, time: number, last: number
   }
 }
 
-/** About the first number from this time on, between two: the log is in the order of its times, but not quite. */
+/** An approximate sequence number for a time, by bisection: the log is only nearly in the order of its times. */
 export async function seqNear(
   ctx: Ctx,
   accountId: string,

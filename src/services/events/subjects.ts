@@ -6,15 +6,15 @@ import type { Sql } from '../../storage/engine/db.js'
 import { findGroups } from '../../storage/groups/groups.js'
 import { findMessagesByHandle } from '../../storage/messages/messages.js'
 
-/** What events are about. An account's deleted messages are among them: look at `deletedAt` before showing one. */
+/** The messages and groups of events, deleted messages included: check `deletedAt` before showing one. */
 export interface EventSubjects {
   /** By handle. */
   messages: ReadonlyMap<string, Message>
-  /** The groups that those messages are in, by id. */
+  /** The groups of these messages, by id. */
   groups: ReadonlyMap<string, Group>
 }
 
-/** Two questions for any number of events, and none when no event needs them. */
+/** At most two queries, for any number of events. */
 export async function findSubjects(sql: Sql, events: readonly Event[]): Promise<EventSubjects> {
   const handles = new Set(events.filter(isAboutMessage).map((event) => event.subject))
   const messages =

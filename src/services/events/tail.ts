@@ -4,45 +4,45 @@ import { topics } from '../../core/topics.js'
 import { findLastSeq, listEvents } from '../../storage/events/events.js'
 import type { Ctx } from '../ctx.js'
 
-/** An event, or a gap, as the bytes that readers get. */
+/** An event or a gap, serialised for readers. */
 export interface Frame {
-  /** Where a reader stands who has it. */
+  /** The reader's position after this frame. */
   seq: number
-  /** Null: for everyone, whatever they asked for. */
+  /** Null: for every reader, whatever types it asked for. */
   type: string | null
   bytes: Buffer
 }
 
-/** How an account's events become bytes. */
+/** Serialises an account's events. */
 export interface Renderer {
   events(accountId: string, events: readonly Event[]): Promise<Frame[]>
   gap(gap: Gap): Frame
 }
 
-/** Someone who follows an account's events. */
+/** A reader of an account's events. */
 export interface Reader {
   types: ReadonlySet<string>
-  /** Takes bytes whose last event has this number. */
+  /** Takes bytes whose last event has this sequence number. */
   take(bytes: Buffer, seq: number): void
-  /** Resolves when there is room for more, or nobody takes it any more. Only asked while catching up. */
+  /** Resolves when the reader has room, or has gone. Used only while it catches up. */
   ready(): Promise<void>
   isGone(): boolean
-  /** It cannot be served any further. */
+  /** Ends a reader that cannot be served further. */
   fail(): void
 }
 
-/** A reader that takes part. */
+/** A reader that has joined the tail. */
 export interface Seat {
   reader: Reader
-  /** It has everything to here from elsewhere. */
+  /** The reader has already received every event up to this sequence number. */
   from: number
 }
 
-/** The end of one account's log, for all who read it here. */
+/** The tail of one account's log, shared by its readers in this process. */
 export interface Tail {
-  /** Resolves when it has begun: from then on it misses nothing. */
+  /** Resolves when the tail has started: from then on it misses no event. */
   begun: Promise<void>
-  /** Handed out to here. */
+  /** Sequence number of the last event given to readers. */
   seq(): number
   join(seat: Seat): void
   has(seat: Seat): boolean
@@ -50,20 +50,20 @@ export interface Tail {
   stop(): void
 }
 
-/** Readers that asked for the same types get the same bytes. */
+/** Readers of the same types, which share their bytes. */
 interface Audience {
   types: ReadonlySet<string>
   seats: Set<Seat>
 }
 
 const AT_ONCE = 500
-/** Machine time: bursts are read together, the longer the more readers there are to write to. */
+/** Wall-clock time. Bursts are read together; more readers mean a longer pause. */
 const GATHER_MS = { min: 20, max: 100 } as const
 const SEATS_PER_MS = 10
-/** Machine time: wake-ups from other processes may be lost. */
+/** Wall-clock time. Wake-ups from other processes may be lost. */
 const POLL_MS = 1000
 
-/** One look at the log for all readers, each event made into bytes once, each burst into one piece. */
+/** Reads the log once for all readers, serialises each event once, and writes each burst as one piece. */
 export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tail {
   const audiences = new Map<string, Audience>()
   let seq = 0
@@ -73,7 +73,7 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
   let stopped = false
   let pause: NodeJS.Timeout | undefined
 
-  /** At once after a quiet time; after a look, not before the pause is over. */
+  /** Reads at once after a quiet time, otherwise when the pause is over. */
   function look() {
     dirty = true
     if (reading || pause || stopped) return
@@ -109,7 +109,7 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
     return Math.min(Math.max(seated / SEATS_PER_MS, GATHER_MS.min), GATHER_MS.max)
   }
 
-  /** Only what somebody wants. Who comes in meanwhile and wants something else is not forgotten. */
+  /** Serialises only types that a reader wants, including readers that join during the query. */
   async function render(events: readonly Event[]): Promise<Frame[]> {
     for (;;) {
       const known = new Set(audiences.keys())

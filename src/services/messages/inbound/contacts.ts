@@ -7,8 +7,8 @@ import type { Sql } from '../../../storage/engine/db.js'
 import type { Ctx } from '../../ctx.js'
 
 /**
- * Whoever writes to a line becomes a contact of its account, with nothing known but the number and the line.
- * Groups bring people together who never turned to us: they stay strangers.
+ * Makes the sender of a message a contact of the account, with number and line. Members of a group who have not
+ * written to the line directly do not become contacts.
  */
 export async function addSenders(
   ctx: Ctx,

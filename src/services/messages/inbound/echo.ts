@@ -14,17 +14,17 @@ import {
 } from '../../../storage/messages/inbound-ids.js'
 import { ownerOf } from './owner.js'
 
-/** How we know that a message is our own: only the last is a judgement of ours. */
+/** Evidence that an inbound message is our own. Only `text` is a judgement; the others are certain. */
 export type EchoProof = 'from_me' | 'id' | 'ref' | 'text'
 
-/** A copy of a send comes back within minutes of being on the wire; it may have waited for its turn before. */
+/** A copy of a send comes back within minutes of its attempt, however long the message was queued before. */
 const ECHO_MS = 10 * 60_000
 const QUEUED_MS = 24 * 3_600_000
 
 /**
- * The ledger of what we sent, asked about what comes in. The id or ref of a send of ours always tells. An equal
- * text tells only where the driver says that it may be ours, or the sender is a line of our own that did not
- * send it; and each send accounts for one copy, so that a person who says the same is heard.
+ * Finds inbound messages that are copies of our sends. The id or ref of a send is proof. An equal text counts only
+ * if the driver says that the message may be ours, or if the sender is one of our lines that did not send it. Each
+ * send explains one copy, so that a person who repeats our words is still heard.
  */
 export async function createEchoLedger(sql: Sql, line: Line, items: readonly Inbound[], now: number) {
   const ids = items.flatMap((item) => (item.fromMe ? [] : (item.providerId ?? [])))

@@ -10,17 +10,17 @@ import { nextRevision } from '../../../storage/messages/card-sessions.js'
 import { findInbound, findMessagesById } from '../../../storage/messages/messages.js'
 import { findSends } from '../../../storage/messages/sends.js'
 
-/** Where an inbound message goes, and what came together with it. */
+/** An inbound message's destination, and its batch. */
 export interface Arrival {
   line: Line
   accountId: string
-  /** Messages of the same batch, which are not in the database yet. */
+  /** Messages of the batch, not in the database yet. */
   before: readonly NewMessage[]
 }
 
 /**
- * The message that a carrier's id names. Members of a shared line share its ids but not their messages: what is
- * another account's is not there.
+ * The message with a carrier's id. Accounts on a shared line share the carrier's ids but not their messages: another
+ * account's message looks absent.
  */
 export async function findTarget(
   sql: Sql,
@@ -39,7 +39,7 @@ async function findOutbound(sql: Sql, line: Line, providerId: string): Promise<N
   return attempt && (await findMessagesById(sql, [attempt.messageId])).get(attempt.messageId)
 }
 
-/** What a reply answers, and the thread it belongs to. */
+/** The message that a reply answers, and its thread. */
 export async function replyOf(sql: Sql, arrival: Arrival, item: Inbound) {
   const target = item.replyTo && (await findTarget(sql, arrival, item.replyTo.providerId))
   if (!target) return undefined
@@ -47,7 +47,7 @@ export async function replyOf(sql: Sql, arrival: Arrival, item: Inbound) {
   return { replyTo: { handle: target.handle, partIndex }, originator: originatorOf(target, partIndex) }
 }
 
-/** What only some messages have: a card gets the number of its state here, once for all its repeats. */
+/** Extra fields of a message. An app card gets its revision number here, once for all repeats. */
 export async function extraOf(
   sql: Sql,
   { line, accountId }: Arrival,
@@ -63,7 +63,7 @@ export async function extraOf(
   return Object.keys(extra).length === 0 ? null : extra
 }
 
-/** A tapback comes as a text; this is the same for those who want to know what it is about. */
+/** A tapback arrives as a text; this event also names the message it is about. */
 export async function reactionEvent(
   sql: Sql,
   arrival: Arrival,

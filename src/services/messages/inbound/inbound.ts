@@ -20,16 +20,16 @@ import { type Arrival, extraOf, reactionEvent, replyOf } from './extra.js'
 import { withMedia } from './media.js'
 import { noteSenders, routeTo } from './owner.js'
 import { join } from './parts.js'
-import { type Fresh, type Handed, type Sorted, sortOut } from './sort.js'
+import { type InboundItem, type NewInbound, type SortedInbound, sortOut } from './sort.js'
 
 /** The inbound door of a line. */
 export interface InboundDoor {
-  /** Resolves when the message is on disk; a repeat is a no-op, and so is a message of our own. */
+  /** Resolves when the message is on disk. Repeats and our own messages are ignored. */
   receive(message: Inbound): Promise<void>
   acknowledged(message: Inbound): Promise<void>
 }
 
-/** `heard` is told of every new message, after it was stored. */
+/** Calls `heard` for every new message after it is stored. */
 export function createInboundDoor(
   ctx: Ctx,
   line: Line,
@@ -37,7 +37,7 @@ export function createInboundDoor(
 ): InboundDoor {
   const on = { line, session: ctx.newId() }
   const unthanked = new WeakMap<Inbound, string>()
-  const batch = createBatch<Handed, undefined>(async (items) => {
+  const batch = createBatch<InboundItem, undefined>(async (items) => {
     const { sorted, stored } = await receive(ctx, on, items)
     for (const [message, id] of sorted.unthanked) unthanked.set(message, id)
     for (const message of stored.messages) heard(message)
@@ -55,11 +55,11 @@ export function createInboundDoor(
 
 interface Stored {
   messages: NewMessage[]
-  /** Messages that belong to nobody. */
+  /** Messages on a shared line that belong to no account. */
   unrouted: number
 }
 
-async function receive(ctx: Ctx, on: { line: Line; session: string }, items: readonly Handed[]) {
+async function receive(ctx: Ctx, on: { line: Line; session: string }, items: readonly InboundItem[]) {
   ctx.failpoint('inbound.before_commit')
   const { line } = on
   const done = await unlessRaced(() =>
@@ -76,7 +76,7 @@ async function receive(ctx: Ctx, on: { line: Line; session: string }, items: rea
   return done
 }
 
-/** Another process stored one of them in this very moment: the next look finds it. */
+/** If another process has just stored one of the messages, the second run recognises it as a repeat. */
 async function unlessRaced<T>(work: () => Promise<T>): Promise<T> {
   for (let raced = 0; ; raced++) {
     try {
@@ -87,7 +87,7 @@ async function unlessRaced<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function tell(ctx: Ctx, line: Line, sorted: Sorted, { messages, unrouted }: Stored) {
+function tell(ctx: Ctx, line: Line, sorted: SortedInbound, { messages, unrouted }: Stored) {
   const count = (result: string, n: number) => n > 0 && ctx.metrics.received.inc({ result }, n)
   count('new', messages.length)
   count('unrouted', unrouted)
@@ -100,7 +100,7 @@ function tell(ctx: Ctx, line: Line, sorted: Sorted, { messages, unrouted }: Stor
   if (messages.length > 0) ctx.wakes.wake(topics.line(line.id))
 }
 
-/** What waited too long for its other parts is stored as it is, with a note of what is missing. */
+/** Stores texts whose missing parts did not arrive in time, with a note of the gap. */
 export async function storeOverdueParts(ctx: Ctx): Promise<void> {
   await unlessRaced(async () => {
     const done = await ctx.db.tx(async (sql) => {
@@ -119,19 +119,25 @@ export async function storeOverdueParts(ctx: Ctx): Promise<void> {
       }
       return stored
     })
-    const sorted: Sorted = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
+    const sorted: SortedInbound = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
     for (const { line, stored } of done) tell(ctx, line, sorted, stored)
   })
 }
 
-/** New messages with everything that follows from them, in one transaction. */
-async function store(ctx: Ctx, sql: Sql, line: Line, items: readonly Fresh[], now: number): Promise<Stored> {
+/** Stores new messages with all their effects, in one transaction. */
+async function store(
+  ctx: Ctx,
+  sql: Sql,
+  line: Line,
+  items: readonly NewInbound[],
+  now: number,
+): Promise<Stored> {
   const messages: NewMessage[] = []
   const before: NewEvent[] = []
   const after: NewEvent[] = []
   for (const item of items) {
     const approval = await approveByText(sql, line, item, now)
-    // On a shared line, a code belongs to the member who asked for it.
+    // On a shared line, a verification code belongs to the account that asked for it.
     const accountId = approval?.accountId ?? (await routeTo(sql, line, item.from, now, item.group))
     if (!accountId) continue
     const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
@@ -157,7 +163,7 @@ async function toMessage(
   ctx: Ctx,
   sql: Sql,
   arrival: Arrival,
-  item: Fresh,
+  item: NewInbound,
   groupId: string | null,
   now: number,
 ): Promise<NewMessage> {

@@ -10,13 +10,13 @@ import type { Ctx } from '../../ctx.js'
 import { keepMedia, rehost, takeMedia, urlOf } from '../../media/media.js'
 import { ownerOf } from './owner.js'
 
-/** Longer than any driver of ours tries; the rest is for those that never give up. */
+/** Longer than any built-in driver takes; a driver that never gives up is cut off. */
 const PATIENCE = { openMs: 20 * 60_000, pieceMs: 5 * 60_000 }
 
 /**
- * Takes over the media of inbound messages before they are stored, so that whoever hears of a message can read
- * its media. Meanwhile only later messages of the same person wait. A message whose media cannot be had is stored
- * all the same, with the address it came with.
+ * Stores the media of inbound messages before the messages, so that a client that is told of a message can fetch its
+ * media. Only later messages of the same sender wait. A message whose media cannot be fetched is stored with the
+ * original address.
  */
 export function withMedia(
   ctx: Ctx,
@@ -37,11 +37,11 @@ export function withMedia(
         mediaUrl: await (media ? keep(ctx, accountId, media, patience) : rehost(ctx, accountId, url)),
       }
     } catch (error) {
-      // Our own trouble passes: the carrier still has the message and brings it again.
+      // A fault of ours is temporary: the carrier was not acknowledged and delivers the message again.
       if (error instanceof AppError && error.code === 'unavailable') throw error
       const reason = error instanceof AppError ? error.message : 'it could not be stored'
       ctx.log.warn({ line: line.id, reason }, 'inbound media stays where it is')
-      // An address that we would not call is none to hand on.
+      // A URL that the guarded door refuses is not passed on either.
       return { ...message, mediaUrl: url && !urlFault(url, urlRules(ctx.config)) ? url : '' }
     }
   }
@@ -61,7 +61,7 @@ export function withMedia(
   }
 }
 
-/** A driver that never comes to an end would hold up its person's messages for ever. */
+/** A driver that never finishes would block the sender's messages for ever. */
 async function keep(
   ctx: Ctx,
   accountId: string,

@@ -16,10 +16,9 @@ import {
 type Chat = Pick<GroupNews, 'chatId'>
 
 /**
- * Whose message it is that arrives on a line. A dedicated line has one owner. On a shared one it belongs to the
- * member whose group it is in; else, with several members, to the one that turned to this person last: by asking for a verified contact or by writing
- * to it. A person none of them has turned to is a stranger, and a stranger's message belongs to nobody; an
- * account that asks for that person within minutes has it verified at once.
+ * The account of an inbound message. A dedicated line has one owner. On a shared line the message belongs to the
+ * account of its group, or to the account that last wrote to the sender or asked to verify the sender. Messages of
+ * other senders belong to no account; an account that asks for such a sender within minutes gets it verified at once.
  */
 export async function routeTo(
   sql: Sql,
@@ -31,13 +30,13 @@ export async function routeTo(
   const known = await ownerOf(sql, line, from, group)
   if (known || line.accountId) return known
   await noteStranger(sql, line.id, from, now)
-  // An account may have asked while we waited for the note.
+  // An account may have asked while this transaction waited.
   const asked = await findLastAsker(sql, line.id, from)
   if (asked) await forgetStranger(sql, line.id, from)
   return asked?.accountId
 }
 
-/** The same for a call or a look ahead: nothing is noted. */
+/** Like `routeTo`, but without a note, for calls and previews. */
 export async function ownerOf(sql: Sql, line: Line, from: string, group?: Chat): Promise<string | undefined> {
   if (line.accountId) return line.accountId
   const known = group && (await findGroupByChat(sql, line.id, group.chatId))
@@ -62,7 +61,7 @@ async function lastTurnedTo(
   return asked && (!wrote || asked.at >= wrote.created_at) ? asked.accountId : wrote?.account_id
 }
 
-/** What messages prove by having been sent to this line. */
+/** Records what messages prove by arriving on this line. */
 export async function noteSenders(
   sql: Sql,
   line: Line,
@@ -73,13 +72,13 @@ export async function noteSenders(
   for (const { accountId, contact: number, groupId } of messages) {
     if (groupId === null) people.set(`${number} ${accountId}`, { accountId, number })
   }
-  // In one order everywhere, so that two transactions never wait for each other.
+  // SortedInbound, so that two transactions never wait for each other.
   const senders = [...people.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sender]) => sender)
   if (line.kind === 'shared') await verifyOnShared(sql, senders, now)
   else await verifyAsked(sql, scopeOf(line), senders, now)
 }
 
-/** Asks for a verified contact on the account's shared line. A message that came a moment before counts. */
+/** Asks for a verified contact on the account's shared line. A message from the last minutes counts. */
 export async function askOnShared(
   sql: Sql,
   accountId: string,

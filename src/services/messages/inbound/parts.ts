@@ -9,19 +9,19 @@ import {
   type MessagePart,
 } from '../../../storage/messages/inbound-parts.js'
 
-/** How long parts wait for each other. A text with a hole is worth more than none, but not at once. */
+/** How long parts wait for the missing ones. After that the text is stored with a gap. */
 const WAIT_MS = 5 * 60_000
-/** Carriers count their refs in a byte or two, so an old one says nothing. Without ids, this is also how long an equal part is a repeat. */
+/** Carriers reuse their one- or two-byte refs, so older parts do not match. Also how long an equal part without an id is a repeat. */
 const SAME_REF_MS = 3_600_000
 
 export interface PartVerdict {
-  /** We have had this part already. */
+  /** The part is stored already. */
   repeat: boolean
-  /** Texts that are to be stored now: the one this part completed, or one whose ref it shows to be used anew. */
+  /** Texts to store now: the text that this part completes, or an older text whose ref the carrier has reused. */
   texts: Inbound[]
 }
 
-/** Keeps a part until the others are there. The line must be locked: two parts may come at once. */
+/** Keeps a part until the text is complete. The caller holds the line's lock: two parts may arrive at once. */
 export async function takePart(
   sql: Sql,
   lineId: string,
@@ -36,7 +36,7 @@ export async function takePart(
   const same = await listParts(sql, whole, now - SAME_REF_MS)
   let waiting = same.filter((part) => part.dueAt !== null)
   const twin = (part: MessagePart) => part.n === n && part.digest === digest
-  // Without an id only its place and its text can tell.
+  // Without an id, position and text identify a part.
   if ((item.providerId ? waiting : same).some(twin)) return again
   const texts: Inbound[] = []
   if (waiting.some((part) => part.n === n)) {
@@ -61,7 +61,7 @@ export async function takePart(
   return { repeat: false, texts }
 }
 
-/** Makes one text of the parts there are, in their order. Where some are missing it says so. */
+/** Joins the parts in order and marks missing ones. */
 export async function join(sql: Sql, parts: readonly MessagePart[]): Promise<Inbound> {
   const ordered = [...parts].sort((a, b) => a.n - b.n)
   const first = ordered[0]!

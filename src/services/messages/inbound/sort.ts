@@ -16,46 +16,46 @@ import { createEchoLedger, type EchoProof } from './echo.js'
 import { ownerOf } from './owner.js'
 import { takePart } from './parts.js'
 
-/** A message as a driver handed it over, and as it is to be stored. */
-export interface Handed {
+/** A message as the driver delivered it, and in the form to store. */
+export interface InboundItem {
   original: Inbound
   message: Inbound
 }
 
-/** A message that is whole, new and not our own. */
-export type Fresh = Inbound & { providerId: string }
+/** A complete, new message that is not our own. */
+export type NewInbound = Inbound & { providerId: string }
 
-export interface Sorted {
-  fresh: Fresh[]
+export interface SortedInbound {
+  fresh: NewInbound[]
   repeats: number
-  /** Our own messages that came back, by how we know. */
+  /** Our own messages, by evidence. */
   echoes: EchoProof[]
-  /** Parts of long texts that wait for others. */
+  /** Parts of long texts that wait for the missing ones. */
   parts: number
-  /** The entries of those without an id: they end when the carrier was thanked. */
+  /** Entries of messages without an id, kept until the carrier is acknowledged. */
   unthanked: [Inbound, string][]
 }
 
 /**
- * For how long a carrier that has no ids may bring again what it was not thanked for, as far as we know. Our
- * note of the thanks can get lost, too, and then an equal message of the person would be taken for a repeat.
+ * How long a carrier without ids may repeat a message that we did not acknowledge. It is short, because our note of
+ * the acknowledgement can get lost, too, and then an equal new message would be taken for a repeat.
  */
 export const UNTHANKED_MS = 3_600_000
-/** For how long the picture of a link may follow its text. */
+/** How long after its text a link preview may arrive. */
 const PREVIEW_MS = 30_000
-/** Between the carrier's clock and ours. */
+/** Tolerated difference between the carrier's clock and ours. */
 const SKEW_MS = 24 * 3_600_000
 
-/** Tells new messages from repeats and from our own, whatever the carrier says of them and however often. */
+/** Separates new messages from repeats and from our own. */
 export async function sortOut(
   ctx: Ctx,
   sql: Sql,
   on: { line: Line; session: string },
-  items: readonly Handed[],
+  items: readonly InboundItem[],
   now: number,
-): Promise<Sorted> {
+): Promise<SortedInbound> {
   const { line } = on
-  const sorted: Sorted = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
+  const sorted: SortedInbound = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
   if (items.some(({ message }) => message.part)) await lockLine(sql, line.id)
   const messages = items.map((item) => item.message)
   const ids = messages.flatMap((message) => message.providerId ?? [])
@@ -63,7 +63,7 @@ export async function sortOut(
   const echoProof = await createEchoLedger(sql, line, messages, now)
   const twins = new Set<string>()
 
-  /** Whether the same message came under another id. */
+  /** Whether the message is stored under another id. */
   async function isTwin(message: Inbound): Promise<boolean> {
     const { from, content, sentAt, group } = message
     const key = JSON.stringify([from, content, sentAt, group?.chatId])
@@ -75,7 +75,7 @@ export async function sortOut(
     return hasTwin(sql, twin, Math.min(sentAt, now) - SKEW_MS)
   }
 
-  /** Whether the person has just sent this link within a text: then its picture is that same message. */
+  /** Whether the sender has just sent this link in a text: then the preview is no message of its own. */
   async function isShown(message: Inbound): Promise<boolean> {
     const { from, content, group } = message
     const before = sorted.fresh.filter((one) => one.from === from && one.group?.chatId === group?.chatId)
