@@ -4,8 +4,8 @@ import { join } from 'node:path'
 
 const OUTPUT = 'dist/console/index.html'
 
-// The console imports the table of webhook types.
-const sources = Math.max(newest('console'), newest('src/core/webhooks'), modified('package-lock.json'))
+// The console imports pure rules from src/core.
+const sources = Math.max(newest('console'), newest('src/core'), modified('package-lock.json'))
 if (sources > modified(OUTPUT)) {
   // Whatever started this: tests call it, too, and must see what users get.
   process.env.NODE_ENV = 'production'

@@ -1,12 +1,12 @@
 // Writes docs/cli.md from the help of every command. With --check it writes nothing and fails when the file is
 // not up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { whole } from '../dist/cli/command.js'
+import { everyCommand } from '../dist/cli/command.js'
 import { CHAPTERS as LISTED } from '../dist/cli/commands.js'
 import { EXIT, EXIT_MEANS } from '../dist/cli/help.js'
 
 const CHAPTERS = await Promise.all(
-  LISTED.map(async ({ title, commands }) => ({ title, commands: await Promise.all(commands.map(whole)) })),
+  LISTED.map(async ({ title, commands }) => ({ title, commands: await everyCommand(commands) })),
 )
 const FILE = 'docs/cli.md'
 const anchor = (name) => name.replaceAll(' ', '-')

@@ -24,9 +24,10 @@ export async function run(argv: string[]): Promise<number> {
     process.stderr.write(`There is no command "${harmless(called)}". ${help}\n`)
     return EXIT.usage
   }
-  const command = await whole(found)
-  const rest = argv.slice(command.name.split(' ').length)
+  let command = found
   try {
+    command = await whole(found, argv.slice(found.name.split(' ').length))
+    const rest = argv.slice(command.name.split(' ').length)
     const { values, positionals } = parseArgs({
       args: rest,
       options: { ...command.options, help: { type: 'boolean', short: 'h' }, json: { type: 'boolean' } },

@@ -4,15 +4,23 @@ export interface Command {
   summary: string
   positional?: string
   options: Record<string, { type: 'string' | 'boolean'; help: string; short?: string; multiple?: boolean }>
-  /** Further options, which take a moment to load: those of a driver. */
-  more?(): Promise<Command['options']>
+  /** The command that the arguments make of it, such as one with the options of a driver. */
+  more?(argv: readonly string[]): Promise<Command>
+  /** The command as it is with different arguments, for the documentation. */
+  variants?(): Promise<Command[]>
   examples: string[]
   run(args: Args): Promise<void>
 }
 
-/** With all its options. */
-export async function whole(command: Command): Promise<Command> {
-  return command.more ? { ...command, options: { ...command.options, ...(await command.more()) } } : command
+/** The command with all its options. `argv` follows its name. */
+export async function whole(command: Command, argv: readonly string[] = []): Promise<Command> {
+  return command.more ? command.more(argv) : command
+}
+
+/** All commands with all their options, variants included: for the documentation. */
+export async function everyCommand(commands: readonly Command[]): Promise<Command[]> {
+  const all = commands.map(async (one) => [await whole(one), ...((await one.variants?.()) ?? [])])
+  return (await Promise.all(all)).flat()
 }
 
 export interface Args {

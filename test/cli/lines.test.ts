@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DRIVERS } from '../../src/cli/lines/drivers.js'
 import type { Driver } from '../../src/drivers/contract.js'
 import { createSmsc, type Smsc } from '../peers/smsc.js'
+import { runCliHere } from '../support/cli.js'
 import { dumpOf } from '../support/dump.js'
 import { eventually, runCli, temporaryDirectory, temporaryStorage } from '../support/server.js'
 import { createWorld, type Json, LINE, type World } from '../support/world.js'
@@ -32,6 +32,20 @@ describe('lines on the command line', () => {
           : { ok: false, what: `Not let in with ${config.password}`, advice: 'Ask the carrier' },
       ],
     })
+    drivers.set('pigeon', {
+      ...drivers.get('simulator')!,
+      kind: 'pigeon',
+      title: 'Carrier pigeons',
+      config: {
+        type: 'object',
+        properties: {
+          loft: { type: 'string', description: 'Where they live' },
+          whistle: { type: 'string', secret: true, description: 'What calls them' },
+        },
+        required: ['loft', 'whistle'],
+      },
+      probe: async ({ config }) => [{ ok: true, what: `They came home to ${config.loft}` }],
+    })
   }, 60_000)
   afterAll(async () => {
     await world?.close()
@@ -48,15 +62,7 @@ describe('lines on the command line', () => {
     (await world.get('/admin/lines', 'admin')).body.data.filter((one: Json) => one.driver === 'smpp')
   const binds = () => smsc.heard.filter(({ command }) => command.startsWith('bind_'))
 
-  it('knows the drivers that the server has, with the same words', async () => {
-    const { data } = (await world.get('/admin/drivers', 'admin')).body
-    expect(new Map(DRIVERS.map(({ kind, title }) => [kind, title]))).toEqual(
-      new Map(data.map(({ kind, title }: Json) => [kind, title])),
-    )
-    for (const { kind, settings } of DRIVERS) {
-      const served = data.find((one: Json) => one.kind === kind)
-      expect(JSON.parse(JSON.stringify(await settings()))).toEqual(served.settings)
-    }
+  it('knows the built-in drivers without a server, and what each of them needs', async () => {
     const [listed, unknown, help] = await Promise.all([
       runCli(['line', 'add']),
       runCli(['line', 'add', 'pigeon']),
@@ -70,6 +76,34 @@ describe('lines on the command line', () => {
     expect(help.stdout).toMatch(/--port <value> +usually 2775.*\(needed\)$/m)
     expect(help.stdout).toMatch(/--password-file <value> +.*TRUNKLINE_LINE_PASSWORD/)
     expect(help.stdout).not.toMatch(/--password /)
+    expect(help.stdout).toContain(
+      '--host smsc.example.com --port 2775 --system-id me --password-file smpp.password\n',
+    )
+  })
+
+  it("knows the operator's own drivers from the server, and changes their settings", async () => {
+    const number = '+13105550172'
+    const here = (args: string[]) => runCliHere([...args, '--url', world.app.url()])
+    const help = await here(['line', 'add', 'pigeon', '--help'])
+    const missing = await here(['line', 'add', 'pigeon', '--account', account, '--number', number])
+    expect(help.stdout).toMatch(/^Add a line: Carrier pigeons$/m)
+    expect(help.stdout).toMatch(/--loft <value> +where they live \(needed\)$/m)
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--whistle-file is needed/) })
+    const args = ['--number', number, '--loft', 'Attic', '--whistle-file', file]
+    const tested = await here(['line', 'test', 'pigeon', ...args])
+    expect(tested).toEqual({ code: 0, stdout: '✓ They came home to Attic\n', stderr: '' })
+    const added = await here(['line', 'add', 'pigeon', '--account', account, ...args, '--json'])
+    const { id, config } = JSON.parse(added.stdout)
+    expect(config).toEqual({ loft: 'Attic', whistle: '(kept)' })
+    const changed = await here(['line', 'set', id, '--loft', 'Tower', '--json'])
+    expect(JSON.parse(changed.stdout).config).toEqual({ loft: 'Tower', whistle: '(kept)' })
+    const bad = await here(['line', 'set', id, '--config', '{"whistle":"x"}'])
+    expect(bad).toMatchObject({ code: 2, stderr: expect.stringMatching(/^whistle is a secret/) })
+    expect(await here(['line', 'set', id, '--nest', 'x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^Unknown option '--nest'/),
+    })
+    expect((await here(['line', 'remove', id])).code).toBe(0)
   })
 
   it('tries settings out, says what is wrong, and ends with 1', async () => {

@@ -98,8 +98,8 @@ describe('drivers of an operator', () => {
 })
 
 it('the errors of a driver are known even when it was made with a copy of their classes', async () => {
-  const copyOf = (name: string) => import(/* @vite-ignore */ `../src/core/${name}.js?copy`)
-  const { LineFault: Fault } = await copyOf('line-fault')
+  const copyOf = (name: string) => import(/* @vite-ignore */ `../../src/core/lines/${name}.js?copy`)
+  const { LineFault: Fault } = await copyOf('fault')
   const { NoAnswer: Silence } = await copyOf('no-answer')
   expect([Fault === LineFault, Silence === NoAnswer]).toEqual([false, false])
   expect(new Fault('refused', 'No')).toBeInstanceOf(LineFault)

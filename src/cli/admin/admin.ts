@@ -1,6 +1,6 @@
 import { type Call, CLIENT_OPTIONS, withClient } from '../client.js'
 import { type Args, type Command, needed, onePositional, text, UsageError } from '../command.js'
-import { DRIVERS, refuseSecrets } from '../lines/drivers.js'
+import { builtInDrivers, refuseSecrets } from '../lines/drivers.js'
 import { printRecord, printTable } from '../output.js'
 import { SET_COMMANDS, settingOptions, settings } from './set.js'
 
@@ -91,8 +91,8 @@ const RESOURCES: Resource[] = [
           driver: text(args, 'driver'),
           ...settings(args),
         }
-        const driver = DRIVERS.find(({ kind }) => kind === body.driver)
-        if (driver) await refuseSecrets(driver, (body as Fields).config)
+        const driver = (await builtInDrivers()).find(({ kind }) => kind === body.driver)
+        refuseSecrets(driver, (body as Fields).config)
         return body
       },
     },

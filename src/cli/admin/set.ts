@@ -10,7 +10,7 @@ export function settingOptions(): Command['options'] {
   return {
     pace: {
       type: 'string',
-      help: 'messages a second; 0 is unlimited (default 10, for smpp 0, for bluebubbles 5)',
+      help: 'messages a second; 0 is unlimited (default 10, unless the driver has another)',
     },
     'daily-limit': { type: 'string', help: 'messages a day (UTC); 0 is unlimited (default)' },
     'on-unknown': {

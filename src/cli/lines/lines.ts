@@ -2,11 +2,17 @@ import { settingOptions, settings } from '../admin/set.js'
 import { ApiError, type Call, CLIENT_OPTIONS, withClient } from '../client.js'
 import { type Args, type Command, needed, noPositionals, onePositional, UsageError } from '../command.js'
 import { note, printLine, printRecord, printTable } from '../output.js'
-import { DRIVERS, type DriverEntry, givenSettings, optionsOf } from './drivers.js'
+import {
+  builtInDrivers,
+  type DriverInfo,
+  exampleOf,
+  givenSettings,
+  knownDrivers,
+  looseArgs,
+  optionsOf,
+} from './drivers.js'
 import { ask, isTerminal } from './secrets.js'
 import { lineSet } from './set.js'
-
-/** Lines at real carriers: what each must be told comes from its driver's own settings. */
 
 type Fields = Record<string, unknown>
 
@@ -18,18 +24,20 @@ interface Tested {
 const { config: _, ...GENERAL } = settingOptions()
 const NUMBER = { type: 'string', help: 'the number of the line, E.164 (needed)' } as const
 
-function addTo(driver: DriverEntry): Command {
+function addTo(driver: DriverInfo): Command {
   return {
     name: `line add ${driver.kind}`,
     summary: `Add a line: ${driver.title}`,
-    more: async () => ({ ...(await optionsOf(driver, 'add')), ...GENERAL, ...CLIENT_OPTIONS }),
     options: {
       account: { type: 'string', help: 'owner, or first member of a shared line (needed)' },
       number: NUMBER,
       shared: { type: 'boolean', help: 'several accounts may use it' },
       'no-test': { type: 'boolean', help: 'add it without trying the settings out first' },
+      ...optionsOf(driver, 'add'),
+      ...GENERAL,
+      ...CLIENT_OPTIONS,
     },
-    examples: [`trunkline line add ${driver.kind} --account <id> --number +12025550110 ${driver.example}`],
+    examples: [`trunkline line add ${driver.kind} --account <id> --number +12025550110 ${exampleOf(driver)}`],
     async run(args) {
       noPositionals(args)
       const line = {
@@ -59,13 +67,12 @@ async function tryFirst(send: Call, { driver, number, config }: Fields): Promise
   throw new ApiError('The test failed, and the line was not added. --no-test adds it without one.')
 }
 
-function testOf(driver: DriverEntry): Command {
+function testOf(driver: DriverInfo): Command {
   return {
     name: `line test ${driver.kind}`,
     summary: `Try settings out before there is a line: ${driver.title}`,
-    more: async () => ({ ...(await optionsOf(driver, 'add')), ...CLIENT_OPTIONS }),
-    options: { number: NUMBER },
-    examples: [`trunkline line test ${driver.kind} --number +12025550110 ${driver.example}`],
+    options: { number: NUMBER, ...optionsOf(driver, 'add'), ...CLIENT_OPTIONS },
+    examples: [`trunkline line test ${driver.kind} --number +12025550110 ${exampleOf(driver)}`],
     async run(args) {
       noPositionals(args)
       const number = needed(args, 'number')
@@ -83,6 +90,12 @@ const lineTest: Command = {
   positional: 'id or number',
   options: { ...CLIENT_OPTIONS },
   examples: ['trunkline line test 4fT0aQ81Zk', 'trunkline line test +12025550110 --json'],
+  variants: async () => (await builtInDrivers()).map(testOf),
+  async more([name = '', ...rest]) {
+    const isBuiltIn = (await builtInDrivers()).some(({ kind }) => kind === name)
+    // An id of a line may look like the kind of a driver; only settings come with a number.
+    return isBuiltIn || rest.includes('--number') ? testOf(await driverOf(name, rest)) : lineTest
+  },
   async run(args) {
     const named = onePositional(args, 'line, by its id or number')
     await withClient(args, async (send) => {
@@ -119,30 +132,31 @@ const lineAdd: Command = {
   name: 'line add',
   summary: 'Add a line at a carrier; alone, it lists the carriers',
   positional: 'driver',
-  options: {},
+  options: { ...CLIENT_OPTIONS },
   examples: ['trunkline line add', 'trunkline line add --json'],
+  variants: async () => (await builtInDrivers()).map(addTo),
+  more: async ([kind = '-', ...rest]) => (kind.startsWith('-') ? lineAdd : addTo(await driverOf(kind, rest))),
   async run(args) {
-    if (args.positionals.length > 0) {
-      const known = DRIVERS.map(({ kind }) => kind).join(', ')
-      throw new UsageError(`There is no driver "${args.positionals[0]}"; there are ${known}`)
-    }
-    printTable(
-      DRIVERS.map(({ kind, title }) => ({ driver: kind, title })),
-      ['driver', 'title'],
-      args.json,
-    )
+    const rows = (await knownDrivers(args)).map(({ kind, title }) => ({ driver: kind, title }))
+    printTable(rows, ['driver', 'title'], args.json)
     if (!args.json) note('trunkline line add <driver> --help shows what each needs to know.')
   },
+}
+
+/** A built-in driver, or one that only the server has. */
+async function driverOf(kind: string, argv: readonly string[]): Promise<DriverInfo> {
+  const isIt = (driver: DriverInfo) => driver.kind === kind
+  const builtIn = (await builtInDrivers()).find(isIt)
+  if (builtIn) return builtIn
+  const drivers = await knownDrivers(looseArgs(argv))
+  const known = drivers.map((driver) => driver.kind).join(', ')
+  const found = drivers.find(isIt)
+  if (!found) throw new UsageError(`There is no driver "${kind}"; there are ${known}`)
+  return found
 }
 
 function withoutNull(given: Fields): Fields {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
-export const LINE_COMMANDS: readonly Command[] = [
-  lineAdd,
-  ...DRIVERS.map(addTo),
-  lineTest,
-  ...DRIVERS.map(testOf),
-  lineSet,
-]
+export const LINE_COMMANDS: readonly Command[] = [lineAdd, lineTest, lineSet]

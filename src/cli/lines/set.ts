@@ -3,9 +3,11 @@ import { type Call, CLIENT_OPTIONS, withClient } from '../client.js'
 import { type Args, type Command, onePositional, UsageError } from '../command.js'
 import { printRecord } from '../output.js'
 import {
-  DRIVERS,
-  type DriverEntry,
+  builtInDrivers,
   givenSettings,
+  knownDrivers,
+  listDrivers,
+  looseArgs,
   optionsOf,
   optionsOfAll,
   refuseSecrets,
@@ -13,18 +15,29 @@ import {
 
 type Fields = Record<string, unknown>
 
+/** Options that every command has. */
+const COMMON = ['json', 'help']
+
+/** Options that every line has. */
+const GENERAL: Command['options'] = {
+  ...settingOptions(),
+  seat: { type: 'string', help: 'the seat it is assigned to; none takes it away' },
+  blocked: { type: 'string', help: 'yes: it sends nothing and what waits for it fails; no: it may again' },
+  ...CLIENT_OPTIONS,
+}
+
 export const lineSet: Command = {
   name: 'line set',
   summary: "Change a line's settings; it goes on with them at once, and nothing that waits is lost",
   positional: 'id',
-  more: async () => ({ ...(await optionsOfAll()), ...CLIENT_OPTIONS }),
-  options: {
-    ...settingOptions(),
-    seat: { type: 'string', help: 'the seat it is assigned to; none takes it away' },
-    blocked: {
-      type: 'string',
-      help: 'yes: it sends nothing and what waits for it fails; no: it may again',
-    },
+  options: GENERAL,
+  async more(argv) {
+    const builtIn = await builtInDrivers()
+    const options = { ...GENERAL, ...optionsOfAll(builtIn.filter(({ kind }) => kind !== 'simulator')) }
+    const args = looseArgs(argv, options)
+    const isForeign = Object.keys(args.values).some((name) => !(name in options) && !COMMON.includes(name))
+    if (!isForeign) return { ...lineSet, options }
+    return { ...lineSet, options: { ...GENERAL, ...optionsOfAll(await knownDrivers(args)) } }
   },
   examples: [
     'trunkline line set <id> --pace 1',
@@ -42,8 +55,7 @@ export const lineSet: Command = {
       seat_id: clearable(args, 'seat'),
       blocked: yesOrNo(args, 'blocked'),
     }
-    const known = await optionsOfAll()
-    const asked = Object.keys(args.values).filter((name) => name in known)
+    const asked = Object.keys(args.values).filter((name) => !(name in GENERAL) && !COMMON.includes(name))
     await withClient(args, async (send) => {
       if (asked.length > 0 || changes.config !== undefined)
         changes.config = await changedConfig(send, path, args, asked, changes.config as Fields | undefined)
@@ -52,7 +64,7 @@ export const lineSet: Command = {
   },
 }
 
-/** The settings it has or is given as JSON, with those that are given one by one. */
+/** The line's present settings, or those given as JSON, with the ones that are given as options. */
 async function changedConfig(
   send: Call,
   path: string,
@@ -61,15 +73,11 @@ async function changedConfig(
   given: Fields | undefined,
 ): Promise<Fields> {
   const line = (await send('GET', path)) as { driver: string; config: Fields }
-  const driver = DRIVERS.find(({ kind }) => kind === line.driver)
-  await requireOwn(driver, line.driver, asked)
-  if (driver) await refuseSecrets(driver, given)
+  const driver = (await listDrivers(send)).find(({ kind }) => kind === line.driver)
+  const own = driver ? optionsOf(driver, 'set') : {}
+  const foreign = asked.find((name) => !(name in own))
+  if (foreign) throw new UsageError(`--${foreign} is no setting of a line of the driver ${line.driver}`)
+  refuseSecrets(driver, given)
   const config = { ...(given ?? line.config), ...(driver ? await givenSettings(driver, args, 'set') : {}) }
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null))
-}
-
-async function requireOwn(driver: DriverEntry | undefined, kind: string, asked: readonly string[]) {
-  const own = driver ? await optionsOf(driver, 'set') : {}
-  const foreign = asked.find((name) => !(name in own))
-  if (foreign) throw new UsageError(`--${foreign} is no setting of a line of the driver ${kind}`)
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, isLoopback } from '../../config.js'
 import { parseSealKeys } from '../../core/accounts/seal.js'
-import { BUILT_IN_KINDS } from '../../drivers/registry.js'
+import { BUILT_IN } from '../../drivers/registry.js'
 import { KEY_FILE } from '../../services/accounts/vault.js'
 import { loadDrivers } from '../../services/lines/driver-load.js'
 import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
@@ -174,9 +174,10 @@ export function checkPublicUrl(config: Config): Finding[] {
 
 /** The carriers that lines can use; loads the operator's own, as a start would. */
 export async function checkDrivers(config: Config): Promise<Finding[]> {
-  const builtIn = ok('drivers', `${BUILT_IN_KINDS.join(', ')} are built in`)
+  const kinds = BUILT_IN.map(({ kind }) => kind)
+  const builtIn = ok('drivers', `${kinds.join(', ')} are built in`)
   try {
-    const own = await loadDrivers(config.drivers, BUILT_IN_KINDS)
+    const own = await loadDrivers(config.drivers, kinds)
     return [
       builtIn,
       ...own.map(({ from, driver }) => ok(`driver ${driver.kind}`, `${driver.title}, ${from}`)),

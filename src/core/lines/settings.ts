@@ -1,13 +1,19 @@
-/** A driver's settings as its schema has them: for forms, for the flags of the command line, for what is wrong. */
+/** One setting of a driver, read from its schema: for forms, command line options and validation errors. */
 export interface Setting {
   name: string
+  /** For people: the schema's `title`, or the name as words. */
+  label: string
   kind: 'text' | 'whole' | 'number' | 'switch' | 'choice' | 'list' | 'other'
   description: string
   isRequired: boolean
   /** Kept sealed and never shown again. */
   isSecret: boolean
-  /** Of a choice, or of what a list may hold. */
+  /** A text of several lines, such as a certificate. */
+  isLong: boolean
+  /** The values of a choice, or of the items of a list. */
   choices: readonly string[]
+  /** The first of the schema's `examples`. */
+  example?: string
   minimum?: number
   maximum?: number
   minLength?: number
@@ -21,7 +27,7 @@ export interface SettingsSchema {
   required?: string[]
 }
 
-/** One thing that is wrong, said so that it helps. */
+/** One thing that is wrong with given settings, in words for whoever gave them. */
 export interface SettingFault {
   name: string
   words: string
@@ -32,7 +38,9 @@ export const KEPT = '(kept)'
 
 interface Property {
   type?: string
+  title?: string
   description?: string
+  examples?: unknown[]
   secret?: boolean
   anyOf?: { const?: unknown }[]
   enum?: unknown[]
@@ -45,15 +53,21 @@ interface Property {
   pattern?: string
 }
 
+/** Texts that may be longer than this many characters do not fit on one line of a form. */
+const SHORT_LENGTH = 5000
+
 export function settingsIn({ properties, required = [] }: SettingsSchema): Setting[] {
   return Object.entries(properties as Record<string, Property>).map(([name, property]) => {
     const { minimum, maximum, minLength, maxLength, minItems, pattern } = property
     return {
       name,
+      label: property.title ?? labelOf(name),
       kind: kindOf(property),
       description: property.description ?? '',
+      example: property.examples?.[0]?.toString(),
       isRequired: required.includes(name),
       isSecret: property.secret === true,
+      isLong: property.type === 'string' && (maxLength ?? 0) > SHORT_LENGTH,
       choices: choicesOf(property.type === 'array' ? (property.items ?? {}) : property),
       ...{ minimum, maximum, minLength, maxLength, minItems, pattern },
     }
@@ -64,6 +78,11 @@ export function secretNames(schema: SettingsSchema): string[] {
   return settingsIn(schema)
     .filter(({ isSecret }) => isSecret)
     .map(({ name }) => name)
+}
+
+function labelOf(name: string): string {
+  const words = name.replaceAll('_', ' ').replace(/ ms$/, ' (ms)')
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 function kindOf(property: Property): Setting['kind'] {
@@ -89,7 +108,7 @@ function choicesOf({ anyOf, enum: values }: Property): string[] {
   return all.every((value) => typeof value === 'string') ? (all as string[]) : []
 }
 
-/** What a value of it must be. */
+/** What a value of the setting must be. */
 export function demandOf(setting: Setting): string {
   const { kind, choices, minLength = 0, maxLength, pattern } = setting
   const range = rangeOf(setting)

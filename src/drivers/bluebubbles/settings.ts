@@ -4,9 +4,11 @@ import type { Capabilities } from '../../core/lines/line.js'
 /** Settings of a line on a Mac that runs BlueBubbles Server, or a server that speaks its API. */
 export const BlueBubblesSettings = Type.Object({
   url: Type.String({
+    title: 'URL',
     pattern: '^https?://[^\\s?#]+$',
     maxLength: 2000,
     description: 'URL of the server on the Mac, such as http://192.168.1.20:1234',
+    examples: ['http://192.168.1.20:1234'],
   }),
   password: Type.String({
     minLength: 1,
@@ -22,6 +24,7 @@ export const BlueBubblesSettings = Type.Object({
   ),
   sms: Type.Optional(
     Type.Boolean({
+      title: 'SMS',
       description:
         'Send SMS through this Mac as well; its iPhone forwards them (Text Message Forwarding); default false',
     }),

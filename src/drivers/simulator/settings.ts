@@ -19,6 +19,7 @@ export const SimulatorConfig = Type.Object({
       minimum: 0,
       maximum: 86_400_000,
       description: 'Time in milliseconds from the line to a phone; default 150',
+      examples: [0],
     }),
   ),
   lookup: Type.Optional(
@@ -74,3 +75,6 @@ export const SimulatorConfig = Type.Object({
   ...PROFILE_SETTINGS,
 })
 export type SimulatorConfig = Static<typeof SimulatorConfig>
+
+/** The part of the driver that needs no virtual phones. */
+export const SIMULATOR = { kind: 'simulator', title: 'Virtual phones', config: SimulatorConfig }

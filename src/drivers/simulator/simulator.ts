@@ -13,7 +13,7 @@ import { followPlaces, type LocationNetwork, locationActions } from './location.
 import { type PresenceNetwork, presenceActions } from './presence.js'
 import { type ProfileNetwork, profileActions } from './profile.js'
 import { createSender, type SendNetwork } from './send.js'
-import { SimulatorConfig } from './settings.js'
+import { SIMULATOR, type SimulatorConfig } from './settings.js'
 import { createSlowLane } from './slow-lane.js'
 import { deliveriesOf, echoOf, reportDelivery } from './temper.js'
 
@@ -45,9 +45,7 @@ const LINK = /https?:\/\/\S+/
 
 export function createSimulator(network: Network): Driver {
   return {
-    kind: 'simulator',
-    title: 'Virtual phones',
-    config: SimulatorConfig,
+    ...SIMULATOR,
     capabilities(config: SimulatorConfig): Capabilities {
       const services = servicesOfLine(config)
       const mac = isMac(config)

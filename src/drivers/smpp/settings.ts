@@ -1,22 +1,41 @@
 import { type Static, Type } from 'typebox'
 
-const text = (maxLength: number, description: string) =>
-  Type.Optional(Type.String({ maxLength, pattern: '^[\\x20-\\x7e]*$', description }))
-const whole = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(Type.Integer({ minimum, maximum, description }))
-const oneOf = <T extends string>(values: readonly T[], description: string) =>
+interface Label {
+  title?: string
+}
+const text = (maxLength: number, description: string, label: Label = {}) =>
+  Type.Optional(Type.String({ maxLength, pattern: '^[\\x20-\\x7e]*$', description, ...label }))
+const whole = (minimum: number, maximum: number, description: string, label: Label = {}) =>
+  Type.Optional(Type.Integer({ minimum, maximum, description, ...label }))
+const oneOf = <T extends string>(values: readonly T[], description: string, label: Label = {}) =>
   Type.Optional(
     Type.Union(
       values.map((value) => Type.Literal(value)),
-      { description },
+      { description, ...label },
     ),
   )
 
 /** Settings of a line at an SMSC or aggregator. */
 export const SmppSettings = Type.Object({
-  host: Type.String({ minLength: 1, maxLength: 253, description: 'Host name or address of the SMSC' }),
-  port: Type.Integer({ minimum: 1, maximum: 65535, description: 'Usually 2775, or 3550 with TLS' }),
-  system_id: Type.String({ minLength: 1, maxLength: 15, description: 'User name at the carrier' }),
+  host: Type.String({
+    minLength: 1,
+    maxLength: 253,
+    description: 'Host name or address of the SMSC',
+    examples: ['smsc.example.com'],
+  }),
+  port: Type.Integer({
+    minimum: 1,
+    maximum: 65535,
+    description: 'Usually 2775, or 3550 with TLS',
+    examples: [2775],
+  }),
+  system_id: Type.String({
+    title: 'System ID',
+    minLength: 1,
+    maxLength: 15,
+    description: 'User name at the carrier',
+    examples: ['me'],
+  }),
   password: Type.String({
     maxLength: 64,
     description: 'Password at the carrier; the standard has room for 8 characters, some carriers for more',
@@ -24,16 +43,20 @@ export const SmppSettings = Type.Object({
   }),
   system_type: text(12, 'Only if the carrier asks for one'),
   tls: Type.Optional(
-    Type.Boolean({ description: "Use TLS and verify the carrier's certificate; default false" }),
+    Type.Boolean({
+      title: 'TLS',
+      description: "Use TLS and verify the carrier's certificate; default false",
+    }),
   ),
   tls_ca: Type.Optional(
     Type.String({
+      title: 'TLS CA',
       maxLength: 20_000,
       pattern: '-----BEGIN CERTIFICATE-----',
       description: 'CA certificate to trust for this line only, in PEM format',
     }),
   ),
-  tls_name: text(253, "Name in the carrier's certificate, if it differs from host"),
+  tls_name: text(253, "Name in the carrier's certificate, if it differs from host", { title: 'TLS name' }),
   bind: oneOf(
     ['transceiver', 'pair'],
     'transceiver: one connection for both directions. pair: one transmitter and one receiver. Default transceiver',
@@ -57,10 +80,12 @@ export const SmppSettings = Type.Object({
     }),
   ),
   long_text: oneOf(['udh', 'sar', 'payload'], 'How long texts are split; default udh'),
-  source_ton: whole(0, 7, 'Type of number (TON) of the sender; default 1 (international)'),
-  source_npi: whole(0, 18, 'Numbering plan (NPI) of the sender; default 1 (E.164)'),
-  dest_ton: whole(0, 7, 'Type of number (TON) of recipients; default 1'),
-  dest_npi: whole(0, 18, 'Numbering plan (NPI) of recipients; default 1'),
+  source_ton: whole(0, 7, 'Type of number (TON) of the sender; default 1 (international)', {
+    title: 'Source TON',
+  }),
+  source_npi: whole(0, 18, 'Numbering plan (NPI) of the sender; default 1 (E.164)', { title: 'Source NPI' }),
+  dest_ton: whole(0, 7, 'Type of number (TON) of recipients; default 1', { title: 'Dest TON' }),
+  dest_npi: whole(0, 18, 'Numbering plan (NPI) of recipients; default 1', { title: 'Dest NPI' }),
   plus: Type.Optional(Type.Boolean({ description: 'Send numbers with their leading +; default false' })),
   service_type: text(5, 'Only if the carrier asks for one'),
   address_range: text(40, 'Numbers whose messages this connection receives; only if the carrier asks for it'),
@@ -82,6 +107,7 @@ export const SmppSettings = Type.Object({
   ids: oneOf(
     ['any', 'none', 'dec_to_hex', 'hex_to_dec'],
     'How message ids in receipts differ from those in answers; any, the default, tries all known forms',
+    { title: 'IDs' },
   ),
 })
 export type SmppSettings = Static<typeof SmppSettings>

@@ -1,6 +1,7 @@
 import { useState } from 'react'
+import { KEPT, type Setting } from '../../../../src/core/lines/settings'
 import { Field, Input, Select, TextArea } from '../../ui/field'
-import { type Draft, type Driver, type Faults, KEPT, type Setting, settingsOf } from './drivers'
+import { type Draft, type Driver, type Faults, settingsOf } from './drivers'
 
 /** Fields of every line, which say for themselves what is wrong. */
 const BESIDE = new Set(['number'])
@@ -80,16 +81,16 @@ interface ControlProps {
 
 function Control({ setting, isKept, ...props }: ControlProps) {
   const usual = setting.isRequired ? [] : [{ value: '', label: 'As usual' }]
+  if (setting.isSecret)
+    return (
+      <Input
+        type="password"
+        autoComplete="new-password"
+        placeholder={isKept ? 'Kept; type to change it' : ''}
+        {...props}
+      />
+    )
   switch (setting.kind) {
-    case 'secret':
-      return (
-        <Input
-          type="password"
-          autoComplete="new-password"
-          placeholder={isKept ? 'Kept; type to change it' : ''}
-          {...props}
-        />
-      )
     case 'choice':
       return (
         <Select
@@ -104,11 +105,14 @@ function Control({ setting, isKept, ...props }: ControlProps) {
           {...props}
         />
       )
-    case 'long':
-      return <TextArea className="mono" rows={4} spellCheck={false} {...props} />
+    case 'whole':
     case 'number':
       return <Input inputMode="numeric" {...props} />
     default:
-      return <Input spellCheck={false} {...props} />
+      return setting.isLong ? (
+        <TextArea className="mono" rows={4} spellCheck={false} {...props} />
+      ) : (
+        <Input spellCheck={false} {...props} />
+      )
   }
 }

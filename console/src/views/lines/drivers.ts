@@ -1,39 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
+import { type Setting, type SettingsSchema, settingsIn } from '../../../../src/core/lines/settings'
 import { ApiError, api } from '../../api/client'
 
 /** A carrier that lines can use, as GET /admin/drivers has it. */
 export interface Driver {
   kind: string
   title: string
-  settings: { properties: Record<string, Property>; required?: string[] }
+  settings: SettingsSchema
   can_test: boolean
 }
 
-interface Property {
-  type?: string
-  description?: string
-  secret?: boolean
-  anyOf?: { const?: unknown }[]
-  items?: Property
-  maxLength?: number
-}
-
-export interface Setting {
-  name: string
-  label: string
-  description: string
-  kind: 'text' | 'long' | 'secret' | 'number' | 'switch' | 'choice' | 'list'
-  choices: string[]
-  isRequired: boolean
-}
-
-/** What a form has of settings: everything is text, and empty is what was not given. */
+/** The settings as a form has them: everything is text, and empty if not given. */
 export type Draft = Record<string, string>
 export type Faults = Record<string, string>
-
-/** Stands for a secret that is stored. */
-export const KEPT = '(kept)'
-const LONG = 5000
 
 export function useDrivers() {
   return useQuery({
@@ -43,93 +22,44 @@ export function useDrivers() {
   })
 }
 
+/** The settings that a form can show. */
 export function settingsOf({ settings }: Driver): Setting[] {
-  return Object.entries(settings.properties).flatMap(([name, property]) => {
-    const kind = kindOf(property)
-    if (!kind) return []
-    return {
-      name,
-      kind,
-      label: labelOf(name),
-      description: property.description ?? '',
-      choices: choicesOf(property),
-      isRequired: settings.required?.includes(name) ?? false,
-    }
-  })
-}
-
-function kindOf(property: Property): Setting['kind'] | undefined {
-  if (property.secret) return 'secret'
-  if (choicesOf(property).length > 0) return 'choice'
-  switch (property.type) {
-    case 'string':
-      return (property.maxLength ?? 0) > LONG ? 'long' : 'text'
-    case 'integer':
-    case 'number':
-      return 'number'
-    case 'boolean':
-      return 'switch'
-    case 'array':
-      return 'list'
-    default:
-      return undefined
-  }
-}
-
-function choicesOf({ anyOf = [] }: Property): string[] {
-  const values = anyOf.map((one) => one.const)
-  return values.every((value) => typeof value === 'string') ? (values as string[]) : []
-}
-
-const SPOKEN: Record<string, string> = {
-  tls: 'TLS',
-  ca: 'CA',
-  url: 'URL',
-  ton: 'TON',
-  npi: 'NPI',
-  id: 'ID',
-  ids: 'IDs',
-}
-
-function labelOf(name: string): string {
-  const words = name
-    .split('_')
-    .map((word) => SPOKEN[word] ?? (word === 'ms' ? '(ms)' : word))
-    .join(' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return settingsIn(settings).filter(({ kind }) => kind !== 'other')
 }
 
 export function draftOf(driver: Driver, config: Record<string, unknown>): Draft {
   const draft: Draft = {}
-  for (const { name, kind } of settingsOf(driver)) {
+  for (const { name, kind, isSecret } of settingsOf(driver)) {
     const value = config[name]
-    if (value === undefined || kind === 'secret') draft[name] = ''
+    if (value === undefined || isSecret) draft[name] = ''
     else if (kind === 'switch') draft[name] = value ? 'yes' : 'no'
     else draft[name] = Array.isArray(value) ? value.join(', ') : String(value)
   }
   return draft
 }
 
-/** As the server takes it: what the form does not know stays, and so does a secret that nobody typed. */
+/** The settings for the server. A setting that the form does not have, or a secret that nobody typed, stays. */
 export function configOf(
   driver: Driver,
   draft: Draft,
   before: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const config = { ...before }
-  for (const { name, kind } of settingsOf(driver)) {
+  for (const setting of settingsOf(driver)) {
+    const { name, isSecret } = setting
     const text = draft[name] ?? ''
-    if (kind === 'secret' && text === '') continue
-    if (text.trim() === '' && kind !== 'secret') delete config[name]
-    else config[name] = readValue(kind, text)
+    if (isSecret && text === '') continue
+    if (text.trim() === '' && !isSecret) delete config[name]
+    else config[name] = readValue(setting, text)
   }
   return config
 }
 
-function readValue(kind: Setting['kind'], text: string): unknown {
+function readValue({ kind, isSecret, isLong }: Setting, text: string): unknown {
   switch (kind) {
+    case 'whole':
     case 'number':
-      // What is no number goes as it is, so that the server says what it must be.
+      // A text that is not a number goes as it is, so that the server says what it must be.
       return Number.isNaN(Number(text)) ? text : Number(text)
     case 'switch':
       return text === 'yes'
@@ -138,15 +68,12 @@ function readValue(kind: Setting['kind'], text: string): unknown {
         .split(',')
         .map((one) => one.trim())
         .filter(Boolean)
-    case 'long':
-    case 'secret':
-      return text
     default:
-      return text.trim()
+      return isSecret || isLong ? text : text.trim()
   }
 }
 
-/** What the server says of single fields, by their names; undefined when it says nothing of the kind. */
+/** The server's complaints about single fields, by their names; undefined when there are none. */
 export function faultsOf(error: unknown): Faults | undefined {
   if (!(error instanceof ApiError) || error.status !== 400) return undefined
   const faults: Faults = {}
