@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Sql } from '../../src/storage/engine/db.js'
-import { scanMessages, scanTurns } from '../../src/storage/messages/scan.js'
+import { scanConversationKeys, scanMessages } from '../../src/storage/messages/scan.js'
 import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from '../support/world.js'
 
 const B_LINE = '+12025550150'
@@ -278,7 +278,7 @@ describe.each(ENGINES)('conversations and search on %s', (engine) => {
       [{ lineIds: ['l', 'm'] }, 'messages_line'],
     ] as const) {
       await scanMessages(sql, { accountId: 'a', before, from: 1, to: 9, ...range }, 10)
-      await scanTurns(sql, { accountId: 'a', before, ...range }, 10)
+      await scanConversationKeys(sql, { accountId: 'a', before, ...range }, 10)
       const plan = plans.splice(0)
       const searches = plan.filter((line) => line.includes('messages'))
       for (const line of searches) expect(line).toMatch(new RegExp(`^SEARCH messages USING INDEX ${index} `))

@@ -58,7 +58,7 @@ describe.runIf(ENGINES.includes('postgres'))('listening for what other processes
     return made
   }
   async function open(url: string): Promise<Db> {
-    const db = await openPostgres(url, { listenAgainMs: AGAIN_MS })
+    const db = await openPostgres(url, { listenRetryMs: AGAIN_MS })
     let closed: Promise<void> | undefined
     const close = db.close
     db.close = () => (closed ??= close())

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
-import type { Place } from '../../storage/messages/scan.js'
+import type { MessagePosition } from '../../storage/messages/scan.js'
 import { nullable } from '../messages/wire.js'
 
 /** What all lists have that go on from a cursor. */
@@ -20,12 +20,12 @@ export function idCursor(cursor: string | undefined): string | undefined {
   return cursor
 }
 
-export function placeText(place: Place): string {
+export function placeText(place: MessagePosition): string {
   return `${place.createdAt}-${place.id}`
 }
 
 /** Places in the order of messages, as many as were written. */
-export function placesOf(cursor: string, count: number): Place[] {
+export function placesOf(cursor: string, count: number): MessagePosition[] {
   const numbers = cursor.split('-')
   if (numbers.length !== 2 * count || !numbers.every((one) => /^\d{1,15}$/.test(one))) throw badCursor()
   return Array.from({ length: count }, (_, i) => ({

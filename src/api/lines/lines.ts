@@ -3,7 +3,7 @@ import { formatTime } from '../../base/time.js'
 import { assignmentOf } from '../../core/lines/line.js'
 import type { Ctx } from '../../services/ctx.js'
 import { linesOf } from '../../services/messages/outbound.js'
-import { type KnownLine, listKnownLines } from '../../storage/lines/states.js'
+import { type LineWithHealth, listLinesWithHealth } from '../../storage/lines/states.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
 import { nullable } from '../messages/wire.js'
@@ -74,12 +74,12 @@ export function registerLines(app: Routes, ctx: Ctx): void {
     async (request) => ({
       status: 'OK',
       snapshot_at: formatTime(ctx.clock.now()),
-      data: (await listKnownLines(ctx.db, accountOf(request).id)).map(stateWire),
+      data: (await listLinesWithHealth(ctx.db, accountOf(request).id)).map(stateWire),
     }),
   )
 }
 
-function stateWire({ line, health }: KnownLine) {
+function stateWire({ line, health }: LineWithHealth) {
   const time = (at: number | null | undefined) => (at == null ? null : formatTime(at))
   const { blockedAt } = line
   return {

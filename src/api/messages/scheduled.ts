@@ -4,7 +4,7 @@ import type { Message } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { cancelScheduled } from '../../services/messages/schedule.js'
 import { findGroups } from '../../storage/groups/groups.js'
-import { listScheduled, type SchedulePlace } from '../../storage/messages/schedule.js'
+import { listScheduled, type SchedulePosition } from '../../storage/messages/schedule.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
 import { MessageRecord, nullable, toRecord } from './wire.js'
@@ -75,7 +75,7 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
   )
 }
 
-function placeOf(cursor: string | undefined): SchedulePlace | undefined {
+function placeOf(cursor: string | undefined): SchedulePosition | undefined {
   if (cursor === undefined) return undefined
   const match = /^(\d{1,15})-(\d{1,15})$/.exec(cursor)
   if (!match) throw new AppError('invalid', 'cursor: must be the next_cursor of the page before')

@@ -7,7 +7,11 @@ import { findGroups } from '../../storage/groups/groups.js'
 import { findTurnsBetween } from '../../storage/insight/conversations.js'
 import { listLineIds } from '../../storage/lines/lines.js'
 import { findMessagesById } from '../../storage/messages/messages.js'
-import { type Place, scanTurns, type Turn } from '../../storage/messages/scan.js'
+import {
+  type ConversationKey,
+  type MessagePosition,
+  scanConversationKeys,
+} from '../../storage/messages/scan.js'
 import type { Ctx } from '../ctx.js'
 import { type Actor, isWithin } from '../messages/outbound.js'
 
@@ -21,8 +25,8 @@ export interface Conversation {
 
 /** Where a list goes on: below a place, and what was above it when the list began has been shown. */
 export interface ConversationPlace {
-  below: Place
-  top: Place
+  below: MessagePosition
+  top: MessagePosition
 }
 
 export interface ConversationPage {
@@ -49,11 +53,11 @@ export async function listConversations(
   const accountId = actor.account.id
   const lineIds = await lineIdsOf(ctx, actor)
   const met = new Set<string>()
-  const latest: Turn[] = []
+  const latest: ConversationKey[] = []
   let { below, top } = place ?? { below: undefined, top: undefined }
   let isWhole = false
   for (let looked = 0; looked < LOOKED_AT && latest.length < limit && !isWhole; looked += AT_ONCE) {
-    const turns = await scanTurns(ctx.db, { accountId, lineIds, before: below }, AT_ONCE)
+    const turns = await scanConversationKeys(ctx.db, { accountId, lineIds, before: below }, AT_ONCE)
     top ??= turns[0]
     const fresh = turns.filter((turn) => !met.has(keyOf(turn)) && met.add(keyOf(turn)))
     // A few at a time: no more is asked than the page needs.
@@ -79,7 +83,7 @@ export async function lineIdsOf(ctx: Ctx, actor: Actor): Promise<string[] | unde
   return (await Promise.all([...actor.numbers].map((number) => listLineIds(ctx.db, network, number)))).flat()
 }
 
-async function describe(ctx: Ctx, actor: Actor, turns: readonly Turn[]): Promise<Conversation[]> {
+async function describe(ctx: Ctx, actor: Actor, turns: readonly ConversationKey[]): Promise<Conversation[]> {
   if (turns.length === 0) return []
   const people = turns.filter((turn) => turn.groupId === null).map((turn) => turn.contact)
   const [messages, contacts, groups] = await Promise.all([
@@ -107,10 +111,10 @@ async function describe(ctx: Ctx, actor: Actor, turns: readonly Turn[]): Promise
   })
 }
 
-function keyOf({ lineId, groupId, contact }: Turn): string {
+function keyOf({ lineId, groupId, contact }: ConversationKey): string {
   return `${lineId} ${groupId ?? contact}`
 }
 
-function placeOf({ createdAt, id }: Place): Place {
+function placeOf({ createdAt, id }: MessagePosition): MessagePosition {
   return { createdAt, id }
 }

@@ -9,8 +9,8 @@ import {
   type Window,
 } from '../../core/insight/overview.js'
 import type { Status } from '../../core/messages/message.js'
-import { HOUR, listCells } from '../../storage/messages/counts.js'
-import { type Sample, scanSamples } from '../../storage/messages/scan.js'
+import { HOUR_MS, listCells } from '../../storage/messages/counts.js'
+import { type ChartSample, scanSamples } from '../../storage/messages/scan.js'
 import { scanDeliveryStates } from '../../storage/webhooks/log.js'
 import type { Ctx } from '../ctx.js'
 import { type LineReport, reportLines } from '../lines/report.js'
@@ -86,7 +86,7 @@ async function readOverview(ctx: Ctx, actor: Actor, window: Window): Promise<Ove
   const [samples, cells, deliveries, lines] = await Promise.all([
     scanSamples(ctx.db, { accountId, from }, LOOKED_AT),
     // Whole hours are counted already, however many messages there were.
-    step < HOUR ? null : listCells(ctx.db, accountId, 'created', HOUR, from, now + HOUR),
+    step < HOUR_MS ? null : listCells(ctx.db, accountId, 'created', HOUR_MS, from, now + HOUR_MS),
     scanDeliveryStates(ctx.db, accountId, from, LOOKED_AT),
     reportLines(ctx, actor),
   ])
@@ -117,8 +117,8 @@ function hasLeft(status: Status): boolean {
 /** What was sent for a chosen time waited because it was told to: it says nothing. */
 function durations(
   steps: readonly number[],
-  samples: readonly Sample[],
-  lasted: (sample: Sample) => number | null,
+  samples: readonly ChartSample[],
+  lasted: (sample: ChartSample) => number | null,
 ): Durations {
   const all: number[] = []
   const inStep = steps.map((): number[] => [])

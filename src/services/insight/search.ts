@@ -4,7 +4,7 @@ import { matches } from '../../core/insight/search-match.js'
 import type { Message } from '../../core/messages/message.js'
 import { toE164 } from '../../core/phone-number.js'
 import { listLineIds } from '../../storage/lines/lines.js'
-import { type Place, type Range, scanMessages } from '../../storage/messages/scan.js'
+import { type MessagePosition, type ScanRange, scanMessages } from '../../storage/messages/scan.js'
 import type { Ctx } from '../ctx.js'
 import type { Actor } from '../messages/outbound.js'
 import { lineIdsOf } from './conversations.js'
@@ -16,7 +16,7 @@ export interface Found {
   /** When the last of them was accepted or stored; undefined when there was none. */
   lookedBackTo: number | undefined
   /** Where to go on; undefined when all were looked at. */
-  next: Place | undefined
+  next: MessagePosition | undefined
 }
 
 /** Messages one call looks at, whatever it finds: that is what a search costs at most. */
@@ -30,7 +30,7 @@ export async function searchMessages(
   ctx: Ctx,
   actor: Actor,
   search: Search,
-  place: Place | undefined,
+  place: MessagePosition | undefined,
   limit: number,
 ): Promise<Found> {
   const range = await rangeOf(ctx, actor, search)
@@ -52,8 +52,8 @@ export async function searchMessages(
   return { messages, looked, lookedBackTo: before?.createdAt, next: before }
 }
 
-async function rangeOf(ctx: Ctx, actor: Actor, search: Search): Promise<Range> {
-  const all: Range = { accountId: actor.account.id, from: search.from, to: search.to }
+async function rangeOf(ctx: Ctx, actor: Actor, search: Search): Promise<ScanRange> {
+  const all: ScanRange = { accountId: actor.account.id, from: search.from, to: search.to }
   // A token sees nothing of other lines, not even where among their messages a search has come to.
   const lineIds = await lineIdsOf(ctx, actor)
   if (lineIds) return { ...all, lineIds }

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.js'
-import { listKnownLines } from '../../storage/lines/states.js'
+import { listLinesWithHealth } from '../../storage/lines/states.js'
 import type { Ctx } from '../ctx.js'
 import { type Actor, linesOf } from '../messages/outbound.js'
 import { ask } from './actions.js'
@@ -14,7 +14,7 @@ const MAX_ASKED = 3
 export async function evaluateService(ctx: Ctx, actor: Actor, number: string): Promise<'iMessage' | 'SMS'> {
   const usable = await linesOf(ctx, actor)
   const states = new Map(
-    (await listKnownLines(ctx.db, actor.account.id)).map(({ line, health }) => [line.id, health?.state]),
+    (await listLinesWithHealth(ctx.db, actor.account.id)).map(({ line, health }) => [line.id, health?.state]),
   )
   const trust = (lineId: string) => {
     const rank = ['ONLINE', 'DEGRADED'].indexOf(states.get(lineId) ?? 'UNKNOWN')

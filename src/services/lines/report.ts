@@ -3,15 +3,15 @@ import { outcomeOf } from '../../core/insight/overview.js'
 import type { Capabilities } from '../../core/lines/line.js'
 import { PACE_WINDOW_MS } from '../../core/lines/pacing.js'
 import { findCallSettings } from '../../storage/calls/forwarding.js'
-import { type KnownLine, listKnownLines } from '../../storage/lines/states.js'
+import { type LineWithHealth, listLinesWithHealth } from '../../storage/lines/states.js'
 import { listWireTimes } from '../../storage/messages/attempts.js'
-import { type Cell, DAY, listCells } from '../../storage/messages/counts.js'
+import { type Cell, DAY_MS, listCells } from '../../storage/messages/counts.js'
 import { countWaiting } from '../../storage/messages/queue.js'
 import type { Ctx } from '../ctx.js'
 import { type Actor, isWithin, linesOf } from '../messages/outbound.js'
 
 /** How a line is and what it has to do. */
-export interface LineReport extends KnownLine {
+export interface LineReport extends LineWithHealth {
   capabilities: Capabilities | undefined
   queue: LineQueue
   /** Sends of the last second, to compare with the line's pace. */
@@ -33,12 +33,14 @@ const COUNTED = 10_000
 
 export async function reportLines(ctx: Ctx, actor: Actor): Promise<LineReport[]> {
   const accountId = actor.account.id
-  const known = (await listKnownLines(ctx.db, accountId)).filter(({ line }) => isWithin(actor, line.number))
+  const known = (await listLinesWithHealth(ctx.db, accountId)).filter(({ line }) =>
+    isWithin(actor, line.number),
+  )
   const now = ctx.clock.now()
-  const day = Math.floor(now / DAY) * DAY
+  const day = Math.floor(now / DAY_MS) * DAY_MS
   const [usable, cells] = await Promise.all([
     linesOf(ctx, actor),
-    listCells(ctx.db, accountId, 'sent', DAY, day, day + DAY),
+    listCells(ctx.db, accountId, 'sent', DAY_MS, day, day + DAY_MS),
   ])
   return Promise.all(
     known.map(async ({ line, health }) => {

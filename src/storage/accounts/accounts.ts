@@ -32,7 +32,7 @@ export async function listAccounts(sql: Sql): Promise<Account[]> {
   )
 }
 
-/** In both worlds of the account, like its name and its plan. */
+/** Applies to the live and the test world of the account, like its name and plan. */
 export async function saveDefaultForwarding(
   sql: Sql,
   account: Account,
@@ -75,7 +75,7 @@ export async function insertKey(sql: Sql, key: Key, secretHash: string): Promise
   )
 }
 
-/** A key with what authentication needs: its secret's hash. */
+/** A key with the hash of its secret, for authentication. */
 export async function findKeySecret(
   sql: Sql,
   id: string,
@@ -135,7 +135,7 @@ export async function saveSeatForwarding(sql: Sql, id: string, number: string | 
   await sql.run('update seats set forwarding_number = $2 where id = $1', [id, number])
 }
 
-/** By its id or by the outside identity's subject. */
+/** Finds a seat by its id or by the subject of its external identity. */
 export async function findSeat(sql: Sql, accountId: string, idOrSubject: string): Promise<Seat | undefined> {
   const row = await sql.one(
     'select * from seats where account_id = $1 and (id = $2 or subject = $2) and removed_at is null',
@@ -157,7 +157,7 @@ export async function listSeats(sql: Sql, accountId?: string): Promise<Seat[]> {
   ).map(toSeat)
 }
 
-/** Seats of an account, oldest first; with an address, those of it. */
+/** Seats of an account, oldest first; optionally only with this e-mail address. */
 export async function listSeatsOf(
   sql: Sql,
   accountId: string,

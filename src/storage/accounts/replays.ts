@@ -1,6 +1,6 @@
 import type { Columns, Param, Sql } from '../engine/db.js'
 
-/** A stored answer. Kept per account and path under the caller's key, or under the request's fingerprint. */
+/** A stored response, by account and path and by the caller's key or the request's fingerprint. */
 export interface Replay {
   accountId: string
   path: string
@@ -23,7 +23,7 @@ const COLUMNS = {
   expires_at: 'bigint',
 } as const satisfies Columns
 
-/** Fails with UniqueViolation when another request got there first: the unique index settles the race. */
+/** Fails with UniqueViolation if another request was first: the unique index decides the race. */
 export async function insertReplays(sql: Sql, replays: readonly Replay[]): Promise<void> {
   if (replays.length === 0) return
   for (const replay of replays) {
@@ -35,7 +35,7 @@ export async function insertReplays(sql: Sql, replays: readonly Replay[]): Promi
   await sql.insertMany('replays', COLUMNS, replays.map(fromReplay))
 }
 
-/** The same in the place of what was there: for a request that stands for itself and may be made again. */
+/** Like `insertReplays`, but replaces an existing response, for a request that may be repeated on purpose. */
 export async function saveReplay(sql: Sql, replay: Replay): Promise<void> {
   await sql.insertMany(
     'replays',
@@ -64,7 +64,7 @@ export async function findReplay(
   return row && { requestHash: row.request_hash, status: row.status, body: row.body }
 }
 
-/** Makes room for a stored answer. Only the very one that was read goes: another may have taken its place since. */
+/** Deletes a stored response, but only the one that was read: another may have replaced it. */
 export async function dropReplay(sql: Sql, { accountId, path, key }: Replay, body: string): Promise<void> {
   await sql.run('delete from replays where account_id = $1 and path = $2 and key = $3 and body = $4', [
     accountId,

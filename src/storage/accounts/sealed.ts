@@ -1,6 +1,6 @@
 import type { Sql } from '../engine/db.js'
 
-/** Every column that holds sealed text. Its table has `account_id`, `kid`, and an index on (kid, id). */
+/** All columns with sealed text. Each table has `account_id`, `kid` and an index on (kid, id). */
 export const SEALED: readonly SealedColumn[] = [
   { table: 'line_secrets', column: 'sealed', id: 'line_id' },
   { table: 'totp_secrets', column: 'secret', id: 'id' },
@@ -11,7 +11,7 @@ export const SEALED: readonly SealedColumn[] = [
 export interface SealedColumn {
   table: string
   column: string
-  /** The column that names a row. */
+  /** Column of the row's id. */
   id: string
 }
 
@@ -21,7 +21,7 @@ export interface SealedRow {
   sealed: string
 }
 
-/** The keys in use in a table. Each is one step in the index, whatever the number of rows. */
+/** The seal keys in use in a table; each costs one index step, whatever the number of rows. */
 export async function listKids(sql: Sql, { table }: SealedColumn): Promise<string[]> {
   const kids: string[] = []
   for (let last = ''; ; ) {
@@ -34,7 +34,7 @@ export async function listKids(sql: Sql, { table }: SealedColumn): Promise<strin
   }
 }
 
-/** Rows under a key, in the order of their ids, held until the transaction ends. */
+/** Locks rows sealed with a key, in order of ids, until the transaction ends. */
 export async function lockSealed(
   sql: Sql,
   { table, column, id }: SealedColumn,

@@ -17,7 +17,7 @@ export async function insertToken(sql: Sql, token: Token, secretHash: string): P
   )
 }
 
-/** A token that was not revoked, with what authentication needs: the hash of its text. */
+/** A token that is not revoked, with the hash of its text, for authentication. */
 export async function findTokenSecret(
   sql: Sql,
   id: string,
@@ -26,7 +26,7 @@ export async function findTokenSecret(
   return row && { token: toToken(row), secretHash: row.secret_hash as string }
 }
 
-/** Whether the account has this token. Revoking twice keeps the first time. */
+/** Returns whether the account has this token. A second call keeps the first time of revocation. */
 export async function revokeToken(sql: Sql, accountId: string, id: string, now: number): Promise<boolean> {
   const changed = await sql.run(
     'update tokens set revoked_at = coalesce(revoked_at, $3) where id = $1 and account_id = $2',
@@ -35,7 +35,7 @@ export async function revokeToken(sql: Sql, accountId: string, id: string, now: 
   return changed > 0
 }
 
-/** Tokens of an account that have not expired, newest first; the revoked ones too. */
+/** Unexpired tokens of an account, including revoked ones, newest first. */
 export async function listTokens(
   sql: Sql,
   accountId: string,

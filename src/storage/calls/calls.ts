@@ -33,13 +33,13 @@ export async function saveCall(sql: Sql, call: Call): Promise<void> {
   )
 }
 
-/** Held until the commit: of two who end it, the second finds it ended. */
+/** Locks the call until the commit: of two transactions that end it, the second finds it ended. */
 export async function lockCall(sql: Sql, id: string): Promise<Call | undefined> {
   const row = await sql.one(`select * from calls where id = $1 ${forUpdate(sql)}`, [id])
   return row && toCall(row)
 }
 
-/** Calls of a line that have rung long enough, held until the commit. */
+/** Locks the calls of a line whose ringing time is over. */
 export async function lockDueCalls(sql: Sql, lineId: string, now: number, limit: number): Promise<Call[]> {
   const rows = await sql.all(
     `select * from calls where line_id = $1 and due_at <= $2 order by due_at, id limit $3 ${forUpdate(sql)}`,
@@ -65,8 +65,8 @@ export async function findNextCallDue(sql: Sql, lineId: string): Promise<number 
 }
 
 /**
- * What an account sees of a phone's calls, newest first: those the phone made to a line the account may use, and
- * those that were forwarded to it on the account's behalf.
+ * A phone's calls that an account may see, newest first: calls to a line of the account, and calls forwarded to the
+ * phone on the account's behalf.
  */
 export async function listPhoneCalls(
   sql: Sql,
@@ -87,7 +87,7 @@ export async function listPhoneCalls(
   return rows.map(toCall)
 }
 
-/** The calls an account placed, newest first. */
+/** Calls that an account placed, newest first. */
 export async function listOutboundCalls(sql: Sql, accountId: string, limit: number): Promise<Call[]> {
   const rows = await sql.all(
     "select * from calls where account_id = $1 and direction = 'outbound' order by id desc limit $2",
@@ -96,7 +96,7 @@ export async function listOutboundCalls(sql: Sql, accountId: string, limit: numb
   return rows.map(toCall)
 }
 
-/** The calls that reached an account or that it placed, newest first. */
+/** Calls that an account received or placed, newest first. */
 export async function listCalls(
   sql: Sql,
   accountId: string,

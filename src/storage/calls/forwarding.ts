@@ -1,7 +1,7 @@
 import type { ForwardingNumbers } from '../../core/calls/forwarding.js'
 import type { Sql } from '../engine/db.js'
 
-/** What a line has to say about calls. Not part of the line itself: changing it must not interrupt its driver. */
+/** Call settings of a line. Kept apart from the line, because changing them must not interrupt its driver. */
 export interface CallSettings {
   seatId: string | null
   forwardingNumber: string | null
@@ -23,7 +23,7 @@ export async function saveLineSeat(sql: Sql, lineId: string, seatId: string | nu
   await sql.run('update lines set seat_id = $2 where id = $1', [lineId, seatId])
 }
 
-/** Every number that calls to this line may go on to, for this account. */
+/** The forwarding numbers that apply to calls to this line, for this account. */
 export async function findForwardingNumbers(
   sql: Sql,
   lineId: string,

@@ -15,7 +15,7 @@ const MUTABLE = {
 } as const satisfies Columns
 const COLUMNS = { ...KEYS, ...MUTABLE, phone: 'text', created_at: 'bigint' } as const satisfies Columns
 
-/** One change of an account's contacts after the other. To be called first in a transaction that makes one. */
+/** Serialises changes of an account's contacts. Must be called first in a transaction that makes one. */
 export async function lockContacts(sql: Sql, accountId: string): Promise<void> {
   if (sql.engine !== 'postgres') return
   await sql.run(
@@ -25,7 +25,7 @@ export async function lockContacts(sql: Sql, accountId: string): Promise<void> {
   )
 }
 
-/** New ones, with their place in the totals. */
+/** Inserts contacts and updates the totals. */
 export async function insertContacts(sql: Writes, contacts: readonly Contact[]): Promise<void> {
   await Promise.all([
     sql.insertMany(
@@ -85,13 +85,13 @@ function jsonOf(value: object): string {
   return Array.isArray(value) ? '[]' : '{}'
 }
 
-/** Which contacts are meant: of an account, and for a confined token only those of its lines. */
+/** The contacts of an account; for a token limited to lines, only those of its lines. */
 export interface ContactScope {
   accountId: string
   lineNumbers: readonly string[] | null
 }
 
-/** The contacts that these phones or ids have, by them. */
+/** Contacts by these phones or ids, keyed by them. */
 export async function findContacts(
   sql: Sql,
   accountId: string,
@@ -99,7 +99,7 @@ export async function findContacts(
   values: readonly string[],
 ): Promise<Map<string, Contact>> {
   const list = sql.listTable(2, values)
-  // Crossed, not joined, so that SQLite looks up each value and never walks through all contacts.
+  // A cross join makes SQLite look up each value instead of walking all contacts.
   const rows = await sql.all(
     `select c.* from ${list.sql} cross join contacts c where c.account_id = $1 and c.${by} = j.value`,
     [accountId, list.param],
@@ -107,7 +107,7 @@ export async function findContacts(
   return new Map(rows.map((row) => [row[by] as string, toContact(row)]))
 }
 
-/** What is known about the numbers of these contacts. */
+/** Opt-outs and verifications of these contacts' numbers. */
 export async function findContactStates(
   sql: Sql,
   accountId: string,
@@ -130,7 +130,7 @@ export async function findContactStates(
   return (phone) => ({ optedOut: out.has(phone), verified: known.has(phone) })
 }
 
-/** Deletes by phone or id and tells how many there were. */
+/** Deletes by phone or id; returns the number of deleted contacts. */
 export async function deleteContacts(
   sql: Sql,
   scope: ContactScope,
@@ -175,7 +175,7 @@ async function countContacts(
   )
 }
 
-/** From the maintained totals, whatever the number of contacts. */
+/** Read from the maintained totals. */
 export async function countAllContacts(sql: Sql, scope: ContactScope): Promise<number> {
   const params: Param[] = [scope.accountId]
   let where = 'account_id = $1'

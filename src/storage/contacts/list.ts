@@ -5,7 +5,7 @@ import { type ContactScope, findContacts } from './contacts.js'
 export interface ContactFilter extends ContactScope {
   id?: string
   phone?: string
-  /** Made at or after this time; no id from then on is smaller than `firstId`. */
+  /** Created at or after this time; ids since then are not smaller than `firstId`. */
   created?: { from: number; firstId: string }
 }
 
@@ -16,7 +16,7 @@ export interface ContactPage {
   offset: number
 }
 
-/** Sorted by this column, then by id. Ids sort by time, so the time of creation needs no column of its own. */
+/** Sorted by this column, then by id. Ids sort by time, so the creation time needs no column. */
 const ORDER_COLUMN: Record<ContactOrder, string> = {
   created: 'id',
   firstName: 'first_name',
@@ -24,7 +24,7 @@ const ORDER_COLUMN: Record<ContactOrder, string> = {
   phone: 'phone',
 }
 
-/** A page of contacts. What lies before it is walked in the order of an index; rows are read for the page alone. */
+/** A page of contacts. Earlier entries are skipped in index order; only the page's rows are read. */
 export async function listContacts(sql: Sql, filter: ContactFilter, page: ContactPage): Promise<Contact[]> {
   const column = ORDER_COLUMN[page.order]
   const direction = page.descending ? 'desc' : 'asc'
@@ -42,7 +42,7 @@ export async function listContacts(sql: Sql, filter: ContactFilter, page: Contac
   let text: string
   if (!filter.lineNumbers) text = `${select} order by ${order} ${bounds(page.limit, page.offset)}`
   else {
-    // One ordered walk per line, as deep as the page may reach into it, and then the merge.
+    // One ordered index walk for each line, as deep as the page may reach, then a merge.
     const walks = filter.lineNumbers.map((number, i) => {
       params.push(number)
       const line = `line_number = $${params.length} and line_number <> ''`
@@ -67,7 +67,7 @@ function conditions(filter: ContactFilter, params: Param[]): string[] {
   }
   add('id =', filter.id)
   add('phone =', filter.phone)
-  // The id says where to start in the index; it may be some milliseconds ahead of its contact's time.
+  // The id gives the start in the index; it may be some milliseconds ahead of the contact's time.
   add('id >=', filter.created?.firstId)
   add('created_at >=', filter.created?.from)
   return where

@@ -1,6 +1,6 @@
 import type { Sql } from '../engine/db.js'
 
-/** Tells whether it is news. */
+/** Returns whether the opt-out is new. */
 export async function saveOptOut(sql: Sql, accountId: string, number: string, at: number): Promise<boolean> {
   const saved = await sql.run(
     'insert into opt_outs (account_id, number, opted_out_at) values ($1, $2, $3) on conflict (account_id, number) do nothing',
@@ -9,14 +9,14 @@ export async function saveOptOut(sql: Sql, accountId: string, number: string, at
   return saved > 0
 }
 
-/** Tells whether there was one. */
+/** Returns whether there was an opt-out. */
 export async function deleteOptOut(sql: Sql, accountId: string, number: string): Promise<boolean> {
   return (
     (await sql.run('delete from opt_outs where account_id = $1 and number = $2', [accountId, number])) > 0
   )
 }
 
-/** Which of these people have opted out. */
+/** The numbers that have opted out. */
 export async function findOptOuts(
   sql: Sql,
   pairs: readonly { accountId: string; contact: string }[],
@@ -25,7 +25,7 @@ export async function findOptOuts(
   for (const accountId of new Set(pairs.map((pair) => pair.accountId))) {
     const numbers = pairs.flatMap((pair) => (pair.accountId === accountId ? pair.contact : []))
     const list = sql.listTable(2, numbers)
-    // Crossed, not joined, so that SQLite looks up each number and never walks through all opt-outs.
+    // A cross join makes SQLite look up each number instead of walking all opt-outs.
     const rows = await sql.all<{ number: string }>(
       `select o.number from ${list.sql} cross join opt_outs o where o.account_id = $1 and o.number = j.value`,
       [accountId, list.param],

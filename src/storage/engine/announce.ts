@@ -1,32 +1,32 @@
 import { hintOf } from '../../base/wakes.js'
 import type { Sql } from './db.js'
 
-/** The hints of one transaction, told once it is committed. A hint that was given twice is told once. */
+/** The hints of one transaction, published after its commit. Repeated hints are published once. */
 export interface Announcements {
   announce: Sql['announce']
-  tell(): void
+  publish(): void
 }
 
 export interface Announcer {
   onAnnounce(handler: (hint: string) => void): void
-  /** Outside a transaction: tells at once. */
+  /** Publishes at once, outside of a transaction. */
   announce: Sql['announce']
   collect(): Announcements
 }
 
 export function createAnnouncer(): Announcer {
   const handlers: ((hint: string) => void)[] = []
-  const tell = (hint: string) => {
+  const publish = (hint: string) => {
     for (const handler of handlers) handler(hint)
   }
   return {
     onAnnounce: (handler) => void handlers.push(handler),
-    announce: (topic, ...detail) => tell(hintOf(topic, detail)),
+    announce: (topic, ...detail) => publish(hintOf(topic, detail)),
     collect() {
       const hints = new Set<string>()
       return {
         announce: (topic, ...detail) => void hints.add(hintOf(topic, detail)),
-        tell: () => hints.forEach(tell),
+        publish: () => hints.forEach(publish),
       }
     },
   }

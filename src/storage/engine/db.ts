@@ -9,23 +9,23 @@ export type Param = string | number | null
 export type Row = Record<string, Param>
 export type ColumnType = 'text' | 'bigint'
 /**
- * Columns of a bulk statement. A computed one says how to make its value of the given ones, each written as
- * `{name}`: what a row needs from the database then costs no question before the insert.
+ * Columns of a bulk statement. A computed column is an expression over the given ones, each written as `{name}`,
+ * which saves a query before the insert.
  */
 export type Columns = Readonly<Record<string, ColumnType | { type: ColumnType; as: string }>>
 
-/** What statements run on: the database itself (committed data) or an open transaction. */
+/** Runs statements, on committed data (the database) or in an open transaction. */
 export interface Sql {
   readonly engine: 'sqlite' | 'postgres'
   all<T = Row>(sql: string, params?: readonly Param[]): Promise<T[]>
   one<T = Row>(sql: string, params?: readonly Param[]): Promise<T | undefined>
-  /** Runs a statement and tells how many rows it changed. */
+  /** Runs a statement; returns the number of changed rows. */
   run(sql: string, params?: readonly Param[]): Promise<number>
   /** One insert for many rows; `tail` is an optional `on conflict …` clause. */
   insertMany(table: string, columns: Columns, rows: readonly Param[][], tail?: string): Promise<void>
   /**
-   * One update for many rows: `keys` find the row, `set` are written; each row lists keys first.
-   * `guard` is a further condition. Answers which of the rows were there to update.
+   * One update for many rows: `keys` identify the row, `set` are written; each row lists its keys first. `guard` is
+   * a further condition. Returns for each row whether it was updated.
    */
   updateMany(
     table: string,
@@ -34,16 +34,16 @@ export interface Sql {
     rows: readonly Param[][],
     guard?: string,
   ): Promise<boolean[]>
-  /** `column in <list>` for a list of any length as one parameter, so that the statement text stays the same. */
+  /** A list of any length as one parameter for `column in <list>`, so that the statement text stays constant. */
   inList(position: number, values: readonly string[]): { sql: string; param: Param }
-  /** The same as a table `j` with the one column `value`. */
+  /** Like `inList`, but as a table `j` with the column `value`. */
   listTable(position: number, values: readonly string[]): { sql: string; param: Param }
   inIds(position: number, ids: readonly number[]): { sql: string; param: Param }
-  /** Gives a hint to those who listen with `onAnnounce`, once this is committed. */
+  /** Publishes a hint to `onAnnounce` handlers after the commit. */
   announce<Detail extends string[]>(topic: Topic<Detail>, ...detail: Detail): void
 }
 
-/** The part of `Sql` that needs no answer. */
+/** The part of `Sql` that returns no data. */
 export type Writes = Pick<Sql, 'engine' | 'announce' | 'inIds' | 'inList'> & {
   [K in 'run' | 'insertMany' | 'updateMany']: (...args: Parameters<Sql[K]>) => Promise<unknown>
 }
@@ -55,8 +55,8 @@ export interface Db extends Sql {
    */
   tx<T>(fn: (sql: Sql) => Promise<T>): Promise<T>
   /**
-   * A transaction whose statements are known in advance: none needs the answer of another. `fn` only says what
-   * to write. On disk when the promise resolves, like any other, and cheaper: the storage needs no conversation.
+   * A transaction whose statements do not depend on each other's results: `fn` only collects them. Durable when the
+   * promise resolves, like `tx`, but without a round trip for each statement.
    */
   write(fn: (sql: Writes) => Promise<unknown>): Promise<void>
   /** Runs `fn` while no other process holds the same name. */
@@ -66,14 +66,14 @@ export interface Db extends Sql {
   /** Hints between processes on one database. They may be lost, so a process that waits also polls. */
   notify(hint: string): Promise<void>
   onNotify(handler: (hint: string) => void): void
-  /** Hears the hints of this process's transactions after their commit. */
+  /** Receives the hints of this process's transactions, after their commit. */
   onAnnounce(handler: (hint: string) => void): void
-  /** Statements and transactions: for whoever wants to know whether anything is going on. */
+  /** Counts of statements and transactions, so that tests can wait until the process is idle. */
   activity(): Activity
   close(): Promise<void>
 }
 
-/** The connection died between COMMIT and its answer: the transaction may or may not be there. */
+/** The connection broke between COMMIT and its answer: the transaction may or may not be stored. */
 export class CommitUnknown extends Error {
   constructor(cause: unknown) {
     super('The outcome of the commit is unknown', { cause })
@@ -86,7 +86,7 @@ export class UniqueViolation extends Error {
   }
 }
 
-/** A value that the statement computed was not there: its condition did not hold. */
+/** A computed column was null: its condition did not hold. */
 export class MissingValue extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : 'missing value', { cause })

@@ -3,7 +3,7 @@ import type { Db } from './db.js'
 
 const FOLDER = new URL('../migrations/', import.meta.url)
 
-/** Brings the schema up to date. Under a lock, so that nodes that start together do it once. */
+/** Brings the schema up to date, under a lock, so that nodes that start together do it once. */
 export async function migrate(db: Db, now: number): Promise<void> {
   await db.lock('migrate', async () => {
     await db.script(
@@ -33,7 +33,7 @@ export async function migrate(db: Db, now: number): Promise<void> {
   })
 }
 
-/** A line that ends in `-- only: sqlite` or `-- only: postgres` is for that engine alone. */
+/** Keeps the lines for this engine: `-- only: sqlite` or `-- only: postgres` at the end limits a line to one. */
 function forEngine(text: string, engine: string): string {
   return text
     .split('\n')

@@ -3,7 +3,7 @@ import { migrate } from './migrate.js'
 import { openSqlite } from './sqlite.js'
 
 export interface StorageSettings {
-  /** PostgreSQL; null is SQLite in the data folder. */
+  /** URL of PostgreSQL; null uses SQLite in the data folder. */
   databaseUrl: string | null
   data: string
   failpoint: string | null

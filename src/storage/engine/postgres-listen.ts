@@ -1,35 +1,35 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 
-export interface Listening {
-  /** Nothing stays open, and nothing comes back. */
+export interface Subscription {
+  /** Closes the connection and stops reconnecting. */
   close(): Promise<void>
 }
 
-/** Hears what is told on a channel. A connection that ends, or does not come about, is followed by the next one. */
+/** Listens on a channel, and reconnects when the connection fails or ends. */
 export function listenOn(
   url: string,
   channel: string,
-  againMs: number,
+  retryMs: number,
   handler: (payload: string) => void,
-): Listening {
+): Subscription {
   let closed = false
-  let hangUp = () => {}
-  let cutShort = () => {}
+  let disconnect = () => {}
+  let skipWait = () => {}
 
-  /** One connection, from its beginning to its end. */
+  /** Runs one connection until it ends. */
   async function listen() {
     const client = new pg.Client({ connectionString: url, application_name: 'trunkline-listen' })
     const ended = new Promise<void>((resolve) => client.once('end', () => resolve()))
     client.on('notification', (message) => handler(message.payload ?? ''))
     client.on('error', () => {})
-    // A goodbye would wait for the other side, which may never answer.
-    hangUp = () => (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
+    // An orderly end would wait for the server, which may never answer.
+    disconnect = () => (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
     } catch {
-      hangUp()
+      disconnect()
     }
     await ended
   }
@@ -39,8 +39,8 @@ export function listenOn(
       await listen()
       if (closed) return
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, againMs).unref()
-        cutShort = () => {
+        const timer = setTimeout(resolve, retryMs).unref()
+        skipWait = () => {
           clearTimeout(timer)
           resolve()
         }
@@ -52,8 +52,8 @@ export function listenOn(
   return {
     async close() {
       closed = true
-      hangUp()
-      cutShort()
+      disconnect()
+      skipWait()
       await done
     },
   }

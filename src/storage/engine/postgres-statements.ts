@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Columns, Param } from './db.js'
 
-/** How rows become statements and parameters of PostgreSQL. */
+/** Turns rows into statements and parameters for PostgreSQL. */
 
-/** Each text is prepared once per connection under a short name of its own. */
+/** Each statement is prepared once for each connection, under a short name derived from its text. */
 const preparedNames = new Map<string, string>()
 export function named(text: string, values: readonly unknown[]): pg.QueryConfig {
   let name = preparedNames.get(text)
@@ -15,7 +15,7 @@ export function named(text: string, values: readonly unknown[]): pg.QueryConfig 
   return { name, text, values: values as unknown[] }
 }
 
-/** A column's value in a bulk statement: as given, or what is computed of the given ones. */
+/** A column's value in a bulk statement: the given value, or the computed expression. */
 export function value(name: string, columns: Columns): string {
   const column = columns[name]!
   return typeof column === 'string'
@@ -27,7 +27,7 @@ export function unnest(columns: Columns): string {
   return `unnest(${Object.values(columns).map((column, i) => `$${i + 1}::${typeof column === 'string' ? column : column.type}[]`)})`
 }
 
-/** One array per column, written as PostgreSQL reads it: the client's own conversion costs ten times more. */
+/** One array literal for each column: the client's own conversion costs ten times more. */
 export function transpose(width: number, rows: readonly Param[][]): string[] {
   return Array.from({ length: width }, (_, column) => arrayText(rows.map((row) => row[column]!)))
 }
@@ -44,8 +44,8 @@ export function arrayText(values: readonly Param[]): string {
 }
 
 /**
- * One insert for many rows, a column being one array. Where all rows agree it is one value: rows of a batch are
- * much alike, an array costs the server seven times as much, and what is looked up by a value is looked up once.
+ * One insert for many rows, with an array for each column. A column with the same value in all rows becomes a
+ * single parameter: an array costs the server seven times as much, and a lookup by the value then runs once.
  */
 export function bulkInsert(
   table: string,
@@ -54,8 +54,8 @@ export function bulkInsert(
   tail: string,
 ): pg.QueryConfig {
   const names = Object.keys(columns)
-  const shape = rows.length === 1 ? '' : names.map((_, i) => (agree(rows, i) ? '1' : 'n')).join('')
-  const single = shape.includes('n') && mayUse(table, shape) ? shape : ''
+  const shape = rows.length === 1 ? '' : names.map((_, i) => (isConstant(rows, i) ? '1' : 'n')).join('')
+  const single = shape.includes('n') && mayUseShape(table, shape) ? shape : ''
   const given: Param[] = []
   const arrays: string[] = []
   const source = new Map<string, string>()
@@ -86,22 +86,22 @@ export function bulkInsert(
   )
 }
 
-function agree(rows: readonly Param[][], column: number): boolean {
+function isConstant(rows: readonly Param[][], column: number): boolean {
   const first = rows[0]![column]
   for (const row of rows) if (row[column] !== first) return false
   return true
 }
 
-/** Every shape is a prepared statement on every connection: callers cannot make us keep more than a few. */
-const MAX_SHAPES = 40
+/** Each shape is a prepared statement on every connection, so their number is limited. */
+const MAX_SHAPES_PER_TABLE = 40
 const shapes = new Map<string, Set<string>>()
-function mayUse(table: string, shape: string): boolean {
+function mayUseShape(table: string, shape: string): boolean {
   let known = shapes.get(table)
   if (!known) {
     known = new Set()
     shapes.set(table, known)
   }
-  if (!known.has(shape) && known.size >= MAX_SHAPES) return false
+  if (!known.has(shape) && known.size >= MAX_SHAPES_PER_TABLE) return false
   known.add(shape)
   return true
 }

@@ -5,7 +5,7 @@ import { createFailpoint } from '../../base/failpoint.js'
 import { AppError } from '../../core/errors.js'
 import { createAnnouncer } from './announce.js'
 import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
-import { type Listening, listenOn } from './postgres-listen.js'
+import { listenOn, type Subscription } from './postgres-listen.js'
 import { arrayText, bulkInsert, named, transpose, unnest, value } from './postgres-statements.js'
 import { createTxGuard } from './tx-guard.js'
 
@@ -13,23 +13,23 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 
 const CHANNEL = 'trunkline'
-/** Fewer than there are other connections: those who work under one leave some to everybody else. */
-const LOCKS_AT_ONCE = 4
+/** Fewer than `poolSize`, so that lock holders leave connections for other work. */
+const LOCK_CONNECTIONS = 4
 
-/** PostgreSQL through a pool. Bulk operations are one statement each, however many rows they carry. */
+/** PostgreSQL through a connection pool. A bulk operation is one statement, regardless of the number of rows. */
 export async function openPostgres(
   url: string,
-  options: { guardTx?: boolean; poolSize?: number; failpoint?: string | null; listenAgainMs?: number } = {},
+  options: { guardTx?: boolean; poolSize?: number; failpoint?: string | null; listenRetryMs?: number } = {},
 ): Promise<Db> {
   const pool = openPool(url, 'trunkline', options.poolSize ?? 10)
-  // Of their own: whoever holds a lock, or waits for one, would otherwise take the connection its work needs.
-  const locks = openPool(url, 'trunkline-lock', LOCKS_AT_ONCE)
+  // A separate pool: a lock, held or awaited, must not take the connection that the work under it needs.
+  const locks = openPool(url, 'trunkline-lock', LOCK_CONNECTIONS)
   const guard = createTxGuard(options.guardTx ?? false)
   const failpoint = createFailpoint(options.failpoint ?? null)
   const durable = new WeakSet<pg.PoolClient>()
   let open = 0
   let begun = 0
-  const listening: Listening[] = []
+  const subscriptions: Subscription[] = []
 
   async function connect(from: pg.Pool): Promise<pg.PoolClient> {
     const client = await from.connect()
@@ -75,10 +75,10 @@ export async function openPostgres(
           await client.query('begin')
           const news = announcer.collect()
           try {
-            const result = await guard.inside(() => fn(statements(oneByOne(client), news.announce)))
+            const result = await guard.inside(() => fn(statements(inSequence(client), news.announce)))
             failpoint('storage.before_commit')
             await commit(client)
-            news.tell()
+            news.publish()
             return result
           } catch (error) {
             if (!(error instanceof CommitUnknown) && !isConnectionLoss(error)) await client.query('rollback')
@@ -90,11 +90,11 @@ export async function openPostgres(
       guard.outside(async () => {
         const plan: pg.QueryConfig[] = []
         const news = announcer.collect()
-        await guard.inside(() => fn(planned(plan, news.announce)))
+        await guard.inside(() => fn(collectInto(plan, news.announce)))
         if (plan.length === 0) return
         failpoint('storage.before_commit')
-        await withClient((client) => inOneGo(client, plan))
-        news.tell()
+        await withClient((client) => runPlan(client, plan))
+        news.publish()
       }),
     lock: (name, fn) =>
       withClient(async (client) => {
@@ -122,11 +122,11 @@ export async function openPostgres(
       withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
     onAnnounce: announcer.onAnnounce,
     onNotify(handler) {
-      listening.push(listenOn(url, CHANNEL, options.listenAgainMs ?? 1000, handler))
+      subscriptions.push(listenOn(url, CHANNEL, options.listenRetryMs ?? 1000, handler))
     },
     activity: () => ({ open, begun }),
     async close() {
-      await Promise.all(listening.map((one) => one.close()))
+      await Promise.all(subscriptions.map((one) => one.close()))
       await Promise.all([pool.end(), locks.end()])
       guard.end()
     },
@@ -141,12 +141,12 @@ function openPool(url: string, name: string, max: number): pg.Pool {
     connectionTimeoutMillis: 5000,
     application_name: name,
     pipeline: true,
-    // A transaction must be short: the event stream's one-minute overlap rests on it.
+    // Transactions must be short: the event stream's one-minute overlap depends on it.
     idle_in_transaction_session_timeout: 30_000,
   })
-  // An idle connection that dies is replaced at its next use; without a handler it would end the process.
+  // The pool replaces an idle connection that breaks; without a handler the error would end the process.
   pool.on('error', () => {})
-  // One that dies in use fails its query; its own event has nothing to add.
+  // A connection that breaks in use fails its query, so its error event adds nothing.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
@@ -199,8 +199,8 @@ function statements(query: Query, announce: Sql['announce']): Sql {
   }
 }
 
-/** Notes what is to be written instead of writing it. */
-function planned(plan: pg.QueryConfig[], announce: Sql['announce']): Sql {
+/** Collects statements instead of running them. */
+function collectInto(plan: pg.QueryConfig[], announce: Sql['announce']): Sql {
   return statements(async (query) => {
     plan.push(query)
     return { rows: [], rowCount: 0 } as unknown as pg.QueryResult
@@ -208,11 +208,11 @@ function planned(plan: pg.QueryConfig[], announce: Sql['announce']): Sql {
 }
 
 /**
- * A whole transaction down the line without waiting for one answer before the next statement: the server is
- * never idle while we are busy with something else. After a failure it refuses the rest and commits nothing.
+ * Sends a whole transaction without waiting for an answer between statements. After a failure PostgreSQL refuses
+ * the rest and commits nothing.
  */
-async function inOneGo(client: pg.PoolClient, plan: readonly pg.QueryConfig[]): Promise<void> {
-  // Held back until all is written: one packet instead of one per statement.
+async function runPlan(client: pg.PoolClient, plan: readonly pg.QueryConfig[]): Promise<void> {
+  // One packet instead of one for each statement.
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
   stream.cork()
   const all = [{ text: 'begin' }, ...plan, { text: 'commit' }].map((query) => client.query(query))
@@ -221,8 +221,8 @@ async function inOneGo(client: pg.PoolClient, plan: readonly pg.QueryConfig[]): 
   if (failed) throw isConnectionLoss(failed.reason) ? new CommitUnknown(failed.reason) : failed.reason
 }
 
-/** Statements given together go to the server in their order; after one has failed, the rest are not sent. */
-function oneByOne(client: pg.PoolClient): Query {
+/** Runs statements in order; after a failure, the rest are not sent. */
+function inSequence(client: pg.PoolClient): Query {
   let last: Promise<unknown> = Promise.resolve()
   return (query) => {
     const result = last.then(() => client.query(query))
@@ -262,7 +262,7 @@ function translate(error: unknown): unknown {
   if (code === '23505') return new UniqueViolation(error)
   if (code === '23502') return new MissingValue(error)
   if (isConnectionLoss(error)) {
-    return new AppError('unavailable', 'The database cannot be reached right now; try again.', {
+    return new AppError('unavailable', 'The database cannot be reached at the moment. Try again.', {
       retryAfterMs: 1000,
     })
   }

@@ -1,35 +1,43 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import type { Columns, Param } from './db.js'
 
-/** The statement operations on one SQLite connection, synchronous as SQLite is. Texts are prepared once. */
+/** Statement operations on one SQLite connection; synchronous, like SQLite. Each text is prepared once. */
 export interface Statements {
   all(sql: string, params: readonly Param[]): unknown[]
   one(sql: string, params: readonly Param[]): unknown
   run(sql: string, params?: readonly Param[]): number
-  insertMany(table: string, columns: Columns, rows: readonly Param[][], tail?: string, alike?: Alike): void
+  insertMany(
+    table: string,
+    columns: Columns,
+    rows: readonly Param[][],
+    tail?: string,
+    shared?: SharedColumns,
+  ): void
   updateMany(table: string, keys: Columns, set: Columns, rows: readonly Param[][], guard?: string): boolean[]
 }
 
 /**
- * Rows on their way to another thread without what they have in common: messages that arrive together share
- * three quarters of their columns. The rows then hold only the differing ones.
+ * The shared columns of rows that go to the writer thread: messages that arrive together share three quarters of
+ * their columns. The packed rows then hold only the `differing` ones.
  */
-export interface Alike {
+export interface SharedColumns {
   values: Param[]
   differing: number[]
 }
 
-const WORTH_PACKING = 4
-/** Rows of one statement: each call into SQLite and each value given to it has its price. */
-const TOGETHER = 16
-/** Rows differ in this column or that: beyond so many statements, no new ones are made for it. */
-const MANY_SHAPES = 400
+const MIN_PACKED_ROWS = 4
+/** Rows in one insert statement, because each call into SQLite and each bound value has a cost. */
+const ROWS_PER_INSERT = 16
+/**
+ * Limit of prepared statements; beyond it, no new ones are prepared for other combinations of differing columns.
+ */
+const MAX_STATEMENTS = 400
 
-export function pack(rows: readonly Param[][]): { rows: readonly Param[][]; alike?: Alike } {
-  if (rows.length < WORTH_PACKING) return { rows }
+export function pack(rows: readonly Param[][]): { rows: readonly Param[][]; shared?: SharedColumns } {
+  if (rows.length < MIN_PACKED_ROWS) return { rows }
   const [first] = rows as [Param[]]
   const differing = first.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== first[i]))
-  return { rows: rows.map((row) => differing.map((i) => row[i]!)), alike: { values: first, differing } }
+  return { rows: rows.map((row) => differing.map((i) => row[i]!)), shared: { values: first, differing } }
 }
 
 export function createStatements(connection: DatabaseSyncInstance): Statements {
@@ -44,21 +52,21 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
   }
   const query = (sql: string) => prepare(sql, () => sql.replace(/\$(\d+)/g, '?$1'))
 
-  /** Sixteen rows to a statement, what they have in common given once. Answers how many rows that were. */
-  function insertTogether(
+  /** Inserts groups of ROWS_PER_INSERT rows, with shared values bound once. Returns the number of rows inserted. */
+  function insertGroups(
     table: string,
     columns: Columns,
     rows: readonly Param[][],
     tail: string,
-    { values, differing }: Alike,
+    { values, differing }: SharedColumns,
   ): number {
     const key = `insert ${table} ${shapeOf(columns)} ${tail} ${differing}`
-    if (rows.length < TOGETHER || (prepared.size >= MANY_SHAPES && !prepared.has(key))) return 0
+    if (rows.length < ROWS_PER_INSERT || (prepared.size >= MAX_STATEMENTS && !prepared.has(key))) return 0
     const statement = prepare(key, () => insertText(table, columns, tail, differing))
     const common = values.filter((_, i) => !differing.includes(i))
     let done = 0
-    for (; done + TOGETHER <= rows.length; done += TOGETHER)
-      statement.run(...common, ...rows.slice(done, done + TOGETHER).flat())
+    for (; done + ROWS_PER_INSERT <= rows.length; done += ROWS_PER_INSERT)
+      statement.run(...common, ...rows.slice(done, done + ROWS_PER_INSERT).flat())
     return done
   }
 
@@ -66,18 +74,18 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
     all: (sql, params) => query(sql).all(...params),
     one: (sql, params) => query(sql).get(...params),
     run: (sql, params = []) => Number(query(sql).run(...params).changes),
-    insertMany(table, columns, rows, tail = '', alike) {
+    insertMany(table, columns, rows, tail = '', shared) {
       const statement = prepare(`insert ${table} ${shapeOf(columns)} ${tail}`, () =>
         insertText(table, columns, tail),
       )
-      if (!alike) {
+      if (!shared) {
         for (const row of rows) statement.run(...row)
         return
       }
-      const done = insertTogether(table, columns, rows, tail, alike)
-      const whole = [...alike.values]
+      const done = insertGroups(table, columns, rows, tail, shared)
+      const whole = [...shared.values]
       for (const row of rows.slice(done)) {
-        for (let i = 0; i < row.length; i++) whole[alike.differing[i]!] = row[i]!
+        for (let i = 0; i < row.length; i++) whole[shared.differing[i]!] = row[i]!
         statement.run(...whole)
       }
     },
@@ -89,7 +97,7 @@ export function createStatements(connection: DatabaseSyncInstance): Statements {
   }
 }
 
-/** What tells the columns of one statement from those of another. */
+/** Key of a column set, for the cache of statements. */
 function shapeOf(columns: Columns): string {
   let shape = ''
   for (const name in columns) {
@@ -99,7 +107,7 @@ function shapeOf(columns: Columns): string {
   return shape
 }
 
-/** A column's value in a statement: its parameter, or what is computed of the parameters. */
+/** A column's value in a statement: its parameter, or the computed expression. */
 function value(
   names: string[],
   name: string,
@@ -112,13 +120,15 @@ function value(
     : column.as.replace(/\{(\w+)\}/g, (_, other) => parameter(other))
 }
 
-/** With `differing`: for many rows that differ in these columns only; the others' values come first. */
+/**
+ * With `differing`, an insert of ROWS_PER_INSERT rows that differ only in those columns; shared values come first.
+ */
 function insertText(table: string, columns: Columns, tail: string, differing?: readonly number[]): string {
   const names = Object.keys(columns)
   if (!differing)
     return `insert into ${table} (${names}) values (${names.map((name) => value(names, name, columns))}) ${tail}`
   const common = names.filter((_, i) => !differing.includes(i))
-  const rows = Array.from({ length: TOGETHER }, (_, row) => {
+  const rows = Array.from({ length: ROWS_PER_INSERT }, (_, row) => {
     const parameter = (other: string) => {
       const shared = common.indexOf(other)
       if (shared >= 0) return `?${shared + 1}`
@@ -139,7 +149,7 @@ function updateText(table: string, keys: Columns, set: Columns, guard: string): 
 
 export type OpenSqlite = (file: string) => DatabaseSyncInstance
 
-/** Node's own module where the running Node has it, else the same interface from the package. */
+/** Node's built-in module if it exists, else the package with the same interface. */
 export async function loadSqlite(): Promise<OpenSqlite> {
   const builtin = process.getBuiltinModule?.('node:sqlite') as
     | { DatabaseSync: new (file: string) => DatabaseSyncInstance }

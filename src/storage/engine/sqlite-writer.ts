@@ -4,7 +4,7 @@ import { createStatements, type OpenSqlite } from './sqlite-statements.js'
 export interface WriterData {
   file: string
   failpoint: string | null
-  /** False: nobody minds what a crash takes away, so nothing waits for the disk. */
+  /** False skips the flush to disk, for data that may be lost in a crash. */
   durable: boolean
 }
 export type WriterRequest = [id: number, op: string, ...args: unknown[]]
@@ -12,9 +12,8 @@ export type WriterReply = { id: number; result?: unknown; error?: string }
 export type PlanStep = [op: 'run' | 'insertMany' | 'updateMany', ...args: unknown[]]
 
 /**
- * Owns the writing connection. It carries out two kinds of transactions: conversations, whose beginning, statements
- * and end come one by one, and plans, which come whole; the plans that wait together share one commit. Requests
- * and replies are JSON.
+ * Owns the writing connection. Runs two kinds of transactions: conversations, whose begin, statements and commit
+ * arrive one by one, and plans, which arrive whole. Waiting plans share one commit. Requests and replies are JSON.
  */
 export function createWriter(
   open: OpenSqlite,
@@ -26,7 +25,7 @@ export function createWriter(
   connection.exec('pragma journal_mode = wal; pragma foreign_keys = on')
   connection.exec(`pragma synchronous = ${data.durable ? 'full' : 'off'}`)
   connection.exec('pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -32768')
-  // A checkpoint copies every changed page back once, however often it changed: fewer of them, less writing.
+  // A checkpoint copies each changed page once, so rarer checkpoints write less.
   connection.exec('pragma wal_autocheckpoint = 16000')
 
   const statements = createStatements(connection)
@@ -43,7 +42,7 @@ export function createWriter(
         failpoint('storage.before_commit')
         connection.exec('commit')
       } catch (error) {
-        // The next transaction may already be on its way here: it must not find this one open.
+        // The next transaction may already be queued and must not find this one open.
         rollback()
         throw error
       } finally {
@@ -71,7 +70,7 @@ export function createWriter(
     if (connection.isTransaction) connection.exec('rollback')
   }
 
-  /** Nothing is written outside a transaction, not even when its beginning failed. */
+  /** Refuses statements outside a transaction, for example after a failed begin. */
   function inTransaction<A extends never[], R>(run: (...args: A) => R): (...args: A) => R {
     return (...args) => {
       if (!connection.isTransaction) throw new Error('There is no transaction')
@@ -88,7 +87,7 @@ export function createWriter(
     })
   }
 
-  /** All plans in one commit; when that fails because of one of them, each in its own. */
+  /** Writes all plans in one commit; if one of them fails, each in its own. */
   function writePlans() {
     const group = plans.splice(0)
     if (group.length === 0) return
@@ -120,7 +119,7 @@ export function createWriter(
   }
 
   function reply(message: WriterReply) {
-    // As text: cloning thousands of small values between threads costs several times more.
+    // JSON text, because structured cloning of thousands of small values costs several times more.
     send(JSON.stringify(message))
   }
 

@@ -8,19 +8,19 @@ import { createStatements, loadSqlite, type OpenSqlite, pack } from './sqlite-st
 import { createWriter, type PlanStep, type WriterData, type WriterReply } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
 
-/** Transactions that share one commit. More would only lengthen the wait of the first one. */
+/** Maximum number of transactions in one commit; more would delay the first one. */
 const GROUP_LIMIT = 256
 
-interface Waiting {
+interface WaitingTx {
   run: (sql: Sql) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
 
 /**
- * SQLite in one process, on two connections. A thread of its own writes, so that a flush to disk stops nobody;
- * this thread reads, and only committed data. Transactions that wait together run in one outer transaction and
- * are acknowledged after its single flush.
+ * SQLite in one process, on two connections. A writer thread keeps flushes off the event loop; this thread reads
+ * committed data only. Waiting transactions run in one outer transaction and are acknowledged after its single
+ * flush.
  */
 export async function openSqlite(
   directory: string,
@@ -49,23 +49,23 @@ export async function openSqlite(
   const announcer = createAnnouncer()
   let hints: Announcements = announcer.collect()
   const inside = statementsOf(writer.call, (...hint) => hints.announce(...hint))
-  const waiting: Waiting[] = []
+  const waiting: WaitingTx[] = []
   let flushing = false
   let committing = 0
   let writing = 0
   let begun = 0
 
-  /** While one group is being flushed to disk, the next one is already written: the thread has them in order. */
+  /** Writes the next group while the previous one is being flushed; the writer thread keeps their order. */
   async function flush() {
     while (waiting.length > 0) {
       const group = waiting.splice(0, GROUP_LIMIT)
-      if (!(await writeTogether(group))) for (const one of group) await writeTogether([one])
+      if (!(await writeGroup(group))) for (const one of group) await writeGroup([one])
     }
     flushing = false
   }
 
-  /** False when the group was rolled back because of one of its members. */
-  async function writeTogether(group: Waiting[]): Promise<boolean> {
+  /** Returns false if the group was rolled back because one transaction failed. */
+  async function writeGroup(group: WaitingTx[]): Promise<boolean> {
     const results: unknown[] = []
     try {
       writer.call('begin').catch(() => {}) // a failure shows at the next statement
@@ -77,14 +77,14 @@ export async function openSqlite(
       return true
     }
     committing++
-    // Hints of the next group wait for the commit of the next group.
+    // The next group collects its own hints, which must not be published with this commit.
     const committed = hints
     hints = announcer.collect()
     writer
       .call('commit')
       .then(
         () => {
-          committed.tell()
+          committed.publish()
           for (const [index, one] of group.entries()) one.resolve(results[index])
         },
         (error) => {
@@ -103,7 +103,8 @@ export async function openSqlite(
           begun++
           if (flushing) return
           flushing = true
-          // After the current turn's sockets have been read: what arrived together is written together.
+          // Runs after the sockets of the current turn are read, so that requests that arrive together are written
+          // together.
           setImmediate(flush)
         }),
     )
@@ -113,15 +114,15 @@ export async function openSqlite(
     begun++
     const steps: PlanStep[] = []
     const news = announcer.collect()
-    const noted = statementsOf(
+    const collector = statementsOf(
       async (op, ...args) => void steps.push([op, ...args] as PlanStep),
       news.announce,
     )
-    await guard.inside(() => fn(noted))
+    await guard.inside(() => fn(collector))
     writing++
     try {
       await guard.outside(() => writer.call('plan', steps))
-      news.tell()
+      news.publish()
     } catch (error) {
       throw translate(error)
     } finally {
@@ -162,7 +163,7 @@ export async function openSqlite(
 
 type Call = (op: string, ...args: unknown[]) => Promise<unknown>
 
-/** The port's statement operations, carried out by the writing thread. */
+/** The statement operations of the port, run by the writer thread. */
 function statementsOf(call: Call, announce: Sql['announce']): Sql {
   return {
     engine: 'sqlite',
@@ -174,7 +175,7 @@ function statementsOf(call: Call, announce: Sql['announce']): Sql {
     insertMany: async (table, columns, rows, tail = '') => {
       if (rows.length === 0) return
       const packed = pack(rows)
-      await call('insertMany', table, columns, packed.rows, tail, packed.alike)
+      await call('insertMany', table, columns, packed.rows, tail, packed.shared)
     },
     updateMany: async (table, keys, set, rows, guard = '') =>
       rows.length > 0 ? ((await call('updateMany', table, keys, set, rows, guard)) as boolean[]) : [],
@@ -195,7 +196,7 @@ interface Writer {
   close(): Promise<void>
 }
 
-/** Where the requests are carried out: in a thread, or here when nothing has to reach the disk. */
+/** Runs the writer in a thread, or in this one if nothing has to reach the disk. */
 function startWriter(open: OpenSqlite, data: WriterData): Writer {
   const calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   let nextId = 0
@@ -229,10 +230,10 @@ function startThread(workerData: WriterData, take: (reply: string) => void) {
   const script = import.meta.url.endsWith('.ts')
     ? '../../../dist/storage/engine/sqlite-thread.js'
     : './sqlite-thread.js'
-  // It needs nothing of how this process was started, and not every way suits a thread.
+  // Not this process's execArgv: some options do not work in a thread.
   const worker = new Worker(new URL(script, import.meta.url), { workerData, execArgv: [] })
   worker.on('message', take)
-  // Without its writer the process can promise nothing: it ends, and a restart finds everything committed.
+  // The process cannot work without its writer, so it ends; a restart finds all committed data.
   worker.on('error', (error) => {
     throw error
   })
@@ -242,7 +243,10 @@ function startThread(workerData: WriterData, take: (reply: string) => void) {
   }
 }
 
-/** One process per data directory: the operating system drops this lock when the process dies, however it dies. */
+/**
+ * Allows one process for each data directory. The operating system releases the lock when the process ends for any
+ * reason.
+ */
 function lockDirectory(open: OpenSqlite, directory: string): () => void {
   const lock = open(join(directory, 'lock.db'))
   try {
@@ -265,13 +269,13 @@ function translate(error: unknown): unknown {
   if (/UNIQUE constraint failed/i.test(text)) return new UniqueViolation(error)
   if (/NOT NULL constraint failed/i.test(text)) return new MissingValue(error)
   if (/disk I\/O error/i.test(text)) {
-    // After a failed flush the page cache cannot be trusted: end here, and let a restart read what is on disk.
+    // After a failed flush the page cache cannot be trusted. The process ends, and a restart reads what is on disk.
     setImmediate(() => {
       throw error
     })
   }
   if (/database or disk is full|readonly database|disk I\/O error/i.test(text)) {
-    return new AppError('unavailable', 'The storage cannot be written right now; try again later.', {
+    return new AppError('unavailable', 'The database cannot be written at the moment. Try again later.', {
       retryAfterMs: 5000,
     })
   }

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Catches the use of the outer database inside a transaction, which would deadlock or read stale data. It costs
- * async context tracking on every promise, so the tests switch it on and production does without.
+ * Detects use of the outer database inside a transaction, which would deadlock or read stale data. Tracking costs
+ * time on every promise, so only tests switch it on.
  */
 export function createTxGuard(enabled: boolean) {
   if (!enabled)
@@ -14,7 +14,7 @@ export function createTxGuard(enabled: boolean) {
       if (storage.getStore()) throw new Error('The outer database was used inside a transaction')
       return fn()
     },
-    /** What is not ended is paid for by every promise of the process, as long as it lives. */
+    /** Until disabled, the tracking slows down every promise of the process. */
     end: () => storage.disable(),
   }
 }

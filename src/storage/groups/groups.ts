@@ -3,15 +3,15 @@ import type { Param, Row, Sql } from '../engine/db.js'
 
 export type NewGroup = Group & { membersKey: string | null }
 
-/** The id and the time of a group's newest message. */
+/** Id and time of a group's newest message. */
 export interface LatestMessage {
   handle: string
   at: number
 }
 
 /**
- * Holds what the groups of a line are until the transaction ends. Taken before anything about them is made or
- * changed, and before the account's event numbers: two nodes that meet the same people at once make one group.
+ * Locks the groups of a line until the transaction ends. Taken before any change to them and before the account's
+ * event numbers, so that two nodes that see the same people at once create one group.
  */
 export async function lockGroupsOf(sql: Sql, lineId: string): Promise<void> {
   if (sql.engine === 'postgres')
@@ -38,7 +38,7 @@ export async function insertGroup(sql: Sql, group: NewGroup): Promise<void> {
   await insertMembers(sql, group, group.members)
 }
 
-/** Writes a group over what it was. */
+/** Replaces a group. */
 export async function saveGroup(sql: Sql, before: Group, after: NewGroup): Promise<void> {
   await sql.run(
     `update group_chats set members_key = $2, chat_id = $3, name = $4, photo_guid = $5, photo_url = $6, updated_at = $7
@@ -77,14 +77,14 @@ export async function findGroup(sql: Sql, id: string, accountId: string): Promis
   return group?.accountId === accountId ? group : undefined
 }
 
-/** Groups by their ids, with their members: two questions for any number of them. */
+/** Groups by id, with their members, in two queries. */
 export async function findGroups(sql: Sql, ids: readonly string[]): Promise<Map<string, Group>> {
   if (ids.length === 0) return new Map()
   const list = sql.inList(1, [...new Set(ids)])
   return load(sql, `id in ${list.sql}`, [list.param])
 }
 
-/** The group that these people are, on this line. */
+/** The group of exactly these people on this line. */
 export async function findGroupByMembers(
   sql: Sql,
   accountId: string,
@@ -96,13 +96,15 @@ export async function findGroupByMembers(
   )
 }
 
-/** The group that the carrier knows by this id. On a shared line it may be one of each member; the newest counts. */
+/**
+ * The group with this id at the carrier. On a shared line each member account may have one; the newest is returned.
+ */
 export async function findGroupByChat(sql: Sql, lineId: string, chatId: string): Promise<Group | undefined> {
   const groups = [...(await load(sql, 'line_id = $1 and chat_id = $2', [lineId, chatId])).values()]
   return groups.sort((a, b) => b.createdAt - a.createdAt)[0]
 }
 
-/** The ids of groups by the carrier's ids of their chats, each in the account that has the chat. */
+/** Group ids by the carrier's chat ids, each in the account that has the chat. */
 export async function listGroupIds(
   sql: Sql,
   chats: readonly { id: string; lineId: string; accountId: string }[],

@@ -1,7 +1,7 @@
 import type { Message } from '../../core/messages/message.js'
 import type { Row, Sql } from '../engine/db.js'
 import { toMessage } from '../messages/rows.js'
-import type { Place, Turn } from '../messages/scan.js'
+import type { ConversationKey, MessagePosition } from '../messages/scan.js'
 
 /** The latest message of a conversation on one of these lines, failed ones aside: they started nothing. */
 export async function findLatestWith(
@@ -23,10 +23,10 @@ export async function findLatestWith(
 export async function findTurnsBetween(
   sql: Sql,
   accountId: string,
-  turns: readonly Turn[],
-  after: Place,
-  upTo: Place,
-): Promise<Set<Turn>> {
+  turns: readonly ConversationKey[],
+  after: MessagePosition,
+  upTo: MessagePosition,
+): Promise<Set<ConversationKey>> {
   const found = await Promise.all(
     turns.map((turn) =>
       sql.one(

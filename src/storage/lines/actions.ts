@@ -1,6 +1,6 @@
 import type { Row, Sql } from '../engine/db.js'
 
-/** An action that another process than the line's own was asked for. Times are the machine's, not a world's. */
+/** A line action requested in another process than the holder of the line. Times are real time, not a world's. */
 export interface WaitingAction {
   id: string
   lineId: string
@@ -33,7 +33,7 @@ export async function hasWaitingAction(sql: Sql, lineId: string, now: number): P
   return row !== undefined
 }
 
-/** Each is handed out once. Its taker may die with it: then nobody knows what became of it, and it is not repeated. */
+/** Takes each action once. If the taking process ends, the outcome stays unknown and the action is not repeated. */
 export async function takeActions(sql: Sql, lineId: string, now: number): Promise<WaitingAction[]> {
   const rows = await sql.all(
     'update line_actions set taken_at = $2 where line_id = $1 and taken_at is null and expires_at > $2 returning *',

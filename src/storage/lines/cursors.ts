@@ -1,13 +1,13 @@
 import type { Sql } from '../engine/db.js'
 import type { Lease } from './leases.js'
 
-/** How far a line's driver has read at its carrier, in the driver's own words. */
+/** The driver's read position at the carrier, in the driver's format. */
 export async function findCursor(sql: Sql, lineId: string): Promise<string | null> {
   const row = await sql.one<{ value: string }>('select value from line_cursors where line_id = $1', [lineId])
   return row?.value ?? null
 }
 
-/** Kept only while the line is there and ours: whoever took it over reads on by itself. */
+/** Saves only while the line exists and this lease holds it; a new holder continues by itself. */
 export async function saveCursor(sql: Sql, lease: Lease, value: string): Promise<void> {
   await sql.run(
     `insert into line_cursors (line_id, value)

@@ -1,6 +1,6 @@
 import type { Sql, Writes } from '../engine/db.js'
 
-/** How many messages a line has sent on a day. */
+/** Number of messages that a line sent on a day. */
 export async function findSentOn(sql: Sql, lineId: string, day: number): Promise<number> {
   const row = await sql.one<{ sent: number }>('select sent from line_days where line_id = $1 and day = $2', [
     lineId,
@@ -9,7 +9,7 @@ export async function findSentOn(sql: Sql, lineId: string, day: number): Promise
   return row?.sent ?? 0
 }
 
-/** Counts further ones; fewer than none are taken back, as long as it is still that day. */
+/** Adds to the day's count; a negative number subtracts, if it is still the same day. */
 export async function countSends(sql: Writes, lineId: string, day: number, n: number): Promise<void> {
   if (n < 0)
     await sql.run('update line_days set sent = sent + $3 where line_id = $1 and day = $2', [lineId, day, n])

@@ -1,15 +1,15 @@
 import type { Db, Sql } from '../engine/db.js'
 
 /**
- * Who drives which line. On PostgreSQL times come from the database, so that nodes whose clocks differ agree;
- * on SQLite there is one process, and holding the data directory is the proof that no other lives.
+ * The right to drive a line. On PostgreSQL times come from the database, so that nodes with different clocks agree.
+ * On SQLite there is one process, which the lock on the data directory guarantees.
  */
 export interface Lease {
   lineId: string
   epoch: number
 }
 
-/** The time that leases are kept in. */
+/** SQL expression of the current time for leases. */
 export function nowOf(db: Pick<Sql, 'engine'>): string {
   return db.engine === 'postgres'
     ? '(extract(epoch from clock_timestamp()) * 1000)::bigint'
@@ -32,7 +32,7 @@ export async function countLiveNodes(db: Db, leaseMs: number): Promise<number> {
   return Math.max(1, row?.n ?? 1)
 }
 
-/** A process that ends is counted no more: the others, and the one that comes after it, take all lines at once. */
+/** Removes a process that ends, so that other processes take its lines at once. */
 export async function forgetNode(db: Db, nodeId: string): Promise<void> {
   await db.run('delete from nodes where id = $1', [nodeId])
 }
@@ -41,7 +41,7 @@ export async function forgetNodes(db: Db, olderThanMs: number): Promise<void> {
   await db.run(`delete from nodes where seen_at < ${nowOf(db)} - $1`, [olderThanMs])
 }
 
-/** Extends what this node holds and answers what it still holds. A lost lease is not among them. */
+/** Renews this node's leases and returns those that it still holds. */
 export async function renewLeases(db: Db, nodeId: string, leaseMs: number): Promise<Lease[]> {
   const now = nowOf(db)
   const rows = await db.tx((sql) =>
@@ -53,7 +53,7 @@ export async function renewLeases(db: Db, nodeId: string, leaseMs: number): Prom
   return rows.map((row) => ({ lineId: row.line_id, epoch: row.epoch }))
 }
 
-/** Takes up to `limit` lines that nobody drives. Each gets a new epoch, which fences its former driver. */
+/** Acquires up to `limit` free lines. Each gets a new epoch, which fences its previous holder. */
 export async function acquireLeases(
   db: Db,
   nodeId: string,
@@ -87,7 +87,7 @@ export async function acquireLeases(
   })
 }
 
-/** Gives a line back at once; the epoch stays, so that the next driver's is higher. */
+/** Releases a line at once. The epoch stays, so that the next one is higher. */
 export async function releaseLease(db: Db, nodeId: string, lease: Lease): Promise<void> {
   await db.run('update line_leases set expires_at = 0 where line_id = $1 and node_id = $2 and epoch = $3', [
     lease.lineId,
@@ -96,7 +96,7 @@ export async function releaseLease(db: Db, nodeId: string, lease: Lease): Promis
   ])
 }
 
-/** The same line, driven anew by the same process: what is under way belongs to a former driver from now on. */
+/** Starts a new epoch of a line in the same process: work in progress then belongs to an old epoch. */
 export async function nextEpoch(db: Db, nodeId: string, lease: Lease): Promise<Lease | undefined> {
   const row = await db.tx((sql) =>
     sql.one<{ epoch: number }>(
@@ -107,7 +107,7 @@ export async function nextEpoch(db: Db, nodeId: string, lease: Lease): Promise<L
   return row && { lineId: lease.lineId, epoch: row.epoch }
 }
 
-/** Whether this epoch still drives the line. */
+/** Whether this epoch still holds the line. */
 export async function holdsLease(sql: Sql, lease: Lease): Promise<boolean> {
   const row = await sql.one<{ epoch: number }>('select epoch from line_leases where line_id = $1', [
     lease.lineId,
@@ -116,8 +116,8 @@ export async function holdsLease(sql: Sql, lease: Lease): Promise<boolean> {
 }
 
 /**
- * Results and receipts of one line are written one after the other: a receipt that finds no send and a send that
- * finds no receipt must not pass each other unseen.
+ * Serialises results and receipts of a line: a receipt that finds no send and a send that finds no receipt must not
+ * miss each other.
  */
 export async function lockLine(sql: Sql, lineId: string): Promise<void> {
   if (sql.engine === 'postgres')

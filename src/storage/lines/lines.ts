@@ -1,7 +1,7 @@
 import type { Line } from '../../core/lines/line.js'
 import type { Param, Row, Sql, Writes } from '../engine/db.js'
 
-/** What may be changed of a line, by column. */
+/** The changeable columns of a line. */
 const MUTABLE: [column: string, value: (line: Line) => Param][] = [
   ['config', (line) => JSON.stringify(line.config)],
   ['pace', (line) => line.pace],
@@ -40,7 +40,7 @@ export async function findLine(sql: Sql, id: string): Promise<Line | undefined> 
   return row && toLine(row)
 }
 
-/** The same, and nobody else changes it until the commit. */
+/** Like `findLine`, and locks the line until the commit. */
 export async function findLineToChange(sql: Sql, id: string): Promise<Line | undefined> {
   const lock = sql.engine === 'postgres' ? 'for update' : ''
   const row = await sql.one(`select * from lines where id = $1 and removed_at is null ${lock}`, [id])
@@ -55,7 +55,7 @@ export async function findLineByNumber(sql: Sql, network: string, number: string
   return row && toLine(row)
 }
 
-/** Keeps a line from being removed until the commit; tells whether it is there. */
+/** Prevents removal of a line until the commit; returns whether the line exists. */
 export async function holdLine(sql: Sql, id: string): Promise<boolean> {
   const lock = sql.engine === 'postgres' ? 'for share' : ''
   return (
@@ -64,19 +64,21 @@ export async function holdLine(sql: Sql, id: string): Promise<boolean> {
   )
 }
 
-/** The same for one that may be removed. */
+/** Like `findLine`, including removed lines. */
 export async function findLineEver(sql: Sql, id: string): Promise<Line | undefined> {
   const row = await sql.one('select * from lines where id = $1', [id])
   return row && toLine(row)
 }
 
-/** Whether the world that this line was read in is still the present one. */
+/** Whether the line's world was not reset since the line was read. */
 export async function isCurrent(sql: Sql, line: Pick<Line, 'id' | 'resets'>): Promise<boolean> {
   const row = await sql.one<{ resets: number }>('select resets from lines where id = $1', [line.id])
   return row?.resets === line.resets
 }
 
-/** The same as a condition of the transaction: it fails with MissingValue. Best as its last statement. */
+/**
+ * Like `isCurrent`, as a condition of the transaction, which fails with MissingValue. Best as its last statement.
+ */
 export async function requireCurrent(sql: Writes, lines: Iterable<Pick<Line, 'id' | 'resets'>>) {
   for (const { id, resets } of lines) {
     await sql.run(
@@ -87,7 +89,7 @@ export async function requireCurrent(sql: Writes, lines: Iterable<Pick<Line, 'id
   }
 }
 
-/** Which of these numbers are lines. */
+/** The numbers that are lines. */
 export async function listLineNumbers(
   sql: Sql,
   network: string,
@@ -101,7 +103,7 @@ export async function listLineNumbers(
   return new Set(rows.map((row) => row.number))
 }
 
-/** Every line that has or had this number: messages outlive their line. */
+/** All lines with this number, including removed ones, because messages outlive their line. */
 export async function listLineIds(sql: Sql, network: string, number: string): Promise<string[]> {
   const rows = await sql.all<{ id: string }>('select id from lines where network = $1 and number = $2', [
     network,
@@ -114,7 +116,7 @@ export async function listLines(sql: Sql): Promise<Line[]> {
   return (await sql.all('select * from lines where removed_at is null order by created_at, id')).map(toLine)
 }
 
-/** The lines an account may use: its own and the shared ones it is a member of. */
+/** The lines that an account may use: its own, and the shared lines it is a member of. */
 export async function listLinesOf(sql: Sql, accountId: string): Promise<Line[]> {
   const rows = await sql.all(
     `select * from lines where removed_at is null and (account_id = $1
@@ -124,7 +126,7 @@ export async function listLinesOf(sql: Sql, accountId: string): Promise<Line[]> 
   return rows.map(toLine)
 }
 
-/** Tells whether it was none before. */
+/** Returns whether the account is a new member. */
 export async function insertLineMember(sql: Sql, lineId: string, accountId: string): Promise<boolean> {
   const added = await sql.run(
     'insert into line_members (line_id, account_id) values ($1, $2) on conflict do nothing',
@@ -155,7 +157,7 @@ export async function removeLine(sql: Sql, id: string, now: number): Promise<boo
   )
 }
 
-/** Tells whether that was news: of several who block a line, one does. */
+/** Returns whether the line was not blocked before; of several concurrent calls, one gets true. */
 export async function blockLine(sql: Sql, id: string, now: number): Promise<boolean> {
   const changed = await sql.run(
     'update lines set blocked_at = $2 where id = $1 and blocked_at is null and removed_at is null',
@@ -164,7 +166,7 @@ export async function blockLine(sql: Sql, id: string, now: number): Promise<bool
   return changed > 0
 }
 
-/** Tells whether that was news. */
+/** Returns whether the line was blocked before. */
 export async function unblockLine(sql: Sql, id: string): Promise<boolean> {
   const changed = await sql.run(
     'update lines set blocked_at = null where id = $1 and blocked_at is not null',
@@ -173,7 +175,10 @@ export async function unblockLine(sql: Sql, id: string): Promise<boolean> {
   return changed > 0
 }
 
-/** What waits on blocked lines and has certainly not left; where that is a question, the line still asks. */
+/**
+ * Waiting messages on blocked lines that have provably not left; for the others the line still looks up the
+ * outcome.
+ */
 export async function listBlockedBacklog(sql: Sql, limit: number): Promise<number[]> {
   const rows = await sql.all<{ id: number }>(
     `select m.id from messages m where m.next_action_at is not null and m.due_at is null and m.status <> 'PENDING'
@@ -189,9 +194,9 @@ export async function listBlockedBacklog(sql: Sql, limit: number): Promise<numbe
 }
 
 /**
- * Messages that wait for a line or on behalf of an account that was removed, and whether an attempt of theirs is
- * still open. One that is on the wire since `wireSince` is left out: its result is still to come. Found from
- * what was removed, which is little, and not from what waits, which may be much.
+ * Messages that wait for a removed line or account, and whether an attempt of theirs is still open. Skips messages
+ * on the wire since `wireSince`, whose result is still to come. Searches from the removed lines and accounts, which
+ * are few, not from the waiting messages.
  */
 export async function listOrphans(sql: Sql, wireSince: number, limit: number): Promise<Map<number, boolean>> {
   const rows = await sql.all<{ id: number; wire_at: number | null }>(

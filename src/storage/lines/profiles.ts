@@ -1,20 +1,20 @@
 import type { Card, CardChange } from '../../core/lines/profile.js'
 import type { Row, Sql } from '../engine/db.js'
 
-/** A change of the name and photo a line shows, as it was asked for. */
+/** A requested change of a line's name and photo. */
 export interface ProfileRequest {
   id: string
   accountId: string
   lineId: string
   lineNumber: string
   change: CardChange
-  /** Name and photo as this change leaves them, if all goes well. */
+  /** Name and photo after this change succeeds. */
   card: Card
   operationId: string | null
   attempts: number
   nextAt: number
   requestedAt: number
-  /** null while there is something left to do. */
+  /** Null until the change is finished. */
   doneAt: number | null
   errorCode: string | null
 }
@@ -38,12 +38,12 @@ export async function insertProfileRequest(sql: Sql, request: ProfileRequest): P
   )
 }
 
-/** Requests of one line come one after the other, so that each knows the one before. */
+/** Serialises the requests of a line, so that each sees the one before. */
 export async function lockProfile(sql: Sql, lineId: string): Promise<void> {
   if (sql.engine === 'postgres') await sql.one('select 1 from lines where id = $1 for update', [lineId])
 }
 
-/** The last request of a line that has not failed. */
+/** The latest request of a line that has not failed. */
 export async function findLastRequest(sql: Sql, lineId: string): Promise<ProfileRequest | undefined> {
   const row = await sql.one(
     'select * from profile_requests where line_id = $1 and error_code is null order by id desc limit 1',
@@ -52,7 +52,7 @@ export async function findLastRequest(sql: Sql, lineId: string): Promise<Profile
   return row && toRequest(row)
 }
 
-/** The oldest request of a line that is still to be carried out. */
+/** The oldest open request of a line. */
 export async function findOpenRequest(sql: Sql, lineId: string): Promise<ProfileRequest | undefined> {
   const row = await sql.one(
     'select * from profile_requests where line_id = $1 and done_at is null order by id limit 1',
@@ -61,7 +61,7 @@ export async function findOpenRequest(sql: Sql, lineId: string): Promise<Profile
   return row && toRequest(row)
 }
 
-/** Requests that nobody can carry out any more. */
+/** Requests whose line is gone. */
 export async function listLostRequests(sql: Sql, limit: number): Promise<ProfileRequest[]> {
   const rows = await sql.all(
     `select * from profile_requests where done_at is null
@@ -84,7 +84,7 @@ export async function saveTry(
   )
 }
 
-/** Ends a request; false when it has ended already. */
+/** Ends a request; false if it has already ended. */
 export async function endRequest(
   sql: Sql,
   id: string,
@@ -117,7 +117,7 @@ function toRequest(row: Row): ProfileRequest {
 
 export interface ProfileShare {
   askedAt: number
-  /** null while the line is being asked. */
+  /** Null while the line is sharing. */
   sharedAt: number | null
 }
 
@@ -129,10 +129,7 @@ export async function findShare(sql: Sql, lineId: string, number: string): Promi
   return row && { askedAt: row.asked_at, sharedAt: row.shared_at }
 }
 
-/**
- * Says that the line will be asked now; false when that was done since `sharedSince`, or is under way since
- * `askedSince`.
- */
+/** Claims the sharing; false if it was done since `sharedSince` or started since `askedSince`. */
 export async function claimShare(
   sql: Sql,
   lineId: string,

@@ -5,8 +5,8 @@ import { type Lease, nowOf } from './leases.js'
 import { toLine } from './lines.js'
 
 /**
- * Takes the row for this lease and tells what it held. `false`: a later lease has spoken since, and this one
- * has nothing to say any more.
+ * Claims the state row for this lease and returns its previous state. `false`: a later lease has written, and this
+ * one must not report any more.
  */
 export async function claimLineState(sql: Sql, lease: Lease): Promise<LineHealth | undefined | false> {
   const row = await sql.one(
@@ -27,13 +27,13 @@ export async function saveLineState(sql: Sql, lease: Lease, health: LineHealth):
   )
 }
 
-/** The line shows its state from now on, whatever it had before. */
+/** Restarts the time since which the line has its state. */
 export async function restartLineState(sql: Sql, lineId: string, now: number): Promise<void> {
   await sql.run('update line_states set changed_at = $2 where line_id = $1', [lineId, now])
 }
 
-/** A line and how it is; no health: nobody drives it at the moment, so nobody knows. */
-export interface KnownLine {
+/** A line with its health; without health, no process holds the line at the moment. */
+export interface LineWithHealth {
   line: Line
   health: LineHealth | undefined
 }
@@ -48,8 +48,8 @@ export async function findLineHealth(sql: Sql, lineId: string): Promise<LineHeal
   return row && toKnown(row).health
 }
 
-/** The lines an account may use, its own first, with how each is. */
-export async function listKnownLines(sql: Sql, accountId: string): Promise<KnownLine[]> {
+/** The lines that an account may use, its own first, with their health. */
+export async function listLinesWithHealth(sql: Sql, accountId: string): Promise<LineWithHealth[]> {
   const rows = await sql.all(
     `${KNOWN(sql)} where l.removed_at is null and (l.account_id = $1
        or l.id in (select line_id from line_members where account_id = $1))
@@ -59,7 +59,7 @@ export async function listKnownLines(sql: Sql, accountId: string): Promise<Known
   return rows.map(toKnown)
 }
 
-function toKnown(row: Row): KnownLine {
+function toKnown(row: Row): LineWithHealth {
   return { line: toLine(row), health: row.state === null ? undefined : toHealth(row) }
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../engine/db.js'
 
-/** Places as they were last heard, by number. The fix itself is the carrier's; here it is only kept. */
+/** Last reported locations by number, in the carrier's format. */
 export async function listFixes<T>(sql: Sql, lineId: string, number: string | null): Promise<Map<string, T>> {
   const rows = await (number === null
     ? sql.all<FixRow>('select number, fix from location_fixes where line_id = $1 order by number', [lineId])

@@ -3,12 +3,12 @@ import type { Db } from '../engine/db.js'
 import type { Blobs, NewBlob } from './blobs.js'
 
 export const CHUNK_BYTES = 256 * 1024
-/** Longer than any upload may take: what is older was left by a crash. */
+/** Longer than any upload may take; older drafts were left by a crash. */
 const DRAFT_MS = 3_600_000
 
 /**
- * Media as rows of PostgreSQL, in chunks so that nobody holds a whole file in memory. The port carries text, so
- * bytes travel as base64 and the server turns them back.
+ * Media as rows of PostgreSQL, in chunks, so that no whole file is in memory. The port carries text, so bytes are
+ * sent as base64 and decoded by the server.
  */
 export function createChunkBlobs(db: Db): Blobs {
   async function create(name: string): Promise<NewBlob> {
@@ -42,7 +42,7 @@ export function createChunkBlobs(db: Db): Blobs {
       },
       async keep(sql) {
         const mine = await sql.run('delete from media_drafts where name = $1', [name])
-        if (mine === 0) throw new AppError('unavailable', 'The upload took too long; try again.')
+        if (mine === 0) throw new AppError('unavailable', 'The upload took too long. Try again.')
       },
       discard: () => removeDraft(db, name),
     }
@@ -56,7 +56,7 @@ export function createChunkBlobs(db: Db): Blobs {
           "select encode(data, 'base64') as data from media_chunks where name = $1 and n = $2",
           [name, n],
         )
-        if (!row) throw new Error('A chunk of media is gone')
+        if (!row) throw new Error('A chunk of the media is missing')
         const from = n * CHUNK_BYTES
         yield Buffer.from(row.data, 'base64').subarray(Math.max(0, start - from), end - from)
       }
@@ -77,7 +77,7 @@ export function createChunkBlobs(db: Db): Blobs {
   }
 }
 
-/** Whoever takes the draft away decides: it is either kept or removed, never half of both. */
+/** Deleting the draft row decides: a blob is either kept or removed, never half of both. */
 function removeDraft(db: Db, name: string): Promise<void> {
   return db.tx(async (sql) => {
     const isDraft = await sql.run('delete from media_drafts where name = $1', [name])

@@ -7,18 +7,18 @@ import type { Blobs, NewBlob } from './blobs.js'
 
 const UNFINISHED = '.part'
 
-/** Media as files of one folder, which belongs to the one process that holds the SQLite database. */
+/** Media as files in a folder of the process that holds the SQLite database. */
 export function createFileBlobs(folder: string, sql: Sql): Blobs {
   const path = (name: string) => join(folder, name)
 
   async function create(name: string): Promise<NewBlob> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const unfinished = path(name + UNFINISHED)
-    const file = await inReach(() => open(unfinished, 'wx', 0o600))
+    const file = await asUnavailable(() => open(unfinished, 'wx', 0o600))
     return {
-      write: (chunk) => inReach(() => writeAll(file, chunk)),
+      write: (chunk) => asUnavailable(() => writeAll(file, chunk)),
       finish: () =>
-        inReach(async () => {
+        asUnavailable(async () => {
           await file.sync()
           await file.close()
           await rename(unfinished, path(name))
@@ -65,7 +65,7 @@ async function writeAll(file: FileHandle, chunk: Buffer): Promise<void> {
   for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten
 }
 
-/** The new name is on disk only when its folder is. */
+/** A new file name is durable only after a sync of its folder. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder)
   try {
@@ -75,15 +75,19 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** A full disk passes: the caller may try again later. */
-async function inReach<T>(work: () => Promise<T>): Promise<T> {
+/** Reports a full or read-only disk as temporarily unavailable. */
+async function asUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (/^(ENOSPC|EDQUOT|EROFS|EMFILE)$/.test((error as NodeJS.ErrnoException).code ?? '')) {
-      throw new AppError('unavailable', 'The storage cannot be written right now; try again later.', {
-        retryAfterMs: 5000,
-      })
+      throw new AppError(
+        'unavailable',
+        'The media folder cannot be written at the moment. Try again later.',
+        {
+          retryAfterMs: 5000,
+        },
+      )
     }
     throw error
   }

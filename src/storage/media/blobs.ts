@@ -1,26 +1,26 @@
 import type { Sql } from '../engine/db.js'
 
 /**
- * Where the bytes of media lie: in files beside an SQLite database, in the database itself with PostgreSQL, whose
- * processes need share nothing else.
+ * Storage of media bytes: files beside an SQLite database, or rows in PostgreSQL, so that its processes share
+ * nothing else.
  */
 export interface Blobs {
   create(name: string): Promise<NewBlob>
-  /** From `start` up to, not including, `end`. */
+  /** Bytes from `start` to `end` (exclusive). */
   read(name: string, start: number, end: number): AsyncIterable<Buffer>
-  /** In the transaction that takes their media away, and after it. */
+  /** `drop` runs in the transaction that deletes the media, `dropped` after its commit. */
   drop(sql: Sql, names: readonly string[]): Promise<void>
   dropped(names: readonly string[]): Promise<void>
-  /** Removes what crashes left behind and tells how many. At the start nothing of this process is being written. */
+  /** Removes leftovers of crashes; returns their number. At the start this process is writing nothing. */
   sweep(atStart: boolean): Promise<number>
 }
 
-/** Bytes on their way in. Nobody can read them before they are kept. */
+/** An upload in progress; unreadable until `keep`. */
 export interface NewBlob {
   write(chunk: Buffer): Promise<void>
-  /** Resolves when every byte is on disk for good. */
+  /** Resolves when every byte is durable. */
   finish(): Promise<void>
-  /** In the transaction that makes its media known. */
+  /** Runs in the transaction that inserts the media. */
   keep(sql: Sql): Promise<void>
   discard(): Promise<void>
 }

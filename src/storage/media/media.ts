@@ -13,7 +13,7 @@ export async function findMedia(sql: Sql, name: string): Promise<Media | undefin
   return row && toMedia(row)
 }
 
-/** Names of what has outlived its time, oldest first. */
+/** Names of expired media, oldest first. */
 export async function listOldMedia(
   sql: Sql,
   source: MediaSource,

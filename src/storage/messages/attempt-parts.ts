@@ -1,7 +1,7 @@
 import type { Part } from '../../core/messages/part.js'
 import type { Columns, Row, Sql, Writes } from '../engine/db.js'
 
-/** A part of a send, with the attempt it belongs to. */
+/** A part of a send, with its attempt. */
 export interface AttemptPart extends Part {
   ref: string
 }
@@ -39,7 +39,7 @@ export async function saveAttemptParts(sql: Writes, parts: readonly AttemptPart[
   )
 }
 
-/** The attempts that these ids are parts of. Of two with one id the later is meant. */
+/** The attempts with parts of these provider ids. If two share an id, the later one is returned. */
 export async function findPartRefs(
   sql: Sql,
   lineId: string,
@@ -54,7 +54,7 @@ export async function findPartRefs(
   return new Map(rows.map((row) => [row.provider_id, row.ref]))
 }
 
-/** All parts of attempts, in order. */
+/** The parts of attempts, in order. */
 export async function listAttemptParts(
   sql: Sql,
   refs: readonly string[],

@@ -3,7 +3,7 @@ import type { Columns, Row, Sql, Writes } from '../engine/db.js'
 
 export type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
 
-/** One try to put a message on the wire. `ref` is ours, random, and what a carrier may hand back to us. */
+/** One attempt to send a message. `ref` is a random id of ours that a carrier may return. */
 export interface Attempt {
   ref: string
   messageId: number
@@ -15,15 +15,15 @@ export interface Attempt {
   wireAt: number
   endedAt: number | null
   providerId: string | null
-  /** How often the carrier was asked about its outcome. */
+  /** Number of lookups at the carrier. */
   lookups: number
   code: string | null
   detail: string | null
 }
 
 /**
- * An attempt starts only while its line's lease has this epoch and its message still waits for attempt n: both
- * are conditions of the insert itself, which otherwise fails for want of a value.
+ * An attempt starts only if the line's lease has this epoch and the message waits for attempt n. Both are
+ * conditions of the insert, which otherwise fails with MissingValue.
  */
 const COLUMNS = {
   ref: 'text',
@@ -72,8 +72,8 @@ const ENDED = {
 } as const satisfies Columns
 
 /**
- * Ends attempts that are still open. The guard is the fence: a worker that was taken for dead finds its
- * attempt already judged and writes nothing. In a conversation it answers which ones it ended.
+ * Ends open attempts. The guard is the fence: a worker that lost its lease finds its attempt already ended and
+ * writes nothing. In a conversation, returns which attempts it ended.
  */
 export async function endAttempts<S extends Writes>(
   sql: S,
@@ -97,7 +97,7 @@ export async function findAttempt(sql: Sql, messageId: number, n: number): Promi
   return row && toAttempt(row)
 }
 
-/** The attempts that these messages wait for, where there is one already. */
+/** The next attempts of these messages, where they exist already. */
 export async function findNextAttempts(
   sql: Sql,
   messages: readonly { id: number; attempts: number }[],
@@ -122,7 +122,7 @@ export async function findAttemptsByProvider(
 ): Promise<Map<string, Attempt>> {
   if (providerIds.length === 0) return new Map()
   const list = sql.inList(2, providerIds)
-  // Of two with one id the later is meant.
+  // If two share an id, the later one counts.
   const rows = await sql.all(
     `select * from attempts where line_id = $1 and provider_id in ${list.sql} order by ref`,
     [lineId, list.param],
@@ -137,7 +137,7 @@ export async function findAttemptsByRef(sql: Sql, refs: readonly string[]): Prom
   return new Map(rows.map((row) => [row.ref as string, toAttempt(row)]))
 }
 
-/** Attempts a former driver of the line left open, and these: their outcome is unknown to us. */
+/** Attempts that an earlier holder of the line left open, and those with these refs: their outcome is unknown. */
 export async function listOpenAttempts(
   sql: Sql,
   lineId: string,
@@ -154,12 +154,12 @@ export async function listOpenAttempts(
   return rows.map(toAttempt)
 }
 
-/** Tells whether that was news. */
+/** Returns whether the read receipt is new. */
 export async function saveRead(sql: Sql, ref: string, at: number): Promise<boolean> {
   return (await sql.run('update attempts set read_at = $2 where ref = $1 and read_at is null', [ref, at])) > 0
 }
 
-/** When the line last used its wire, so that a new driver keeps its pace. Refs are ordered by time. */
+/** Times of the line's recent attempts, so that a new holder keeps the line's pace. Refs are ordered by time. */
 export async function listWireTimes(sql: Sql, lineId: string, sinceRef: string): Promise<number[]> {
   const rows = await sql.all<{ wire_at: number }>(
     'select wire_at from attempts where ref >= $1 and line_id = $2',

@@ -1,6 +1,6 @@
 import type { Sql } from '../engine/db.js'
 
-/** The number of this state of a card session: 1 for the first that this person sends, and so on. */
+/** The next revision of a card session, counted from 1 for each contact. */
 export async function nextRevision(
   sql: Sql,
   session: { accountId: string; lineId: string; contact: string; session: string },

@@ -2,11 +2,11 @@ import type { Message, Service, Status } from '../../core/messages/message.js'
 import type { Columns, Param, Sql, Writes } from '../engine/db.js'
 
 /**
- * Maintained totals. A list's `pagination.total` is exact and costs the same at a million rows as at ten
- * thousand: whole days and hours come from counters, only the cut hours at the ends are counted.
+ * Maintained totals, so that a list's `pagination.total` is exact and costs the same for a million rows as for ten
+ * thousand: whole days and hours come from counters; only partial hours at the ends are counted.
  */
-export const HOUR = 3_600_000
-export const DAY = 24 * HOUR
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
 
 const COLUMNS = {
   account_id: 'text',
@@ -24,28 +24,28 @@ const COLUMNS = {
 export type DateField = 'created' | 'updated' | 'sent'
 export const DATE_FIELDS: readonly DateField[] = ['created', 'updated', 'sent']
 
-type Counted = Pick<
+type CountedFields = Pick<
   Message,
   'accountId' | 'lineId' | 'isOutbound' | 'status' | 'service' | 'type' | 'createdAt' | 'updatedAt' | 'sentAt'
 >
 
-/** Changes of the totals, gathered over a batch: messages alike in every counted way cost one entry. */
+/** Changes to the totals of a batch; messages with equal counted columns share one entry. */
 export interface Tally {
-  add(message: Counted, n: number): void
+  add(message: CountedFields, n: number): void
   rows(): Param[][]
 }
 
 export function createTally(): Tally {
-  const alike = new Map<string, { message: Counted; n: number }>()
-  let last: { message: Counted; n: number } | undefined
+  const alike = new Map<string, { message: CountedFields; n: number }>()
+  let last: { message: CountedFields; n: number } | undefined
   return {
     add(m, n) {
-      // Messages of a batch are mostly alike; comparing with the one before is cheaper than making a key.
+      // Messages of a batch are mostly alike, and comparing with the previous one is cheaper than building a key.
       if (last && countsAlike(last.message, m)) {
         last.n += n
         return
       }
-      const hours = `${Math.floor(m.createdAt / HOUR)} ${Math.floor(m.updatedAt / HOUR)} ${Math.floor(m.sentAt / HOUR)}`
+      const hours = `${Math.floor(m.createdAt / HOUR_MS)} ${Math.floor(m.updatedAt / HOUR_MS)} ${Math.floor(m.sentAt / HOUR_MS)}`
       const key = `${m.accountId} ${m.lineId} ${m.isOutbound} ${m.status} ${m.service} ${m.type} ${hours}`
       last = alike.get(key)
       if (last) last.n += n
@@ -62,7 +62,7 @@ export function createTally(): Tally {
         const times = { created: m.createdAt, updated: m.updatedAt, sent: m.sentAt }
         const cells: [string, number, number][] = [['all', 0, 0]]
         for (const field of DATE_FIELDS) {
-          for (const width of [HOUR, DAY])
+          for (const width of [HOUR_MS, DAY_MS])
             cells.push([field, width, Math.floor(times[field] / width) * width])
         }
         for (const cell of cells) {
@@ -73,7 +73,7 @@ export function createTally(): Tally {
           else sums.set(key, row)
         }
       }
-      // In one order everywhere, so that two transactions never wait for each other's counters.
+      // A fixed order, so that two transactions cannot deadlock on counters.
       return [...sums.entries()]
         .filter(([, row]) => row.at(-1) !== 0)
         .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -82,7 +82,7 @@ export function createTally(): Tally {
   }
 }
 
-function countsAlike(a: Counted, b: Counted): boolean {
+function countsAlike(a: CountedFields, b: CountedFields): boolean {
   return (
     a.createdAt === b.createdAt &&
     a.updatedAt === b.updatedAt &&
@@ -108,14 +108,14 @@ export async function saveTally(sql: Writes, tally: Tally): Promise<void> {
   )
 }
 
-/** What the counters can answer. `null` account: all accounts (admin). */
+/** Filters that the counters support. `null` account: all accounts (admin). */
 export interface CountFilter {
   accountId: string | null
   lineId?: string
   isOutbound?: boolean
   status?: string
   service?: string
-  /** Said in a group, or between two. */
+  /** True: messages in groups; false: messages between two. */
   inGroup?: boolean
 }
 
@@ -124,7 +124,7 @@ export async function sumAll(sql: Sql, filter: CountFilter): Promise<number> {
   return sum(sql, `${where} and series = 'all'`, params)
 }
 
-/** Messages whose date lies in whole buckets from `from` up to, not including, `to`. */
+/** Number of messages dated within whole buckets from `from` to `to` (exclusive). */
 export async function sumBuckets(
   sql: Sql,
   filter: CountFilter,
@@ -143,7 +143,7 @@ export async function sumBuckets(
   )
 }
 
-/** Messages of an account that are alike in all of these, in one bucket. */
+/** A counter: messages of an account with equal counted columns, in one bucket. */
 export interface Cell {
   bucket: number
   lineId: string
@@ -153,7 +153,7 @@ export interface Cell {
   n: number
 }
 
-/** What the counters hold of an account in whole buckets from `from` up to, not including, `to`. */
+/** The counters of an account in whole buckets from `from` to `to` (exclusive). */
 export async function listCells(
   sql: Sql,
   accountId: string,
@@ -203,7 +203,7 @@ function conditions(filter: CountFilter): { where: string; params: Param[] } {
   return { where: where.join(' and '), params }
 }
 
-/** Counters of states that messages only pass through end at zero; nothing is lost by dropping those. */
+/** Removes counters at zero, which intermediate statuses leave behind. */
 export async function dropEmptyCounts(sql: Sql, before: number): Promise<number> {
   return sql.run('delete from message_counts where n = 0 and width > 0 and bucket < $1', [before])
 }

@@ -1,20 +1,20 @@
 import { topics } from '../../core/topics.js'
 import type { Row, Sql } from '../engine/db.js'
 
-/** A conversation in which nothing goes out until then. */
+/** A conversation whose sends are held back until a time. */
 export interface Hold {
   lineId: string
-  /** The other's number, or the id of the group. */
+  /** The contact's number, or the id of the group. */
   conversation: string
   accountId: string
   groupId: string | null
-  /** How often the two sides had taken turns. */
+  /** Number of alternating messages that triggered the hold. */
   alternations: number
   heldAt: number
   until: number
 }
 
-/** Tells whether it was not held before. */
+/** Returns whether the hold is new. */
 export async function insertHold(sql: Sql, hold: Hold): Promise<boolean> {
   const added = await sql.run(
     `insert into conversation_holds (line_id, conversation, account_id, group_id, alternations, held_at, held_until)
@@ -33,7 +33,7 @@ export async function insertHold(sql: Sql, hold: Hold): Promise<boolean> {
   return added > 0
 }
 
-/** Takes it out, once. */
+/** Deletes and returns the hold; a second call returns nothing. */
 export async function deleteHold(sql: Sql, lineId: string, conversation: string): Promise<Hold | undefined> {
   const row = await sql.one(
     'delete from conversation_holds where line_id = $1 and conversation = $2 returning *',

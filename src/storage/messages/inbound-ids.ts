@@ -1,6 +1,6 @@
 import type { Sql } from '../engine/db.js'
 
-/** Which of a carrier's ids are stored already, on this line or on a former one of its number. */
+/** The provider ids that are already stored, on this line or on an earlier line of its number. */
 export async function listStoredIds(
   sql: Sql,
   lineIds: readonly string[],
@@ -19,7 +19,7 @@ export async function listStoredIds(
   return stored
 }
 
-/** This line and the former ones of its number at the same carrier: it may bring them what the others had. */
+/** This line and earlier lines with its number and driver: the carrier may redeliver their messages. */
 export async function listLineSuccession(
   sql: Sql,
   line: { network: string; number: string; driver: string },
@@ -31,7 +31,7 @@ export async function listLineSuccession(
   return rows.map((row) => row.id)
 }
 
-/** Whether the line has a message of this person with this text and time of sending. */
+/** Whether the line has a message with this sender, text and send time. */
 export async function hasTwin(
   sql: Sql,
   twin: { accountId: string; lineId: string; contact: string; content: string; sentAt: number },
@@ -45,7 +45,7 @@ export async function hasTwin(
   return row !== undefined
 }
 
-/** What this person has written to the line since then. */
+/** Texts from this sender to the line since then. */
 export async function listRecentTexts(
   sql: Sql,
   by: { accountId: string; lineId: string; contact: string },
@@ -59,14 +59,14 @@ export async function listRecentTexts(
   return rows.map((row) => row.content)
 }
 
-/** A send that may come back to us. */
+/** A send that may come back as an echo. */
 export interface EchoCandidate {
   ref: string
   content: string
   mediaUrl: string
 }
 
-/** Sends into a conversation that may be out, were on the wire since then and have not come back yet; oldest first. */
+/** Sends of a conversation that may have left since then and have no echo yet, oldest first. */
 export async function listEchoCandidates(
   sql: Sql,
   where: { accountId: string; lineId: string; conversation: string },
@@ -83,7 +83,7 @@ export async function listEchoCandidates(
   return rows.map((row) => ({ ref: row.ref, content: row.content, mediaUrl: row.media_url }))
 }
 
-/** Whether another line sent this text to us: then it is no echo. */
+/** Whether another line of ours sent this text to this line; the message is then not an echo. */
 export async function hasSent(
   sql: Sql,
   from: { network: string; number: string },
@@ -119,25 +119,25 @@ export async function isKnownEcho(sql: Sql, lineId: string, providerId: string):
   return row !== undefined
 }
 
-/** A message without an id of the carrier's, until we know that the carrier was thanked for it. */
-export interface Unthanked {
+/** A message without a provider id, until the driver reports its acknowledgement. */
+export interface UnacknowledgedMessage {
   id: string
   lineId: string
   fingerprint: string
   session: string
 }
 
-export async function insertUnthanked(sql: Sql, one: Unthanked, now: number): Promise<void> {
+export async function insertUnacknowledged(sql: Sql, one: UnacknowledgedMessage, now: number): Promise<void> {
   await sql.run(
     'insert into unthanked_messages (id, line_id, fingerprint, session, stored_at) values ($1, $2, $3, $4, $5)',
     [one.id, one.lineId, one.fingerprint, one.session, now],
   )
 }
 
-/** Takes over one that another connection brought, so that each is found once by this one. */
-export async function takeOverUnthanked(
+/** Assigns an equal message of another connection to this one, so that each is matched once. */
+export async function claimUnacknowledged(
   sql: Sql,
-  like: Omit<Unthanked, 'id'>,
+  like: Omit<UnacknowledgedMessage, 'id'>,
   since: number,
 ): Promise<string | undefined> {
   const lock = sql.engine === 'postgres' ? 'for update skip locked' : ''
@@ -151,10 +151,10 @@ export async function takeOverUnthanked(
   return row?.id
 }
 
-export async function deleteUnthanked(sql: Sql, id: string): Promise<void> {
+export async function deleteUnacknowledged(sql: Sql, id: string): Promise<void> {
   await sql.run('delete from unthanked_messages where id = $1', [id])
 }
 
-export async function dropUnthanked(sql: Sql, before: number): Promise<number> {
+export async function dropUnacknowledged(sql: Sql, before: number): Promise<number> {
   return sql.run('delete from unthanked_messages where stored_at < $1', [before])
 }

@@ -1,7 +1,7 @@
 import type { Service } from '../../core/messages/message.js'
 import type { Row, Sql } from '../engine/db.js'
 
-/** One part of a long text, as it was received. */
+/** One received part of a long text. */
 export interface MessagePart {
   id: number
   lineId: string
@@ -10,18 +10,18 @@ export interface MessagePart {
   total: number
   n: number
   providerId: string | null
-  /** Stays when the text is gone. */
+  /** Hash of the text; kept after the text is deleted. */
   digest: string
   content: string
   service: Service
   sentAt: number
   receivedAt: number
-  /** When it is no longer waited for the others; null once it is part of a message. */
+  /** When to stop waiting for the other parts; null once the part belongs to a message. */
   dueAt: number | null
 }
 
-/** Which text a part belongs to, as long as the carrier does not use the ref again. */
-export type Whole = Pick<MessagePart, 'lineId' | 'sender' | 'ref' | 'total'>
+/** Identifies the text of a part; carriers reuse refs after a while. */
+export type PartsKey = Pick<MessagePart, 'lineId' | 'sender' | 'ref' | 'total'>
 
 export async function insertPart(sql: Sql, part: Omit<MessagePart, 'id'>): Promise<void> {
   await sql.run(
@@ -52,17 +52,17 @@ export async function isKnownPart(sql: Sql, lineId: string, providerId: string):
   return row !== undefined
 }
 
-/** Parts of the same ref that came since then, waiting or not. */
-export async function listParts(sql: Sql, whole: Whole, since: number): Promise<MessagePart[]> {
+/** Parts with the same ref since then, waiting or not. */
+export async function listParts(sql: Sql, key: PartsKey, since: number): Promise<MessagePart[]> {
   const rows = await sql.all(
     `select * from message_parts where line_id = $1 and sender = $2 and ref = $3 and received_at >= $4 and total = $5
      order by n, id`,
-    [whole.lineId, whole.sender, whole.ref, since, whole.total],
+    [key.lineId, key.sender, key.ref, since, key.total],
   )
   return rows.map(toPart)
 }
 
-/** Parts whose time is over, with all that wait with them. */
+/** Parts whose wait is over, with all other parts of their texts. */
 export async function listDueParts(sql: Sql, now: number, limit: number): Promise<MessagePart[]> {
   const lock = sql.engine === 'postgres' ? 'for update' : ''
   const rows = await sql.all(
@@ -72,7 +72,7 @@ export async function listDueParts(sql: Sql, now: number, limit: number): Promis
   return rows.map(toPart)
 }
 
-/** They are part of a message now: their text is there. */
+/** Marks parts as belonging to a message, which now holds their text. */
 export async function closeParts(sql: Sql, ids: readonly number[]): Promise<void> {
   const list = sql.inIds(1, ids)
   await sql.run(`update message_parts set due_at = null, content = '' where id in ${list.sql}`, [list.param])

@@ -1,23 +1,23 @@
 import type { Message, Service, Status } from '../../core/messages/message.js'
 import type { Param, Sql } from '../engine/db.js'
-import { type CountFilter, DAY, type DateField, HOUR, sumAll, sumBuckets } from './counts.js'
+import { type CountFilter, DAY_MS, type DateField, HOUR_MS, sumAll, sumBuckets } from './counts.js'
 import { toMessage } from './rows.js'
 
-/** One conjunction of conditions. A query by number may mean two of them: as contact, and as line. */
+/** A conjunction of conditions. A query by number may have two branches: as contact, and as line. */
 export interface Branch {
   /** null: all accounts (admin). */
   accountId: string | null
   lineId?: string
-  /** Not from or to these lines. */
+  /** Excludes messages from or to these lines. */
   notLineNumbers?: readonly string[]
   isOutbound?: boolean
   contact?: string
   groupId?: string
-  /** All of them in the group it is to. */
+  /** Messages to groups with all of these members. */
   members?: readonly string[]
   status?: Status
   service?: Service
-  /** Said in a group, or between two. */
+  /** True: messages in groups; false: messages between two. */
   inGroup?: boolean
   dates: Partial<Record<DateField, Range>>
 }
@@ -35,7 +35,7 @@ export interface Page {
   offset: number
 }
 
-/** A page of messages and the exact number of all matches. The branches must not overlap. */
+/** A page of messages and the exact number of matches. The branches must not overlap. */
 export async function listMessages(
   sql: Sql,
   branches: readonly Branch[],
@@ -69,10 +69,10 @@ export async function listMessages(
   return { messages: ids.map(({ id }) => toMessage(byId.get(id)!)), total }
 }
 
-/** The ways to reach a branch's rows: what an index holds equal, and the date its entries are ordered by. */
+/** A way to reach a branch's rows: the columns an index fixes, and the date that orders its entries. */
 interface Path {
   equal: readonly ('lineId' | 'isOutbound' | 'contact' | 'groupId' | 'members' | 'status')[]
-  /** Null when the entries come from several places of the index. */
+  /** Null if the entries come from several ranges of the index. */
   order: DateField | null
 }
 
@@ -84,7 +84,7 @@ const PATHS: readonly Path[] = [
   { equal: ['status'], order: 'created' },
 ]
 
-/** A person or a group leads to few rows: such a branch has one path, for its rows and for their number. */
+/** A contact or a group has few rows, so such a branch has one path, for its rows and their number. */
 function directPath({ contact, groupId, members }: Branch): Path | undefined {
   if (contact !== undefined) return { equal: ['contact'], order: 'created' }
   if (groupId !== undefined) return { equal: ['groupId'], order: 'created' }
@@ -93,9 +93,9 @@ function directPath({ contact, groupId, members }: Branch): Path | undefined {
 }
 
 /**
- * The statement for one branch. The totals tell how many entries each index would have to walk to find the
- * page; the cheapest is chosen here and the others are put out of the planner's reach, because neither engine
- * knows how rare a status is and both would rather walk a million rows in order than sort a hundred.
+ * The statement for one branch. The totals tell how many index entries each path would walk to find the page. The
+ * cheapest path is chosen here and hidden from the planner's other choices, because neither engine knows how rare a
+ * status is, and both prefer walking a million rows in order to sorting a hundred.
  */
 async function pick(
   sql: Sql,
@@ -129,7 +129,7 @@ async function pick(
     : `with r as materialized (${rows}) select * from r ${first}`
 }
 
-/** Whether every entry the path walks is a match. */
+/** Whether every entry of the path matches the branch. */
 function covers(path: Path, branch: Branch): boolean {
   const names = ['lineId', 'isOutbound', 'status', 'service', 'inGroup'] as const
   return (
@@ -138,7 +138,7 @@ function covers(path: Path, branch: Branch): boolean {
   )
 }
 
-/** How many entries of a path's index belong to the branch. */
+/** Number of index entries of a path that belong to the branch. */
 async function countPath(sql: Sql, branch: Branch, path: Path): Promise<number> {
   const equal: Branch = { accountId: branch.accountId, dates: {} }
   for (const name of path.equal) Object.assign(equal, { [name]: branch[name] })
@@ -147,7 +147,7 @@ async function countPath(sql: Sql, branch: Branch, path: Path): Promise<number> 
   return countBranch(sql, equal)
 }
 
-/** Exact number of matches: from the counters, and by counting only where they cannot tell. */
+/** Exact number of matches, from the counters where possible. */
 async function countBranch(sql: Sql, branch: Branch): Promise<number> {
   const fields = Object.keys(branch.dates) as DateField[]
   const direct = directPath(branch)
@@ -158,18 +158,18 @@ async function countBranch(sql: Sql, branch: Branch): Promise<number> {
 
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = branch.dates[field]!
   const end = to + 1
-  const firstHour = Math.ceil(from / HOUR) * HOUR
-  const lastHour = Math.floor(end / HOUR) * HOUR
+  const firstHour = Math.ceil(from / HOUR_MS) * HOUR_MS
+  const lastHour = Math.floor(end / HOUR_MS) * HOUR_MS
   if (firstHour >= lastHour) return countRows(sql, branch)
-  const firstDay = Math.min(Math.ceil(firstHour / DAY) * DAY, lastHour)
-  const lastDay = Math.max(Math.floor(lastHour / DAY) * DAY, firstDay)
+  const firstDay = Math.min(Math.ceil(firstHour / DAY_MS) * DAY_MS, lastHour)
+  const lastDay = Math.max(Math.floor(lastHour / DAY_MS) * DAY_MS, firstDay)
   const edge = (low: number, high: number) =>
     low < high ? countRows(sql, { ...branch, dates: { [field]: { from: low, to: high - 1 } } }) : 0
   const parts = await Promise.all([
     edge(from, firstHour),
-    sumBuckets(sql, filter, field, HOUR, firstHour, firstDay),
-    sumBuckets(sql, filter, field, DAY, firstDay, lastDay),
-    sumBuckets(sql, filter, field, HOUR, lastDay, lastHour),
+    sumBuckets(sql, filter, field, HOUR_MS, firstHour, firstDay),
+    sumBuckets(sql, filter, field, DAY_MS, firstDay, lastDay),
+    sumBuckets(sql, filter, field, HOUR_MS, lastDay, lastHour),
     edge(lastHour, end),
   ])
   return parts.reduce((sum, n) => sum + n, 0)
@@ -184,7 +184,7 @@ async function countRows(sql: Sql, branch: Branch, path?: Path): Promise<number>
   return row!.n
 }
 
-/** Conditions of a branch; with a path, those that are not its own are wrapped so that no index fits them. */
+/** The conditions of a branch. With a path, other conditions are wrapped so that no index fits them. */
 function conditions(branch: Branch, params: Param[], path?: Path): string {
   const where: string[] = []
   const add = (column: string, operator: string, value: Param | undefined, own: boolean, number = false) => {
@@ -194,7 +194,7 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
     where.push(`${left} ${operator} $${params.length}`)
   }
   const owns = (name: Path['equal'][number]) => !path || path.equal.includes(name)
-  // Those indexes that only lists use do not hold deleted messages.
+  // Indexes used only by lists contain no deleted messages.
   where.push('deleted_at is null')
   add('account_id', '=', branch.accountId, true)
   add('contact', '=', branch.contact, owns('contact'))
@@ -205,7 +205,7 @@ function conditions(branch: Branch, params: Param[], path?: Path): string {
       (other) =>
         ` and exists (select 1 from group_members y where y.group_id = x.group_id and y.handle = ${other})`,
     )
-    // The index has only what is in a group, and SQLite uses it only where that is said.
+    // The partial index contains only group messages, and SQLite uses it only with this condition.
     where.push(
       `group_id is not null and (account_id, group_id) in (select x.account_id, x.group_id from group_members x where x.handle = ${first}${also.join('')})`,
     )

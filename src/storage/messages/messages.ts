@@ -9,19 +9,19 @@ export async function insertMessages(sql: Writes, messages: readonly NewMessage[
   await insertGiven(sql, messages.map(fromMessage))
 }
 
-/** Adds new messages to the totals, or takes deleted ones out with -1. */
+/** Adds new messages to the totals; -1 removes deleted ones. */
 export async function countMessages(sql: Writes, messages: readonly NewMessage[], n = 1): Promise<void> {
   const tally = createTally()
   for (const message of messages) tally.add(message, n)
   await saveTally(sql, tally)
 }
 
-/** Each set of columns is a prepared statement: past this many sets, rows are written with all columns. */
+/** Each set of columns is a prepared statement; beyond this many sets, rows are written with all columns. */
 const MAX_SHAPES = 64
 const shapes = new Set<string>()
 const ALL = COLUMNS.map((_, i) => i)
 
-/** Leaves out columns that are null in every row: most messages leave a third of the columns empty. */
+/** Omits columns that are null in every row: most messages have a third of their columns empty. */
 async function insertGiven(sql: Writes, rows: Param[][]): Promise<void> {
   const given = ALL.filter((i) => rows.some((row) => row[i] !== null))
   const shape = given.join()
@@ -37,21 +37,20 @@ async function insertGiven(sql: Writes, rows: Param[][]): Promise<void> {
 
 export interface Change {
   before: Message
-  /** States it passes on the way, when one transaction moves it by more than one step. */
+  /** Intermediate states, if one transaction moves the message by several steps. */
   via?: Message[]
   after: Message
 }
 
-/** A change of a message that somebody else has changed meanwhile fails for want of a version. */
+/** Fails the update with MissingValue if another transaction changed the message in the meantime. */
 const VERSION = {
   type: 'bigint',
   as: 'case when messages.version = {version} - 1 then {version} end',
 } as const
 
 /**
- * Writes what changed and nothing else: an index is touched only when one of its columns is in the statement,
- * so messages that change the same columns share one. Fails with MissingValue when a message is no longer what
- * `before` says.
+ * Writes only the changed columns: an index is updated only if the statement contains one of its columns. Messages
+ * with the same changed columns share a statement. Fails with MissingValue if a message differs from `before`.
  */
 export async function saveMessages(sql: Writes, changes: readonly Change[]): Promise<void> {
   const groups = new Map<string, { columns: number[]; rows: Param[][] }>()
@@ -70,7 +69,7 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
     const group = groups.get(signature)
     if (group) group.rows.push(row)
     else groups.set(signature, { columns, rows: [row] })
-    // The totals no longer have a deleted one.
+    // Deleted messages are no longer in the totals.
     if (before.deletedAt !== null) continue
     tally.add(before, -1)
     tally.add(after, 1)
@@ -82,12 +81,12 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
   await Promise.all([...updates, saveTally(sql, tally)])
 }
 
-/** Hides a message from its account. The version keeps others from changing what they saw before. */
+/** Hides a message from its account. The new version fails concurrent changes. */
 export async function deleteMessage(sql: Sql, id: number, now: number): Promise<void> {
   await sql.run('update messages set deleted_at = $2, version = version + 1 where id = $1', [id, now])
 }
 
-/** A message its account has not deleted. */
+/** A message that its account has not deleted. */
 export async function findMessage(
   sql: Sql,
   handle: string,
@@ -98,7 +97,7 @@ export async function findMessage(
   return toMessage(row)
 }
 
-/** For our own bookkeeping: deleted ones, too. */
+/** Includes deleted messages, for internal use. */
 export async function findMessagesByHandle(
   sql: Sql,
   handles: readonly string[],
@@ -108,7 +107,7 @@ export async function findMessagesByHandle(
   return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
 }
 
-/** Which of these their account has deleted. */
+/** The handles of messages that their account has deleted. */
 export async function listDeleted(sql: Sql, handles: readonly string[]): Promise<string[]> {
   if (handles.length === 0) return []
   const list = sql.inList(1, handles)
@@ -124,8 +123,8 @@ export async function findMessagesById(sql: Sql, ids: readonly number[]): Promis
 }
 
 /**
- * The same, to change them: nobody else can until this transaction ends. Always taken before the account's
- * event numbers, and in the order of ids, so that two transactions never wait for each other.
+ * Locks messages until the transaction ends. Always taken before the account's event numbers, and in order of ids,
+ * so that two transactions cannot deadlock.
  */
 export async function lockMessages(sql: Sql, ids: readonly number[]): Promise<Map<number, Message>> {
   return byIds(sql, ids, sql.engine === 'postgres' ? 'order by id for update' : '')
@@ -138,7 +137,7 @@ async function byIds(sql: Sql, ids: readonly number[], tail: string): Promise<Ma
   return new Map(rows.map((row) => [row.id as number, toMessage(row)]))
 }
 
-/** Outbound messages of this account with this recipient and text, newest first, no older than `since`. */
+/** Outbound messages of this account with this recipient and text since `since`, newest first. */
 export async function listTwins(sql: Sql, message: NewMessage, since: number): Promise<Message[]> {
   const rows = await sql.all(
     `select * from messages where account_id = $1 and contact = $2 and created_at >= $3 and content = $4

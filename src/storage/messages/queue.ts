@@ -1,6 +1,6 @@
 import type { Row, Sql } from '../engine/db.js'
 
-/** What a line still has to do, oldest first. What waits for a chosen time is not in it yet. */
+/** A message in a line's queue, oldest first. Scheduled messages join the queue at their time. */
 export interface QueueEntry {
   id: number
   handle: string
@@ -23,7 +23,7 @@ export async function listQueue(
   return rows.map(toQueueEntry)
 }
 
-/** The same for one conversation of the line. */
+/** Like the line's queue, for one conversation. */
 export async function listConversationQueue(
   sql: Sql,
   lineId: string,
@@ -38,7 +38,7 @@ export async function listConversationQueue(
   return rows.map(toQueueEntry)
 }
 
-/** What waits on a line before a message, on the whole and in its conversation, of as many as are looked at. */
+/** Number of messages ahead of this one on the line and in its conversation, up to a limit. */
 export async function countBefore(
   sql: Sql,
   lineId: string,
@@ -74,7 +74,7 @@ export async function countQueued(sql: Sql): Promise<{ lineId: string; n: number
   return rows.map((row) => ({ lineId: row.line_id, n: row.n, oldest: row.oldest }))
 }
 
-/** What an account has waiting on a line and since when the first of it waits, of as many as are looked at. */
+/** Number of an account's waiting messages on a line, up to a limit, and the age of the first. */
 export async function countWaiting(
   sql: Sql,
   lineId: string,

@@ -1,10 +1,10 @@
 import type { Status } from '../../core/messages/message.js'
 import type { Columns, Sql, Writes } from '../engine/db.js'
 
-/** A carrier's word about a message we cannot match yet, under one spelling of its id. */
+/** A receipt that matches no send yet, under one spelling of its id. */
 export interface ParkedReceipt {
   providerId: string
-  /** The same for all spellings. */
+  /** Id of the receipt, shared by all its spellings. */
   receipt: string
   status: Status
   report: Record<string, unknown>
@@ -33,7 +33,7 @@ export async function parkReceipts(
   )
 }
 
-/** They have found their send: under their other spellings nobody is to find them. */
+/** Deletes matched receipts under all their spellings. */
 export async function forgetReceipts(
   sql: Writes,
   lineId: string,
@@ -61,7 +61,7 @@ export async function listParkedReceipts(
   return rows.map((row) => row.provider_id)
 }
 
-/** Takes out what was parked for these ids. */
+/** Deletes and returns the receipts parked for these ids. */
 export async function takeParkedReceipts(
   sql: Sql,
   lineId: string,
@@ -82,7 +82,7 @@ export async function takeParkedReceipts(
   }))
 }
 
-/** Ids of parked receipts whose send is known after all. */
+/** Ids of parked receipts whose send is known by now. */
 export async function listMatchedReceipts(sql: Sql, lineId: string): Promise<string[]> {
   const rows = await sql.all<{ provider_id: string }>(
     `select distinct p.provider_id from parked_receipts p

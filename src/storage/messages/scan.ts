@@ -2,20 +2,20 @@ import type { Message, Service, Status } from '../../core/messages/message.js'
 import type { Param, Row, Sql } from '../engine/db.js'
 import { toMessage } from './rows.js'
 
-/** A place in the order of messages, newest first. */
-export interface Place {
+/** A position in the order of messages, newest first. */
+export interface MessagePosition {
   createdAt: number
   id: number
 }
 
 /**
- * Where to look: an index leads to exactly these rows, in their order, so that looking at n of them costs n
- * whatever the size of the table. At most one of the last five.
+ * A range of messages that an index holds in order, so that reading n rows costs n, whatever the size of the table.
+ * At most one of the last four fields may be given.
  */
-export interface Range {
+export interface ScanRange {
   accountId: string
-  /** Not this place, and not before it. */
-  before?: Place | undefined
+  /** Excludes this position and newer ones. */
+  before?: MessagePosition | undefined
   /** Inclusive. */
   from?: number | undefined
   to?: number | undefined
@@ -26,19 +26,23 @@ export interface Range {
 }
 
 /** The next messages of a range, newest first. */
-export async function scanMessages(sql: Sql, range: Range, limit: number): Promise<Message[]> {
+export async function scanMessages(sql: Sql, range: ScanRange, limit: number): Promise<Message[]> {
   return (await scan(sql, range, '*', limit)).map(toMessage)
 }
 
-/** Whose conversation a message belongs to, and no more of it. */
-export interface Turn extends Place {
+/** The conversation of a message, without the rest of it. */
+export interface ConversationKey extends MessagePosition {
   lineId: string
   lineNumber: string
   contact: string
   groupId: string | null
 }
 
-export async function scanTurns(sql: Sql, range: Range, limit: number): Promise<Turn[]> {
+export async function scanConversationKeys(
+  sql: Sql,
+  range: ScanRange,
+  limit: number,
+): Promise<ConversationKey[]> {
   const rows = await scan(sql, range, 'id, line_id, line_number, contact, group_id, created_at', limit)
   return rows.map((row) => ({
     id: row.id as number,
@@ -50,20 +54,20 @@ export async function scanTurns(sql: Sql, range: Range, limit: number): Promise<
   }))
 }
 
-/** What charts are made of. */
-export interface Sample {
+/** The fields of a message that charts use. */
+export interface ChartSample {
   isOutbound: boolean
   status: Status
   service: Service
   createdAt: number
   updatedAt: number
-  /** When it was handed to the carrier, or accepted as long as it was not. */
+  /** When the message was given to the carrier; before that, when it was accepted. */
   sentAt: number
-  /** It waited for a time of its sender's choice. */
+  /** Whether the message had a scheduled send time. */
   wasScheduled: boolean
 }
 
-export async function scanSamples(sql: Sql, range: Range, limit: number): Promise<Sample[]> {
+export async function scanSamples(sql: Sql, range: ScanRange, limit: number): Promise<ChartSample[]> {
   const columns = `id, is_outbound, status, service, created_at, updated_at, sent_at,
     case when extra like '%"sendAt":%' then 1 else 0 end as was_scheduled`
   return (await scan(sql, range, columns, limit)).map((row) => ({
@@ -77,7 +81,7 @@ export async function scanSamples(sql: Sql, range: Range, limit: number): Promis
   }))
 }
 
-async function scan(sql: Sql, range: Range, columns: string, limit: number): Promise<Row[]> {
+async function scan(sql: Sql, range: ScanRange, columns: string, limit: number): Promise<Row[]> {
   const params: Param[] = [range.accountId, limit]
   const bind = (value: Param) => `$${params.push(value)}`
   const bounds = ['account_id = $1', 'deleted_at is null']
@@ -86,8 +90,8 @@ async function scan(sql: Sql, range: Range, columns: string, limit: number): Pro
   const before = end && (!range.before || end.createdAt <= range.before.createdAt) ? end : range.before
   if (before) bounds.push(`(created_at, id) < (${bind(before.createdAt)}, ${bind(before.id)})`)
   const isPlain = !(range.contact ?? range.groupId ?? range.statuses ?? range.lineIds)
-  // Between two times SQLite would rather walk all messages than those of one status, so there the first time is
-  // looked at here: what lies before it is the end.
+  // Only for a plain range: between two times, SQLite would walk all messages instead of those of one status.
+  // Otherwise rows before `from` are dropped below.
   if (from !== undefined && isPlain) bounds.push(`created_at >= ${bind(from)}`)
   const parts = branchesOf(range, bind).map(
     (branch, i) =>
@@ -102,8 +106,8 @@ async function scan(sql: Sql, range: Range, columns: string, limit: number): Pro
   return from === undefined || isPlain ? rows : rows.filter((row) => (row.created_at as number) >= from)
 }
 
-/** One for each place of an index. */
-function branchesOf({ lineIds, contact, groupId, statuses }: Range, bind: (value: Param) => string) {
+/** One branch for each range of an index. */
+function branchesOf({ lineIds, contact, groupId, statuses }: ScanRange, bind: (value: Param) => string) {
   if (contact !== undefined) return [[`contact = ${bind(contact)}`]]
   if (groupId !== undefined) return [[`group_id = ${bind(groupId)}`]]
   if (statuses) return statuses.map((status) => [`status = ${bind(status)}`])

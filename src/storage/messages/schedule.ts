@@ -9,7 +9,7 @@ export async function findNextDue(sql: Sql): Promise<number | undefined> {
   return row?.at ?? undefined
 }
 
-/** Those whose time has come, the earliest first. */
+/** Messages whose scheduled time has come, earliest first. */
 export async function listDue(sql: Sql, now: number, limit: number): Promise<number[]> {
   const rows = await sql.all<{ id: number }>(
     'select id from messages where due_at is not null and due_at <= $1 order by due_at, id limit $2',
@@ -18,17 +18,17 @@ export async function listDue(sql: Sql, now: number, limit: number): Promise<num
   return rows.map((row) => row.id)
 }
 
-export interface SchedulePlace {
+export interface SchedulePosition {
   dueAt: number
   id: number
 }
 
-/** What an account has planned, soonest first; on these lines only, when some are given. */
+/** Scheduled messages of an account, soonest first; optionally only on these lines. */
 export async function listScheduled(
   sql: Sql,
   accountId: string,
   lineNumbers: ReadonlySet<string> | null,
-  after: SchedulePlace | undefined,
+  after: SchedulePosition | undefined,
   limit: number,
 ): Promise<Message[]> {
   const params: Param[] = [accountId, after?.dueAt ?? 0, after?.id ?? 0, limit]
@@ -47,8 +47,8 @@ export async function listScheduled(
 }
 
 /**
- * Puts messages at the end of the queue, in this order. The queue is in the order of ids, and nothing refers to
- * the id of a message that was never tried: so they get new ones.
+ * Moves messages to the end of the queue, in this order. The queue is ordered by id, and nothing refers to the id
+ * of a message without an attempt, so the messages get new ids.
  */
 export async function moveToEnd(sql: Sql, ids: readonly number[]): Promise<void> {
   const next = sql.engine === 'postgres' ? 'default' : '(select max(id) + 1 from messages)'

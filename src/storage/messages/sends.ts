@@ -4,14 +4,14 @@ import type { Row, Sql } from '../engine/db.js'
 import { findPartRefs, listAttemptParts } from './attempt-parts.js'
 import { type Attempt, findAttemptsByProvider, findAttemptsByRef } from './attempts.js'
 
-/** The sends that these ids of the carrier's name, whole or by one of their parts. */
+/** The sends with these provider ids, as a whole or for one of their parts. */
 export async function findSends(
   sql: Sql,
   lineId: string,
   providerIds: readonly string[],
 ): Promise<Map<string, Attempt>> {
   const sends = await findAttemptsByProvider(sql, lineId, providerIds)
-  // Few are sent in parts: nobody else is to pay for that.
+  // Few sends have parts, so parts are looked up only for ids not found yet.
   const rest = providerIds.filter((id) => !sends.has(id))
   const refs = await findPartRefs(sql, lineId, rest)
   const ofParts = await findAttemptsByRef(sql, [...new Set(refs.values())])
@@ -22,15 +22,15 @@ export async function findSends(
   return sends
 }
 
-const OPEN_SENDS = 1000
-/** Attempts of all lines that are looked through for them: a start must not take longer the more there were. */
-const LOOKED_AT = 10_000
+const MAX_OPEN_SENDS = 1000
+/** Maximum number of attempts to search, so that a start takes bounded time. */
+const MAX_SEARCHED = 10_000
 
 const OPEN_SEND = 'a.ref, a.provider_id, m.contact, m.content, m.status, a.service, a.wire_at'
 
 /**
- * Sends whose end is not known, newest first: all that are in doubt, and of the latest those that were given up, or
- * taken and not heard of since. With `unread`, also those that were delivered and nobody has read.
+ * Sends without a final status, newest first: all sends in doubt, and recent ones that were given up, or accepted
+ * without a later receipt. `unread` adds delivered sends that were not read.
  */
 export async function listOpenSends(
   sql: Sql,
@@ -45,7 +45,7 @@ export async function listOpenSends(
     `select ${OPEN_SEND} from messages m join attempts a on a.message_id = m.id and a.n >= m.attempts
      where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.ref >= $2
      and a.state in ('on_wire', 'unknown') order by a.ref desc limit $3`,
-    [lineId, sinceRef, OPEN_SENDS],
+    [lineId, sinceRef, MAX_OPEN_SENDS],
   )
   const latest = await sql.all(
     `select ${OPEN_SEND} from (select * from attempts where ref >= $1 order by ref desc limit $4) a
@@ -53,12 +53,12 @@ export async function listOpenSends(
      where a.line_id = $2
      and ((a.state = 'given_up' and m.status = 'ERROR') or (a.state = 'accepted' and ${taken}))
      order by a.ref desc limit $3`,
-    [sinceRef, lineId, OPEN_SENDS, LOOKED_AT],
+    [sinceRef, lineId, MAX_OPEN_SENDS, MAX_SEARCHED],
   )
   const sends = [...inDoubt, ...latest]
     .map(toOpenSend)
     .sort((a, b) => (a.ref < b.ref ? 1 : -1))
-    .slice(0, OPEN_SENDS)
+    .slice(0, MAX_OPEN_SENDS)
   const parts = await listAttemptParts(
     sql,
     sends.flatMap(({ ref, providerId }) => (providerId === null ? [] : ref)),

@@ -34,7 +34,7 @@ export async function listTotpSecrets(sql: Sql, accountId: string): Promise<Totp
   return rows.map(toTotpSecret)
 }
 
-/** A secret of an account, with its sealed text. */
+/** A TOTP secret of an account, with its sealed text. */
 export async function findTotpSecret(
   sql: Sql,
   accountId: string,

@@ -50,7 +50,7 @@ export async function removeVerifyService(
   return changed > 0
 }
 
-/** Tells whether it could: another pending one may have the same code. */
+/** Returns false if another pending verification has the same code. */
 export async function insertVerification(sql: Sql, verification: Verification): Promise<boolean> {
   const { hosted } = verification
   const inserted = await sql.run(
@@ -104,7 +104,7 @@ export interface VerificationPage {
   offset: number
 }
 
-/** The last changed first: a row that changes between two pages is then seen twice and never missed. */
+/** Most recently changed first, so that a row that changes between two pages is seen twice rather than missed. */
 export async function listVerifications(
   sql: Sql,
   accountId: string,
@@ -120,7 +120,7 @@ export async function listVerifications(
 
 const END = 'update verifications set status = $1, updated_at = $2, completed_at = $2'
 
-/** Ends the one that this code answers, if it still waits. Of two texts at once only one can. */
+/** Approves the pending verification with this code. Of two concurrent texts only one succeeds. */
 export async function approveVerification(
   sql: Sql,
   lineId: string,
@@ -135,7 +135,7 @@ export async function approveVerification(
   return row && toVerification(row)
 }
 
-/** Cancels one that still waits. */
+/** Cancels a pending verification. */
 export async function cancelVerification(
   sql: Sql,
   sid: string,
@@ -161,7 +161,7 @@ export async function cancelVerificationsOf(
   return rows.map(toVerification)
 }
 
-/** Ends those whose time is over. */
+/** Expires verifications whose time is over. */
 export async function expireVerifications(sql: Sql, now: number, limit: number): Promise<Verification[]> {
   const lock = sql.engine === 'postgres' ? 'for update' : ''
   const rows = await sql.all(
@@ -172,7 +172,7 @@ export async function expireVerifications(sql: Sql, now: number, limit: number):
   return rows.map(toVerification)
 }
 
-/** When the next one is due to expire. */
+/** Time of the next expiry. */
 export async function findNextExpiry(sql: Sql): Promise<number | undefined> {
   const row = await sql.one<{ at: number | null }>(
     "select min(expires_at) as at from verifications where status = 'pending'",

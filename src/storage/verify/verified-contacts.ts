@@ -3,7 +3,7 @@ import type { Columns, Row, Sql } from '../engine/db.js'
 
 const KEYS = { account_id: 'text', number: 'text', scope: 'text' } as const satisfies Columns
 
-/** Asks for a person once more, or for the first time. Whether it is verified stays as it is. */
+/** Records a verification request for a number, again or for the first time. Keeps its verified state. */
 export async function askVerifiedContact(
   sql: Sql,
   accountId: string,
@@ -26,13 +26,17 @@ export async function askVerifiedContact(
   return toVerifiedContact(row!)
 }
 
-export interface Heard {
+export interface SharedLineSender {
   accountId: string
   number: string
 }
 
-/** These people have written to the shared line: they are verified contacts, asked for or not. */
-export async function verifyOnShared(sql: Sql, people: readonly Heard[], now: number): Promise<void> {
+/** Verifies senders who wrote to a shared line, requested or not. */
+export async function verifyOnShared(
+  sql: Sql,
+  people: readonly SharedLineSender[],
+  now: number,
+): Promise<void> {
   await sql.insertMany(
     'verified_contacts',
     { ...KEYS, asked_at: 'bigint', created_at: 'bigint', updated_at: 'bigint', verified_at: 'bigint' },
@@ -43,11 +47,11 @@ export async function verifyOnShared(sql: Sql, people: readonly Heard[], now: nu
   )
 }
 
-/** The same for a line of one account, where only those count that were asked. */
+/** Verifies senders who wrote to a line of one account; only requested numbers count. */
 export async function verifyAsked(
   sql: Sql,
   scope: string,
-  people: readonly Heard[],
+  people: readonly SharedLineSender[],
   now: number,
 ): Promise<void> {
   await sql.updateMany(
@@ -86,7 +90,7 @@ export async function listVerifiedContacts(
   return rows.map(toVerifiedContact)
 }
 
-/** Whether this person has written to any line of the account that asked for it. */
+/** Whether this number is verified for any line of the account. */
 export async function isVerified(sql: Sql, accountId: string, number: string): Promise<boolean> {
   const row = await sql.one(
     'select 1 as yes from verified_contacts where account_id = $1 and number = $2 and verified_at is not null limit 1',
@@ -95,7 +99,7 @@ export async function isVerified(sql: Sql, accountId: string, number: string): P
   return row !== undefined
 }
 
-/** The member of a shared line that asked for this person last. */
+/** The member account of a shared line that requested this number last. */
 export async function findLastAsker(
   sql: Sql,
   lineId: string,
@@ -112,9 +116,8 @@ export async function findLastAsker(
 }
 
 /**
- * When a person whom nobody has asked for last wrote to a shared line; 0 for never. Whoever calls it with the
- * same line and number waits until this transaction has ended: of an account that asks and a message that
- * arrives at the same moment, one sees the other.
+ * When an unrequested number last wrote to a shared line; 0 for never. Locks line and number until the transaction
+ * ends, so that a concurrent request and message see each other.
  */
 export async function noteStranger(
   sql: Sql,

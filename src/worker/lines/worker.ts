@@ -10,7 +10,7 @@ import { failLostProfileRequests } from '../../services/lines/profile-work.js'
 import { sweepMedia } from '../../services/media/retention.js'
 import { releaseDue } from '../../services/messages/holds.js'
 import { storeOverdueParts } from '../../services/messages/inbound/inbound.js'
-import { UNTHANKED_MS } from '../../services/messages/inbound/sort.js'
+import { UNACKNOWLEDGED_MS } from '../../services/messages/inbound/sort.js'
 import { queueDue } from '../../services/messages/schedule.js'
 import { expireVerificationsDue } from '../../services/verify/ends.js'
 import { sweepDeliveries } from '../../services/webhooks/log.js'
@@ -32,7 +32,7 @@ import {
 import { findLine, listLines } from '../../storage/lines/lines.js'
 import { dropEmptyCounts } from '../../storage/messages/counts.js'
 import { findNextHoldEnd } from '../../storage/messages/holds.js'
-import { dropUnthanked } from '../../storage/messages/inbound-ids.js'
+import { dropUnacknowledged } from '../../storage/messages/inbound-ids.js'
 import { findNextPartsDue } from '../../storage/messages/inbound-parts.js'
 import { dropParkedReceipts } from '../../storage/messages/receipts.js'
 import { findNextDue } from '../../storage/messages/schedule.js'
@@ -189,7 +189,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     await dropExpiredSessions(ctx.db, Date.now())
     await dropExpiredActions(ctx.db, Date.now())
     await dropParkedReceipts(ctx.db, now - PARKED_MS)
-    await dropUnthanked(ctx.db, now - UNTHANKED_MS)
+    await dropUnacknowledged(ctx.db, now - UNACKNOWLEDGED_MS)
     await sweepMedia(ctx, false)
     await sweepDeliveries(ctx)
     await dropOldEvents(ctx)

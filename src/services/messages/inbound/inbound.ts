@@ -7,7 +7,7 @@ import type { Inbound } from '../../../drivers/inbound.js'
 import { type Sql, UniqueViolation } from '../../../storage/engine/db.js'
 import { appendEvents } from '../../../storage/events/events.js'
 import { findLineEver, requireCurrent } from '../../../storage/lines/lines.js'
-import { deleteUnthanked } from '../../../storage/messages/inbound-ids.js'
+import { deleteUnacknowledged } from '../../../storage/messages/inbound-ids.js'
 import { listDueParts, type MessagePart } from '../../../storage/messages/inbound-parts.js'
 import { createBatch } from '../../batch.js'
 import { applyConsent } from '../../contacts/consent.js'
@@ -36,10 +36,10 @@ export function createInboundDoor(
   heard: (message: NewMessage) => void = () => {},
 ): InboundDoor {
   const on = { line, session: ctx.newId() }
-  const unthanked = new WeakMap<Inbound, string>()
+  const unacknowledged = new WeakMap<Inbound, string>()
   const batch = createBatch<InboundItem, undefined>(async (items) => {
     const { sorted, stored } = await receive(ctx, on, items)
-    for (const [message, id] of sorted.unthanked) unthanked.set(message, id)
+    for (const [message, id] of sorted.unacknowledged) unacknowledged.set(message, id)
     for (const message of stored.messages) heard(message)
     return items.map(() => undefined)
   })
@@ -47,8 +47,8 @@ export function createInboundDoor(
   return {
     receive: (original) => prepared(storable(original), (message) => batch.add({ original, message })),
     async acknowledged(message) {
-      const id = unthanked.get(message)
-      if (id) await deleteUnthanked(ctx.db, id)
+      const id = unacknowledged.get(message)
+      if (id) await deleteUnacknowledged(ctx.db, id)
     },
   }
 }
@@ -119,7 +119,7 @@ export async function storeOverdueParts(ctx: Ctx): Promise<void> {
       }
       return stored
     })
-    const sorted: SortedInbound = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
+    const sorted: SortedInbound = { fresh: [], repeats: 0, echoes: [], parts: 0, unacknowledged: [] }
     for (const { line, stored } of done) tell(ctx, line, sorted, stored)
   })
 }

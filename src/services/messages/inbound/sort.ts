@@ -4,12 +4,12 @@ import type { Inbound } from '../../../drivers/inbound.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { lockLine } from '../../../storage/lines/leases.js'
 import {
+  claimUnacknowledged,
   hasTwin,
-  insertUnthanked,
+  insertUnacknowledged,
   listLineSuccession,
   listRecentTexts,
   listStoredIds,
-  takeOverUnthanked,
 } from '../../../storage/messages/inbound-ids.js'
 import type { Ctx } from '../../ctx.js'
 import { createEchoLedger, type EchoProof } from './echo.js'
@@ -33,14 +33,14 @@ export interface SortedInbound {
   /** Parts of long texts that wait for the missing ones. */
   parts: number
   /** Entries of messages without an id, kept until the carrier is acknowledged. */
-  unthanked: [Inbound, string][]
+  unacknowledged: [Inbound, string][]
 }
 
 /**
  * How long a carrier without ids may repeat a message that we did not acknowledge. It is short, because our note of
  * the acknowledgement can get lost, too, and then an equal new message would be taken for a repeat.
  */
-export const UNTHANKED_MS = 3_600_000
+export const UNACKNOWLEDGED_MS = 3_600_000
 /** How long after its text a link preview may arrive. */
 const PREVIEW_MS = 30_000
 /** Tolerated difference between the carrier's clock and ours. */
@@ -55,7 +55,7 @@ export async function sortOut(
   now: number,
 ): Promise<SortedInbound> {
   const { line } = on
-  const sorted: SortedInbound = { fresh: [], repeats: 0, echoes: [], parts: 0, unthanked: [] }
+  const sorted: SortedInbound = { fresh: [], repeats: 0, echoes: [], parts: 0, unacknowledged: [] }
   if (items.some(({ message }) => message.part)) await lockLine(sql, line.id)
   const messages = items.map((item) => item.message)
   const ids = messages.flatMap((message) => message.providerId ?? [])
@@ -119,13 +119,13 @@ export async function sortOut(
       const stamp = message.stamped ? [message.sentAt] : []
       const fingerprint = uuidOf(JSON.stringify([from, service, content, ...stamp]))
       const entry = { lineId: line.id, fingerprint, session: message.session ?? on.session }
-      const brought = await takeOverUnthanked(sql, entry, now - UNTHANKED_MS)
-      sorted.unthanked.push([original, brought ?? providerId])
+      const brought = await claimUnacknowledged(sql, entry, now - UNACKNOWLEDGED_MS)
+      sorted.unacknowledged.push([original, brought ?? providerId])
       if (brought) {
         sorted.repeats++
         continue
       }
-      await insertUnthanked(sql, { id: providerId, ...entry }, now)
+      await insertUnacknowledged(sql, { id: providerId, ...entry }, now)
     }
     sorted.fresh.push({ ...message, providerId })
   }
