@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
+import { createBoundedMap } from '../../base/bounded-map.js'
 import { isLoopback } from '../../config.js'
 import type { Account, Key } from '../../core/accounts/account.js'
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
@@ -64,20 +65,16 @@ type RouteConfig = Pick<FastifyContextConfig, 'access' | 'basic'>
  * then only compared.
  */
 export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator {
-  type Verified = { secret: Buffer; principal: Principal; at: number; version: number }
-  const verified = {
-    key: new Map<string, Verified>(),
-    token: new Map<string, Verified>(),
-    session: new Map<string, Verified>(),
-  }
+  type Verified = { secret: Buffer; principal: Principal; version: number }
+  const keep = () => createBoundedMap<string, Verified>(KEEP_ENTRIES, KEEP_MS)
+  const verified = { key: keep(), token: keep(), session: keep() }
   return {
     recent(request, { access, basic = false }) {
       const shown = credentialsOf(request, basic)
-      const known = verified[shown.kind].get(nameOf(shown, access))
-      if (!known) return undefined
-      const fresh = performance.now() - known.at < KEEP_MS && known.version === ctx.directory.version()
+      const known = verified[shown.kind].get(nameOf(shown, access), performance.now())
+      if (known?.version !== ctx.directory.version()) return undefined
       const secret = Buffer.from(shown.secret, 'latin1')
-      if (!fresh || secret.length !== known.secret.length) return undefined
+      if (secret.length !== known.secret.length) return undefined
       if (!timingSafeEqual(secret, known.secret)) return undefined
       return hasExpired(ctx, known.principal) ? undefined : known.principal
     },
@@ -87,9 +84,8 @@ export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator 
       const at = performance.now()
       const principal = await check(ctx, shown, access)
       if (!principal) throw refusal(ctx, failures, request)
-      const kept = verified[shown.kind]
-      if (kept.size >= KEEP_ENTRIES) kept.clear()
-      kept.set(nameOf(shown, access), { secret: Buffer.from(shown.secret, 'latin1'), principal, at, version })
+      const secret = Buffer.from(shown.secret, 'latin1')
+      verified[shown.kind].set(nameOf(shown, access), { secret, principal, version }, at)
       return principal
     },
     async checkKey(request, id, secret) {

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import { AppError } from '../../core/errors.js'
 
 /**
@@ -21,7 +22,7 @@ export function takeTurn(lists: Limiter, name: string, nodes: number): void {
 const NAMES_KEPT = 10_000
 
 export function createLimiter(defaultLimit: number, windowMs: number, now: () => number): Limiter {
-  const logs = new Map<string, number[]>()
+  const logs = createBoundedMap<string, number[]>(NAMES_KEPT)
   const recent = (name: string): number[] => {
     const since = now() - windowMs
     const log = logs.get(name) ?? []
@@ -39,7 +40,6 @@ export function createLimiter(defaultLimit: number, windowMs: number, now: () =>
       const wait = waitFor(log, limit)
       if (wait > 0) return wait
       log.push(now())
-      if (!logs.has(name) && logs.size >= NAMES_KEPT) logs.clear()
       logs.set(name, log)
       return 0
     },

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import { LineFault } from '../../core/lines/fault.js'
 import { NoAnswer } from '../../core/lines/no-answer.js'
 import { REACTIONS } from '../../core/messages/reaction.js'
@@ -30,7 +31,7 @@ const ASK_TIMEOUT_MS = 15_000
 
 /** Line actions of a Mac within a conversation. */
 export function conversationActions({ mac, chats, lanes }: Deps): Actions {
-  const reach = new Map<string, { until: number; available: boolean }>()
+  const reach = createBoundedMap<string, { until: number; available: boolean }>(MAX_KNOWN)
   const typing = new Map<string, () => void>()
 
   async function chatWith(number: string): Promise<string> {
@@ -52,7 +53,6 @@ export function conversationActions({ mac, chats, lanes }: Deps): Actions {
       if (typeof answer !== 'boolean')
         throw new LineFault('unreachable', 'The Mac could not tell whether the number is on iMessage')
       available = answer
-      if (reach.size >= MAX_KNOWN) reach.clear()
       // Each lookup is a request to Apple, which limits them.
       reach.set(number, { available, until: now + (available ? AVAILABLE_TTL_MS : UNAVAILABLE_TTL_MS) })
     }

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import type { Service } from '../../core/messages/message.js'
 import type { GroupNews } from '../inbound.js'
 import { fieldsOf, listOf } from './json.js'
@@ -37,13 +38,11 @@ const PREFIXES: Record<Service, readonly string[]> = {
 const ALL = ['any', 'iMessage', 'SMS', 'RCS']
 
 export function createChats(mac: Mac): Chats {
-  const known = new Map<string, string[]>()
+  const known = createBoundedMap<string, string[]>(MAX_KNOWN)
 
   function learn({ guid }: ChatRef) {
     const key = identifierOf(guid)
     const guids = known.get(key) ?? []
-    known.delete(key)
-    if (known.size >= MAX_KNOWN) known.delete(known.keys().next().value!)
     known.set(key, guids.includes(guid) ? guids : [...guids, guid])
   }
 

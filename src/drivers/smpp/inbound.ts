@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createBoundedMap } from '../../base/bounded-map.js'
 import type { DriverHost } from '../host.js'
 import type { Inbound } from '../inbound.js'
 import { possibleIds } from './codec/message-id.js'
@@ -71,18 +72,13 @@ export function createReceiver(options: ReceiverOptions): (pdu: Pdu) => Promise<
  */
 function createSessionNames() {
   const own = randomUUID()
-  const others = new Map<string, string>()
+  const others = createBoundedMap<string, string>(MAX_REMEMBERED)
   // Sharing a name without need is harmless, so a prefix of the text is enough.
   const keyOf = (from: string, content: string) => `${from} ${content.slice(0, 200)}`
   return {
     nameFor: (from: string, content: string) =>
-      others.size === 0 ? own : (others.get(keyOf(from, content)) ?? own),
-    refused(from: string, content: string) {
-      const key = keyOf(from, content)
-      others.delete(key)
-      others.set(key, randomUUID())
-      if (others.size > MAX_REMEMBERED) others.delete(others.keys().next().value!)
-    },
+      others.size() === 0 ? own : (others.get(keyOf(from, content)) ?? own),
+    refused: (from: string, content: string) => others.set(keyOf(from, content), randomUUID()),
   }
 }
 

@@ -1,3 +1,5 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
+
 /** Recipients to remember; others start at a random number. */
 const MAX_RECIPIENTS = 10_000
 
@@ -6,12 +8,10 @@ const MAX_RECIPIENTS = 10_000
  * octet, and would join two texts with the same number.
  */
 export function createPartRefs(chance: () => number): (to: string) => number {
-  const last = new Map<string, number>()
+  const last = createBoundedMap<string, number>(MAX_RECIPIENTS)
   return (to) => {
     const next = ((last.get(to) ?? Math.floor(chance() * 0x10000)) + 1) & 0xffff
-    last.delete(to)
     last.set(to, next)
-    if (last.size > MAX_RECIPIENTS) last.delete(last.keys().next().value!)
     return next
   }
 }

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import type { DriverClock } from '../host.js'
 import { encodePdu, type Pdu } from './codec/pdu.js'
 import { createTurnQueue, type Turn } from './turn.js'
@@ -56,7 +57,7 @@ export function createRequests(
 ): Requests {
   const { clock } = options
   const pending = new Map<number, PendingRequest>()
-  const overdue = new Map<number, OverdueRequest>()
+  const overdue = createBoundedMap<number, OverdueRequest>(MAX_OVERDUE)
   const waiting = createTurnQueue<WaitingRequest>()
   let drained: (() => void) | undefined
   let ended: string | undefined
@@ -128,10 +129,7 @@ export function createRequests(
   }
 
   function answerLater(own: number, command: string): Promise<Pdu> {
-    return new Promise((resolve) => {
-      overdue.set(own, { command, resolve })
-      if (overdue.size > MAX_OVERDUE) overdue.delete(overdue.keys().next().value!)
-    })
+    return new Promise((resolve) => overdue.set(own, { command, resolve }))
   }
 
   function refuseWaiting(reason: string, isOver: (turn: Turn) => boolean = () => true) {

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import type { Account, Key } from '../../core/accounts/account.js'
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
 import type { Token } from '../../core/accounts/token.js'
@@ -38,18 +39,17 @@ export interface UsableLine {
 }
 
 export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): Directory {
-  const stores: Map<string, unknown>[] = []
+  const stores: { clear(): void }[] = []
   let version = 0
   const kept = <T>(load: (id: string) => Promise<T>) => {
-    const entries = new Map<string, { at: number; value: Promise<T> }>()
+    const entries = createBoundedMap<string, Promise<T>>(KEEP_ENTRIES, KEEP_MS)
     stores.push(entries)
     return (id: string): Promise<T> => {
       const now = performance.now()
-      const entry = entries.get(id)
-      if (entry && now - entry.at < KEEP_MS) return entry.value
-      if (entries.size >= KEEP_ENTRIES) entries.clear()
+      const known = entries.get(id, now)
+      if (known) return known
       const value = load(id)
-      entries.set(id, { at: now, value })
+      entries.set(id, value, now)
       value.catch(() => entries.delete(id))
       return value
     }

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import {
   countSends,
   outcomeOf,
@@ -60,17 +61,15 @@ export interface Overviews {
 
 /** Many open consoles of an account cost what one costs. */
 export function createOverviews(ctx: Ctx): Overviews {
-  const kept = new Map<string, { at: number; read: number; overview: Promise<Overview> }>()
+  const kept = createBoundedMap<string, { read: number; overview: Promise<Overview> }>(KEPT, KEPT_MS)
   return {
     read(actor, window) {
       const name = `${window} ${actor.account.id}`
-      const known = kept.get(name)
       const now = ctx.clock.now()
-      const isFresh = known && Math.abs(now - known.at) < KEPT_MS && performance.now() - known.read < KEPT_MS
-      if (isFresh) return known.overview
-      if (kept.size >= KEPT) kept.clear()
+      const known = kept.get(name, now)
+      if (known && performance.now() - known.read < KEPT_MS) return known.overview
       const overview = readOverview(ctx, actor, window)
-      kept.set(name, { at: now, read: performance.now(), overview })
+      kept.set(name, { read: performance.now(), overview }, now)
       overview.catch(() => kept.delete(name))
       return overview
     },

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
 import { messageEvent } from '../../core/events/message-events.js'
 import type { NewMessage } from '../../core/messages/message.js'
@@ -32,13 +33,11 @@ const ACCEPT_BATCHES = { sqlite: { size: 32, atOnce: 4 }, postgres: { size: 128,
 const MAX_RECENT = 4000
 
 export function createAcceptance(ctx: Incomplete): Acceptance {
-  const recent = new Map<string, NewMessage>()
+  const recent = createBoundedMap<string, NewMessage>(MAX_RECENT)
   const batch = createBatch<Pending, AcceptedSend>(async (items) => {
     const answers = await accept(ctx, items)
     for (const { message } of answers) {
-      if (message.statusCallback === null) continue
-      recent.set(message.handle, message)
-      if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value!)
+      if (message.statusCallback !== null) recent.set(message.handle, message)
     }
     return answers
   }, ACCEPT_BATCHES[ctx.db.engine])

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import type { Line } from '../../core/lines/line.js'
 import { createDailyLimit, type DailyLimit, dayOf } from '../../core/lines/pacing.js'
 import type { Message, Service } from '../../core/messages/message.js'
@@ -49,12 +50,9 @@ export async function dailyLimitOf(ctx: Ctx, line: Line): Promise<DailyLimit | n
 const RECENT_SENDS = 2000
 
 export function createRecentSends(): RecentSends {
-  const sends = new Map<string, RecentSend>()
+  const sends = createBoundedMap<string, RecentSend>(RECENT_SENDS)
   return {
-    add(providerId, send) {
-      if (sends.size >= RECENT_SENDS) sends.delete(sends.keys().next().value!)
-      sends.set(providerId, send)
-    },
+    add: (providerId, send) => sends.set(providerId, send),
     take(receipt) {
       const { providerId = '' } = receipt
       const send = sends.get(providerId)

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import { topics } from '../../core/topics.js'
 import type { WebhookConfig } from '../../core/webhooks/config.js'
 import { secretOf } from '../../core/webhooks/config.js'
@@ -17,25 +18,22 @@ interface Page {
 }
 
 export function createWebhookBook(ctx: Platform): WebhookBook {
-  const pages = new Map<string, { at: number; page: Promise<Page> }>()
+  const pages = createBoundedMap<string, Promise<Page>>(KEEP_ACCOUNTS, KEEP_MS)
   ctx.wakes.on(topics.webhooks, (accountId) => pages.delete(accountId))
 
   const load = (accountId: string): Promise<Page> => {
-    if (pages.size >= KEEP_ACCOUNTS) pages.clear()
-    const entry = { at: performance.now(), page: readPage(ctx, accountId) }
-    pages.set(accountId, entry)
-    entry.page.catch(() => {
-      if (pages.get(accountId) === entry) pages.delete(accountId)
+    const page = readPage(ctx, accountId)
+    const now = performance.now()
+    pages.set(accountId, page, now)
+    page.catch(() => {
+      if (pages.get(accountId, now) === page) pages.delete(accountId)
     })
-    return entry.page
+    return page
   }
   return {
     async endpointsOf(accountId, version = 0) {
-      const kept = pages.get(accountId)
-      if (kept && performance.now() - kept.at < KEEP_MS) {
-        const page = await kept.page
-        if (page.version >= version && ctx.clock.now() < page.until) return page.endpoints
-      }
+      const page = await pages.get(accountId, performance.now())
+      if (page && page.version >= version && ctx.clock.now() < page.until) return page.endpoints
       return (await load(accountId)).endpoints
     },
   }

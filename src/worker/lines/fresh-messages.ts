@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import type { Message, NewMessage } from '../../core/messages/message.js'
 import type { Entry } from './queue.js'
 
@@ -14,20 +15,16 @@ export interface FreshMessages {
 const KEPT = 2000
 
 export function createFreshMessages(): FreshMessages {
-  const byHandle = new Map<string, NewMessage>()
+  const byHandle = createBoundedMap<string, NewMessage>(KEPT)
   return {
     add(message) {
-      if (message.nextActionAt === null || message.dueAt !== null) return
-      byHandle.set(message.handle, message)
-      if (byHandle.size > KEPT) byHandle.delete(byHandle.keys().next().value!)
+      if (message.nextActionAt !== null && message.dueAt === null) byHandle.set(message.handle, message)
     },
     take(entries) {
       const taken = new Map<number, Message>()
       for (const { id, handle } of entries) {
-        const message = byHandle.get(handle)
-        if (!message) continue
-        byHandle.delete(handle)
-        taken.set(id, { ...message, id })
+        const message = byHandle.take(handle)
+        if (message) taken.set(id, { ...message, id })
       }
       return taken
     },

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../base/bounded-map.js'
 import type { NewDelivery } from '../../storage/webhooks/deliveries.js'
 
 /**
@@ -20,27 +21,19 @@ const KEPT = 5000
 const KEPT_MS = 2000
 
 export function createFreshDeliveries(now: () => number = Date.now): FreshDeliveries {
-  const kept = new Map<string, { delivery: NewDelivery; at: number }>()
+  const kept = createBoundedMap<string, NewDelivery>(KEPT, KEPT_MS)
   let forgotten = 0
   return {
     add(deliveries, since) {
       if (since !== forgotten) return
       const at = now()
-      for (const delivery of deliveries) {
-        kept.set(`${delivery.lane} ${delivery.eventSeq}`, { delivery, at })
-        if (kept.size > KEPT) kept.delete(kept.keys().next().value!)
-      }
+      for (const delivery of deliveries) kept.set(`${delivery.lane} ${delivery.eventSeq}`, delivery, at)
     },
     mark: () => forgotten,
-    take(lane, eventSeq) {
-      const key = `${lane} ${eventSeq}`
-      const known = kept.get(key)
-      kept.delete(key)
-      return known && now() - known.at < KEPT_MS ? known.delivery : undefined
-    },
+    take: (lane, eventSeq) => kept.take(`${lane} ${eventSeq}`, now()),
     forget(accountId) {
       forgotten++
-      for (const [key, { delivery }] of kept) if (delivery.accountId === accountId) kept.delete(key)
+      kept.deleteWhere((delivery) => delivery.accountId === accountId)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../../base/bounded-map.js'
 import type { Line } from '../../../core/lines/line.js'
 import type { MessageExtra } from '../../../core/messages/extra.js'
 import type { DriverHost } from '../../host.js'
@@ -126,10 +127,11 @@ async function serviceOf(mac: Mac, row: Row, isHopeless: boolean): Promise<Inbou
 }
 
 const GROUP_TTL_MS = 60_000
+const MAX_GROUPS = 5000
 
 /** Reads groups at most once a minute each, unless they changed. */
 export function createGroupBook({ host, chats, line }: ArrivalDeps) {
-  const known = new Map<string, { at: number; news: GroupNews }>()
+  const known = createBoundedMap<string, { at: number; news: GroupNews }>(MAX_GROUPS)
   return {
     async read(
       guid: string,
@@ -144,7 +146,6 @@ export function createGroupBook({ host, chats, line }: ArrivalDeps) {
       // An unreadable chat must not hold back its messages.
       const news = whole ??
         before?.news ?? { chatId: identifierOf(guid), groupId: null, members: [sender], name: null }
-      if (known.size > 5000) known.clear()
       known.set(guid, { at: now, news })
       return news
     },

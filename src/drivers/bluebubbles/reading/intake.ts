@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../../base/bounded-map.js'
 import type { Inbound } from '../../inbound.js'
 import { createLanes } from '../lanes.js'
 import { MacFault, troubleOf } from '../mac.js'
@@ -43,14 +44,13 @@ export function createIntake(deps: ArrivalDeps): Intake {
   const groups = createGroupBook(deps)
   const lanes = createLanes(host.clock)
   /** Rows passed to the host, with the ids of their files. */
-  const seen = new Map<string, Set<string>>()
+  const seen = createBoundedMap<string, Set<string>>(MAX_SEEN)
   const open = new Map<string, OpenRow>()
   let closed = false
   let started = 0
   let waitingForRoom: (() => void)[] = []
 
   function remember(row: Row) {
-    if (seen.size >= MAX_SEEN) seen.delete(seen.keys().next().value!)
     seen.set(row.guid, new Set(row.attachments.map(({ guid }) => guid)))
   }
 

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../../base/bounded-map.js'
 import type { Evidence } from '../../../core/messages/outcome.js'
 import type { AttemptRef, Outbound } from '../../contract.js'
 import type { Chats } from '../chats.js'
@@ -43,16 +44,16 @@ interface Deps {
 const MAX_REMEMBERED = 10_000
 
 export function createFinder({ mac, chats, statuses, knownSends, isHealthy, top, settleMs }: Deps): Finder {
-  const bound = new Map<string, string>()
-  const begun = new Map<string, RowPosition>()
+  const bound = createBoundedMap<string, string>(MAX_REMEMBERED)
+  const begun = createBoundedMap<string, RowPosition>(MAX_REMEMBERED)
 
   function bind(guid: string, ref: string) {
-    remember(bound, guid, ref)
+    bound.set(guid, ref)
   }
 
   function begin(ref: string) {
     const place = top()
-    if (place) remember(begun, ref, { row: place.row, guid: place.guid })
+    if (place) begun.set(ref, { row: place.row, guid: place.guid })
   }
 
   /** Rows written since the send began, by row id: the Mac's clock may be wrong by minutes. */
@@ -138,11 +139,6 @@ export function createFinder({ mac, chats, statuses, knownSends, isHealthy, top,
     bind,
     lookup: (attempt) => lookup(attempt).catch(() => ({ found: undefined, againMs: 5000 })),
   }
-}
-
-function remember<T>(known: Map<string, T>, key: string, value: T) {
-  if (known.size >= MAX_REMEMBERED) known.delete(known.keys().next().value!)
-  known.set(key, value)
 }
 
 const WHOLE = 2

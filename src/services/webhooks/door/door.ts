@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../../base/bounded-map.js'
 import { urlFault } from '../../../core/url.js'
 import { createAccountAgents } from './agents.js'
 import { failure, PostFailed } from './failure.js'
@@ -77,7 +78,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
     options.maxAgents ?? MAX_AGENTS,
   )
   let closed = false
-  const targets = new Map<string, Target>()
+  const targets = createBoundedMap<string, Target>(MAX_TARGETS)
 
   /** The text of a URL says the same each time. Where its name leads to is looked at for every connection. */
   function targetOf(url: string): Target {
@@ -87,7 +88,6 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
     if (fault) return { fault, origin: '', path: '' }
     const { origin, pathname, search } = new URL(url)
     const target = { fault, origin, path: pathname + search }
-    if (targets.size >= MAX_TARGETS) targets.delete(targets.keys().next().value!)
     targets.set(url, target)
     return target
   }
