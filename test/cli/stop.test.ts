@@ -9,8 +9,6 @@ it('a stop does not wait for someone who connects and says nothing', async () =>
   await new Promise((connected) => silent.once('connect', connected))
   const gone = new Promise((closed) => silent.once('close', closed))
   silent.on('error', () => {})
-  const startedAt = performance.now()
   await world.close()
-  await gone
-  expect(performance.now() - startedAt).toBeLessThan(5000)
+  expect(await gone).toBe(false)
 })

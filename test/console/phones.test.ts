@@ -346,13 +346,9 @@ describe('the wall of phones', () => {
     await close()
   })
 
-  it('is painted within a second, and the first load is under 250 KB', async () => {
+  it('loads less than 250 KB at first', async () => {
     const { page, close } = await openConsole(browser, world, '/phones')
     await page.getByText('Hi', { exact: true }).first().waitFor()
-    const paintAt = await page.evaluate(
-      () =>
-        (globalThis as Json).performance.getEntriesByName('first-contentful-paint')[0].startTime as number,
-    )
     const files: string[] = await page.evaluate(() =>
       (globalThis as Json).performance
         .getEntriesByType('resource')
@@ -365,9 +361,7 @@ describe('the wall of phones', () => {
       ),
     )
     const size = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)
-    console.log(`first paint ${Math.round(paintAt)} ms, first load ${Math.round(size / 1024)} KB gzipped`)
     expect(files.length).toBeGreaterThan(3)
-    expect(paintAt).toBeLessThan(1000)
     expect(size).toBeLessThan(250_000)
     await close()
   })

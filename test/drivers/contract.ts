@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Status } from '../../src/core/messages/message.js'
+import { turns } from '../support/turns.js'
 import { createWorld, ENGINES, type Json, type World } from '../support/world.js'
 
 /** Reaction of a carrier to sends. */
@@ -142,7 +143,7 @@ export function driverContract(
     const pass = async (ms: number) => {
       for (let left = ms; left > 0; left -= traits.noticeMs) {
         await world.advance(Math.min(left, traits.noticeMs))
-        for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 1))
+        await turns(20)
         await world.settle()
       }
     }

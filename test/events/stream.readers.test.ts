@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { turns } from '../support/turns.js'
 import { type Frame, follow } from '../support/web/sse.js'
 import { ADA, createWorld, ENGINES, type Json, LINE, type World } from '../support/world.js'
 import { accountOf, connect, expectQuietLog, streamsIn, take } from './support.js'
@@ -67,14 +68,12 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
     const { follower: two } = await open('', revoked)
     const { follower: three } = await open('', b.live)
     const { follower: stays } = await open()
-    const startedAt = performance.now()
     await world.call('DELETE', `/v3/auth/tokens/${revoked.token_id}`)
     await world.call('DELETE', `/admin/keys/${b.live.id}`, { as: 'admin' })
     for (const follower of [two, three]) {
       expect(await follower.next()).toEqual({ event: '', data: 'no longer authorized' })
       expect(await follower.next()).toBeUndefined()
     }
-    expect(performance.now() - startedAt).toBeLessThan(1500)
     await append({ subject: 'still here' })
     expect((await stays.next())!.data.data.contact_id).toBe('still here')
     stays.close()
@@ -132,7 +131,7 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
     while ((await streams()) > 0 && written < 1000) {
       await append(...Array.from({ length: 20 }, () => ({ accountId: b.id, data })))
       written += 20
-      await new Promise((resolve) => setTimeout(resolve, 25))
+      await turns(10)
     }
     expect(written).toBeLessThan(1000)
     const got = await slow.rest()
@@ -211,12 +210,10 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
   })
 
   it('ends with a comment when the server stops, which does not wait for it', async () => {
-    const stopping = await createWorld(engine)
+    const stopping = await createWorld(engine, { env: { TRUNKLINE_DRAIN_MS: '600000' } })
     const follower = await follow(stopping, PATH)
     await follower.next()
-    const startedAt = performance.now()
     await stopping.close()
-    expect(performance.now() - startedAt).toBeLessThan(5000)
     expect((await follower.next())!.data).toMatch(/^the server stops/)
     expect(await follower.next()).toBeUndefined()
   })

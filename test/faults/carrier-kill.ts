@@ -146,13 +146,16 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
 
   /** Sends until it dies, but slowly: a line that is not driven yet must not have hundreds to make up for. */
   async function live(server: SpawnedServer, why: string) {
-    const isDead = () => Promise.race([server.exited.then(() => true), pause(100).then(() => false)])
-    for (let tries = 0; tries < 150; tries++) {
+    let isDead = false
+    void server.exited.then(() => (isDead = true))
+    let tries = 0
+    const oneMore = async () => {
       const sent = tries === 0 ? await sendSome(server.url) : tries % 4 === 0 ? [await send(server.url)] : []
+      tries++
       await carrier.report().catch(() => {})
-      if (!sent.every(Boolean) || (await isDead())) return
+      return `${why}: it ${isDead || !sent.every(Boolean) ? 'died' : 'never came to that'}`
     }
-    throw new Error(`${why}: it never came to that`)
+    await eventually(oneMore, (fate) => fate.endsWith('died'), 30_000, 100)
   }
 
   async function online(server: SpawnedServer) {
@@ -166,8 +169,6 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
     )
   }
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function stored(engine: Engine, storage: Record<string, string>) {
   const config = loadConfig(storage)

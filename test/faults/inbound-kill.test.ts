@@ -56,7 +56,8 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
     await first.kill('SIGTERM')
 
     /** People write until the server dies. What they typed is the network's business from then on. */
-    const live = async (server: SpawnedServer) => {
+    const live = async (server: SpawnedServer, killAfter = Number.POSITIVE_INFINITY) => {
+      let accepted = 0
       const lanes = PHONES.map(async (phone, lane) => {
         for (let i = 0; i < PER_LIFE / PHONES.length; i++) {
           const content = n % 7 === 0 ? 'yes' : `text ${n}`
@@ -66,6 +67,7 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
             content,
           })
           if (!(await typed.then(({ status }) => status === 201).catch(() => false))) return
+          if (++accepted === killAfter) void server.kill('SIGKILL')
         }
       })
       await Promise.all(lanes)
@@ -83,9 +85,7 @@ describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
     }
     for (let i = 0; i < RANDOM_KILLS; i++) {
       const server = await spawnServer({ env })
-      const work = live(server)
-      setTimeout(() => void server.kill('SIGKILL'), 20 + i * 40)
-      await work
+      await live(server, 1 + Math.round((i / RANDOM_KILLS) * (PER_LIFE - PHONES.length)))
       await server.kill('SIGKILL')
       deaths++
     }

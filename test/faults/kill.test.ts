@@ -43,10 +43,14 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
     await first.kill('SIGTERM')
 
     /** A life: repeat what the last death left in doubt, then send until death. */
-    const live = async (server: SpawnedServer) => {
+    const live = async (server: SpawnedServer, killAfter = Number.POSITIVE_INFINITY) => {
       for (const content of [...ledger.inDoubt]) await send(ledger, server.url, content, 1)
+      let accepted = 0
       const lanes = Array.from({ length: 8 }, async () => {
-        for (let i = 0; i < PER_LIFE / 8; i++) if (!(await send(ledger, server.url, `text ${n++}`))) return
+        for (let i = 0; i < PER_LIFE / 8; i++) {
+          if (!(await send(ledger, server.url, `text ${n++}`))) return
+          if (++accepted === killAfter) void server.kill('SIGKILL')
+        }
       })
       await Promise.all(lanes)
     }
@@ -70,9 +74,7 @@ describe.each(ENGINES)('kill -9 on %s', (engine) => {
     }
     for (let kill = 0; kill < RANDOM_KILLS; kill++) {
       const server = await spawnServer({ env })
-      const work = live(server)
-      setTimeout(() => void server.kill('SIGKILL'), 5 + kill * 17)
-      await work
+      await live(server, 1 + Math.round((kill / RANDOM_KILLS) * (PER_LIFE - 8)))
       await server.kill('SIGKILL')
       deaths++
     }

@@ -75,18 +75,14 @@ async function smscCarrier(): Promise<Carrier> {
           [TAG.messageState, Buffer.from([DELIVERED])],
           ...(reference ? [[TAG.userMessageReference, reference] as const] : []),
         ])
-        const told = smsc.bring({
+        const answer = await smsc.bring({
           command: 'deliver_sm',
           esmClass: 4,
           source: pdu.destination,
           destination: pdu.source,
           tlvs,
         })
-        const answer = await Promise.race([
-          told,
-          new Promise<undefined>((r) => setTimeout(r, 500, undefined)),
-        ])
-        if (answer?.status !== 0) return
+        if (answer.status !== 0) return
         unreported.splice(
           unreported.findIndex((one) => one.messageId === messageId),
           1,

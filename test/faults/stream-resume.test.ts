@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.js'
 import type { NewEvent } from '../../src/core/events/event.js'
 import { appendEvents, findLastSeq } from '../../src/storage/events/events.js'
+import { turns } from '../support/turns.js'
 import { follow } from '../support/web/sse.js'
 import { createWorld, credentials, ENGINES, type Json, type World } from '../support/world.js'
 
@@ -115,7 +116,7 @@ describe.each(ENGINES)('a consumer of the stream that dies again and again on %s
       // Bursts and pauses: consumers die while they catch up, while they follow, and while nothing happens.
       while (n < EVENTS) {
         // Never far ahead: else all would be read from the log, and none as it is written.
-        while (n - kept.numbers.length > 300) await new Promise((resolve) => setTimeout(resolve, 5))
+        while (n - kept.numbers.length > 300) await turns()
         const burst = Math.min(1 + random(160), EVENTS - n)
         const events = Array.from({ length: burst }, (): NewEvent => {
           const entry = { accountId, subject: `c${n++}`, at: clock.now() }
@@ -128,7 +129,7 @@ describe.each(ENGINES)('a consumer of the stream that dies again and again on %s
         })
         await db.tx((sql) => appendEvents(sql, events))
         written = n
-        await new Promise((resolve) => setTimeout(resolve, random(25)))
+        await turns(random(50))
       }
     }
     const writing = write()
@@ -172,10 +173,7 @@ it.runIf(ENGINES.includes('postgres'))(
       await other.ctx.db.tx((sql) => appendEvents(sql, [event('hinted')]))
       expect((await follower.next())!.data.data.contact_id).toBe('hinted')
       await other.ctx.db.tx((sql) => appendEvents({ ...sql, announce: () => {} }, [event('not hinted')]))
-      const startedAt = performance.now()
       expect((await follower.next())!.data.data.contact_id).toBe('not hinted')
-      expect(performance.now() - startedAt).toBeLessThan(3000)
-      const revokedAt = performance.now()
       await other.server.inject({
         method: 'DELETE',
         url: `/v3/auth/tokens/${token.token_id}`,
@@ -183,7 +181,6 @@ it.runIf(ENGINES.includes('postgres'))(
       })
       expect(await follower.next()).toMatchObject({ event: '', data: 'no longer authorized' })
       expect(await follower.next()).toBeUndefined()
-      expect(performance.now() - revokedAt).toBeLessThan(1000)
     } finally {
       await other.stop()
       await world.close()

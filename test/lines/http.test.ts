@@ -141,12 +141,10 @@ it('knows that nothing left when the other side does not speak TLS', async () =>
 it('knows that nothing left when the time is over before there is a connection', async () => {
   // Connected, but the other side never says its part of the handshake.
   const server = await rude(() => {})
-  const startedAt = performance.now()
   const asked = client()
     .http(`https://127.0.0.1:${server.port}`)
     .request({ ...POST, timeoutMs: 60 })
   expect(await noAnswer(asked)).toMatchObject({ left: false, message: 'no answer in 60 ms' })
-  expect(performance.now() - startedAt).toBeLessThan(1500)
 })
 
 it('does not let a request leave whose time was over when the connection came', async () => {
@@ -247,9 +245,10 @@ it('reads so much and no more', async () => {
 })
 
 it('hands the body on as it comes, and fails where it breaks off', async () => {
+  let breakOff = () => {}
   const base = await serve((_request, reply) => {
     reply.write('one')
-    setTimeout(() => reply.destroy(), 20)
+    breakOff = () => reply.destroy()
   })
   const { status, body } = await client()
     .http(base)
@@ -257,6 +256,7 @@ it('hands the body on as it comes, and fails where it breaks off', async () => {
   expect(status).toBe(200)
   const pieces = body[Symbol.asyncIterator]()
   expect(String((await pieces.next()).value)).toBe('one')
+  breakOff()
   expect(await noAnswer(pieces.next())).toMatchObject({ left: true })
 })
 

@@ -170,12 +170,10 @@ describe.each(ENGINES)('waiting for a message on %s', (engine) => {
 })
 
 it('nobody waits for a server that stops', async () => {
-  const world = await createWorld('sqlite')
+  const world = await createWorld('sqlite', { env: { TRUNKLINE_DRAIN_MS: '600000' } })
   const answer = fetch(`${world.app.url()}/sim/phones/${encodeURIComponent(ADA)}/inbox?wait=60s`, {
     headers: { 'sb-api-key-id': 'dev-live-key', 'sb-api-secret-key': 'dev-live-secret' },
   })
   await world.settle()
-  const began = performance.now()
   await Promise.all([world.close(), answer.catch(() => {})])
-  expect(performance.now() - began).toBeLessThan(5000)
 })

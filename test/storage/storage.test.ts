@@ -144,10 +144,9 @@ describe.each(ENGINES)('rows written together on %s', (engine) => {
       let most = 0
       const work = async (sql: Sql) => {
         most = Math.max(most, ++inside)
-        await sql.one('select pg_sleep(0.002)')
+        for (let i = 0; i < 5; i++) await sql.one('select 1')
         inside--
       }
-      const since = performance.now()
       try {
         await Promise.all(
           Array.from({ length: 30 }, (_, i) => {
@@ -159,7 +158,6 @@ describe.each(ENGINES)('rows written together on %s', (engine) => {
         await other.close()
       }
       expect(most).toBe(1)
-      expect(performance.now() - since).toBeLessThan(5000)
     },
   )
 })

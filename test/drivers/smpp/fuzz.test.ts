@@ -161,7 +161,6 @@ describe('hostile PDUs', () => {
     let messages = 0
     let receipts = 0
     let broken = 0
-    let slowest = 0
     for (let done = 0; done < PDUS; ) {
       const batch = Array.from({ length: 200 }, () => mutated(roll))
       const stream = Buffer.concat(batch)
@@ -171,7 +170,6 @@ describe('hostile PDUs', () => {
         const at = batch.slice(0, lie).reduce((sum, octets) => sum + octets.length, 0)
         stream.writeUInt32BE([0, 3, 15, MAX_PDU + 1, 0xffffffff][roll(5)]!, at)
       }
-      const before = performance.now()
       const cut = roll(stream.length)
       const framed = [frame(stream.subarray(0, cut)), frame(stream.subarray(cut))]
       const pdus = framed.flatMap((one) => one.pdus)
@@ -206,14 +204,11 @@ describe('hostile PDUs', () => {
             throw new Error(octets.toString('hex'))
         }
       }
-      slowest = Math.max(slowest, performance.now() - before)
       done += batch.length
     }
     expect(messages).toBeGreaterThan(PDUS / 20)
     expect(receipts).toBeGreaterThan(PDUS / 50)
     expect(broken).toBeGreaterThan(100)
-    // For two hundred PDUs on a busy machine.
-    expect(slowest).toBeLessThan(5000)
   }, 120_000)
 
   it('every PDU truncated at every length', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Clock, createClock } from '../../../src/base/clock.js'
@@ -108,8 +109,9 @@ describe('the probe of an SMPP line', () => {
     const { port } = server.address() as { port: number }
     clock = createClock(1_000_000)
     const config = { host: '127.0.0.1', port, system_id: 'x', password: 'y', tls: true }
+    const connected = once(server, 'connection')
     const found = smpp.probe!({ number: '+12025550100', config }, { clock } as unknown as ProbeHost)
-    while (sockets.size === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    await connected
     await clock.advance(10_000, async () => {})
     expect((await found).at(-1)).toMatchObject({ ok: false, advice: expect.stringContaining('TLS') })
     for (const socket of sockets) socket.destroy()

@@ -3,6 +3,7 @@ import { TAG } from '../../../src/drivers/smpp/codec/commands.js'
 import type { Pdu } from '../../../src/drivers/smpp/codec/pdu.js'
 import { createSmsc, type Smsc } from '../../peers/smsc.js'
 import { addSmppLine, eventually } from '../../support/drivers/smpp.js'
+import { turns } from '../../support/turns.js'
 import { createSink, type Sink } from '../../support/web/sink.js'
 import { createWorld, ENGINES, type World } from '../../support/world.js'
 
@@ -51,7 +52,7 @@ describe.each(ENGINES)('many messages through SMPP on %s', (engine) => {
         })
       if (n % 3 === 0) bring()
       else if (n % 3 === 1) setImmediate(bring)
-      else setTimeout(bring, 20)
+      else void turns(200).then(bring)
       return { answer: 0, messageId }
     }
     const handles = await Promise.all(
