@@ -29,6 +29,9 @@ export const renderWebhook: RenderWebhook = (source) => {
     case 'contact_profile.completed':
     case 'contact_profile.failed':
       return profile(event)
+    default:
+      // A compile error here means that an event of the table has no payload.
+      return event satisfies never
   }
 }
 
