@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseRange } from '../../base/range.js'
 import { keptMs, mediaUrl, parseMediaUrl } from './media.js'
+import { parseRange } from './range.js'
 
 describe('parseRange', () => {
   it.each<[string | undefined, unknown]>([
