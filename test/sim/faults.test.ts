@@ -37,7 +37,7 @@ const SENDS: Record<string, Case> = {
     status: 'DELIVERED',
     last: 'delivered',
     onPhone: 1,
-    says: /server error/,
+    says: /The carrier answered 503/,
   },
   'too-many-requests': {
     first: 'retrying',
@@ -55,7 +55,7 @@ const SENDS: Record<string, Case> = {
     status: 'ERROR',
     last: 'refused',
     onPhone: 1,
-    says: /Part 2 of 2 was not taken; part 1 is on the phone/,
+    says: /The carrier refused part 2 of 2; part 1 is on the phone/,
   },
   'mid-thread-downgrade': {
     first: 'sent_no_receipts',
