@@ -105,6 +105,8 @@ export function driverContract(
       const reply = await world.call('PATCH', `/admin/lines/${lineId}`, { as: 'admin', body: settings })
       expect(reply.status, JSON.stringify(reply.body)).toBe(200)
       await world.settle()
+      // The worker may still be closing the connection of the old settings, which settle() does not wait for.
+      await world.app.ctx.lines.tended()
       await eventually(async () => expect((await line()).state).toBe('ONLINE'))
     }
     /** Polls an expectation, because `settle` does not wait for sockets. */

@@ -230,7 +230,8 @@ describe('worlds', () => {
     const world = await createTrunkline({ faults: { 'receipt-lost': { count: 1 } } })
     try {
       const now = world.now().getTime()
-      expect([before, now, Date.now()].sort()).toEqual([before, now, Date.now()])
+      const after = Date.now()
+      expect([before, now, after].sort()).toEqual([before, now, after])
       const statuses = async () => {
         const sent = [await send(world, 'One'), await send(world, 'Two')]
         await world.phone(ADA).waitForMessage({ match: 'Two' })

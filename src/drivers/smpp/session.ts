@@ -15,7 +15,7 @@ export interface Session {
   request(pdu: Request, turn?: Turn): Promise<Reply>
   /** Number of requests that wait for an answer or for room in the window. */
   load(): number
-  /** Accepts no new requests, waits for those in progress, unbinds and closes. */
+  /** Accepts no new requests, waits for requests and deliveries in progress, unbinds and closes. */
   stop(): Promise<void>
 }
 
@@ -62,6 +62,8 @@ const ENQUIRE_TIMEOUT_MS = 15_000
 const UNBIND_TIMEOUT_MS = 5_000
 /** The worker waits for sends before it closes a line, so only very late requests remain. */
 const DRAIN_MS = 1_000
+/** An unanswered delivery comes again over the next connection, so `stop` gives deliveries time to be stored. */
+const STORE_MS = 10_000
 /** Unanswered deliveries at a time. At this number the session stops reading for up to PAUSE_MS, then refuses. */
 const MAX_DELIVERIES = 200
 const PAUSE_MS = 5_000
@@ -80,7 +82,7 @@ export function openSession(options: SessionOptions): Session {
   let stopping = false
   let ended: string | undefined
   let lastHeard = clock.now()
-  let deliveries = 0
+  const deliveries = new Set<Promise<void>>()
   let isGathering = false
   let paused = false
   let idle = () => {}
@@ -144,7 +146,7 @@ export function openSession(options: SessionOptions): Session {
         return write({ command: 'enquire_link_resp', status: 0, sequence: pdu.sequence })
       case 'deliver_sm':
       case 'data_sm':
-        return void deliver(pdu)
+        return deliver(pdu)
       case 'unbind':
         write({ command: 'unbind_resp', status: 0, sequence: pdu.sequence })
         return end('the carrier ended the session')
@@ -162,17 +164,25 @@ export function openSession(options: SessionOptions): Session {
     }
   }
 
-  async function deliver(pdu: Pdu) {
+  function deliver(pdu: Pdu) {
     const command = pdu.command === 'data_sm' ? 'data_sm_resp' : 'deliver_sm_resp'
-    const answer = (status: number, onSent?: () => void) =>
+    const answer = ({ status, onSent }: DeliveryAnswer) =>
       write({ command, status, sequence: pdu.sequence }, onSent)
-    if (deliveries >= MAX_DELIVERIES && !paused) return answer(QUEUE_FULL)
-    if (++deliveries === MAX_DELIVERIES) pause()
-    const { status, onSent } = await options
+    if (deliveries.size >= MAX_DELIVERIES && !paused) return answer({ status: QUEUE_FULL })
+    const delivery = options
       .deliver(pdu)
       .catch((): DeliveryAnswer => ({ status: QUEUE_FULL }))
-    if (deliveries-- === MAX_DELIVERIES) resume()
-    answer(status, onSent)
+      .then((reply) => {
+        if (deliveries.size === MAX_DELIVERIES) resume()
+        deliveries.delete(delivery)
+        answer(reply)
+      })
+    deliveries.add(delivery)
+    if (deliveries.size === MAX_DELIVERIES) pause()
+  }
+
+  async function deliveriesStored() {
+    while (deliveries.size > 0) await Promise.all(deliveries)
   }
 
   /** Stops reading, but resumes before the carrier considers the connection dead. */
@@ -248,8 +258,11 @@ export function openSession(options: SessionOptions): Session {
     async stop() {
       stopping = true
       await within(DRAIN_MS, requests.drain('the connection is being closed'))
+      await within(STORE_MS, deliveriesStored())
       if (ended === undefined && isBound)
         await within(options.unbindTimeoutMs ?? UNBIND_TIMEOUT_MS, requests.send({ command: 'unbind' }))
+      // The carrier may have delivered more before it took the unbind.
+      await within(STORE_MS, deliveriesStored())
       end('the line was closed')
     },
   }

@@ -263,6 +263,24 @@ describe('an SMPP session', () => {
     expect(smsc.submitted).toHaveLength(1)
   })
 
+  it('stores and acknowledges the deliveries in progress before it stops, so that none comes again', async () => {
+    let store = () => {}
+    const stored = new Promise<void>((resolve) => {
+      store = resolve
+    })
+    const session = open({ deliver: () => stored.then(() => ({ status: 0 })) })
+    await session.bound
+    const answer = smsc.bring({ command: 'deliver_sm' })
+    // Deliveries are handled in order, so the first one is in progress when this is answered.
+    await smsc.bring({ command: 'enquire_link' })
+    const stopped = session.stop()
+    await new Promise((resolve) => setImmediate(resolve))
+    store()
+    expect(await answer).toMatchObject({ command: 'deliver_sm_resp', status: 0 })
+    await stopped
+    expect(smsc.heard.at(-1)!.command).toBe('unbind')
+  })
+
   it("answers the peer's unbind", async () => {
     await open().bound
     expect((await smsc.bring({ command: 'unbind' })).command).toBe('unbind_resp')
