@@ -2,8 +2,8 @@
 // node bench/smsc.js — prints {"port": …}; then reads orders as lines of JSON and answers each with a line.
 import net from 'node:net'
 import { createInterface } from 'node:readline'
-import { createFramer } from '../dist/drivers/smpp/framer.js'
-import { decodePdu, encodePdu } from '../dist/drivers/smpp/pdu.js'
+import { createFramer } from '../dist/drivers/smpp/codec/framer.js'
+import { decodePdu, encodePdu } from '../dist/drivers/smpp/codec/pdu.js'
 
 const THROTTLED = 0x58
 let order = { receipts: false, perSecond: 0 }

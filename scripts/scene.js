@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../dist/app.js'
-import { createClock } from '../dist/clock.js'
+import { createClock } from '../dist/base/clock.js'
 import { loadConfig } from '../dist/config.js'
 
 const START = Date.parse('2026-03-06T17:20:00.000Z')
