@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+// @ts-expect-error: scripts have no types.
+import { answerTypes, FILE } from '../../scripts/answer-types.js'
 import { createWorld, type Json, type World } from '../support/world.js'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
@@ -150,6 +152,32 @@ describe('npm run openapi', () => {
     expect(checked.stderr).toContain('stale.json is not what the routes say. Run "npm run openapi"')
     expect(readFileSync(file, 'utf8')).toBe(stale)
     expect(run('--check', join(directory, 'missing.json')).status).toBe(1)
+  })
+})
+
+describe("the console's types", () => {
+  it('are what the document says, and name only routes that exist', () => {
+    expect(readFileSync(FILE, 'utf8')).toBe(answerTypes(committed))
+    const { '/v3/lines': _, ...paths } = committed.paths
+    expect(() => answerTypes({ paths })).toThrow('GET /v3/lines is no route with an answer')
+  })
+
+  it('follow the schemas: unions, nulls, lists and optional fields', () => {
+    const text = { type: 'string' }
+    const schema = {
+      type: 'object',
+      required: ['data'],
+      properties: {
+        data: { type: 'array', items: { anyOf: [{ type: ['integer', 'null'] }, { enum: ['a', 'b'] }] } },
+        more: { type: 'object', additionalProperties: text },
+        any: {},
+      },
+    }
+    const paths = structuredClone(committed.paths)
+    paths['/v3/lines'].get.responses['200'].content['application/json'].schema = schema
+    expect(answerTypes({ paths })).toContain(
+      "'GET /v3/lines': { data: Array<number | null | 'a' | 'b'>; more?: Record<string, string>; any?: unknown }\n",
+    )
   })
 })
 

@@ -2,17 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { notifyError } from '../ui/toast'
 import { api, part } from './client'
 import { useSession } from './session'
-
-/** A way in which the simulated carrier can misbehave. */
-export interface Fault {
-  name: string
-  affects: 'send' | 'receipt' | 'inbound' | 'echo' | 'line'
-  description: string
-  /** What Trunkline makes of it. */
-  promise: string
-  on: boolean
-  hits: number
-}
+import type { Fault } from './types'
 
 const KEY = ['faults']
 /** Nobody tells when a test switches one on. */

@@ -1,18 +1,9 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { notifyError } from '../ui/toast'
 import { api, endVisit } from './client'
+import type { Session as SignedIn } from './types'
 
-export interface Session {
-  signed_in: boolean
-  account: { id: string; email: string; name: string } | null
-  world: 'live' | 'test' | null
-  keys: { id: string; kind: 'live' | 'test' | 'admin'; label: string }[]
-  expires_at: string | null
-  /** Whether there are virtual phones. */
-  simulated: boolean
-  /** Whether the fixed development keys are good here. */
-  development: boolean
-  version: string
+export interface Session extends SignedIn {
   /** On the way out: nothing is shown and nothing is asked. */
   leaving?: boolean
 }

@@ -15,8 +15,15 @@ import {
 
 /** Messages on the wire. No other file knows the wire's names of their fields. */
 
-export const nullable = (type: 'string' | 'number' | 'boolean' | 'integer', description: string): TSchema =>
-  Type.Unsafe({ type: [type, 'null'], description })
+interface Values {
+  string: string
+  number: number
+  integer: number
+  boolean: boolean
+}
+
+export const nullable = <T extends keyof Values>(type: T, description: string) =>
+  Type.Unsafe<Values[T] | null>({ type: [type, 'null'], description })
 
 /** What a record is made of. */
 interface View {

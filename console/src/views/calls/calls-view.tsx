@@ -3,6 +3,7 @@ import { useAct } from '../../api/act'
 import { api, part } from '../../api/client'
 import { useClock } from '../../api/clock'
 import { usePages } from '../../api/pages'
+import type { Call } from '../../api/types'
 import { useLines } from '../../api/world'
 import { Badge, type Tone } from '../../ui/badge'
 import { Button, LinkButton } from '../../ui/button'
@@ -14,20 +15,6 @@ import { Field, Input, Select } from '../../ui/field'
 import { More } from '../../ui/more'
 import { Table } from '../../ui/table'
 import { Time } from '../../ui/time'
-
-interface Call {
-  call_id: string
-  direction: 'inbound' | 'outbound'
-  line: string
-  from_number: string
-  to_number: string
-  forwarded_to: string | null
-  state: 'ringing' | 'answered' | 'ended'
-  outcome: string | null
-  voicemail: boolean
-  duration_seconds: number | null
-  created_at: string
-}
 
 const OUTCOMES: Record<string, Tone> = { COMPLETED: 'good', NO_ANSWER: 'warn', BUSY: 'warn', FAILED: 'bad' }
 

@@ -1,12 +1,12 @@
 import { type FormEvent, useState } from 'react'
 import { useAct } from '../../api/act'
 import { api, part } from '../../api/client'
+import type { Contact } from '../../api/types'
 import { useLines } from '../../api/world'
 import { Button } from '../../ui/button'
 import { Confirm } from '../../ui/confirm'
 import { Drawer } from '../../ui/dialog'
 import { Field, Input, Select } from '../../ui/field'
-import type { Contact } from './contacts-view'
 import { Variables } from './variables'
 
 /** Makes a contact, or changes one. */

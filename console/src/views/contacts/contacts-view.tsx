@@ -1,3 +1,4 @@
+import type { Contact } from '../../api/types'
 import './contacts.css'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -15,21 +16,6 @@ import { Table } from '../../ui/table'
 import { Time } from '../../ui/time'
 import { Toggle } from '../../ui/toggle'
 import { ContactForm } from './contact-form'
-
-export interface Contact {
-  contact_id: string
-  phone: string
-  first_name: string
-  last_name: string
-  company_name: string
-  assigned_to_email: string | null
-  sendblue_number: string | null
-  tags: string[]
-  custom_variables: Record<string, string>
-  verified: boolean
-  opt_out: boolean
-  created_at: string
-}
 
 const ORDERS = [
   { value: 'created_at', label: 'Newest first' },

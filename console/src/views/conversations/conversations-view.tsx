@@ -2,7 +2,7 @@ import './conversations.css'
 import { type FormEvent, useState } from 'react'
 import { part } from '../../api/client'
 import { usePages } from '../../api/pages'
-import type { Page } from '../../api/types'
+import type { Conversation, Conversations } from '../../api/types'
 import { curl } from '../../api/world'
 import { Link, navigate, useQueryWord } from '../../router'
 import { Badge } from '../../ui/badge'
@@ -16,34 +16,10 @@ import { Time } from '../../ui/time'
 import { NewConversation } from './new-conversation'
 import { Thread } from './thread'
 
-export interface Conversation {
-  conversation: string
-  line: string
-  line_id: string
-  group_id: string
-  name: string | null
-  participants: string[]
-  last_activity_at: string
-  awaits_reply: boolean
-  held_until: string | null
-  last_message: {
-    message_handle: string
-    is_outbound: boolean
-    status: string
-    service: string
-    preview: string
-    has_media: boolean
-  }
-}
-
-interface Listed extends Page<Conversation> {
-  looked_back_to: string | null
-}
-
 export default function ConversationsView({ params }: { params: Record<string, string> }) {
   const [line] = useQueryWord('line')
   const [starting, setStarting] = useState(false)
-  const list = usePages<Conversation, Listed>(['conversations'], '/v3/conversations', { limit: 50 })
+  const list = usePages<Conversation, Conversations>(['conversations'], '/v3/conversations', { limit: 50 })
   const open = list.rows?.find((one) => one.conversation === params.with && (!line || one.line === line))
   return (
     <div className={`conversations ${params.with ? 'has-open' : ''}`}>

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { part } from '../../api/client'
 import { usePages } from '../../api/pages'
-import type { Message } from '../../api/types'
+import type { Conversation, Message } from '../../api/types'
 import { Link } from '../../router'
 import { Badge } from '../../ui/badge'
 import { LinkButton } from '../../ui/button'
@@ -11,7 +11,7 @@ import { More } from '../../ui/more'
 import { SkeletonRows } from '../../ui/skeleton'
 import { clockTime, exactTime } from '../../ui/time'
 import { Composer } from './composer'
-import { type Conversation, nameOf } from './conversations-view'
+import { nameOf } from './conversations-view'
 
 /** Everything said between a line and a person or a group. */
 export function Thread({

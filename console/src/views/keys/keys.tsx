@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { useAct } from '../../api/act'
 import { api, part } from '../../api/client'
 import { useIsAdmin, useSession } from '../../api/session'
+import type { Key } from '../../api/types'
 import { Badge } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { Card } from '../../ui/card'
@@ -13,15 +14,6 @@ import { Field, Input, Select } from '../../ui/field'
 import { Table } from '../../ui/table'
 import { Time } from '../../ui/time'
 import { ShownOnce } from './shown-once'
-
-interface Key {
-  id: string
-  account_id: string | null
-  kind: 'live' | 'test' | 'admin'
-  label: string
-  created_at: string
-  revoked_at: string | null
-}
 
 const KINDS = [
   { value: 'live', label: 'Live: real lines' },

@@ -3,6 +3,7 @@ import { useAct } from '../../api/act'
 import { api, part } from '../../api/client'
 import { usePages } from '../../api/pages'
 import { useSession } from '../../api/session'
+import type { Token } from '../../api/types'
 import { curl, useLines } from '../../api/world'
 import { Badge } from '../../ui/badge'
 import { Button } from '../../ui/button'
@@ -15,17 +16,6 @@ import { Table } from '../../ui/table'
 import { exactTime, Time } from '../../ui/time'
 import { Toggle } from '../../ui/toggle'
 import { ShownOnce } from './shown-once'
-
-interface Token {
-  token_id: string
-  created_at: string
-  expires_at: string
-  revoked_at: string | null
-  is_valid: boolean
-  phone_numbers: string[]
-  key_id: string
-  key_label: string
-}
 
 const LIVES = [
   { value: '900', label: '15 minutes' },

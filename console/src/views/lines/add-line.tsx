@@ -2,14 +2,15 @@ import { type FormEvent, useState } from 'react'
 import { useAct } from '../../api/act'
 import { api } from '../../api/client'
 import { useSession } from '../../api/session'
+import type { Driver, Tested } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Drawer } from '../../ui/dialog'
 import { Failure } from '../../ui/empty-state'
 import { Field, Input, Select } from '../../ui/field'
 import { SkeletonRows } from '../../ui/skeleton'
 import { DriverFields } from './driver-fields'
-import { configOf, type Draft, type Driver, type Faults, faultsOf, useDrivers } from './drivers'
-import { LineTest, type Tested } from './line-test'
+import { configOf, type Draft, type Faults, faultsOf, useDrivers } from './drivers'
+import { LineTest } from './line-test'
 
 /** A new line of the account, at a carrier: the form is what the carrier's driver needs to know. */
 export function AddLine({ onClose }: { onClose: () => void }) {

@@ -1,7 +1,8 @@
 import { useState } from 'react'
 import { KEPT, type Setting } from '../../../../src/core/lines/settings'
+import type { Driver } from '../../api/types'
 import { Field, Input, Select, TextArea } from '../../ui/field'
-import { type Draft, type Driver, type Faults, settingsOf } from './drivers'
+import { type Draft, type Faults, settingsOf } from './drivers'
 
 /** Fields of every line, which say for themselves what is wrong. */
 const BESIDE = new Set(['number'])

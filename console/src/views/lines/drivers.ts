@@ -1,14 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Setting, type SettingsSchema, settingsIn } from '../../../../src/core/lines/settings'
+import { type Setting, settingsIn } from '../../../../src/core/lines/settings'
 import { ApiError, api } from '../../api/client'
-
-/** A carrier that lines can use, as GET /admin/drivers has it. */
-export interface Driver {
-  kind: string
-  title: string
-  settings: SettingsSchema
-  can_test: boolean
-}
+import type { Driver } from '../../api/types'
 
 /** The settings as a form has them: everything is text, and empty if not given. */
 export type Draft = Record<string, string>

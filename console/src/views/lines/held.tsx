@@ -1,17 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useAct } from '../../api/act'
 import { api } from '../../api/client'
+import type { Hold } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Card } from '../../ui/card'
 import { Table } from '../../ui/table'
 import { exactTime } from '../../ui/time'
-
-interface Hold {
-  line_id: string
-  conversation: string
-  alternations: number
-  held_until: string
-}
 
 /** Conversations that went round in circles; nothing is shown when there are none. */
 export function Held() {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useAct } from '../../api/act'
 import { api, part } from '../../api/client'
+import type { Driver, LineSettings as Settings, Tested } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Drawer } from '../../ui/dialog'
 import { Failure } from '../../ui/empty-state'
@@ -9,24 +10,8 @@ import { Field, Input, Select } from '../../ui/field'
 import { SkeletonRows } from '../../ui/skeleton'
 import { Toggle } from '../../ui/toggle'
 import { DriverFields } from './driver-fields'
-import { configOf, type Driver, draftOf, type Faults, faultsOf, useDrivers } from './drivers'
-import { LineTest, type Tested } from './line-test'
-
-interface Settings {
-  id: string
-  number: string
-  driver: string
-  config: Record<string, unknown>
-  pace: number
-  on_unknown: string
-  settle_ms: number
-  consent_replies: string
-  stop_text: string | null
-  start_text: string | null
-  help_text: string | null
-  loop_limit: number | null
-  blocked_at: string | null
-}
+import { configOf, draftOf, type Faults, faultsOf, useDrivers } from './drivers'
+import { LineTest } from './line-test'
 
 const UNKNOWN = [
   { value: 'hold', label: 'Hold it as an error' },

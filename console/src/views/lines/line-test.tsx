@@ -1,10 +1,6 @@
+import type { Tested } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Icon } from '../../ui/icon'
-
-export interface Tested {
-  ok: boolean
-  findings: { ok: boolean; what: string; advice: string | null }[]
-}
 
 /** Tries settings out, and what was found. */
 export function LineTest({

@@ -2,7 +2,7 @@ import './messages.css'
 import { useEffect, useState } from 'react'
 import { part } from '../../api/client'
 import { usePages } from '../../api/pages'
-import type { Message, Page } from '../../api/types'
+import type { Found, Message } from '../../api/types'
 import { curl } from '../../api/world'
 import { useQueryWord } from '../../router'
 import { ServiceBadge, StatusBadge } from '../../ui/badge'
@@ -13,11 +13,6 @@ import { Icon } from '../../ui/icon'
 import { More } from '../../ui/more'
 import { Table } from '../../ui/table'
 import { exactTime, Time } from '../../ui/time'
-
-interface Found extends Page<Message> {
-  looked_at: number
-  searched_back_to: string | null
-}
 
 const EXAMPLES = ['is:failed', 'is:inbound', 'is:scheduled', 'service:sms', 'has:media', 'after:1h']
 

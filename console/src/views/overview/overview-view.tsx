@@ -1,7 +1,7 @@
 import './overview.css'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client'
-import type { Queue } from '../../api/types'
+import type { Overview } from '../../api/types'
 import { Link, useQueryWord } from '../../router'
 import { Badge } from '../../ui/badge'
 import { Card } from '../../ui/card'
@@ -11,44 +11,6 @@ import { SkeletonRows } from '../../ui/skeleton'
 import { Table } from '../../ui/table'
 import { Tabs } from '../../ui/tabs'
 import { Chart } from './chart'
-
-interface Durations {
-  sampled: number
-  is_cut: boolean
-  median_ms: number | null
-  p95_ms: number | null
-  steps: { at: string; median_ms: number | null; p95_ms: number | null }[]
-}
-
-interface Overview {
-  step_ms: number
-  sends: {
-    is_cut: boolean
-    steps: {
-      at: string
-      delivered: number
-      sent: number
-      waiting: number
-      failed: number
-      imessage: number
-      rcs: number
-      sms: number
-      received: number
-    }[]
-  }
-  queue: Durations
-  delivery: Durations
-  webhooks: {
-    delivered: number
-    failed: number
-    pending: number
-    attempts: number
-    success_rate: number | null
-    is_cut: boolean
-    steps: { at: string; delivered: number; failed: number; pending: number }[]
-  }
-  lines: { line_id: string; number: string; status: string; pace_per_second: number; queue: Queue }[]
-}
 
 const WINDOWS = [
   { value: '1h', label: 'Last hour' },
@@ -206,7 +168,7 @@ function TimesChart({
   stepMs,
 }: {
   title: string
-  times: Durations
+  times: Overview['queue']
   what: string
   stepMs: number
 }) {

@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api } from '../../api/client'
+import type { Phone } from '../../api/types'
 import { notifyError } from '../../ui/toast'
 import type { Draft } from './composer'
 import { phonePath, refreshPhones } from './data'
-import type { Phone } from './types'
 
 /** What a person does on a phone. Every act is one request to the simulated world. */
 export function usePhoneActs(number: string) {

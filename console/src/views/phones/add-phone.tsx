@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client'
+import type { Phone } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Dialog } from '../../ui/dialog'
 import { Field, Input } from '../../ui/field'
 import { Toggle } from '../../ui/toggle'
 import { refreshPhones } from './data'
-import type { Phone } from './types'
 
 export function AddPhone({
   suggestion,

@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { api } from '../../api/client'
 import { useLiveEvents } from '../../api/live'
 import type { Session } from '../../api/session'
+import type { Inbox, Phone } from '../../api/types'
 import { notifyError } from '../../ui/toast'
 import type { Draft } from './composer'
 import { refreshPhones } from './data'
 import type { Bubble } from './model'
-import type { Inbox, Phone } from './types'
 
 /** Whom the app writes to: a phone, or a group. */
 export interface Peer {

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import { useSession } from '../../api/session'
+import type { Phone } from '../../api/types'
 import { CodeBlock } from '../../ui/code-block'
 import { Icon } from '../../ui/icon'
 import {
@@ -18,7 +19,6 @@ import { useChats, useConversation, useInbox, useLines } from './data'
 import { type Bubble, lineBubbles } from './model'
 import { chatName, type Namer, prettyNumber } from './names'
 import { Thread } from './thread'
-import type { Phone } from './types'
 
 /** The other end of every phone: the app that uses the API, on one of its lines. */
 export function AppPanel({ phones, nameOf }: { phones: readonly Phone[]; nameOf: Namer }) {

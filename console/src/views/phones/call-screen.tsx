@@ -1,6 +1,6 @@
+import type { PhoneCall } from '../../api/types'
 import { Icon } from '../../ui/icon'
 import { Avatar } from './avatar'
-import type { Call } from './types'
 
 /** A call fills the screen until it is over. */
 export function CallScreen({
@@ -8,7 +8,7 @@ export function CallScreen({
   who,
   act,
 }: {
-  call: Call
+  call: PhoneCall
   who: string
   act: (input: { id: string; action: string }) => void
 }) {

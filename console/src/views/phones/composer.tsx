@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import type { Service } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Icon } from '../../ui/icon'
 import { notify } from '../../ui/toast'
 import { EFFECTS, effectName } from './bubble/effects'
 import type { Bubble } from './model'
-import type { Service } from './types'
 
 export interface Draft {
   text: string

@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import { api, openStream, part } from '../../api/client'
 import { readFrames } from '../../api/live'
 import { markStale } from '../../api/stale'
-import type { Call, Chat, Inbox, MessageRecord, Phone } from './types'
+import type { Chat, Inbox, Message, Phone, PhoneCall, Share } from '../../api/types'
 
 /** Every query begins with the word `phones`: whatever changes on a screen makes all of them stale. */
 const KEY = 'phones'
@@ -21,7 +21,10 @@ export function usePhones() {
 export function useInbox(number: string) {
   return useQuery({
     queryKey: [KEY, number, 'inbox'],
-    queryFn: () => api.get<Inbox>(`${phonePath(number)}/inbox`, { query: { limit: SHOWN, newest: true } }),
+    queryFn: () =>
+      api.get<Inbox>(`${phonePath(number)}/inbox`, {
+        query: { limit: SHOWN, newest: true },
+      }),
     enabled: number !== '',
   })
 }
@@ -41,20 +44,13 @@ export function useLines() {
 }
 
 /** The call on a phone's screen, if there is one. */
-export function useCall(number: string): Call | undefined {
+export function useCall(number: string): PhoneCall | undefined {
   const { data } = useQuery({
     queryKey: [KEY, number, 'calls'],
     queryFn: async () =>
-      (await api.get<{ data: Call[] }>(`${phonePath(number)}/calls`, { query: { limit: 5 } })).data,
+      (await api.get<{ data: PhoneCall[] }>(`${phonePath(number)}/calls`, { query: { limit: 5 } })).data,
   })
   return data?.find(({ state }) => state === 'ringing' || state === 'answered')
-}
-
-export interface Share {
-  line: string
-  latitude: number | null
-  longitude: number | null
-  expires_at: string | null
 }
 
 export function useShares(number: string) {
@@ -70,7 +66,7 @@ export function useConversation(line: string, number: string | null, groupId: st
     queryKey: ['messages', 'conversation', line, number, groupId],
     queryFn: async () => {
       const query = { sendblue_number: line, limit: 80, ...(groupId ? { group_id: groupId } : { number }) }
-      const { data } = await api.get<{ data: MessageRecord[] }>('/api/v2/messages', { query })
+      const { data } = await api.get<{ data: Message[] }>('/api/v2/messages', { query })
       return data.filter((one) => groupId !== null || one.group_id === '').reverse()
     },
     enabled: line !== '' && (number !== null || groupId !== null),

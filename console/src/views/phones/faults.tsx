@@ -1,4 +1,5 @@
-import { type Fault, useFaultSwitch, useFaults } from '../../api/faults'
+import { useFaultSwitch, useFaults } from '../../api/faults'
+import type { Fault } from '../../api/types'
 import { Drawer } from '../../ui/dialog'
 import { Failure } from '../../ui/empty-state'
 import { SkeletonRows } from '../../ui/skeleton'

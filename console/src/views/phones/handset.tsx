@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import { useNow } from '../../api/clock'
+import type { Phone } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Icon } from '../../ui/icon'
 import { clockTime } from '../../ui/time'
@@ -13,7 +14,6 @@ import { NewGroup } from './new-group'
 import { PhoneThread } from './phone-thread'
 import { SettingsScreen } from './settings-screen'
 import { ThreadList } from './thread-list'
-import type { Phone } from './types'
 
 type Screen = { on: 'threads' | 'settings' | 'group' } | { on: 'thread'; key: string }
 

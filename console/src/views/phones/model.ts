@@ -1,5 +1,5 @@
+import type { AppCard, Chat, Message, PhoneMessage, Place, Service } from '../../api/types'
 import type { Namer } from './names'
-import type { AppCard, Chat, MessageRecord, PhoneMessage, Place, Service } from './types'
 
 /** A message as it is drawn, whoever's screen it is on. */
 export interface Bubble {
@@ -62,7 +62,7 @@ export function phoneBubbles(
         card: message.app_card ?? null,
         place: message.location ?? null,
         asksForPlace: message.location_request ?? false,
-        service: message.service,
+        service: message.service as Service,
         effect: message.send_style,
         at: Date.parse(message.created_at),
         replyTo: answered
@@ -91,7 +91,7 @@ function phoneState(message: PhoneMessage): Bubble['state'] {
 const FAILED = ['ERROR', 'DECLINED']
 
 /** A conversation as the line's side has it. */
-export function lineBubbles(records: readonly MessageRecord[], nameOf: Namer): Bubble[] {
+export function lineBubbles(records: readonly Message[], nameOf: Namer): Bubble[] {
   const byHandle = new Map(records.map((record) => [record.message_handle, record]))
   return records.map((record) => {
     const mine = record.is_outbound
@@ -125,7 +125,7 @@ export function lineBubbles(records: readonly MessageRecord[], nameOf: Namer): B
   })
 }
 
-function lineState({ status }: MessageRecord): Bubble['state'] {
+function lineState({ status }: Message): Bubble['state'] {
   if (FAILED.includes(status)) return 'failed'
   if (status === 'DELIVERED') return 'delivered'
   return status === 'SENT' ? 'sent' : 'sending'
@@ -199,8 +199,11 @@ export function threadsOf(
       chat ??
       (message.group
         ? {
-            ...message.group,
+            id: message.group.id ?? '',
+            name: message.group.name ?? null,
+            members: message.group.members ?? [],
             group_id: null,
+            photo_url: null,
             line: message.line,
             history: [],
             created_at: message.created_at,

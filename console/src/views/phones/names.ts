@@ -1,4 +1,4 @@
-import type { Chat, Phone } from './types'
+import type { Chat, Phone } from '../../api/types'
 
 /** +12025550101 as people write it. */
 export function prettyNumber(number: string): string {

@@ -1,10 +1,10 @@
 import { useState } from 'react'
+import type { Phone } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Field, Input, Select } from '../../ui/field'
 import type { usePhoneActs } from './acts'
 import { usePhones } from './data'
 import { prettyNumber } from './names'
-import type { Phone } from './types'
 
 /** Makes a group of a line and other phones with iMessage. */
 export function NewGroup({

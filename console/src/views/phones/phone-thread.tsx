@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react'
+import type { Phone, Service } from '../../api/types'
 import { Icon } from '../../ui/icon'
 import type { usePhoneActs } from './acts'
 import { Avatar } from './avatar'
@@ -6,7 +7,6 @@ import { Composer } from './composer'
 import { type Bubble, type Thread as Conversation, chatNotices, phoneBubbles } from './model'
 import { type Namer, prettyNumber } from './names'
 import { Thread } from './thread'
-import type { Phone, Service } from './types'
 
 const PLACEHOLDERS = { iMessage: 'iMessage', RCS: 'RCS Message', SMS: 'Text Message' }
 

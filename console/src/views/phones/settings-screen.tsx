@@ -1,11 +1,11 @@
 import { useState } from 'react'
+import type { Phone } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Field, Input, Select, TextArea } from '../../ui/field'
 import { Toggle } from '../../ui/toggle'
 import type { usePhoneActs } from './acts'
 import { useShares } from './data'
 import { prettyNumber } from './names'
-import type { Phone } from './types'
 
 /** A phone's own settings, and what its owner can do beside writing. */
 export function SettingsScreen({

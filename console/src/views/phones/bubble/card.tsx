@@ -1,4 +1,4 @@
-import type { AppCard } from '../types'
+import type { AppCard } from '../../../api/types'
 import { ownUrl } from './media'
 
 /** An app's card: its picture, its captions, and whose it is. */

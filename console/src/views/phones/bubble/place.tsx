@@ -1,5 +1,5 @@
+import type { Place } from '../../../api/types'
 import { Icon } from '../../../ui/icon'
-import type { Place } from '../types'
 
 /** A place on a map that is only hinted at: a real one would have to come from elsewhere. */
 export function PlaceMap({ place }: { place: Place }) {
