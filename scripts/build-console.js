@@ -1,6 +1,5 @@
 // Builds the console into dist/console, unless the output is newer than all of its sources.
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { modified, newest } from './age.js'
 
 const OUTPUT = 'dist/console/index.html'
 
@@ -11,17 +10,4 @@ if (sources > modified(OUTPUT)) {
   process.env.NODE_ENV = 'production'
   const { build } = await import('vite')
   await build({ configFile: 'console/vite.config.js', mode: 'production' })
-}
-
-function newest(folder) {
-  return Math.max(
-    ...readdirSync(folder, { withFileTypes: true }).map((entry) => {
-      const path = join(folder, entry.name)
-      return entry.isDirectory() ? Math.max(modified(path), newest(path)) : modified(path)
-    }),
-  )
-}
-
-function modified(path) {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

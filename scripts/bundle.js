@@ -1,7 +1,8 @@
 // The program in a few files instead of a thousand: most of a start is finding and opening modules, and the schema
 // library alone has seven hundred. Built into dist/bundle, unless what is there is newer than everything it is made of.
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { BUILDING, BUILT, modified, newest } from './age.js'
 
 const OUTPUT = 'dist/bundle'
 /** Packages that come as many small files. All others are loaded from where they are installed. */
@@ -33,6 +34,8 @@ if (
 }
 // The program starts from there.
 writeFileSync('dist/main.js', readFileSync('dist/main.js', 'utf8').replace('./cli/cli.js', './bundle/cli.js'))
+if (!existsSync(BUILDING)) writeFileSync(BUILDING, '')
+renameSync(BUILDING, BUILT)
 
 /** What a module finds beside itself it still finds there: its own place in dist, not that of the bundle. */
 function keepPlaces() {
@@ -47,17 +50,4 @@ function keepPlaces() {
       )
     },
   }
-}
-
-function newest(folder) {
-  return Math.max(
-    ...readdirSync(folder, { withFileTypes: true }).map((entry) => {
-      const path = join(folder, entry.name)
-      return entry.isDirectory() ? Math.max(modified(path), newest(path)) : modified(path)
-    }),
-  )
-}
-
-function modified(path) {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
