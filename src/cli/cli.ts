@@ -1,13 +1,19 @@
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { VERSION } from '../base/version.js'
 import { ConfigError } from '../config.js'
 import { ApiError } from './client.js'
-import { type Args, type Command, StillWaiting, UsageError, whole } from './command.js'
+import { type Args, type Command, StillWaiting, UsageError } from './command.js'
 import { COMMANDS } from './commands.js'
 import { commandHelp, EXIT, familyHelp, overview } from './help.js'
+import type { Io } from './io.js'
 import { harmless } from './output.js'
 
-export async function run(argv: string[]): Promise<number> {
+/** Runs one command line and returns its exit code. */
+export async function run(argv: string[], io: Io): Promise<number> {
+  const print = (text: string) => {
+    io.stdout.write(`${text}\n`)
+    return EXIT.done
+  }
   const [first, second] = argv
   if (first === '--version' || first === '-v') return print(VERSION)
   if (first === undefined || first === 'help' || first === '--help' || first === '-h')
@@ -21,12 +27,12 @@ export async function run(argv: string[]): Promise<number> {
     if (family.length > 0 && asked) return print(familyHelp(first, family))
     const called = family.length > 0 ? `${first} ${second}` : first
     const help = family.length > 0 ? `\n${familyHelp(first, family)}` : 'trunkline --help lists them all.'
-    process.stderr.write(`There is no command "${harmless(called)}". ${help}\n`)
+    io.stderr.write(`There is no command "${harmless(called)}". ${help}\n`)
     return EXIT.usage
   }
   let command = found
   try {
-    command = await whole(found, argv.slice(found.name.split(' ').length))
+    command = (await found.more?.(argv.slice(found.name.split(' ').length), io)) ?? found
     const rest = argv.slice(command.name.split(' ').length)
     const { values, positionals } = parseArgs({
       args: rest,
@@ -39,27 +45,23 @@ export async function run(argv: string[]): Promise<number> {
       values: values as Args['values'],
       positionals,
       json: values.json === true,
+      io,
     })
     return EXIT.done
   } catch (error) {
-    return explain(error, command)
+    return explain(error, command, io)
   }
 }
 
-function explain(error: unknown, command: Command): number {
+function explain(error: unknown, command: Command, io: Io): number {
   if (error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) {
-    process.stderr.write(`${(error as Error).message}\n\n${commandHelp(command)}\n`)
+    io.stderr.write(`${(error as Error).message}\n\n${commandHelp(command)}\n`)
     return EXIT.usage
   }
   const text = error instanceof Error ? error.message : String(error)
-  process.stderr.write(`${text}\n`)
+  io.stderr.write(`${text}\n`)
   if (error instanceof StillWaiting) return EXIT.waiting
-  if (!(error instanceof ApiError) && !(error instanceof ConfigError) && process.env.LOG_LEVEL === 'debug')
-    console.error(error)
+  if (!(error instanceof ApiError) && !(error instanceof ConfigError) && io.env.LOG_LEVEL === 'debug')
+    io.stderr.write(`${inspect(error)}\n`)
   return EXIT.failed
-}
-
-function print(text: string): number {
-  process.stdout.write(`${text}\n`)
-  return EXIT.done
 }

@@ -49,7 +49,7 @@ export const ACCOUNT_OPTIONS = URL_OPTION
  * process, which is how the first keys of a server are made.
  */
 export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
-  if (args.values.offline) return offline(work)
+  if (args.values.offline) return offline(args, work)
   return online(args, 'admin', ', or use --offline', work)
 }
 
@@ -89,10 +89,10 @@ async function online<T>(
 
 /** The server that the caller means, and as whom to speak to it. */
 export function serverOf(
-  args: Pick<Args, 'values'>,
+  args: Args,
   kind: 'admin' | 'live',
 ): { url: string; who: string; credentials: Record<string, string> } {
-  const { TRUNKLINE_URL, TRUNKLINE_TOKEN, TRUNKLINE_API_KEY_ID, TRUNKLINE_API_SECRET_KEY } = process.env
+  const { TRUNKLINE_URL, TRUNKLINE_TOKEN, TRUNKLINE_API_KEY_ID, TRUNKLINE_API_SECRET_KEY } = args.io.env
   const url = (args.values.url as string | undefined) ?? TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
   const id = TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys[kind].id
   const secret = TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys[kind].secret
@@ -115,9 +115,9 @@ export const WHICH_KEY = {
   live: 'a key of the account ("trunkline key create --account <id>" makes one)',
 }
 
-async function offline<T>(work: (call: Call) => Promise<T>): Promise<T> {
+async function offline<T>({ io }: Args, work: (call: Call) => Promise<T>): Promise<T> {
   const { createApp } = await import('../app.js')
-  const app = await createApp(loadConfig({ ...process.env, LOG_LEVEL: 'silent' }), { worker: false })
+  const app = await createApp(loadConfig({ ...io.env, LOG_LEVEL: 'silent' }), { worker: false })
   try {
     return await work(async (method, path, body) => {
       const response = await app.server.inject({ method, url: path, ...(body ? { payload: body } : {}) })

@@ -8,7 +8,7 @@ export interface Paint {
 
 type Env = Record<string, string | undefined>
 
-export function paintFor(stream: { isTTY?: boolean }, env: Env = process.env): Paint {
+export function paintFor(stream: { isTTY?: boolean }, env: Env): Paint {
   // https://no-color.org: any value except the empty one turns colours off.
   const isPlain = !stream.isTTY || !!env.NO_COLOR || env.TERM === 'dumb'
   const code = (open: string) => (text: string) => (isPlain ? text : `\u001b[${open}m${text}\u001b[0m`)

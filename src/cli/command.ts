@@ -1,32 +1,29 @@
+import type { Io } from './io.js'
+
 /** A command of the command line. `options` are what node:util parses, with a help text each. */
 export interface Command {
   name: string
   summary: string
   positional?: string
   options: Record<string, { type: 'string' | 'boolean'; help: string; short?: string; multiple?: boolean }>
-  /** The command that the arguments make of it, such as one with the options of a driver. */
-  more?(argv: readonly string[]): Promise<Command>
-  /** The command as it is with different arguments, for the documentation. */
+  /** The command that the arguments select, such as one with the options of a driver. `argv` follows the name. */
+  more?(argv: readonly string[], io: Io): Promise<Command>
+  /** Every form that `more` can return on this machine, for the documentation. */
   variants?(): Promise<Command[]>
   examples: string[]
   run(args: Args): Promise<void>
 }
 
-/** The command with all its options. `argv` follows its name. */
-export async function whole(command: Command, argv: readonly string[] = []): Promise<Command> {
-  return command.more ? command.more(argv) : command
-}
-
-/** All commands with all their options, variants included: for the documentation. */
+/** All commands with all their options, for the documentation. */
 export async function everyCommand(commands: readonly Command[]): Promise<Command[]> {
-  const all = commands.map(async (one) => [await whole(one), ...((await one.variants?.()) ?? [])])
-  return (await Promise.all(all)).flat()
+  return (await Promise.all(commands.map(async (one) => (await one.variants?.()) ?? [one]))).flat()
 }
 
 export interface Args {
   values: Record<string, string | boolean | (string | boolean)[] | undefined>
   positionals: string[]
   json: boolean
+  io: Io
 }
 
 /** The command was called wrongly; its help is shown. */

@@ -1,22 +1,28 @@
+import type { Args } from './command.js'
+
 /** What commands print: aligned text for people, JSON for programs. */
 
-export function printRecord(record: Record<string, unknown>, json: boolean): void {
-  if (json) return void write(toJson(record))
+/** Where and how a command prints. */
+type Printer = Pick<Args, 'io' | 'json'>
+
+export function printRecord(to: Printer, record: Record<string, unknown>): void {
+  if (to.json) return void printText(to, toJson(record))
   const width = Math.max(...Object.keys(record).map((key) => key.length))
-  for (const [key, value] of Object.entries(record)) write(`${key.padEnd(width)}  ${show(value)}`)
+  for (const [key, value] of Object.entries(record)) printText(to, `${key.padEnd(width)}  ${show(value)}`)
 }
 
 export function printTable(
+  to: Printer,
   records: Record<string, unknown>[],
   columns: readonly string[],
-  json: boolean,
 ): void {
-  if (json) return void write(toJson(records))
-  if (records.length === 0) return void write('(none)')
+  if (to.json) return void printText(to, toJson(records))
+  if (records.length === 0) return void printText(to, '(none)')
   const rows = records.map((record) => columns.map((column) => show(record[column])))
   const widths = columns.map((column, i) => Math.max(column.length, ...rows.map((row) => row[i]!.length)))
   for (const row of [[...columns], ...rows])
-    write(
+    printText(
+      to,
       row
         .map((cell, i) => cell.padEnd(widths[i]!))
         .join('  ')
@@ -25,13 +31,13 @@ export function printTable(
 }
 
 /** One of many things as they happen: a line each. */
-export function printLine(record: Record<string, unknown>, words: string, json: boolean): void {
-  write(json ? toJson(record, 0) : harmless(words))
+export function printLine(to: Printer, record: Record<string, unknown>, words: string): void {
+  printText(to, to.json ? toJson(record, 0) : harmless(words))
 }
 
 /** For people, beside the result. */
-export function note(words: string): void {
-  process.stderr.write(`${harmless(words)}\n`)
+export function note({ io }: Pick<Args, 'io'>, words: string): void {
+  io.stderr.write(`${harmless(words)}\n`)
 }
 
 function show(value: unknown): string {
@@ -59,6 +65,7 @@ function toJson(value: unknown, indent = 2): string {
   return JSON.stringify(value, null, indent).replace(CONTROL, escaped)
 }
 
-function write(text: string): void {
-  process.stdout.write(`${text}\n`)
+/** Text as it is: only for text that is known to be harmless. */
+export function printText({ io }: Pick<Args, 'io'>, text: string): void {
+  io.stdout.write(`${text}\n`)
 }

@@ -258,6 +258,26 @@ describe('core', () => {
   )
 })
 
+describe('cli', () => {
+  const PROCESS = /\bprocess\.(?:exit\w*|std\w+|env|argv|on|once|off)\b|\bconsole\.\w+/g
+
+  it('reaches its process only through Io, which main.ts makes', () => {
+    const inCli = sources.filter(({ path }) => path.startsWith('cli/'))
+    expect(inCli.length).toBeGreaterThan(30)
+    expect(
+      inCli.flatMap(({ path, text }) => (text.match(PROCESS) ?? []).map((what) => `${path}: ${what}`)),
+    ).toEqual([])
+    expect(sources.find(({ path }) => path === 'main.ts')?.text.match(PROCESS)).toContain('process.exitCode')
+  })
+
+  it.each(['process.exit(1)', 'process.exitCode = 1', 'process.stdout.write(text)', 'console.log(text)'])(
+    'is watched for %j',
+    (text) => {
+      expect(text.match(PROCESS)).toHaveLength(1)
+    },
+  )
+})
+
 it('has no folder of more than 22 files', () => {
   const sizes = new Map<string, number>()
   for (const root of ['src', 'test', 'console/src'])

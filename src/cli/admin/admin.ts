@@ -128,7 +128,7 @@ const RESOURCES: Resource[] = [
 
 function commandsOf(resource: Resource): Command[] {
   const { name, path, columns, removal } = resource
-  const show = (args: Args, record: unknown) => printRecord(record as Fields, args.json)
+  const show = (args: Args, record: unknown) => printRecord(args, record as Fields)
   const call = (args: Args, work: (call: Call) => Promise<void>) => withClient(args, work)
   return [
     {
@@ -154,7 +154,7 @@ function commandsOf(resource: Resource): Command[] {
           const account = text(args, 'account')
           const query = account ? `?account_id=${encodeURIComponent(account)}` : ''
           const { data } = (await send('GET', path + query)) as { data: Fields[] }
-          printTable(data, columns, args.json)
+          printTable(args, data, columns)
         }),
     },
     {
@@ -199,8 +199,8 @@ const lineShare: Command = {
     const body = { account_id: needed(args, 'account') }
     return withClient(args, async (send) =>
       printRecord(
+        args,
         (await send('POST', `/admin/lines/${encodeURIComponent(id)}/members`, body)) as Fields,
-        args.json,
       ),
     )
   },
@@ -217,7 +217,7 @@ const lineUnshare: Command = {
     const account = needed(args, 'account')
     return withClient(args, async (send) => {
       await send('DELETE', `/admin/lines/${encodeURIComponent(id)}/members/${encodeURIComponent(account)}`)
-      printRecord({ id, account_id: account, removed: true }, args.json)
+      printRecord(args, { id, account_id: account, removed: true })
     })
   },
 }

@@ -14,7 +14,7 @@ export const CONVERSATION_COMMANDS: readonly Command[] = [
         const { data } = (await send('GET', '/admin/conversations/held')) as {
           data: Record<string, unknown>[]
         }
-        printTable(data, ['line_id', 'conversation', 'account_id', 'alternations', 'held_until'], args.json)
+        printTable(args, data, ['line_id', 'conversation', 'account_id', 'alternations', 'held_until'])
       }),
   },
   {
@@ -35,8 +35,8 @@ export const CONVERSATION_COMMANDS: readonly Command[] = [
       }
       return withClient(args, async (send) =>
         printRecord(
+          args,
           (await send('POST', '/admin/conversations/release', body)) as Record<string, unknown>,
-          args.json,
         ),
       )
     },

@@ -1,7 +1,7 @@
 import { newSealKey } from '../../core/accounts/seal.js'
 import { CLIENT_OPTIONS, withClient } from '../client.js'
 import type { Command } from '../command.js'
-import { printRecord } from '../output.js'
+import { printRecord, printText } from '../output.js'
 
 interface Batch {
   kid: string
@@ -18,10 +18,10 @@ const sealKey: Command = {
     'trunkline seal key',
     'TRUNKLINE_SEAL_KEYS="$(trunkline seal key),<older keys>" trunkline serve',
   ],
-  async run({ json }) {
+  async run(args) {
     const key = newSealKey()
-    if (json) printRecord({ kid: key.split(':')[0], key }, true)
-    else process.stdout.write(`${key}\n`)
+    if (args.json) printRecord(args, { kid: key.split(':')[0], key })
+    else printText(args, key)
   },
 }
 
@@ -41,7 +41,7 @@ const sealRotate: Command = {
         after = batch.next
         if (after === null) break
       }
-      printRecord(total, args.json)
+      printRecord(args, total)
       if (total.unreadable > 0)
         throw new Error(
           `${total.unreadable} secrets cannot be opened by any key of the ring; the log names them.`,

@@ -117,8 +117,6 @@ export const SET_COMMANDS: readonly Command[] = CHANGES.map(({ name, body, ...co
   run: (args) => {
     const path = `/admin/${name}s/${encodeURIComponent(onePositional(args, name))}`
     const changes = body(args)
-    return withClient(args, async (send) =>
-      printRecord((await send('PATCH', path, changes)) as Fields, args.json),
-    )
+    return withClient(args, async (send) => printRecord(args, (await send('PATCH', path, changes)) as Fields))
   },
 }))

@@ -4,6 +4,7 @@ import type { Driver } from '../../drivers/contract.js'
 import { settingOptions } from '../admin/set.js'
 import { ApiError, type Call, CLIENT_OPTIONS, withClient } from '../client.js'
 import { type Args, type Command, text, UsageError } from '../command.js'
+import type { Io } from '../io.js'
 import { readSecret, readText, secretOptions } from './secrets.js'
 
 type Fields = Record<string, unknown>
@@ -32,8 +33,8 @@ export function knownDrivers(args: Args): Promise<readonly DriverInfo[]> {
 }
 
 /** Arguments whose options are not all known yet. */
-export function looseArgs(argv: readonly string[], options: Options = CLIENT_OPTIONS): Args {
-  return { ...parseArgs({ args: [...argv], options, strict: false }), json: false }
+export function looseArgs(argv: readonly string[], io: Io, options: Options = CLIENT_OPTIONS): Args {
+  return { ...parseArgs({ args: [...argv], options, strict: false }), json: false, io }
 }
 
 /** Options of other meanings: a setting with one of these names gets the driver's kind in front of it. */

@@ -1,6 +1,7 @@
 import { settingOptions, settings } from '../admin/set.js'
 import { ApiError, type Call, CLIENT_OPTIONS, withClient } from '../client.js'
 import { type Args, type Command, needed, noPositionals, onePositional, UsageError } from '../command.js'
+import type { Io } from '../io.js'
 import { note, printLine, printRecord, printTable } from '../output.js'
 import {
   builtInDrivers,
@@ -49,19 +50,19 @@ function addTo(driver: DriverInfo): Command {
         config: withoutNull(await givenSettings(driver, args, 'add')),
       }
       await withClient(args, async (send) => {
-        if (args.values['no-test'] !== true) await tryFirst(send, line)
-        printRecord((await send('POST', '/admin/lines', line)) as Fields, args.json)
+        if (args.values['no-test'] !== true) await tryFirst(args, send, line)
+        printRecord(args, (await send('POST', '/admin/lines', line)) as Fields)
       })
     },
   }
 }
 
-async function tryFirst(send: Call, { driver, number, config }: Fields): Promise<void> {
+async function tryFirst(args: Args, send: Call, { driver, number, config }: Fields): Promise<void> {
   const tested = (await send('POST', '/admin/lines/test', { driver, number, config })) as Tested
-  for (const words of wordsOf(tested)) note(words)
+  for (const words of wordsOf(tested)) note(args, words)
   if (tested.ok) return
-  if (isTerminal()) {
-    if (/^y(es)?$/i.test((await ask('Add the line all the same? [y/N] ')).trim())) return
+  if (isTerminal(args)) {
+    if (/^y(es)?$/i.test((await ask(args, 'Add the line all the same? [y/N] ')).trim())) return
     throw new ApiError('The line was not added.')
   }
   throw new ApiError('The test failed, and the line was not added. --no-test adds it without one.')
@@ -90,11 +91,11 @@ const lineTest: Command = {
   positional: 'id or number',
   options: { ...CLIENT_OPTIONS },
   examples: ['trunkline line test 4fT0aQ81Zk', 'trunkline line test +12025550110 --json'],
-  variants: async () => (await builtInDrivers()).map(testOf),
-  async more([name = '', ...rest]) {
+  variants: async () => [lineTest, ...(await builtInDrivers()).map(testOf)],
+  async more([name = '', ...rest], io) {
     const isBuiltIn = (await builtInDrivers()).some(({ kind }) => kind === name)
     // An id of a line may look like the kind of a driver; only settings come with a number.
-    return isBuiltIn || rest.includes('--number') ? testOf(await driverOf(name, rest)) : lineTest
+    return isBuiltIn || rest.includes('--number') ? testOf(await driverOf(name, rest, io)) : lineTest
   },
   async run(args) {
     const named = onePositional(args, 'line, by its id or number')
@@ -116,8 +117,8 @@ async function idOf(send: Call, number: string): Promise<string> {
 
 async function tell(args: Args, asked: Promise<unknown>): Promise<void> {
   const tested = (await asked) as Tested
-  if (args.json) printRecord({ ...tested }, true)
-  else for (const words of wordsOf(tested)) printLine({}, words, false)
+  if (args.json) printRecord(args, { ...tested })
+  else for (const words of wordsOf(tested)) printLine(args, {}, words)
   if (!tested.ok) throw new ApiError('The test failed.')
 }
 
@@ -134,21 +135,22 @@ const lineAdd: Command = {
   positional: 'driver',
   options: { ...CLIENT_OPTIONS },
   examples: ['trunkline line add', 'trunkline line add --json'],
-  variants: async () => (await builtInDrivers()).map(addTo),
-  more: async ([kind = '-', ...rest]) => (kind.startsWith('-') ? lineAdd : addTo(await driverOf(kind, rest))),
+  variants: async () => [lineAdd, ...(await builtInDrivers()).map(addTo)],
+  more: async ([kind = '-', ...rest], io) =>
+    kind.startsWith('-') ? lineAdd : addTo(await driverOf(kind, rest, io)),
   async run(args) {
     const rows = (await knownDrivers(args)).map(({ kind, title }) => ({ driver: kind, title }))
-    printTable(rows, ['driver', 'title'], args.json)
-    if (!args.json) note('trunkline line add <driver> --help shows what each needs to know.')
+    printTable(args, rows, ['driver', 'title'])
+    if (!args.json) note(args, 'trunkline line add <driver> --help shows what each needs to know.')
   },
 }
 
 /** A built-in driver, or one that only the server has. */
-async function driverOf(kind: string, argv: readonly string[]): Promise<DriverInfo> {
+async function driverOf(kind: string, argv: readonly string[], io: Io): Promise<DriverInfo> {
   const isIt = (driver: DriverInfo) => driver.kind === kind
   const builtIn = (await builtInDrivers()).find(isIt)
   if (builtIn) return builtIn
-  const drivers = await knownDrivers(looseArgs(argv))
+  const drivers = await knownDrivers(looseArgs(argv, io))
   const known = drivers.map((driver) => driver.kind).join(', ')
   const found = drivers.find(isIt)
   if (!found) throw new UsageError(`There is no driver "${kind}"; there are ${known}`)

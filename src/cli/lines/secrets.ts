@@ -31,11 +31,11 @@ export async function readSecret(
 ): Promise<string | undefined> {
   const file = await readText(args, `${name}-file`)
   if (file !== undefined) return firstLine(file)
-  if (args.values[`${name}-stdin`] === true) return firstLine(await standardInput())
+  if (args.values[`${name}-stdin`] === true) return firstLine(await standardInput(args))
   const variable = variableOf(setting.name)
-  if (use === 'add' && process.env[variable] !== undefined) return process.env[variable]
+  if (use === 'add' && args.io.env[variable] !== undefined) return args.io.env[variable]
   if (use === 'set' || !setting.isRequired) return undefined
-  if (isTerminal()) return ask(`${setting.description}: `, true)
+  if (isTerminal(args)) return ask(args, `${setting.description}: `, true)
   throw new UsageError(`--${name}-file is needed, or --${name}-stdin, or ${variable}`)
 }
 
@@ -49,12 +49,9 @@ export async function readText(args: Args, name: string): Promise<string | undef
   return bytes.toString('utf8')
 }
 
-let input: Promise<string> | undefined
-
-async function standardInput(): Promise<string> {
-  if (input) throw new UsageError('Only one secret can come from the standard input')
-  input = textOf(process.stdin)
-  return input
+async function standardInput({ io }: Args): Promise<string> {
+  if (io.stdin.readableEnded) throw new UsageError('Only one secret can come from the standard input')
+  return textOf(io.stdin)
 }
 
 /** Editors and echo end a file with a line break, which no secret has. */
@@ -62,20 +59,20 @@ function firstLine(value: string): string {
   return value.replace(/\r?\n$/, '')
 }
 
-export function isTerminal(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true
+export function isTerminal({ io }: Args): boolean {
+  return io.stdin.isTTY === true && io.stderr.isTTY === true
 }
 
 /** Asks at the terminal; hidden, nothing of the answer is seen. */
-export function ask(words: string, isHidden = false): Promise<string> {
+export function ask({ io }: Args, words: string, isHidden = false): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({
-    input: process.stdin,
-    output: isHidden ? nowhere : process.stderr,
+    input: io.stdin,
+    output: isHidden ? nowhere : io.stderr,
     terminal: true,
   })
   // Only now does the terminal itself show nothing of what is typed.
-  process.stderr.write(words)
+  io.stderr.write(words)
   return new Promise((resolve, reject) => {
     lines.once('SIGINT', () => lines.close())
     lines.once('line', (line) => {
@@ -83,7 +80,7 @@ export function ask(words: string, isHidden = false): Promise<string> {
       lines.close()
     })
     lines.once('close', () => {
-      process.stderr.write('\n')
+      io.stderr.write('\n')
       // Without an answer so far, that is the end of it.
       reject(new Error('Stopped: nothing was done.'))
     })

@@ -31,10 +31,10 @@ export const lineSet: Command = {
   summary: "Change a line's settings; it goes on with them at once, and nothing that waits is lost",
   positional: 'id',
   options: GENERAL,
-  async more(argv) {
-    const builtIn = await builtInDrivers()
-    const options = { ...GENERAL, ...optionsOfAll(builtIn.filter(({ kind }) => kind !== 'simulator')) }
-    const args = looseArgs(argv, options)
+  variants: async () => [{ ...lineSet, options: await builtInOptions() }],
+  async more(argv, io) {
+    const options = await builtInOptions()
+    const args = looseArgs(argv, io, options)
     const isForeign = Object.keys(args.values).some((name) => !(name in options) && !COMMON.includes(name))
     if (!isForeign) return { ...lineSet, options }
     return { ...lineSet, options: { ...GENERAL, ...optionsOfAll(await knownDrivers(args)) } }
@@ -59,9 +59,14 @@ export const lineSet: Command = {
     await withClient(args, async (send) => {
       if (asked.length > 0 || changes.config !== undefined)
         changes.config = await changedConfig(send, path, args, asked, changes.config as Fields | undefined)
-      printRecord((await send('PATCH', path, changes)) as Fields, args.json)
+      printRecord(args, (await send('PATCH', path, changes)) as Fields)
     })
   },
+}
+
+async function builtInOptions(): Promise<Command['options']> {
+  const drivers = (await builtInDrivers()).filter(({ kind }) => kind !== 'simulator')
+  return { ...GENERAL, ...optionsOfAll(drivers) }
 }
 
 /** The line's present settings, or those given as JSON, with the ones that are given as options. */

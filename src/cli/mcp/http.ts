@@ -20,7 +20,6 @@ export interface HttpOptions {
   allowHosts: readonly string[]
   /** Web pages that may call it beside those of this machine. */
   allowOrigins: readonly string[]
-  json: boolean
 }
 
 const PATH = '/mcp'
@@ -33,7 +32,7 @@ const MAX_BODY = 1024 * 1024
 export async function serveHttp(desk: Desk, tools: readonly Tool[], options: HttpOptions): Promise<void> {
   const server = createServer((request, reply) => {
     respond(desk, tools, options, request, reply).catch((error) => {
-      note(`A request failed: ${error instanceof Error ? error.message : error}`)
+      note(desk.args, `A request failed: ${error instanceof Error ? error.message : error}`)
       if (!reply.headersSent) refuse(reply, 500, 'Internal error')
       else reply.destroy()
     })
@@ -44,8 +43,9 @@ export async function serveHttp(desk: Desk, tools: readonly Tool[], options: Htt
   })
   const { address, port, family } = server.address() as AddressInfo
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${PATH}`
-  printLine({ ready: true, url }, `MCP at ${url}`, options.json)
+  printLine(desk.args, { ready: true, url }, `MCP at ${url}`)
   await untilStopped(
+    desk.args,
     (signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
   )
   server.closeAllConnections()

@@ -65,14 +65,14 @@ export const mcp: Command = {
   async run(args) {
     noPositionals(args)
     const caps = { perHour: whole(args, 'max-per-hour'), perRecipient: whole(args, 'max-per-recipient') }
-    const http = args.values.http === true ? httpOptions(args) : undefined
+    const http = args.values.http === true ? await httpOptions(args) : undefined
     // The SDK takes a while to load, and no other command needs it.
     const [{ createGuard }, { openLedger }, { serveStdio, TOOLS }] = await Promise.all([
       import('./guard.js'),
       import('./ledger.js'),
       import('./server.js'),
     ])
-    const listed = [...texts(args, 'allow'), ...(process.env.TRUNKLINE_MCP_ALLOW ?? '').split(',')]
+    const listed = [...texts(args, 'allow'), ...(args.io.env.TRUNKLINE_MCP_ALLOW ?? '').split(',')]
     const guard = createGuard(listed, args.values['only-listed'] !== true)
     const tools = TOOLS.filter(({ isReading }) => isReading || args.values['read-only'] !== true)
     const file = stateFile(args)
@@ -101,13 +101,14 @@ function whole(args: Args, name: keyof typeof CAPS): number {
   return Number(value)
 }
 
-function httpOptions(args: Args): HttpOptions {
+async function httpOptions(args: Args): Promise<HttpOptions> {
   const host = text(args, 'host') ?? '127.0.0.1'
   const port = Number(text(args, 'port') ?? 4041)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new UsageError('--port must be a whole number from 0 to 65535')
   const file = text(args, 'secret-file')
-  const secret = file === undefined ? (process.env.TRUNKLINE_MCP_SECRET ?? null) : readSecret(file)
+  const secret =
+    file === undefined ? (args.io.env.TRUNKLINE_MCP_SECRET ?? null) : await readSecret(args, file)
   if (secret === null && !isLoopback(host))
     throw new UsageError(
       `Others can reach ${host}: set TRUNKLINE_MCP_SECRET or --secret-file, which callers must then show as bearer token`,
@@ -115,14 +116,14 @@ function httpOptions(args: Args): HttpOptions {
   if (secret !== null && (secret.length < MIN_SECRET || /\s/.test(secret)))
     throw new UsageError(`The secret must have at least ${MIN_SECRET} characters and no spaces`)
   const allowHosts = texts(args, 'allow-host').map((one) => one.toLowerCase())
-  return { host, port, secret, allowHosts, allowOrigins: texts(args, 'allow-origin'), json: args.json }
+  return { host, port, secret, allowHosts, allowOrigins: texts(args, 'allow-origin') }
 }
 
 /** One for each server and key: whoever acts as the same account shares the same caps. */
 function stateFile(args: Args): string {
   const { url, who } = serverOf(args, 'live')
-  const home = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
-  const folder = text(args, 'state') ?? process.env.TRUNKLINE_MCP_STATE ?? join(home, 'trunkline')
+  const home = args.io.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
+  const folder = text(args, 'state') ?? args.io.env.TRUNKLINE_MCP_STATE ?? join(home, 'trunkline')
   const name = hash('sha256', JSON.stringify([new URL(url).href, who]), 'hex').slice(0, 16)
   return join(folder, `mcp-${name}.db`)
 }

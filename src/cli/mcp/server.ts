@@ -105,15 +105,16 @@ function check({ name, input }: Tool, given: Record<string, unknown>): void {
 
 /** Over the standard streams of this process, until whoever started it has closed them. */
 export async function serveStdio(desk: Desk, tools: readonly Tool[]): Promise<void> {
+  const { io } = desk.args
   const mcp = createMcpServer(desk, tools)
   const closed = new Promise<void>((resolve) => {
     mcp.server.onclose = resolve
-    process.stdin.once('end', resolve)
-    process.stdin.once('close', resolve)
-    process.stdout.once('error', () => resolve())
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    io.stdin.once('end', resolve)
+    io.stdin.once('close', resolve)
+    io.stdout.once('error', () => resolve())
+    io.onSignal(resolve)
   })
-  await mcp.connect(new StdioServerTransport())
+  await mcp.connect(new StdioServerTransport(io.stdin, io.stdout))
   await closed
   await mcp.close()
 }

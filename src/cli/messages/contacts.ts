@@ -22,7 +22,7 @@ const list: Command = {
     const limit = count(args, 'limit') ?? 100
     await withAccount(args, async (call) => {
       const contacts = (await call('GET', `${CONTACTS}?limit=${limit}`)) as Fields[]
-      printTable(contacts, ['phone', 'first_name', 'last_name', 'opt_out', 'created_at'], args.json)
+      printTable(args, contacts, ['phone', 'first_name', 'last_name', 'opt_out', 'created_at'])
     })
   },
 }
@@ -46,7 +46,7 @@ const add: Command = {
     }
     await withAccount(args, async (call) => {
       const answer = (await call('POST', CONTACTS, body, onceOnly())) as Fields
-      printRecord((answer.contact ?? answer) as Fields, args.json)
+      printRecord(args, (answer.contact ?? answer) as Fields)
     })
   },
 }
@@ -61,7 +61,7 @@ const remove: Command = {
     const number = onePositional(args, 'number')
     await withAccount(args, async (call) => {
       await call('DELETE', `${CONTACTS}/${encodeURIComponent(number)}`)
-      printRecord({ number, removed: true }, args.json)
+      printRecord(args, { number, removed: true })
     })
   },
 }
@@ -76,7 +76,7 @@ const totpCode: Command = {
     const id = onePositional(args, 'secret')
     await withAccount(args, async (call) => {
       const answer = (await call('GET', `/api/v2/totp/code/${encodeURIComponent(id)}`)) as Fields
-      printRecord({ code: answer.code, expires_in: answer.expires_in }, args.json)
+      printRecord(args, { code: answer.code, expires_in: answer.expires_in })
     })
   },
 }
@@ -97,7 +97,7 @@ const tokenCreate: Command = {
       phone_numbers: text(args, 'lines')?.split(','),
     }
     await withAccount(args, async (call) =>
-      printRecord((await call('POST', '/v3/auth/tokens', body, onceOnly())) as Fields, args.json),
+      printRecord(args, (await call('POST', '/v3/auth/tokens', body, onceOnly())) as Fields),
     )
   },
 }

@@ -52,8 +52,8 @@ export const exportCommand: Command = {
       }
     }
     try {
-      await withAccount(args, (call) => write(lines(call), text(args, 'out')))
-      note(`${count} ${what}`)
+      await withAccount(args, (call) => write(args, lines(call)))
+      note(args, `${count} ${what}`)
     } catch (error) {
       // The reader of the standard output has enough, like head.
       if ((error as { code?: string }).code !== 'EPIPE') throw error
@@ -71,8 +71,9 @@ function timeOf(args: Args, name: string, isNumberAllowed: boolean): string | un
 }
 
 /** A file gets its name when it is complete; only a process that is killed leaves its `.part` behind. */
-async function write(lines: AsyncGenerator<string>, file: string | undefined): Promise<void> {
-  if (file === undefined) return pipeline(lines, process.stdout, { end: false })
+async function write(args: Args, lines: AsyncGenerator<string>): Promise<void> {
+  const file = text(args, 'out')
+  if (file === undefined) return pipeline(lines, args.io.stdout, { end: false })
   if (existsSync(file)) throw new ApiError(`${file} is there already: remove it, or name another.`)
   const part = `${file}.part`
   try {

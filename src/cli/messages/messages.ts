@@ -33,8 +33,8 @@ export const messages: Command = {
     }
     await withAccount(args, async (call) => {
       const { data } = (await call('GET', `/api/v2/messages?${query}`)) as { data: Record<string, unknown>[] }
-      if (args.json) return printTable(data, [], true)
-      printTable(data.map(rowOf), COLUMNS, false)
+      if (args.json) return printTable(args, data, [])
+      printTable(args, data.map(rowOf), COLUMNS)
     })
   },
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ACCOUNT_OPTIONS, AnswerLost, ApiError, type Call, withAccount } from '../client.js'
 import { type Args, type Command, count, needed, StillWaiting, text, UsageError } from '../command.js'
@@ -38,14 +39,14 @@ export const send: Command = {
     await withAccount(args, async (call) => {
       const body = {
         number: to,
-        from_number: text(args, 'from') ?? (await firstLine(call)),
+        from_number: text(args, 'from') ?? (await firstLine(args, call)),
         content,
         media_url: text(args, 'media'),
         send_style: text(args, 'style'),
       }
       const sent = await post(call, body)
       const last = args.values.wait ? await outcome(call, sent, seconds) : sent
-      printRecord(args.json ? last : shown(last), args.json)
+      printRecord(args, args.json ? last : shown(last))
       if (hasFailed(last))
         throw new ApiError(`The message was not sent: ${last.error_message ?? last.status}`)
       if (args.values.wait && !isOut(last))
@@ -54,20 +55,17 @@ export const send: Command = {
   },
 }
 
-async function contentOf({ positionals }: Args): Promise<string> {
+async function contentOf({ positionals, io }: Args): Promise<string> {
   if (positionals.length !== 1 || positionals[0] !== '-') return positionals.join(' ')
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk)
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
+  return (await textOf(io.stdin)).replace(/\r?\n$/, '')
 }
 
-async function firstLine(call: Call): Promise<string> {
+async function firstLine(args: Args, call: Call): Promise<string> {
   const { numbers } = (await call('GET', '/api/lines')) as { numbers: string[] }
   const [first] = numbers
   if (first === undefined) throw new ApiError('The account has no line to send from.')
-  if (numbers.length > 1) note(`From ${first}, the first of ${numbers.length} lines; --from names another.`)
+  if (numbers.length > 1)
+    note(args, `From ${first}, the first of ${numbers.length} lines; --from names another.`)
   return first
 }
 

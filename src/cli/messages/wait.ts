@@ -1,6 +1,6 @@
 import { ACCOUNT_OPTIONS, withAccount } from '../client.js'
 import { type Command, needed, StillWaiting, text, UsageError } from '../command.js'
-import { harmless, printRecord } from '../output.js'
+import { harmless, printRecord, printText } from '../output.js'
 
 /** What one request may wait at most. */
 const AT_ONCE_MS = 60_000
@@ -42,8 +42,8 @@ const wait: Command = {
         const answer = await call('GET', `/sim/phones/${encodeURIComponent(number)}/inbox?${query}`)
         const { matched, extracted } = answer as Answer
         if (matched) {
-          if (args.json) printRecord({ matched, extracted }, true)
-          else process.stdout.write(`${harmlessLines(extracted ?? matched.content)}\n`)
+          if (args.json) printRecord(args, { matched, extracted })
+          else printText(args, harmlessLines(extracted ?? matched.content))
           return
         }
         if (left <= AT_ONCE_MS)

@@ -1,6 +1,6 @@
 import { ACCOUNT_OPTIONS, withAccount } from '../client.js'
 import { type Command, onePositional } from '../command.js'
-import { harmless, printRecord, printTable } from '../output.js'
+import { harmless, printRecord, printTable, printText } from '../output.js'
 
 interface Story {
   handle: string
@@ -25,8 +25,8 @@ export const why: Command = {
       const { data } = (await call('GET', `/v3/messages/${encodeURIComponent(handle)}/why`)) as {
         data: Story
       }
-      if (args.json) return printRecord({ ...data }, true)
-      process.stdout.write(`${harmless(data.summary)}\n\nNext: ${harmless(data.next_step)}\n\n`)
-      printTable(data.steps, ['at', 'what', 'detail'], false)
+      if (args.json) return printRecord(args, { ...data })
+      printText(args, `${harmless(data.summary)}\n\nNext: ${harmless(data.next_step)}\n`)
+      printTable(args, data.steps, ['at', 'what', 'detail'])
     }),
 }

@@ -106,7 +106,7 @@ interface LineState {
 /** What a running server says; nothing when none is meant to run. */
 export async function checkServer(args: Args): Promise<Finding[]> {
   const { url, credentials } = serverOf(args, 'live')
-  const isAsked = args.values.url !== undefined || process.env.TRUNKLINE_URL !== undefined
+  const isAsked = args.values.url !== undefined || args.io.env.TRUNKLINE_URL !== undefined
   if (!(await isTrunkline(url)))
     return isAsked
       ? [fail('server', `No Trunkline answers at ${url}`, 'Start it, or correct --url.')]

@@ -2,7 +2,7 @@ import { type Config, ConfigError, loadConfig } from '../../config.js'
 import { ACCOUNT_OPTIONS, ApiError } from '../client.js'
 import { paintFor } from '../colour.js'
 import { type Args, type Command, noPositionals } from '../command.js'
-import { harmless, printRecord } from '../output.js'
+import { harmless, printRecord, printText } from '../output.js'
 import type { Finding } from './doctor-local.js'
 
 export const doctor: Command = {
@@ -26,8 +26,8 @@ export const doctor: Command = {
     const count = (result: Finding['result']) => findings.filter((one) => one.result === result).length
     const failed = count('fail')
     if (args.json)
-      printRecord({ healthy: failed === 0, warnings: count('warn'), failures: failed, findings }, true)
-    else print(findings)
+      printRecord(args, { healthy: failed === 0, warnings: count('warn'), failures: failed, findings })
+    else print(args, findings)
     if (failed > 0) throw new ApiError(`${failed} of ${findings.length} checks failed.`)
   },
 }
@@ -70,7 +70,7 @@ function looked(check: string, look: () => Finding): Finding {
 function settings(args: Args, findings: Finding[]): Config | undefined {
   try {
     const { url: _url, ...flags } = args.values
-    const config = loadConfig(process.env, flags as Record<string, string>)
+    const config = loadConfig(args.io.env, flags as Record<string, string>)
     findings.push({ check: 'settings', result: 'ok', detail: 'are understood' })
     return config
   } catch (error) {
@@ -80,13 +80,13 @@ function settings(args: Args, findings: Finding[]): Config | undefined {
   }
 }
 
-function print(findings: readonly Finding[]): void {
-  const paint = paintFor(process.stdout)
+function print(args: Args, findings: readonly Finding[]): void {
+  const paint = paintFor(args.io.stdout, args.io.env)
   const colours = { ok: paint.green, warn: paint.yellow, fail: paint.red }
   const width = Math.max(...findings.map(({ check }) => check.length))
   for (const { check, result, detail, advice } of findings) {
     const mark = colours[result](result.padEnd(4))
-    process.stdout.write(`${mark}  ${check.padEnd(width)}  ${harmless(detail)}\n`)
-    if (advice) process.stdout.write(`${' '.repeat(width + 8)}${paint.dim(harmless(advice))}\n`)
+    printText(args, `${mark}  ${check.padEnd(width)}  ${harmless(detail)}`)
+    if (advice) printText(args, `${' '.repeat(width + 8)}${paint.dim(harmless(advice))}`)
   }
 }

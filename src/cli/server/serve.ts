@@ -2,6 +2,8 @@ import { type Config, isLoopback, loadConfig } from '../../config.js'
 import { DEFAULT_WORLD, isDefaultWorld } from '../../services/accounts/default-world.js'
 import { openStorage } from '../../storage/engine/open.js'
 import type { Command } from '../command.js'
+import type { Io } from '../io.js'
+import { printText } from '../output.js'
 
 const WARM_UP_MS = 200
 
@@ -16,10 +18,10 @@ export const serve: Command = {
     'log-level': { type: 'string', help: 'fatal, error, warn, info, debug, trace or silent (LOG_LEVEL)' },
   },
   examples: ['trunkline serve', 'trunkline serve --port 8080 --database-url postgres://localhost/trunkline'],
-  async run({ values, json }) {
+  async run({ values, json, io }) {
     const startedAt = performance.now()
     const config = loadConfig(
-      { LOG_LEVEL: json ? 'info' : 'warn', ...process.env },
+      { LOG_LEVEL: json ? 'info' : 'warn', ...io.env },
       values as Record<string, string>,
     )
     // The server's modules take a while to load, and no other command needs them. The database opens meanwhile.
@@ -38,12 +40,10 @@ export const serve: Command = {
       readyMs: Math.round(performance.now() - startedAt),
       defaultWorld: isLoopback(config.host) && (await isDefaultWorld(app.ctx)),
     }
-    process.stdout.write(
-      json ? `${JSON.stringify({ ready: true, ...facts })}\n` : `${welcome(config, facts)}\n`,
-    )
+    printText({ io }, json ? JSON.stringify({ ready: true, ...facts }) : welcome(config, facts))
     // Ready comes first; the first requests need not wait for the rest, either.
     setTimeout(app.warmUp, WARM_UP_MS).unref()
-    await stopOnSignal(() => app.stop(), config)
+    await stopOnSignal(io, () => app.stop(), config)
   },
 }
 
@@ -89,17 +89,15 @@ function welcome(
 }
 
 /** The first signal drains, a second one ends at once. */
-function stopOnSignal(stop: () => Promise<void>, config: Config): Promise<void> {
+function stopOnSignal(io: Io, stop: () => Promise<void>, config: Config): Promise<void> {
+  let stopping = false
   return new Promise((resolve, reject) => {
-    let stopping = false
-    const onSignal = () => {
-      if (stopping) process.exit(1)
+    io.onSignal(() => {
+      if (stopping) io.exit(1)
       stopping = true
       // A drain that hangs must not hang for ever.
-      setTimeout(() => process.exit(1), config.drainMs + 10_000).unref()
+      setTimeout(() => io.exit(1), config.drainMs + 10_000).unref()
       stop().then(resolve, reject)
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
+    })
   })
 }

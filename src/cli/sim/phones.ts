@@ -19,7 +19,7 @@ const list: Command = {
       noPositionals(args)
       const { data } = (await call('GET', PHONES)) as { data: Fields[] }
       const columns = ['number', 'name', 'imessage', 'rcs', 'power', 'refuses', 'auto_reply']
-      printTable(data, columns, args.json)
+      printTable(args, data, columns)
     }),
 }
 
@@ -34,9 +34,9 @@ const show: Command = {
       const phone = phonePath(numberIn(args.positionals))
       const details = (await call('GET', phone)) as Fields
       const inbox = (await call('GET', `${phone}/inbox?newest=true&limit=200`)) as { data: Fields[] }
-      if (args.json) return printRecord({ ...details, messages: inbox.data }, true)
+      if (args.json) return printRecord(args, { ...details, messages: inbox.data })
       const columns = ['created_at', 'from', 'service', 'read_at', 'content', 'media_urls']
-      printTable(inbox.data, columns, false)
+      printTable(args, inbox.data, columns)
     }),
 }
 
@@ -58,7 +58,7 @@ const say: Command = {
       if (words.length === 0 && media === undefined) throw new UsageError('Say what to write')
       const to = text(args, 'line') ?? ((await call('GET', '/api/lines')) as { numbers: string[] }).numbers[0]
       const body = { to, content: words.join(' '), media_url: media }
-      printRecord((await call('POST', `${phone}/messages`, body)) as Fields, args.json)
+      printRecord(args, (await call('POST', `${phone}/messages`, body)) as Fields)
     }),
 }
 
@@ -78,7 +78,7 @@ const set: Command = {
       const number = numberIn([given])
       if (words.length === 0) throw new UsageError('Say what to change, like imessage=off')
       const body = { number, ...Object.fromEntries(words.map(changeIn)) }
-      printRecord((await call('POST', PHONES, body)) as Fields, args.json)
+      printRecord(args, (await call('POST', PHONES, body)) as Fields)
     }),
 }
 

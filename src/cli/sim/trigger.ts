@@ -68,7 +68,7 @@ function list(args: Args): void {
     webhook: webhookTypeOf(event) ?? null,
     summary,
   }))
-  printTable(rows, ['event', 'webhook', 'summary'], args.json)
+  printTable(args, rows, ['event', 'webhook', 'summary'])
 }
 
 async function fire(args: Args, trigger: Trigger, call: Call, admin: Call): Promise<void> {
@@ -96,7 +96,7 @@ async function fire(args: Args, trigger: Trigger, call: Call, admin: Call): Prom
       type,
       occurred_at,
     }
-    printRecord(args.json ? { ...facts, data } : { ...facts, about: aboutOf(data) }, args.json)
+    printRecord(args, args.json ? { ...facts, data } : { ...facts, about: aboutOf(data) })
   } finally {
     for (const work of undo.reverse()) await work()
   }

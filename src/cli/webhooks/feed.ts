@@ -58,7 +58,7 @@ export async function* followFeed(args: Args, options: FeedOptions): AsyncGenera
       if (signal.aborted) return
       const isRefusal = error instanceof ApiError && error.status !== undefined && !isPassing(error.status)
       if (isRefusal || !wasOpen) throw error
-      if (!isTold) note(`The connection broke (${codeOf(error)}); connecting again.`)
+      if (!isTold) note(args, `The connection broke (${codeOf(error)}); connecting again.`)
       isTold = true
     }
     await pause(wait, undefined, { signal }).catch(() => {})
@@ -132,18 +132,19 @@ function parse(frame: string): FeedItem | undefined {
 }
 
 /** Runs until it is over or somebody stops it, which is a regular end. */
-export async function untilStopped(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+export async function untilStopped(
+  { io }: Args,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const controller = new AbortController()
   const stop = () => controller.abort()
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
+  const forget = io.onSignal(stop)
   // Whoever reads what we print has enough, like head.
-  process.stdout.on('error', stop)
+  io.stdout.on('error', stop)
   try {
     await work(controller.signal)
   } finally {
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
+    forget()
   }
 }
 

@@ -54,9 +54,9 @@ export const listen: Command = {
     try {
       const bookmark = readBookmark(file)
       const secretFile = text(args, 'secret-file')
-      const secret = secretFile === undefined ? bookmark.secret : readSecret(secretFile)
+      const secret = secretFile === undefined ? bookmark.secret : await readSecret(args, secretFile)
       if (secret === '') throw new ApiError(`The file ${secretFile} is empty`)
-      await untilStopped((signal) => pass(args, url, file, bookmark, secret, signal))
+      await untilStopped(args, (signal) => pass(args, url, file, bookmark, secret, signal))
     } finally {
       release()
     }
@@ -84,7 +84,7 @@ async function pass(
     isGreeted = true
     if (item.event?.name === 'recovery.gap') {
       const { from, to } = JSON.parse(item.event.data) as { from: number; to: number }
-      note(`Events ${from} to ${to} are no longer kept: what was among them is not posted.`)
+      note(args, `Events ${from} to ${to} are no longer kept: what was among them is not posted.`)
     } else if (item.event) {
       const post = JSON.parse(item.event.data) as Post
       const told = (outcome: Outcome) => tell(args, post, outcome)
@@ -109,14 +109,14 @@ function defaultFile(args: Args, url: string): string {
   const server = serverOf(args, 'live')
   const parts = [server.url, server.who, url, text(args, 'types') ?? '']
   const name = `listen-${hash('sha256', JSON.stringify(parts), 'hex').slice(0, 16)}.json`
-  return join(process.env.TRUNKLINE_DATA ?? '.trunkline', name)
+  return join(args.io.env.TRUNKLINE_DATA ?? '.trunkline', name)
 }
 
 function greet(args: Args, url: string, secret: string, after: number): void {
   const shown = args.values['print-secret'] === true
   const facts = { ready: true, forward_to: url, after, ...(shown ? { secret } : {}) }
   const words = `Events after ${after} go to ${url}${shown ? `, signed with ${secret}` : ''}`
-  printLine(facts, words, args.json)
+  printLine(args, facts, words)
 }
 
 function tell(args: Args, post: Post, { attempt, status, reason, ms, againMs }: Outcome): void {
@@ -125,5 +125,5 @@ function tell(args: Args, post: Post, { attempt, status, reason, ms, againMs }: 
   const next = againMs === null ? '' : `, again in ${againMs} ms`
   const result = { http_status: status, reason, attempt, duration_ms: ms, retry_in_ms: againMs }
   const about = `${String(post.sequence).padStart(6)}  ${post.type.padEnd(16)}  ${post.event_type}  ${post.subject}`
-  printLine({ ...event, ...result }, `${about}  ${answer} in ${ms} ms${next}`, args.json)
+  printLine(args, { ...event, ...result }, `${about}  ${answer} in ${ms} ms${next}`)
 }

@@ -35,7 +35,7 @@ export const replay: Command = {
       const { data } = (await call('POST', `${path}/replay`, filter ?? {}, headers)) as {
         data: Record<string, unknown>
       }
-      printRecord(data, args.json)
+      printRecord(args, data)
       if (data.more === true)
         throw new ApiError('Older ones match too and were left out: run it again with an earlier --until.')
     })

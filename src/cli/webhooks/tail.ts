@@ -27,12 +27,12 @@ export const tail: Command = {
       const value = text(args, name)
       if (value !== undefined) query.set(name, value)
     }
-    await untilStopped(async (signal) => {
+    await untilStopped(args, async (signal) => {
       const feed = followFeed(args, { path: `/api/v2/events?${query}`, after: undefined, signal })
       for await (const { id, event } of feed) {
         if (!event) continue
         const envelope = envelopeIn(event)
-        printLine({ sequence: id, ...envelope }, inWords(id, envelope), args.json)
+        printLine(args, { sequence: id, ...envelope }, inWords(id, envelope))
       }
     })
   },

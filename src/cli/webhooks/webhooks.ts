@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { text as textOf } from 'node:stream/consumers'
 import { WEBHOOK_TYPES } from '../../core/webhooks/types.js'
 import { ACCOUNT_OPTIONS, ApiError, type Call, withAccount } from '../client.js'
 import { type Args, type Command, noPositionals, text, UsageError } from '../command.js'
@@ -53,7 +54,7 @@ const add: Command = {
         ...(text(args, 'retries') === undefined ? {} : { retry_schedule: text(args, 'retries') }),
         ...(text(args, 'secret-file') === undefined
           ? {}
-          : { secret: readSecret(text(args, 'secret-file')!) }),
+          : { secret: await readSecret(args, text(args, 'secret-file')!) }),
       }
       const plain = Object.keys(settings).length === 0
       const webhooks = urlsOf(args).map((url) => (plain ? url : { url, ...settings }))
@@ -74,7 +75,7 @@ const remove: Command = {
   run: (args) =>
     withAccount(args, async (call) => {
       const { message } = (await change(call, 'DELETE', args, urlsOf(args))) as { message: string }
-      printRecord({ message }, args.json)
+      printRecord(args, { message })
     }),
 }
 
@@ -88,9 +89,9 @@ function urlsOf({ positionals }: Args): string[] {
 }
 
 /** From a file: what is in the command line stays in the shell's history and is seen by everyone on the machine. */
-export function readSecret(file: string): string {
+export async function readSecret({ io }: Args, file: string): Promise<string> {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8').trim()
+    return (file === '-' ? await textOf(io.stdin) : readFileSync(file, 'utf8')).trim()
   } catch {
     throw new ApiError(`The file ${file} cannot be read`)
   }
@@ -99,7 +100,7 @@ export function readSecret(file: string): string {
 /** People see whether there is a secret, programs what it is. */
 function print(webhooks: Webhooks, args: Args): void {
   const only = text(args, 'type')
-  if (args.json) return void printRecord(only ? { [only]: webhooks[only] ?? [] } : webhooks, true)
+  if (args.json) return void printRecord(args, only ? { [only]: webhooks[only] ?? [] } : webhooks)
   const common = (webhooks.globalSecret ?? webhooks.secret) ? 'global' : '-'
   const rows = WEBHOOK_TYPES.filter((one) => !only || one === only).flatMap((one) =>
     ((webhooks[one] ?? []) as Entry[]).map((entry) => {
@@ -114,7 +115,7 @@ function print(webhooks: Webhooks, args: Args): void {
       }
     }),
   )
-  printTable(rows, COLUMNS, false)
+  printTable(args, rows, COLUMNS)
 }
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [list, add, remove]
