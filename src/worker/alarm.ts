@@ -1,3 +1,4 @@
+import { createAgain } from '../base/again.js'
 import type { Topic } from '../base/wakes.js'
 import type { Ctx } from '../services/ctx.js'
 
@@ -18,41 +19,31 @@ export interface AlarmOptions {
 
 /** Does something at the time the database says, and then asks for the next time. */
 export function createAlarm(ctx: Ctx, { topic, next, run }: AlarmOptions): Alarm {
-  let cancel = () => {}
   let unsubscribe = () => {}
-  let stopped = false
-  let turn: Promise<void> = Promise.resolve()
-
-  function look(): Promise<void> {
-    turn = turn.then(async () => {
-      if (stopped) return
-      try {
-        let due = await next()
-        if (due !== undefined && due <= ctx.clock.now()) {
-          await run()
-          due = await next()
-        }
-        cancel()
-        if (due !== undefined && !stopped) cancel = ctx.clock.after(due - ctx.clock.now(), () => void look())
-      } catch (error) {
-        // Not lost: it is looked for again when something wakes it, and from time to time.
-        ctx.log.warn({ err: error, topic: topic.name }, 'what is due could not be done')
-      }
-    })
-    return turn
-  }
+  const looking = createAgain(
+    ctx.clock,
+    async () => {
+      const due = await next()
+      if (due === undefined || due > ctx.clock.now()) return due
+      await run()
+      return next()
+    },
+    (error) => {
+      ctx.log.warn({ err: error, topic: topic.name }, 'what is due could not be done; trying again')
+      return 1000
+    },
+  )
+  const look = () => looking.run().catch(() => {})
 
   return {
     start() {
-      unsubscribe = ctx.wakes.on(topic, () => void look())
+      unsubscribe = ctx.wakes.on(topic, looking.ask)
       return look()
     },
     look,
-    async stop() {
-      stopped = true
-      cancel()
+    stop() {
       unsubscribe()
-      await turn
+      return looking.stop()
     },
   }
 }

@@ -1,8 +1,10 @@
+import { createAgain } from '../../base/again.js'
 import type { Line } from '../../core/lines/line.js'
 import type { DriverHost } from '../host.js'
 
 /** The calls of the simulated network. */
 export interface CallNetwork {
+  /** Ends the calls that are due and returns when the next call is due. */
   giveUpCalls(line: Line): Promise<number | undefined>
   onCalls(line: Line, handler: () => void): () => void
 }
@@ -12,36 +14,18 @@ export interface CallNetwork {
  * of the line reads those times first. Returns a function that stops it.
  */
 export function watchCalls(network: CallNetwork, line: Line, host: DriverHost): () => void {
-  let stopped = false
-  let looking = false
-  let again = false
-  let cancelTimer = () => {}
-
-  async function look() {
-    again = true
-    if (looking) return
-    looking = true
-    try {
-      while (again && !stopped) {
-        again = false
-        cancelTimer()
-        const next = await network.giveUpCalls(line)
-        if (next !== undefined && !stopped)
-          cancelTimer = host.clock.after(next - host.clock.now(), () => void look())
-      }
-    } catch (error) {
+  const ending = createAgain(
+    host.clock,
+    () => network.giveUpCalls(line),
+    (error) => {
       host.log.warn({ err: error }, 'the simulated network failed to end calls; trying again')
-      if (!stopped) cancelTimer = host.clock.after(1000, () => void look())
-    } finally {
-      looking = false
-    }
-  }
-
-  const unsubscribe = network.onCalls(line, () => void look())
-  void look()
+      return 1000
+    },
+  )
+  const unsubscribe = network.onCalls(line, ending.ask)
+  ending.ask()
   return () => {
-    stopped = true
-    cancelTimer()
+    void ending.stop()
     unsubscribe()
   }
 }

@@ -1,3 +1,4 @@
+import { createAgain } from '../../base/again.js'
 import { consentWord } from '../../core/contacts/opt-out.js'
 import type { Capabilities, Line, LineState } from '../../core/lines/line.js'
 import type { Service } from '../../core/messages/message.js'
@@ -78,12 +79,10 @@ function isMac(config: SimulatorConfig): boolean {
 async function connect(network: Network, line: Line, host: DriverHost): Promise<Connection> {
   const config = line.config as SimulatorConfig
   let closed = false
-  let carrying = false
-  let again = false
-  let cancelTimer = () => {}
   let session = network.session()
   let state: LineState | undefined
-  const book = createFaultBook(network, line, () => void reportState().catch(recover))
+  const carrying = createAgain(host.clock, carry, recover)
+  const book = createFaultBook(network, line, () => void reportState().catch(retryLater))
   const sender = createSender(network, line, host, config, book)
   /** Stored deliveries by message, until the carrier gets their acknowledgement. */
   const unacknowledged = new Map<number, Inbound[]>()
@@ -97,59 +96,45 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
       const isFault = next !== (config.state ?? 'ONLINE')
       host.state(next, isFault ? 'A fault is active' : config.state && 'Set by the line setting "state"')
     }
-    void carry()
+    carrying.ask()
   }
 
   /** Delivers due messages to phones and to the line. A message stays due until the other side has stored it. */
-  async function carry() {
-    if (state === 'OFFLINE') return
-    if (carrying) {
-      again = true
-      return
+  async function carry(): Promise<number | undefined> {
+    if (state === 'OFFLINE') return undefined
+    await reportGroups(network, line, host)
+    const stalls = await book.stalls()
+    const due = await network.due(line, DUE_LIMIT)
+    const quick: PhoneMessage[] = []
+    const delivering: Promise<void>[] = []
+    let stalled = false
+    for (const message of due) {
+      if (message.fromPhone && (config.inbound === 'stalled' || stalls(message.phone))) {
+        stalled = true
+        continue
+      }
+      if (slow.takes(message)) continue
+      quick.push(message)
+      delivering.push(deliver(message, due))
     }
-    carrying = true
-    try {
-      do {
-        again = false
-        cancelTimer()
-        await reportGroups(network, line, host)
-        const stalls = await book.stalls()
-        const due = await network.due(line, DUE_LIMIT)
-        const quick: PhoneMessage[] = []
-        const delivering: Promise<void>[] = []
-        let stalled = false
-        for (const message of due) {
-          if (message.fromPhone && (config.inbound === 'stalled' || stalls(message.phone))) {
-            stalled = true
-            continue
-          }
-          if (slow.takes(message)) continue
-          quick.push(message)
-          delivering.push(deliver(message, due))
-        }
-        await Promise.all(delivering)
-        if (quick.length > 0) await settle(quick)
-        again ||= due.length === DUE_LIMIT && quick.length > 0
-        if (again || closed) continue
-        // Messages in the slow lane and stalled messages are overdue and must not cause another run.
-        const next = await network.nextDue(line, slow.isEmpty() && !stalled ? 0 : host.clock.now())
-        if (next !== undefined && !closed)
-          cancelTimer = host.clock.after(next - host.clock.now(), () => void carry())
-        // News may have arrived while `nextDue` was awaited.
-      } while (again && !closed)
-    } catch (error) {
-      recover(error)
-    } finally {
-      carrying = false
-    }
+    await Promise.all(delivering)
+    if (quick.length > 0) await settle(quick)
+    if (due.length === DUE_LIMIT && quick.length > 0) carrying.ask()
+    if (carrying.isAsked() || closed) return undefined
+    // Messages in the slow lane and stalled messages are overdue and must not cause another run.
+    return network.nextDue(line, slow.isEmpty() && !stalled ? 0 : host.clock.now())
   }
 
-  function recover(error: unknown) {
-    if (closed) return
-    host.log.warn({ err: error }, 'the simulated network failed to deliver messages; trying again')
+  function recover(error: unknown): number {
+    if (!closed)
+      host.log.warn({ err: error }, 'the simulated network failed to deliver messages; trying again')
     // Redeliveries come over another connection, as after a real interruption.
     session = network.session()
-    cancelTimer = host.clock.after(1000, () => void carry())
+    return 1000
+  }
+
+  function retryLater(error: unknown) {
+    host.clock.after(recover(error), carrying.ask)
   }
 
   async function deliver(message: PhoneMessage, together: readonly PhoneMessage[]) {
@@ -211,11 +196,11 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
 
   async function settleSlow(message: PhoneMessage) {
     await settle([message])
-    void carry()
+    carrying.ask()
   }
 
-  const slow = createSlowLane((message) => deliver(message, [message]), settleSlow, recover)
-  const unsubscribe = network.onNews(line, () => void carry())
+  const slow = createSlowLane((message) => deliver(message, [message]), settleSlow, retryLater)
+  const unsubscribe = network.onNews(line, carrying.ask)
   const stopCalls = watchCalls(network, line, host)
   const stopPlaces = followPlaces(network, line, host)
   await reportState()
@@ -243,7 +228,7 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
         }),
     async close() {
       closed = true
-      cancelTimer()
+      void carrying.stop()
       unsubscribe()
       book.stop()
       sender.close()

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createAgain } from '../../base/again.js'
 import type { Event } from '../../core/events/event.js'
 import type { Gap } from '../../core/events/stream.js'
 import { topics } from '../../core/topics.js'
@@ -68,43 +70,32 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
   const audiences = new Map<string, Audience>()
   let seq = 0
   let seated = 0
-  let dirty = false
-  let reading = false
   let stopped = false
-  let pause: NodeJS.Timeout | undefined
-
   /** Reads at once after a quiet time, otherwise when the pause is over. */
-  function look() {
-    dirty = true
-    if (reading || pause || stopped) return
-    reading = true
-    read()
-      .catch((error) => {
+  const looking = createAgain(
+    ctx.clock,
+    async () => {
+      const pauseMs = await read().catch((error) => {
         if (!stopped) ctx.log.warn({ err: error, account: accountId }, 'the event log could not be read')
-        dirty = true
+        looking.ask()
         return POLL_MS
       })
-      .then((pauseMs) => {
-        reading = false
-        if (stopped) return
-        pause = setTimeout(() => {
-          pause = undefined
-          if (dirty) look()
-        }, pauseMs).unref()
-      })
-  }
+      await pause(pauseMs, undefined, { ref: false })
+    },
+    () => {},
+  )
 
+  /** Returns the pause before the next look. */
   async function read(): Promise<number> {
     await begun
-    while (dirty && !stopped) {
-      dirty = false
+    for (let isMore = true; isMore && !stopped; ) {
       const events = await listEvents(ctx.db, accountId, seq, AT_ONCE)
       if (events.length === 0) break
       const frames = await render(events)
       if (events[0]!.seq > seq + 1) frames.unshift(renderer.gap({ from: seq + 1, to: events[0]!.seq - 1 }))
       handOut(frames)
       seq = events.at(-1)!.seq
-      if (events.length === AT_ONCE) dirty = true
+      isMore = events.length === AT_ONCE
     }
     return Math.min(Math.max(seated / SEATS_PER_MS, GATHER_MS.min), GATHER_MS.max)
   }
@@ -134,9 +125,9 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
   }
 
   const unsubscribe = ctx.wakes.on(topics.events, (id) => {
-    if (id === accountId) look()
+    if (id === accountId) looking.ask()
   })
-  const polling = ctx.db.engine === 'postgres' ? setInterval(look, POLL_MS).unref() : undefined
+  const polling = ctx.db.engine === 'postgres' ? setInterval(looking.ask, POLL_MS).unref() : undefined
   const begun = findLastSeq(ctx.db, accountId).then((last) => {
     seq = last
   })
@@ -163,7 +154,7 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
       stopped = true
       unsubscribe()
       clearInterval(polling)
-      clearTimeout(pause)
+      void looking.stop()
     },
   }
 }

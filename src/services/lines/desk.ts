@@ -3,17 +3,17 @@ import type { DrivenLine, LineDesk } from '../ctx.js'
 /** The desk as the worker sees it. Services only read it, as a `LineDesk`. */
 export interface WorkerDesk<Runner extends DrivenLine> extends LineDesk {
   runners: Map<string, Runner>
-  /** The worker's pass over all lines, while one is under way. */
-  tending: Promise<void> | undefined
+  /** Ends with the worker's pass over all lines. */
+  tending: Promise<void>
 }
 
 export function createLineDesk<Runner extends DrivenLine>(): WorkerDesk<Runner> {
   const desk: WorkerDesk<Runner> = {
     runners: new Map(),
-    tending: undefined,
+    tending: Promise.resolve(),
     get: (lineId) => desk.runners.get(lineId),
     all: () => [...desk.runners.values()],
-    tended: () => desk.tending ?? Promise.resolve(),
+    tended: () => desk.tending,
   }
   return desk
 }

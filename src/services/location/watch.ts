@@ -1,3 +1,4 @@
+import { createAgain } from '../../base/again.js'
 import { AppError } from '../../core/errors.js'
 import { topics } from '../../core/topics.js'
 import type { UsableLine } from '../accounts/directory.js'
@@ -40,16 +41,23 @@ export async function watchPlace(
   mayWatch: () => Promise<boolean>,
 ): Promise<Watch> {
   let shown: Place | undefined
+  let isOpen = false
   let over = false
-  let looking = true
-  let again = false
   let checks = 0
-  let cancelExpiry = () => {}
   let cancelHeartbeat = () => {}
+  // One question at a time; what happens during it is reason for another.
+  const looking = createAgain(
+    ctx.clock,
+    async () => {
+      await (isOpen ? findPlace(ctx, from, number).then(show, stumble) : open())
+      return shown?.location?.expiresAt ?? undefined
+    },
+    (error) => (isOpen ? fail(error) : stop()),
+  )
 
   function stop() {
     over = true
-    cancelExpiry()
+    void looking.stop()
     cancelHeartbeat()
     clearInterval(ticking)
     for (const unsubscribe of subscriptions) unsubscribe()
@@ -65,35 +73,31 @@ export async function watchPlace(
 
   function show(place: Place) {
     if (over) return
-    cancelExpiry()
-    const endsAt = place.location?.expiresAt
-    if (endsAt) cancelExpiry = ctx.clock.after(endsAt - ctx.clock.now(), look)
     const before = shown
     shown = place
     if (place.state === 'not_shared' && before && before.state !== 'not_shared') end('sharing_ended')
     else if (JSON.stringify(place) !== JSON.stringify(before)) tell({ kind: 'location', place })
   }
 
-  /** One question at a time; what happens during it is reason for another. */
-  function look() {
-    again = true
-    if (looking || over) return
-    looking = true
-    void (async () => {
-      while (again && !over) {
-        again = false
-        await findPlace(ctx, from, number).then(show, stumble)
-      }
-      looking = false
-    })()
+  async function open() {
+    const place = await findPlace(ctx, from, number).catch(async (error) => {
+      const [known] = isDisconnected(error) ? [] : await lastKnown(ctx, from, number, error)
+      if (!known) throw error
+      return known
+    })
+    isOpen = true
+    tell({ kind: 'ready' })
+    show(place)
+  }
+
+  function fail(error: unknown) {
+    ctx.log.error({ err: error, line: from.line.id }, 'watching a location failed')
+    finish({ kind: 'error', message: 'The watch failed; open it again' })
   }
 
   async function stumble(error: unknown) {
     if (error instanceof AppError && error.code === 'unavailable') return end('worker_disconnected')
-    if (!(error instanceof AppError)) {
-      ctx.log.error({ err: error, line: from.line.id }, 'watching a location failed')
-      return finish({ kind: 'error', message: 'The watch failed; open it again' })
-    }
+    if (!(error instanceof AppError)) return fail(error)
     const [known] = await lastKnown(ctx, from, number, error).catch(() => [])
     if (known) show(known)
     else finish({ kind: 'error', message: error.message })
@@ -102,7 +106,7 @@ export async function watchPlace(
   async function check() {
     // Not being able to tell is no reason to send somebody away.
     if (!(await mayWatch().catch(() => true))) return end('authorization_revoked')
-    if (++checks % CHECKS_PER_LOOK === 0) look()
+    if (++checks % CHECKS_PER_LOOK === 0) looking.ask()
   }
 
   function beat() {
@@ -114,23 +118,10 @@ export async function watchPlace(
 
   const ticking = setInterval(() => void check(), CHECK_MS).unref()
   const subscriptions = [
-    ctx.wakes.on(topics.places(from.line.id), look),
-    ctx.wakes.on(topics.lines, () => void check().then(look)),
+    ctx.wakes.on(topics.places(from.line.id), looking.ask),
+    ctx.wakes.on(topics.lines, () => void check().then(looking.ask)),
   ]
-  try {
-    const place = await findPlace(ctx, from, number).catch(async (error) => {
-      const [known] = isDisconnected(error) ? [] : await lastKnown(ctx, from, number, error)
-      if (!known) throw error
-      return known
-    })
-    tell({ kind: 'ready' })
-    show(place)
-  } catch (error) {
-    stop()
-    throw error
-  }
-  looking = false
-  if (again) look()
+  await looking.run()
   if (!over) beat()
   return { end, stop }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { createClock } from '../../base/clock.js'
 import type { Db, Row } from '../../storage/engine/db.js'
 import { createHolds } from './holds.js'
 
@@ -23,6 +24,7 @@ function slowly() {
     wakes: { wake: quiet, on: () => quiet },
     log: { info: quiet, warn: quiet, error: quiet, debug: quiet, isLevelEnabled: () => false },
     errand: (work) => work(),
+    clock: createClock(0),
   })
   /** What is asked is answered, the latest first, until nothing is asked any more. */
   const answerAll = async () => {

@@ -1,3 +1,4 @@
+import { createAgain } from '../../base/again.js'
 import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import type { NewMessage } from '../../core/messages/message.js'
@@ -10,7 +11,6 @@ import { findLineEver, requireCurrent } from '../../storage/lines/lines.js'
 import { deleteHold, type Hold, insertHold, listHolds, listHoldsDue } from '../../storage/messages/holds.js'
 import { lockMessages } from '../../storage/messages/messages.js'
 import { listConversationQueue } from '../../storage/messages/queue.js'
-import { createTurns } from '../batch.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Ctx, Holds, Platform } from '../ctx.js'
 import { optedOutError } from './acceptance.js'
@@ -19,22 +19,17 @@ import { saveChanges } from './changes.js'
 type HeldConversation = Parameters<Holds['hold']>[0]
 type ReleaseHandler = Parameters<Holds['onRelease']>[0]
 
-export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand'>): Holds {
+export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand' | 'clock'>): Holds {
   let held = new Map<string, HeldConversation>()
   const unwritten = new Map<string, HeldConversation>()
   const handlers = new Set<ReleaseHandler>()
   const key = ({ lineId, conversation }: Omit<HeldConversation, 'until'>) => `${lineId} ${conversation}`
-  const inTurn = createTurns()
-  let next: Promise<void> | undefined
-
-  /** Reads run one after the other: of two at once, the older result could arrive last. */
-  function load(): Promise<void> {
-    next ??= inTurn(() => {
-      next = undefined
-      return read()
-    })
-    return next
-  }
+  // Reads run one after the other: of two at once, the older result could arrive last.
+  const reading = createAgain(
+    ctx.clock,
+    read,
+    (error) => void ctx.log.warn({ err: error }, 'held conversations could not be read'),
+  )
 
   async function read() {
     const rows: HeldConversation[] = await listHolds(ctx.db)
@@ -46,7 +41,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
   }
 
   function look() {
-    ctx.errand(load).catch((error) => ctx.log.warn({ err: error }, 'held conversations could not be read'))
+    ctx.errand(reading.run).catch(() => {})
   }
   ctx.wakes.on(topics.holds, look)
   return {
@@ -56,7 +51,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
       handlers.add(handler)
       return () => handlers.delete(handler)
     },
-    load,
+    load: reading.run,
     look,
     async hold(hold, write) {
       const name = key(hold)

@@ -1,3 +1,4 @@
+import { createAgain } from '../../base/again.js'
 import type { Line } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
 import type { Ctx, DrivenLine } from '../../services/ctx.js'
@@ -14,11 +15,15 @@ export interface Chores {
 }
 
 export function startChores(ctx: Ctx, line: Line, lease: Lease, act: DrivenLine['act']): Chores {
-  let profiles = Promise.resolve()
-  let working = false
-  let again = false
   let stopping = false
-  let cancelTimer = () => {}
+  const profiles = createAgain(
+    ctx.clock,
+    () => performProfileRequests(ctx, { line, lease, act }, () => stopping),
+    (error) => {
+      ctx.log.error({ err: error, line: line.id }, 'changing the profile stumbled and goes on in a second')
+      return 1000
+    },
+  )
 
   function actForOthers() {
     performWaiting(ctx, line, act).catch((error) =>
@@ -26,47 +31,21 @@ export function startChores(ctx: Ctx, line: Line, lease: Lease, act: DrivenLine[
     )
   }
 
-  function changeProfiles() {
-    again = true
-    if (working) return
-    working = true
-    profiles = work()
-  }
-
-  async function work() {
-    while (again && !stopping) {
-      again = false
-      cancelTimer()
-      try {
-        const next = await performProfileRequests(ctx, { line, lease, act }, () => stopping)
-        if (next !== undefined && !stopping)
-          cancelTimer = ctx.clock.after(next - ctx.clock.now(), changeProfiles)
-      } catch (error) {
-        ctx.log.error({ err: error, line: line.id }, 'changing the profile stumbled and goes on in a second')
-        if (!stopping) cancelTimer = ctx.clock.after(1000, changeProfiles)
-        break
-      }
-    }
-    // In one go with the last look at `again`: whoever asks next finds nobody at work, and begins.
-    working = false
-  }
-
   const subscriptions = [
     ctx.wakes.on(topics.act(line.id), actForOthers),
-    ctx.wakes.on(topics.profile(line.id), changeProfiles),
+    ctx.wakes.on(topics.profile(line.id), profiles.ask),
   ]
-  changeProfiles()
+  profiles.ask()
   return {
     look() {
       actForOthers()
-      changeProfiles()
+      profiles.ask()
     },
     async stop(deadline) {
       stopping = true
-      cancelTimer()
       for (const unsubscribe of subscriptions) unsubscribe()
       const late = new Promise((done) => setTimeout(done, Math.max(0, deadline - Date.now())).unref())
-      await Promise.race([profiles, late])
+      await Promise.race([profiles.stop(), late])
     },
   }
 }

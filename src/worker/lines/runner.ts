@@ -1,3 +1,4 @@
+import { createAgain } from '../../base/again.js'
 import { firstIdAt } from '../../base/ids.js'
 import { storable } from '../../base/storable.js'
 import { LineFault } from '../../core/lines/fault.js'
@@ -67,14 +68,16 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const news = createNews(ctx, on, inTurn)
   const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
   const inFlight = new Set<number>()
+  const dispatch = createAgain(ctx.clock, step, (error) => {
+    if (error instanceof LeaseLost) return void dispatch.stop()
+    ctx.log.error({ err: error, line: line.id }, 'dispatch stumbled and goes on in a second')
+    return 1000
+  })
+  const wake = dispatch.ask
   const health = createStateKeeper(ctx, line, lease, wake)
   const overlap = ctx.db.engine === 'postgres' ? ID_OVERLAP : 0
-  let stopping = false
-  let running = false
-  let again = false
   let unread = true
   let readOn: number | undefined
-  let cancelTimer = () => {}
 
   const breaker = createLoopBreaker(ctx, line, queue, wake)
   const link = await connect(ctx, driver, on, {
@@ -103,55 +106,28 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       : perform(ctx, line, connection, method, ask)
   const chores = startChores(ctx, line, lease, act)
 
-  function wake() {
-    if (stopping) return
-    again = true
-    if (running) return
-    running = true
-    void loop()
-  }
-
-  async function loop() {
-    while (again && !stopping) {
-      again = false
-      try {
-        await step()
-      } catch (error) {
-        if (error instanceof LeaseLost) stopping = true
-        else {
-          ctx.log.error({ err: error, line: line.id }, 'dispatch stumbled and goes on in a second')
-          cancelTimer()
-          cancelTimer = ctx.clock.after(1000, wake)
-          break
-        }
-      }
-    }
-    running = false
-  }
-
-  async function step() {
-    cancelTimer()
+  /** Returns when the next message may go. */
+  async function step(): Promise<number | undefined> {
     if (unread && !queue.isFull()) {
       unread = false
       const rows = await listQueue(ctx.db, line.id, readOn ?? queue.cursor() - overlap, READ_AT_ONCE)
       queue.add(rows, ctx.clock.now())
       readOn = rows.length === READ_AT_ONCE ? rows.at(-1)!.id : undefined
-      if (readOn !== undefined) unread = again = true
+      if (readOn !== undefined) {
+        unread = true
+        wake()
+      }
     }
     const now = ctx.clock.now()
-    if (health.isOffline()) return
-    if (queue.hasReady(now)) {
-      const room = Math.min(pace.room(now), MAX_IN_FLIGHT - inFlight.size)
-      if (room > 0) {
-        await start(queue.take(room))
-        again = true
-        return
-      }
-      if (inFlight.size < MAX_IN_FLIGHT) cancelTimer = ctx.clock.after(pace.nextAt(now) - now, wake)
-      return
+    if (health.isOffline()) return undefined
+    if (!queue.hasReady(now)) return queue.nextDue()
+    const room = Math.min(pace.room(now), MAX_IN_FLIGHT - inFlight.size)
+    if (room > 0) {
+      await start(queue.take(room))
+      wake()
+      return undefined
     }
-    const next = queue.nextDue()
-    if (next !== undefined) cancelTimer = ctx.clock.after(next - now, wake)
+    return inFlight.size < MAX_IN_FLIGHT ? pace.nextAt(now) : undefined
   }
 
   /** Puts entries on the wire, or asks the carrier about those whose last attempt is an open question. */
@@ -277,11 +253,10 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     resolve: resolveNow,
     act,
     async stop(drainMs) {
-      stopping = true
-      cancelTimer()
+      void dispatch.stop()
       for (const unsubscribe of subscriptions) unsubscribe()
       const deadline = Date.now() + drainMs
-      while ((running || inFlight.size > 0) && Date.now() < deadline)
+      while ((!dispatch.isIdle() || inFlight.size > 0) && Date.now() < deadline)
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
       await link.close(deadline)

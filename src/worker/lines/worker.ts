@@ -1,3 +1,4 @@
+import { createAgain } from '../../base/again.js'
 import type { Line } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
 import { CLAIM_MS } from '../../core/verify/verified-contact.js'
@@ -66,27 +67,19 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   const timers: NodeJS.Timeout[] = []
   let liveNodes = 1
   let stopped = false
-  let tendAgain = false
   let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
 
   /** One look after everything: leases, connections, changed and removed lines. Never two at once. */
+  const tending = createAgain(
+    ctx.clock,
+    tendOnce,
+    (error) => void ctx.log.error({ err: error }, 'the worker cannot reach its leases; trying again'),
+  )
+
   function tend(): Promise<void> {
-    if (desk.tending) {
-      tendAgain = true
-      return desk.tending
-    }
-    desk.tending = (async () => {
-      do {
-        tendAgain = false
-        try {
-          await tendOnce()
-        } catch (error) {
-          ctx.log.error({ err: error }, 'the worker cannot reach its leases; trying again')
-        }
-      } while (tendAgain && !stopped)
-      desk.tending = undefined
-    })()
+    tending.ask()
+    desk.tending = tending.ended()
     return desk.tending
   }
 
@@ -224,7 +217,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   return {
     async start() {
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
-      every(ctx.config.leaseMs / BEATS, () => void (desk.tending ? renew() : tend()))
+      every(ctx.config.leaseMs / BEATS, () => void (tending.isIdle() ? tend() : renew()))
       await tend()
       if (ctx.clock.isFrozen) tidyDaily()
       else every(TIDY_MS, () => void tidySafely())
@@ -246,7 +239,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       const keeping = setInterval(() => void renew(), ctx.config.leaseMs / BEATS)
       try {
         for (const alarm of alarms) await alarm.stop()
-        await desk.tending
+        await tending.stop()
         await Promise.all(
           [...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)),
         )

@@ -1,3 +1,4 @@
+import { type Again, createAgain } from '../../base/again.js'
 import { topics } from '../../core/topics.js'
 import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -21,11 +22,9 @@ export interface Courier {
   stop(drainMs: number): Promise<void>
 }
 
-interface Feeding {
-  /** Null: this account has never wanted anything delivered. */
-  feed: WebhookFeed | null
-  running: boolean
-  again: boolean
+interface Feeding extends Again {
+  /** Null: this account has never wanted anything delivered. Undefined: not read yet. */
+  feed: WebhookFeed | null | undefined
 }
 
 const POSTS_AT_ONCE = 256
@@ -61,7 +60,11 @@ export function createCourier(
         : await holdShards(ctx.db, nodeId, Math.ceil(WEBHOOK_SHARDS / liveNodes()), ctx.config.leaseMs)
     const added = held.filter((shard) => !shards.has(shard))
     shards = new Set(held)
-    for (const accountId of accounts.keys()) if (!isOurs(accountId)) accounts.delete(accountId)
+    for (const [accountId, feeding] of accounts) {
+      if (isOurs(accountId)) continue
+      accounts.delete(accountId)
+      void feeding.stop()
+    }
     for (const [key, lane] of lanes) if (!isOurs(lane.accountId)) drop(key, lane)
     if (added.length > 0) await look(added)
   }
@@ -70,9 +73,7 @@ export function createCourier(
   async function look(within: readonly number[]) {
     for (const { lane, accountId } of await listBusyLanes(ctx.db, within)) laneOf(lane, accountId).reread()
     for (const feed of await listFeedsBehind(ctx.db, within)) {
-      const known = accounts.get(feed.accountId)
-      if (!known?.feed && !known?.running)
-        accounts.set(feed.accountId, { feed, running: false, again: false })
+      feedingOf(feed.accountId).feed ??= feed
       feedOn(feed.accountId)
     }
   }
@@ -109,38 +110,39 @@ export function createCourier(
   /** The account's log has grown. */
   function feedOn(accountId: string) {
     if (stopped || !isOurs(accountId)) return
-    const known = accounts.get(accountId)
+    const feeding = feedingOf(accountId)
     // Asked once: until its webhooks change, an account without any costs nothing more.
-    if (known?.feed === null && !known.running) return
-    const state = known ?? { feed: null, running: false, again: false }
-    accounts.set(accountId, state)
-    state.again = true
-    if (state.running) return
-    state.running = true
-    void ctx.errand(() => feed(accountId, state))
+    if (feeding.feed !== null) feeding.ask()
   }
 
-  async function feed(accountId: string, state: Feeding) {
-    try {
-      state.feed ??= (await findFeed(ctx.db, accountId)) ?? null
-      while (state.again && state.feed && !stopped && isOurs(accountId)) {
-        state.again = false
-        const since = fresh.mark()
-        const step = await fanOut(ctx, state.feed, render)
-        // Another process was here: what it left tells where to go on.
-        state.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
-        state.again ||= !step || step.more
-        if (step) bring(accountId, step.deliveries, since)
-      }
-    } catch (error) {
-      ctx.log.error(
-        { err: error, account: accountId },
-        'events wait to be delivered; trying again in a second',
-      )
-      ctx.clock.after(1000, () => feedOn(accountId))
-    } finally {
-      state.running = false
-    }
+  function feedingOf(accountId: string): Feeding {
+    const known = accounts.get(accountId)
+    if (known) return known
+    const again = createAgain(
+      ctx.clock,
+      () => ctx.errand(() => feed(accountId, feeding)),
+      (error) => {
+        ctx.log.error(
+          { err: error, account: accountId },
+          'events wait to be delivered; trying again in a second',
+        )
+        return 1000
+      },
+    )
+    const feeding: Feeding = { ...again, feed: undefined }
+    accounts.set(accountId, feeding)
+    return feeding
+  }
+
+  async function feed(accountId: string, feeding: Feeding) {
+    feeding.feed ??= (await findFeed(ctx.db, accountId)) ?? null
+    if (!feeding.feed || stopped || !isOurs(accountId)) return
+    const since = fresh.mark()
+    const step = await fanOut(ctx, feeding.feed, render)
+    // Another process was here: what it left tells where to go on.
+    feeding.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
+    if (!step || step.more) feeding.ask()
+    if (step) bring(accountId, step.deliveries, since)
   }
 
   function bring(accountId: string, deliveries: readonly NewDelivery[], since: number) {
@@ -164,7 +166,8 @@ export function createCourier(
         ctx.wakes.on(topics.webhooksErased, fresh.forget),
         ctx.wakes.on(topics.webhookFeeds, (accountId) => {
           // It had none when it was last asked for.
-          if (accounts.get(accountId)?.feed === null) accounts.delete(accountId)
+          const known = accounts.get(accountId)
+          if (known?.feed === null) known.feed = undefined
           feedOn(accountId)
         }),
         ctx.wakes.on(topics.webhooksReplayed, (accountId, lane) => {
@@ -181,6 +184,7 @@ export function createCourier(
     },
     async stop(drainMs) {
       stopped = true
+      for (const feeding of accounts.values()) void feeding.stop()
       timers.forEach(clearInterval)
       for (const unsubscribe of subscriptions) unsubscribe()
       await tending

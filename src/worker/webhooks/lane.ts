@@ -1,3 +1,4 @@
+import { createAgain } from '../../base/again.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Deliverer, Posted } from '../../services/webhooks/delivery.js'
 import {
@@ -67,50 +68,33 @@ export function createLane(
   let fromStart = false
   /** Subjects the window had no place for all of; the rest is still to be read. */
   const crowded = new Set<string>()
-  let running = false
-  let again = false
-  let stopped = false
   let abandoned = false
-  let cancelTimer = () => {}
+  const dispatch = createAgain(
+    ctx.clock,
+    () =>
+      ctx.errand(async () => {
+        const next = await step()
+        if (isIdle()) onIdle()
+        return next
+      }),
+    (error) => {
+      ctx.log.error({ err: error }, 'a webhook lane stumbled and goes on in a second')
+      return 1000
+    },
+  )
+  const wake = dispatch.ask
 
-  function wake() {
-    if (stopped) return
-    again = true
-    if (running) return
-    running = true
-    void ctx.errand(loop)
-  }
-
-  async function loop() {
-    while (again && !stopped) {
-      again = false
-      try {
-        await step()
-      } catch (error) {
-        ctx.log.error({ err: error }, 'a webhook lane stumbled and goes on in a second')
-        cancelTimer()
-        cancelTimer = ctx.clock.after(1000, wake)
-        break
-      }
-    }
-    running = false
-    if (isIdle()) onIdle()
-  }
-
-  async function step() {
-    cancelTimer()
+  /** Returns when the next delivery may go. */
+  async function step(): Promise<number | undefined> {
     if (fromStart || (unread && queue.size() < WINDOW)) await read()
     for (const subject of crowded) {
       add(await listSubjectQueue(ctx.db, key, subject, READ_AT_ONCE))
       crowded.delete(subject)
     }
     const now = ctx.clock.now()
-    if (now < pausedUntil) {
-      cancelTimer = ctx.clock.after(pausedUntil - now, wake)
-      return
-    }
+    if (now < pausedUntil) return pausedUntil
     // Several at a time: reading them one by one would cost more than posting them.
-    if (inFlight > width * (3 / 4)) return
+    if (inFlight > width * (3 / 4)) return undefined
     const entries: Entry[] = []
     const troubled = width <= WIDTH.troubled
     while (left + entries.length < MOST_LEFT && queue.hasReady(now) && inFlight < width) {
@@ -119,10 +103,7 @@ export function createLane(
       inFlight++
     }
     if (entries.length > 0) await start(entries, troubled)
-    else if (!queue.hasReady(now)) {
-      const next = queue.nextDue()
-      if (next !== undefined) cancelTimer = ctx.clock.after(next - now, wake)
-    }
+    return entries.length > 0 || queue.hasReady(now) ? undefined : queue.nextDue()
   }
 
   async function read() {
@@ -134,7 +115,7 @@ export function createLane(
       add(rows)
       if (rows.length < READ_AT_ONCE) return
       unread = true
-      if (queue.size() < WINDOW) again = true
+      if (queue.size() < WINDOW) wake()
     } catch (error) {
       unread = true
       fromStart ||= after === 0
@@ -170,7 +151,7 @@ export function createLane(
       for (const _ of entries) release(troubled)
       throw error
     }
-    again = true
+    wake()
     left += entries.length
     for (const entry of entries) {
       const delivery = deliveries.get(entry.id)
@@ -220,13 +201,8 @@ export function createLane(
     slots.give(troubled)
   }
 
-  function stop() {
-    stopped = true
-    cancelTimer()
-  }
-
   const isIdle = () =>
-    !(running || again || unread || fromStart) && crowded.size === 0 && left === 0 && queue.size() === 0
+    !(dispatch.isAsked() || unread || fromStart) && crowded.size === 0 && left === 0 && queue.size() === 0
 
   return {
     accountId,
@@ -240,9 +216,9 @@ export function createLane(
     },
     isIdle,
     unfinished: () => left,
-    stop,
+    stop: () => void dispatch.stop(),
     abandon() {
-      stop()
+      void dispatch.stop()
       abandoned = true
     },
   }

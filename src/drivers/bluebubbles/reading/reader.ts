@@ -1,3 +1,4 @@
+import { createAgain } from '../../../base/again.js'
 import type { DriverHost } from '../../host.js'
 import { fieldsOf, textOf, wholeOf } from '../json.js'
 import { type Mac, troubleOf } from '../mac.js'
@@ -62,45 +63,40 @@ export function createReader(
   /** Top rows of earlier passes, oldest first. */
   let tops: { at: number; row: number }[] = []
   let isDoubtful = true
-  let running = false
-  let again = false
+  let isPoll = false
   let closed = false
   let failures = 0
-  let cancel = () => {}
   let fresh = 0
   let calledAt = 0
   /** Number of polls that found news without a webhook call. */
   let missed = 0
 
-  /** Detects a server that has stopped watching its database, which it does silently and for good. */
-  async function poll() {
-    const before = fresh
-    await run()
-    if (fresh === before || host.clock.now() - calledAt < UNANNOUNCED_MS) return
-    if (++missed === MAX_MISSED) reportSilence(true)
-  }
-
-  async function run() {
-    if (running || closed) {
-      again = true
-      return
-    }
-    running = true
-    cancel()
-    try {
-      do {
-        again = false
-        await pass()
-        failures = 0
-      } while (again && !closed)
-    } catch (error) {
+  const reading = createAgain(
+    host.clock,
+    async () => {
+      const [before, wasPoll] = [fresh, isPoll]
+      isPoll = true
+      await pass()
+      failures = 0
+      if (wasPoll && fresh > before) noteUnannounced()
+      return host.clock.now() + pollMs
+    },
+    (error) => {
       isDoubtful = true
       if (failures++ === 0 && !closed)
         host.log.warn(troubleOf(error), 'could not read new messages from the Mac; trying again')
-    } finally {
-      running = false
-      if (!closed) cancel = host.clock.after(pollMs, () => void poll())
-    }
+      return pollMs
+    },
+  )
+
+  /** Detects a server that has stopped watching its database, which it does silently and for good. */
+  function noteUnannounced() {
+    if (host.clock.now() - calledAt >= UNANNOUNCED_MS && ++missed === MAX_MISSED) reportSilence(true)
+  }
+
+  function wake() {
+    isPoll = false
+    reading.ask()
   }
 
   async function pass() {
@@ -197,21 +193,21 @@ export function createReader(
   }
 
   return {
-    wake: () => void run(),
+    wake,
     called() {
       if (missed >= MAX_MISSED) reportSilence(false)
       missed = 0
       calledAt = host.clock.now()
-      void run()
+      wake()
     },
     doubt() {
       isDoubtful = true
-      void run()
+      wake()
     },
     top: () => cursor,
     close() {
       closed = true
-      cancel()
+      void reading.stop()
     },
   }
 }
