@@ -283,7 +283,9 @@ it('has no folder of more than 22 files', () => {
   for (const root of ['src', 'test', 'console/src'])
     for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
       const folder = entry.parentPath.replaceAll('\\', '/')
-      if (entry.isFile()) sizes.set(folder, (sizes.get(folder) ?? 0) + 1)
+      // A unit test stands beside its file in src and is no file to choose from.
+      const isCounted = entry.isFile() && !(root === 'src' && entry.name.endsWith('.test.ts'))
+      if (isCounted) sizes.set(folder, (sizes.get(folder) ?? 0) + 1)
     }
   expect(sizes.size).toBeGreaterThan(50)
   const full = [...sizes].filter(([folder, size]) => size > 22 && folder !== 'src/storage/migrations')
