@@ -172,7 +172,7 @@ describe('work that runs again', () => {
       () => {},
     )
     await again.run()
-    await again.ended()
+    await new Promise(setImmediate)
     expect(runs).toBe(3)
     expect(again.isIdle()).toBe(true)
   })
@@ -215,7 +215,7 @@ describe('work that runs again', () => {
     )
     const second = again.run().catch(() => again.run())
     await second
-    await again.ended()
+    await new Promise(setImmediate)
     expect(again.isIdle()).toBe(true)
   })
 
@@ -300,7 +300,6 @@ describe('work that runs again', () => {
             }
           })
         await scheduler.waitIdle()
-        await again.ended()
         await new Promise(setImmediate)
 
         expect(again.isIdle()).toBe(true)

@@ -1,30 +1,28 @@
-/** Work that runs again for as long as somebody asks: one run at a time, and one more for all who ask during it. */
+/** Work that runs again while there are requests: one run at a time, and one more for all requests made during it. */
 export interface Again {
   /** Starts a run at once; while a run is under way, one more follows it. */
   ask(): void
-  /** Like `ask`. Settles as the first run does that begins after this call. Resolves when `stop` prevents that run. */
+  /** Like `ask`. Settles with the first run that begins after this call; resolves if `stop` prevents that run. */
   run(): Promise<void>
-  /** Whether somebody has asked since the run under way began. */
+  /** Whether there was a request since the current run began. */
   isAsked(): boolean
   isIdle(): boolean
-  /** Resolves when no run is under way. */
-  ended(): Promise<void>
-  /** No further run begins. Resolves when the run under way has ended. */
+  /** Prevents further runs. Resolves when the current run has ended. */
   stop(): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: most work has nothing to say and returns nothing
+// biome-ignore lint/suspicious/noConfusingVoidType: most work returns nothing
 type Maybe<T> = T | undefined | void
 
-interface Ticket {
+interface Caller {
   resolve(): void
   reject(error: unknown): void
 }
 
 /**
- * `work` may return the time of the next run, in case nobody asks before. `failed` hears of every run that fails and
- * may return the milliseconds until the next try. Requests that came during the failed run wait for that try, too:
- * work that asks for itself and then fails would otherwise run without a pause.
+ * `work` may return the time of the next run, which takes place unless a request comes earlier. `failed` receives the
+ * error of each failed run and may return the milliseconds until the next try. Requests made during the failed run
+ * wait for that try, too: work that asks for another run and then fails would otherwise run without a pause.
  */
 export function createAgain(
   clock: { now(): number; after(ms: number, fn: () => void): () => void },
@@ -34,7 +32,7 @@ export function createAgain(
   let isAsked = false
   let isRunning = false
   let isStopped = false
-  let waiting: Ticket[] = []
+  let waiting: Caller[] = []
   let ended = Promise.resolve()
   let cancelTimer = () => {}
 
@@ -52,29 +50,27 @@ export function createAgain(
     try {
       while (isAsked && !isStopped) {
         isAsked = false
-        const covered = waiting
+        const callers = waiting
         waiting = []
         try {
           next = await work()
-          for (const { resolve } of covered) resolve()
+          for (const { resolve } of callers) resolve()
         } catch (error) {
-          for (const { reject } of covered) reject(error)
-          next = undefined
+          for (const { reject } of callers) reject(error)
           const retryMs = failed(error)
-          if (typeof retryMs !== 'number') continue
-          next = clock.now() + retryMs
-          break
+          next = typeof retryMs === 'number' ? clock.now() + retryMs : undefined
+          if (next !== undefined) break
         }
       }
     } finally {
-      // No await since the last look at `isAsked`: whoever asks from now on starts the next run.
+      // No await since `isAsked` was read: a later request finds `isRunning` false and starts the next run.
       isRunning = false
-      if (isStopped) giveUp()
+      if (isStopped) dismiss()
       else if (typeof next === 'number') cancelTimer = clock.after(next - clock.now(), ask)
     }
   }
 
-  function giveUp() {
+  function dismiss() {
     for (const { resolve } of waiting) resolve()
     waiting = []
   }
@@ -89,11 +85,10 @@ export function createAgain(
       }),
     isAsked: () => isAsked,
     isIdle: () => !isRunning,
-    ended: () => ended,
     stop() {
       isStopped = true
       cancelTimer()
-      if (!isRunning) giveUp()
+      if (!isRunning) dismiss()
       return ended
     },
   }

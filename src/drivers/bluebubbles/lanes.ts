@@ -1,3 +1,4 @@
+import { createKeyedTurns } from '../../base/turns.js'
 import type { DriverClock } from '../host.js'
 import { pause } from './mac.js'
 
@@ -13,22 +14,10 @@ const SLOTS_PER_WINDOW = 5
 const WINDOW_MS = 1000
 
 export function createLanes(clock: DriverClock): Lanes {
-  const lanes = new Map<string, Promise<unknown>>()
   /** Start times of the latest slots, oldest first. */
   const slots: number[] = []
   return {
-    inTurn(chat, work) {
-      const done = (lanes.get(chat) ?? Promise.resolve()).then(work)
-      const settled = done.then(
-        () => {},
-        () => {},
-      )
-      lanes.set(chat, settled)
-      void settled.then(() => {
-        if (lanes.get(chat) === settled) lanes.delete(chat)
-      })
-      return done
-    },
+    inTurn: createKeyedTurns().inTurn,
     async takeSlot() {
       const now = clock.now()
       const at = Math.max(now, slots.length < SLOTS_PER_WINDOW ? 0 : slots.shift()! + WINDOW_MS)

@@ -1,3 +1,4 @@
+import { createBatch } from '../../base/batch.js'
 import { createBoundedMap } from '../../base/bounded-map.js'
 import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
 import { messageEvent } from '../../core/events/message-events.js'
@@ -5,11 +6,10 @@ import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf, type Message, type MessageError } from '../../core/messages/message.js'
 import { topics } from '../../core/topics.js'
 import { insertReplays } from '../../storage/accounts/replays.js'
-import { CommitUnknown, type Writes } from '../../storage/engine/db.js'
+import { CommitUnknown, isStorageFault, type Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { countMessages, findMessagesByHandle, insertMessages } from '../../storage/messages/messages.js'
 import { insertFeed } from '../../storage/webhooks/feeds.js'
-import { createBatch } from '../batch.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Acceptance, AcceptedSend, Ctx } from '../ctx.js'
 import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from '../replay.js'
@@ -34,13 +34,17 @@ const MAX_RECENT = 4000
 
 export function createAcceptance(ctx: Incomplete): Acceptance {
   const recent = createBoundedMap<string, NewMessage>(MAX_RECENT)
-  const batch = createBatch<Pending, AcceptedSend>(async (items) => {
-    const answers = await accept(ctx, items)
-    for (const { message } of answers) {
-      if (message.statusCallback !== null) recent.set(message.handle, message)
-    }
-    return answers
-  }, ACCEPT_BATCHES[ctx.db.engine])
+  const batch = createBatch<Pending, AcceptedSend>(
+    async (items) => {
+      const answers = await accept(ctx, items)
+      for (const { message } of answers) {
+        if (message.statusCallback !== null) recent.set(message.handle, message)
+      }
+      return answers
+    },
+    isStorageFault,
+    ACCEPT_BATCHES[ctx.db.engine],
+  )
   return {
     recent: (handle) => recent.get(handle),
     accept(message, request) {

@@ -1,5 +1,7 @@
+import { createBatch } from '../../base/batch.js'
+import type { InTurn } from '../../base/turns.js'
 import type { Receipt } from '../../core/messages/outcome.js'
-import { concernsAll, createBatch, type createTurns } from '../batch.js'
+import { isStorageFault } from '../../storage/engine/db.js'
 import type { Ctx } from '../ctx.js'
 import type { DispatchLine } from './dispatch-line.js'
 import { recordReceipts } from './receipts.js'
@@ -20,8 +22,8 @@ type Written = { next: number | null } | { fault: unknown }
  * Writes both in one transaction, answers first: a receipt that comes with its answer, or before it, finds its send
  * without a query, and the message changes once instead of twice.
  */
-export function createNews(ctx: Ctx, on: DispatchLine, inTurn: ReturnType<typeof createTurns>): News {
-  const batch = createBatch<Item, Written>((items) => inTurn(() => record(items)))
+export function createNews(ctx: Ctx, on: DispatchLine, inTurn: InTurn): News {
+  const batch = createBatch<Item, Written>((items) => inTurn(() => record(items)), isStorageFault)
 
   async function record(items: readonly Item[]): Promise<Written[]> {
     const ended = items.flatMap((item) => ('ended' in item ? item.ended : []))
@@ -44,7 +46,7 @@ export function createNews(ctx: Ctx, on: DispatchLine, inTurn: ReturnType<typeof
     try {
       await recordReceipts(ctx, on, receipts)
     } catch (error) {
-      if (receipts.length === 1 || concernsAll(error)) for (const one of receipts) faults.set(one, error)
+      if (receipts.length === 1 || isStorageFault(error)) for (const one of receipts) faults.set(one, error)
       else
         for (const one of receipts)
           for (const [failed, fault] of await recordEach([one])) faults.set(failed, fault)

@@ -1,3 +1,4 @@
+import { createBatch } from '../../base/batch.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Capabilities, Line } from '../../core/lines/line.js'
@@ -5,7 +6,7 @@ import type { MessageExtra } from '../../core/messages/extra.js'
 import { defaultPhone, type Phone, servicesOf } from '../../core/sim/phone.js'
 import { topics } from '../../core/topics.js'
 import type { Outbound } from '../../drivers/contract.js'
-import type { Sql, Writes } from '../../storage/engine/db.js'
+import { isStorageFault, type Sql, type Writes } from '../../storage/engine/db.js'
 import { listLinesOf, requireCurrent } from '../../storage/lines/lines.js'
 import { insertLocationRequests } from '../../storage/sim/locations.js'
 import {
@@ -20,7 +21,6 @@ import {
 } from '../../storage/sim/messages.js'
 import { findPhone, insertPhones, savePhone } from '../../storage/sim/phones.js'
 import type { UsableLine } from '../accounts/directory.js'
-import { createBatch } from '../batch.js'
 import type { Ctx, Platform } from '../ctx.js'
 import { asOne, createGroupNetwork } from './groups.js'
 import { inThisWorld, linesOf } from './this-world.js'
@@ -30,14 +30,14 @@ import { inThisWorld, linesOf } from './this-world.js'
  * books, as a carrier does, so that it can be asked later what became of a message.
  */
 export function createPhoneNetwork(ctx: Platform) {
-  const deliveries = createBatch<Delivery, string>((items) => take(ctx, items))
+  const deliveries = createBatch<Delivery, string>((items) => take(ctx, items), isStorageFault)
   const newcomers = createBatch<Newcomer, Phone>(async (items) => {
     const phones = items.map(({ phone }) => phone)
     const write = (sql: Writes) =>
       Promise.all([insertPhones(sql, phones), requireCurrent(sql, linesOf(items))])
     await inThisWorld(ctx.db.write(write))
     return phones
-  })
+  }, isStorageFault)
   return {
     /** A phone that this line writes to: there is one behind every number. */
     async phone(line: Line, number: string): Promise<Phone> {

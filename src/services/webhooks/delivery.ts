@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { createBatch } from '../../base/batch.js'
 import { VERSION } from '../../base/version.js'
 import { SECRET_HEADER, webhookHeaders } from '../../core/webhooks/headers.js'
 import { judge, type PostOutcome, parseRetryAfter } from '../../core/webhooks/judge.js'
 import { WEBHOOKS } from '../../core/webhooks/types.js'
 import { type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
+import { isStorageFault } from '../../storage/engine/db.js'
 import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../../storage/webhooks/deliveries.js'
-import { createBatch } from '../batch.js'
 import type { Ctx } from '../ctx.js'
 import { PostFailed } from './door/failure.js'
 import { currentEndpointsOf, endpointsOf, removeGoneEndpoint } from './webhooks.js'
@@ -31,7 +32,7 @@ export function createDeliverer(ctx: Ctx): Deliverer {
     await ctx.db.write((sql) => saveOutcomes(sql, items))
     ctx.failpoint('webhook.after_record')
     return items.map(() => undefined)
-  })
+  }, isStorageFault)
   return {
     async post(delivery, isWanted) {
       const endpoint = await receiverOf(ctx, delivery)

@@ -1,5 +1,6 @@
 import type { Activity } from '../../base/settled.js'
 import type { Topic } from '../../base/wakes.js'
+import { AppError } from '../../core/errors.js'
 
 /**
  * The storage port. SQL is written once for both engines (`$1` placeholders, integer times, JSON as text);
@@ -78,6 +79,11 @@ export class CommitUnknown extends Error {
   constructor(cause: unknown) {
     super('The outcome of the commit is unknown', { cause })
   }
+}
+
+/** Tells a fault of the database itself: the same statements for other rows would fail, too. */
+export function isStorageFault(error: unknown): boolean {
+  return error instanceof CommitUnknown || (error instanceof AppError && error.code === 'unavailable')
 }
 
 export class UniqueViolation extends Error {

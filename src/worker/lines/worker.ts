@@ -78,8 +78,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   )
 
   function tend(): Promise<void> {
-    tending.ask()
-    desk.tending = tending.ended()
+    desk.tending = tending.run().catch(() => {})
     return desk.tending
   }
 

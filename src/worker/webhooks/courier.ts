@@ -84,7 +84,7 @@ export function createCourier(
     const known = lanes.get(key)
     if (known) return known
     const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, fresh, () => {
-      if (lanes.get(key) === lane && lane.isIdle()) lanes.delete(key)
+      if (lanes.get(key) === lane) lanes.delete(key)
     })
     lanes.set(key, lane)
     return lane

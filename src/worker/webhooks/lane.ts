@@ -22,7 +22,6 @@ export interface Lane {
   wake(): void
   /** Something that was done is to be done again: the window is read from the start. */
   reread(): void
-  isIdle(): boolean
   /** Posts that are not both answered and written down. */
   unfinished(): number
   stop(): void
@@ -214,7 +213,6 @@ export function createLane(
       fromStart = true
       wake()
     },
-    isIdle,
     unfinished: () => left,
     stop: () => void dispatch.stop(),
     abandon() {

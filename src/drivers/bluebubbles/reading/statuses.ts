@@ -1,3 +1,4 @@
+import { createTurns } from '../../../base/turns.js'
 import type { Service } from '../../../core/messages/message.js'
 import type { DriverHost } from '../../host.js'
 import { refusalOf } from '../answers.js'
@@ -55,7 +56,7 @@ export function createStatuses(
   let cancel = () => {}
   let armedFor = Number.POSITIVE_INFINITY
   let closed = false
-  let work = Promise.resolve()
+  const inTurn = createTurns()
 
   function arm() {
     if (closed) return
@@ -73,10 +74,12 @@ export function createStatuses(
 
   /** Runs steps in sequence, so that reports keep the order of the reads. */
   function enqueue(step: () => Promise<void>) {
-    work = work.then(step).catch((error) => {
-      if (!closed) host.log.warn(troubleOf(error), 'could not read the status of sent messages; trying again')
-    })
-    void work.then(arm)
+    void inTurn(step)
+      .catch((error) => {
+        if (!closed)
+          host.log.warn(troubleOf(error), 'could not read the status of sent messages; trying again')
+      })
+      .then(arm)
   }
 
   function look() {

@@ -1,15 +1,15 @@
+import { createBatch } from '../../../base/batch.js'
 import { storable } from '../../../base/storable.js'
 import type { NewEvent } from '../../../core/events/event.js'
 import type { Line } from '../../../core/lines/line.js'
 import { BLANK_MESSAGE, type NewMessage } from '../../../core/messages/message.js'
 import { topics } from '../../../core/topics.js'
 import type { Inbound } from '../../../drivers/inbound.js'
-import { type Sql, UniqueViolation } from '../../../storage/engine/db.js'
+import { isStorageFault, type Sql, UniqueViolation } from '../../../storage/engine/db.js'
 import { appendEvents } from '../../../storage/events/events.js'
 import { findLineEver, requireCurrent } from '../../../storage/lines/lines.js'
 import { deleteUnacknowledged } from '../../../storage/messages/inbound-ids.js'
 import { listDueParts, type MessagePart } from '../../../storage/messages/inbound-parts.js'
-import { createBatch } from '../../batch.js'
 import { applyConsent } from '../../contacts/consent.js'
 import type { Ctx } from '../../ctx.js'
 import { groupOfChat } from '../../groups/state.js'
@@ -42,7 +42,7 @@ export function createInboundDoor(
     for (const [message, id] of sorted.unacknowledged) unacknowledged.set(message, id)
     for (const message of stored.messages) heard(message)
     return items.map(() => undefined)
-  })
+  }, isStorageFault)
   const prepared = withMedia(ctx, line)
   return {
     receive: (original) => prepared(storable(original), (message) => batch.add({ original, message })),

@@ -1,11 +1,11 @@
 import { inTime, inTimeEach } from '../../../base/in-time.js'
+import { createKeyedTurns } from '../../../base/turns.js'
 import { urlRules } from '../../../config.js'
 import { AppError } from '../../../core/errors.js'
 import type { Line } from '../../../core/lines/line.js'
 import { urlFault } from '../../../core/url.js'
 import type { Inbound } from '../../../drivers/inbound.js'
 import { findInbound } from '../../../storage/messages/messages.js'
-import { createTurns } from '../../batch.js'
 import type { Ctx } from '../../ctx.js'
 import { keepMedia, rehost, takeMedia, urlOf } from '../../media/media.js'
 import { ownerOf } from './owner.js'
@@ -23,7 +23,7 @@ export function withMedia(
   line: Line,
   patience = PATIENCE,
 ): (message: Inbound, store: (message: Inbound) => Promise<void>) => Promise<void> {
-  const busy = new Map<string, { inTurn: ReturnType<typeof createTurns>; waiting: number }>()
+  const senders = createKeyedTurns()
 
   async function takeOver(message: Inbound): Promise<Inbound> {
     const { mediaUrl: url = '', media, providerId, fromMe } = message
@@ -47,17 +47,8 @@ export function withMedia(
   }
 
   return (message, store) => {
-    const before = busy.get(message.from)
-    if (!message.mediaUrl && !message.media && !before) return store(message)
-    const person = before ?? { inTurn: createTurns(), waiting: 0 }
-    busy.set(message.from, person)
-    person.waiting++
-    const stored = person.inTurn(async () => store(await takeOver(message)))
-    return ctx
-      .errand(() => stored)
-      .finally(() => {
-        if (--person.waiting === 0) busy.delete(message.from)
-      })
+    if (!message.mediaUrl && !message.media && !senders.isBusy(message.from)) return store(message)
+    return ctx.errand(() => senders.inTurn(message.from, async () => store(await takeOver(message))))
   }
 }
 

@@ -1,9 +1,6 @@
-import { AppError } from '../core/errors.js'
-import { CommitUnknown } from '../storage/engine/db.js'
-
 /**
- * Things that arrive together are done together: one transaction and one flush to disk for all of them. When a
- * batch fails because of one of its items, each is done alone and only that one fails.
+ * Runs items that arrive together in one go. When a batch fails because of one of its items, each item runs alone and
+ * only that item fails.
  */
 export interface Batch<I, O> {
   add(item: I): Promise<O>
@@ -16,19 +13,21 @@ interface Waiting<I, O> {
 }
 
 export interface BatchOptions {
-  /** Items of one batch. Reaching it starts the batch at once instead of at the end of the turn. */
+  /** A full batch starts at once instead of at the end of the event loop's turn. */
   size?: number
-  /** Batches under way at once. They start in order. */
+  /** Maximum number of concurrent batches. They start in order. */
   atOnce?: number
   /**
-   * How long the next batch waits after one has ended, while more may come: the callers that were just answered
-   * are about to ask again, and one large batch is cheaper than two half ones. Nobody waits when all is quiet.
+   * How long the next batch waits after the previous one: the callers just answered are about to add their next item,
+   * and one large batch is cheaper than two half ones. Without a previous batch there is no wait.
    */
   gatherMs?: number
 }
 
+/** `concernsAll` tells an error that would hit every item: the batch then fails without running its items alone. */
 export function createBatch<I, O>(
   run: (items: I[]) => Promise<O[]>,
+  concernsAll: (error: unknown) => boolean,
   options: BatchOptions = {},
 ): Batch<I, O> {
   const { size = 256, atOnce = 1, gatherMs = 0 } = options
@@ -81,20 +80,5 @@ export function createBatch<I, O>(
           void start()
         })
       }),
-  }
-}
-
-/** Trouble of the storage itself: doing the items one by one would only take longer to fail. */
-export function concernsAll(error: unknown): boolean {
-  return error instanceof CommitUnknown || (error instanceof AppError && error.code === 'unavailable')
-}
-
-/** Runs what it is given one after the other, in order. */
-export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const result = last.then(work)
-    last = result.catch(() => {})
-    return result
   }
 }
