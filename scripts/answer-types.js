@@ -1,4 +1,4 @@
-// Types for the console: the answers of the routes that it names as Answers['GET /path'], from the OpenAPI document.
+// Types for the console: the answers of every route that it names as Answers['GET /path'], from the OpenAPI document.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -14,7 +14,7 @@ export function answerTypes({ paths }) {
   const lines = [...names].sort().map((route) => {
     const [method, path] = route.split(' ')
     const [, answer] = Object.entries(paths[path]?.[method.toLowerCase()]?.responses ?? {})[0] ?? []
-    if (!answer?.content) throw new Error(`${route} is no route with an answer, but the console names it.`)
+    if (!answer?.content) throw new Error(`${route}: the console uses this route, but the API has none with a JSON answer.`)
     return `  '${route}': ${typeOf(answer.content['application/json'].schema)}\n`
   })
   return `// Written by "npm run openapi". Do not edit.\nexport interface Answers {\n${lines.join('')}}\n`

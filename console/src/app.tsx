@@ -5,13 +5,13 @@ import { startLive } from './api/live'
 import { SESSION_KEY, useSession } from './api/session'
 import { Shell } from './shell/shell'
 import { SignIn } from './shell/sign-in'
-import { Failure } from './ui/empty-state'
+import { Failure } from './ui/state'
 import { Toasts } from './ui/toast'
 
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // Events say when something is out of date; looking again at every focus would only cost.
+      // Events announce changes, so there is no need to read again at every focus.
       staleTime: 30_000,
       refetchOnWindowFocus: false,
       retry: (count, error) =>
@@ -31,14 +31,14 @@ export function App() {
   )
 }
 
-/** The sign-in page until somebody is signed in. */
+/** The sign-in page, or the console for a signed-in user. */
 function Gate() {
   const { data: session, error, refetch } = useSession()
-  const accountKey = session?.leaving ? undefined : session?.keys.find((key) => key.kind !== 'admin')?.id
+  const accountKey = session?.isLeaving ? undefined : session?.keys.find((key) => key.kind !== 'admin')?.id
   useEffect(() => {
     if (accountKey) return startLive(client)
   }, [accountKey])
-  if (session?.leaving) return null
-  if (!session) return error ? <Failure error={error} retry={() => void refetch()} /> : null
+  if (session?.isLeaving) return null
+  if (!session) return error ? <Failure error={error} retry={refetch} /> : null
   return session.signed_in ? <Shell session={session} /> : <SignIn development={session.development} />
 }

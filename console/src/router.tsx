@@ -1,29 +1,23 @@
 import { type AnchorHTMLAttributes, type MouseEvent, useCallback, useSyncExternalStore } from 'react'
 
-/** Addresses under /console: `path` is what follows it. */
-
+/** Every path is relative to this one. */
 const BASE = '/console'
-const changed = new Set<() => void>()
-
-export interface Place {
-  path: string
-  query: URLSearchParams
-}
+const listeners = new Set<() => void>()
 
 function current(): string {
   return location.pathname + location.search
 }
 
 function subscribe(listener: () => void) {
-  changed.add(listener)
+  listeners.add(listener)
   addEventListener('popstate', listener)
   return () => {
-    changed.delete(listener)
+    listeners.delete(listener)
     removeEventListener('popstate', listener)
   }
 }
 
-export function usePlace(): Place {
+export function useRoute() {
   const [pathname = '', search = ''] = useSyncExternalStore(subscribe, current).split('?')
   return { path: pathname.slice(BASE.length).replace(/\/$/, '') || '/', query: new URLSearchParams(search) }
 }
@@ -33,12 +27,12 @@ export function navigate(to: string, { replace = false } = {}): void {
   if (url === current()) return
   if (replace) history.replaceState(null, '', url)
   else history.pushState(null, '', url)
-  for (const listener of changed) listener()
+  for (const listener of listeners) listener()
 }
 
-/** A word of the query string, and how to change it: what a view shows has an address. */
-export function useQueryWord(name: string, fallback = ''): [string, (value: string) => void] {
-  const value = usePlace().query.get(name) ?? fallback
+/** A parameter of the query string and its setter, so that a view's state has an address. */
+export function useQueryParam(name: string, fallback = ''): [string, (value: string) => void] {
+  const value = useRoute().query.get(name) ?? fallback
   const set = useCallback(
     (next: string) => {
       const query = new URLSearchParams(location.search)
@@ -52,7 +46,7 @@ export function useQueryWord(name: string, fallback = ''): [string, (value: stri
   return [value, set]
 }
 
-/** The values of `:names` in a pattern, or undefined when the path is another one. */
+/** The values of `:names` in a pattern; undefined if the path does not match. */
 export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split('/')
   const given = path.split('/')

@@ -21,13 +21,13 @@ describe('contacts and events in the console', () => {
   const contact = async (number: string) =>
     (await world.get(`/api/v2/contacts?phone_number=${encodeURIComponent(number)}`)).body[0]
 
-  it('a contact is made, changed, opted out, found and deleted', async () => {
+  it('creates, changes, opts out, finds and deletes a contact', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/contacts')
     await page.getByRole('button', { name: 'New contact' }).click()
     await page.getByLabel('Number').fill(BOB)
     await page.getByLabel('First name').fill('Bob')
     await page.getByLabel('Tags').fill('beta, vip')
-    await page.getByRole('button', { name: 'Add a variable' }).click()
+    await page.getByRole('button', { name: 'Add variable' }).click()
     await page.getByLabel('Label 1').fill('City')
     await page.getByLabel('Value 1').fill('Paris')
     await page.getByRole('button', { name: 'Create' }).click()
@@ -50,7 +50,7 @@ describe('contacts and events in the console', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await table.getByRole('button', { name: 'Bob Kahn' }).waitFor()
     await page.getByRole('searchbox', { name: 'Search contacts' }).fill('nobody')
-    await page.getByText('Nobody found').waitFor()
+    await page.getByText('No contacts found').waitFor()
     await page.getByRole('searchbox', { name: 'Search contacts' }).fill('paris')
     await table.getByRole('button', { name: 'Bob Kahn' }).click()
     await page.getByRole('button', { name: 'Delete' }).click()
@@ -61,7 +61,7 @@ describe('contacts and events in the console', () => {
     await close()
   })
 
-  it('what the server refuses is said in its words', async () => {
+  it('shows the error message of the server', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/contacts', { expected: /400/ })
     await page.getByRole('button', { name: 'New contact' }).click()
     await page.getByLabel('Number').fill('12')
@@ -71,7 +71,7 @@ describe('contacts and events in the console', () => {
     await close()
   })
 
-  it('events come as they happen, are filtered, paused and shown whole', async () => {
+  it('shows events as they happen, and filters, pauses and expands them', async () => {
     await world.text(ADA, 'before the page was opened')
     const { page, complaints, close } = await openConsole(browser, world, '/events')
     const list = page.getByRole('list', { name: 'Events, newest first' })

@@ -15,7 +15,7 @@ describe('the reference page', () => {
     await world?.close()
   })
 
-  it('shows every operation, tries one out, and asks nobody else for anything', async () => {
+  it('shows every operation, tries one out, and loads nothing from other servers', async () => {
     const page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
     const elsewhere: string[] = []
     const complaints: string[] = []

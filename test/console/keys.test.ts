@@ -19,18 +19,20 @@ describe.each(ENGINES)('keys and tokens in the console on %s', (engine) => {
   const secretOf = (page: import('playwright-core').Page, name: string) =>
     page.locator(`[data-secret="${name}"]`).textContent()
 
-  it('a key is made, shown once, used and revoked', async () => {
+  it('creates a key, shows its secret once, and revokes it', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/keys')
-    await page.getByRole('button', { name: 'Create a key' }).click()
-    await page.getByLabel('What it is for').fill('A test')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByLabel('Label', { exact: true }).fill('A test')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByText('it is kept only as a hash').waitFor()
+    await page
+      .getByText('Copy the secret now. Trunkline stores only its hash and cannot show it again.')
+      .waitFor()
     const key = {
       id: (await secretOf(page, 'Key ID')) as string,
       secret: (await secretOf(page, 'Secret')) as string,
     }
     expect((await world.get('/api/lines', key)).body.numbers).toContain(LINE)
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('table', { name: 'Keys' }).getByText('A test').waitFor()
     expect(await page.content()).not.toContain(key.secret)
 
@@ -43,17 +45,17 @@ describe.each(ENGINES)('keys and tokens in the console on %s', (engine) => {
     await close()
   })
 
-  it('a token is made for a line, used and revoked', async () => {
+  it('creates a token for one line and revokes it', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/keys')
-    await page.getByRole('button', { name: 'Make a token' }).click()
-    await page.getByLabel('Works for').selectOption('3600')
+    await page.getByRole('button', { name: 'Create token' }).click()
+    await page.getByLabel('Valid for').selectOption('3600')
     await page.getByRole('switch', { name: LINE }).check()
-    await page.getByRole('button', { name: 'Make', exact: true }).click()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
     const token = { token: (await secretOf(page, 'Token')) as string }
     expect((await world.get('/api/lines', token)).body).toEqual({ numbers: [LINE] })
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
     const table = page.getByRole('table', { name: 'Temporary tokens' })
-    await table.getByText('works').waitFor()
+    await table.getByText('active').waitFor()
     await table.getByRole('button', { name: /^Revoke/ }).click()
     await table.getByText('revoked').waitFor()
     expect((await world.get('/api/lines', token)).status).toBe(401)
@@ -61,7 +63,7 @@ describe.each(ENGINES)('keys and tokens in the console on %s', (engine) => {
     await close()
   })
 
-  it('has code that can be copied, in four languages, each with an address of its own', async () => {
+  it('shows code in four languages, each with its own address', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/keys')
     await page.getByText(`SENDBLUE_API_BASE_URL=${world.app.url()}`).waitFor()
     await page.getByRole('tab', { name: 'Python' }).click()

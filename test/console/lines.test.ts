@@ -40,18 +40,18 @@ describe('lines in the console', () => {
   const passwords = () =>
     smsc.heard.filter(({ command }) => command.startsWith('bind_')).map(({ password }) => password)
 
-  it('an administrator adds a line at a carrier, tests it and changes it', async () => {
+  it('lets an administrator add, test and change a line', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/lines', {
       bypassCSP: true,
       expected: /status of 400/,
     })
-    await page.getByRole('button', { name: 'Add a line' }).click()
-    await page.getByLabel('Carrier').selectOption({ label: 'SMS through an SMSC or aggregator (SMPP 3.4)' })
+    await page.getByRole('button', { name: 'Add line' }).click()
+    await page.getByLabel('Driver').selectOption({ label: 'SMS through an SMSC or aggregator (SMPP 3.4)' })
     await page.getByLabel('Number').fill(NUMBER)
     await page.getByLabel('Host').fill('127.0.0.1')
     await page.getByLabel('Port').fill('70000')
-    // Every field says for itself what it lacks.
-    await page.getByRole('button', { name: 'Add the line' }).click()
+    // Every field shows its own error.
+    await page.getByRole('dialog').getByRole('button', { name: 'Add line' }).click()
     await page.getByText('Must be a whole number from 1 to 65535').waitFor()
     expect(await page.getByLabel('Port').getAttribute('aria-invalid')).toBe('true')
     expect(await page.getByText('Is needed', { exact: true }).count()).toBe(2)
@@ -62,15 +62,15 @@ describe('lines in the console', () => {
     const password = page.getByLabel('Password')
     expect(await password.getAttribute('type')).toBe('password')
     await password.fill(SECRET)
-    await page.getByRole('button', { name: 'Test the settings' }).click()
+    await page.getByRole('button', { name: 'Test settings' }).click()
     await page.getByText('Nobody listens on port 1').waitFor()
     await page.getByText('Ask for the port').waitFor()
     await page.getByLabel('Port').fill(String(smsc.port))
-    await page.getByRole('button', { name: 'Test the settings' }).click()
+    await page.getByRole('button', { name: 'Test settings' }).click()
     await page.getByText('The carrier let us in as me').waitFor()
     await page.getByText('More settings').click()
     await page.getByLabel('Alphabet').selectOption('latin1')
-    await page.getByRole('button', { name: 'Add the line' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Add line' }).click()
     const card = page.getByRole('article', { name: `Line ${NUMBER}` })
     await card.getByText('Online').waitFor()
     expect((await smppLine()).config).toEqual({
@@ -83,7 +83,7 @@ describe('lines in the console', () => {
 
     await card.getByRole('button', { name: 'Settings' }).click()
     expect(await page.getByLabel('Password').inputValue()).toBe('')
-    expect(await page.getByLabel('Password').getAttribute('placeholder')).toMatch(/^Kept/)
+    expect(await page.getByLabel('Password').getAttribute('placeholder')).toBe('Stored; type to replace it')
     await page.getByText('More settings').click()
     expect(await page.getByLabel('Alphabet').inputValue()).toBe('latin1')
     await page.getByLabel('Window').fill('many')
@@ -91,7 +91,7 @@ describe('lines in the console', () => {
     await page.getByText('Must be a whole number from 1 to 1000').waitFor()
     await page.getByLabel('Window').fill('3')
     await page.getByLabel('Alphabet').selectOption('')
-    await page.getByRole('button', { name: 'Test the settings' }).click()
+    await page.getByRole('button', { name: 'Test settings' }).click()
     await page.getByText('The carrier let us in as me').waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await page.getByRole('button', { name: 'Save' }).click()
@@ -114,7 +114,7 @@ describe('lines in the console', () => {
     await close()
   }, 60_000)
 
-  it('whoever has no admin key adds nothing', async () => {
+  it('hides line management without an admin key', async () => {
     const { page, close } = await openConsole(browser, world, '', { signedIn: false })
     await page.context().request.post(`${world.app.url()}/console/session`, {
       headers: { 'x-trunkline-console': '1' },
@@ -122,7 +122,7 @@ describe('lines in the console', () => {
     })
     await page.goto(`${world.app.url()}/console/lines`)
     await page.getByRole('article').first().waitFor()
-    expect(await page.getByRole('button', { name: 'Add a line' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Add line' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: 'Settings', exact: true }).count()).toBe(0)
     await close()
   })

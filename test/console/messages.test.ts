@@ -22,7 +22,7 @@ describe('messages in the console', () => {
     await sink?.close()
   })
 
-  it("a message's timeline shows why, each attempt with the carrier's words, and each webhook", async () => {
+  it('shows what happened to a message, with every attempt and webhook delivery', async () => {
     const { message_handle: handle } = await world.send({
       number: EVE,
       content: 'never arrives',
@@ -46,23 +46,23 @@ describe('messages in the console', () => {
     await close()
   })
 
-  it('a message that waits for its time is cancelled', async () => {
+  it('cancels a scheduled message', async () => {
     const at = new Date(Date.now() + 86_400_000).toISOString()
     const { message_handle: handle } = await world.send({ number: BOB, content: 'tomorrow', send_at: at })
     const { page, complaints, close } = await openConsole(browser, world, `/messages/${handle}`)
-    await page.getByRole('button', { name: 'Cancel the send' }).click()
-    await page.getByText('It will not be sent').waitFor()
-    await expect.poll(() => page.getByRole('button', { name: 'Cancel the send' }).count(), SOON).toBe(0)
+    await page.getByRole('button', { name: 'Cancel send' }).click()
+    await page.getByText('Send canceled').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel send' }).count(), SOON).toBe(0)
     expect((await world.record(handle)).status).not.toBe('REGISTERED')
     expect(complaints).toEqual([])
     await close()
   })
 
-  it('is sent from a conversation, arrives on the phone, and the answer comes in by itself', async () => {
+  it('sends from a conversation and shows the reply as it arrives', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/conversations')
     await page.getByRole('button', { name: 'New message' }).click()
     await page.getByLabel('To', { exact: true }).fill(ADA)
-    await page.getByRole('button', { name: 'Write' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('textbox', { name: 'Message' }).fill('Hello from the console')
     await page.keyboard.press('Enter')
     const log = page.getByRole('log')
@@ -77,12 +77,12 @@ describe('messages in the console', () => {
       .getByText('<img src=x onerror=alert(1)> hello')
       .waitFor()
     await log.getByText('Hello from the console').click()
-    await page.getByText('Why it is where it is').waitFor()
+    await page.getByText('What happened').waitFor()
     expect(complaints).toEqual([])
     await close()
   })
 
-  it('search understands its language, says what is wrong, and has an address', async () => {
+  it('searches with filters, shows errors, and keeps the query in the address', async () => {
     await world.send({ number: BOB, content: 'Your code is 271828' })
     const { page, complaints, close, open } = await openConsole(browser, world, '/messages', {
       expected: /400/,
@@ -93,7 +93,7 @@ describe('messages in the console', () => {
     await page.keyboard.type(`to:${BOB} "code is"`)
     await expect.poll(() => page.getByRole('row').count(), SOON).toBe(2)
     await expect.poll(() => new URL(page.url()).searchParams.get('q'), SOON).toBe(`to:${BOB} "code is"`)
-    // Whoever stops for a moment after a space goes on where they were.
+    // A pause after a space keeps the space.
     await box.fill('')
     await box.pressSequentially('code ')
     await expect.poll(() => new URL(page.url()).searchParams.get('q'), SOON).toBe('code')
@@ -105,23 +105,23 @@ describe('messages in the console', () => {
     await page.getByRole('table').getByText('never arrives').waitFor()
     await page.getByText('Searched back to').waitFor()
     await page.getByRole('button', { name: 'is:inbound' }).click()
-    await page.getByText('Nothing found').waitFor()
+    await page.getByText('No messages found').waitFor()
     expect(complaints).toEqual([])
     await close()
   })
 
-  it('the line of the default world is where it says', async () => {
+  it('shows the line of the default world and changes its settings', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/lines')
     const line = page.getByRole('article', { name: `Line ${LINE}` })
     await line.getByText('Online').waitFor()
     await line.getByRole('button', { name: 'Call forwarding' }).click()
-    await page.getByLabel('Ring this number').fill(ADA)
+    await page.getByLabel('Forward calls to').fill(ADA)
     await page.getByRole('button', { name: 'Save' }).click()
-    await line.getByText(`Calls go to ${ADA}`).waitFor()
+    await line.getByText(`Calls are forwarded to ${ADA}`).waitFor()
     await line.getByRole('button', { name: 'Settings' }).click()
-    await page.getByLabel('Messages a second').fill('7')
+    await page.getByLabel('Messages per second').fill('7')
     await page.getByRole('button', { name: 'Save' }).click()
-    await line.getByText('of 7 a second').waitFor()
+    await line.getByText('of 7 per second').waitFor()
     expect((await world.get('/v3/lines')).body.data[0]).toMatchObject({
       pace_per_second: 7,
       forwarding_number: ADA,
@@ -130,7 +130,7 @@ describe('messages in the console', () => {
     await close()
   })
 
-  it('a call is placed and hung up', async () => {
+  it('places a call and hangs up', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/calls')
     await page.getByRole('button', { name: 'Place a call' }).click()
     await page.getByLabel('To').fill(BOB)

@@ -8,17 +8,17 @@ import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from
 const BLUE = /rgb\(10, 124, 255\)/
 const GREEN = /rgb\(42, 168, 74\)/
 
-/** A picture of one point. */
+/** An image of one pixel. */
 const DOT = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
 
-/** What is painted behind an element. */
+/** The background image of an element. */
 const paint = (bubble: Locator) =>
   bubble.evaluate((element) => (globalThis as Json).getComputedStyle(element).backgroundImage as string)
 
-describe.each(ENGINES)('the wall of phones on %s', (engine) => {
+describe.each(ENGINES)('the phones in the console on %s', (engine) => {
   let world: World
   let browser: Browser
   let tab: ConsoleTab
@@ -41,15 +41,15 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     where.locator('.bubble', { has: page.getByText(text, { exact: true }) })
   const type = async (where: Locator, text: string) => {
     await where.getByRole('textbox').fill(text)
-    // Only what the server has is moved along by its clock.
+    // The clock moves only messages that the server has received.
     const answered = page.waitForResponse(/\/(?:messages|send-message|send-group-message)$/)
     await where.getByRole('button', { name: 'Send', exact: true }).click()
     await answered
   }
-  /** The line under the last message that somebody wrote. */
+  /** The state below the last sent message. */
   const state = (where: Locator) => where.locator('.state').last()
 
-  it('what is typed on a phone arrives through the API', async () => {
+  it('a message typed on a phone arrives through the API', async () => {
     await type(phone('Ada'), 'Hello from Ada')
     await bubble(phone('Ada'), 'Hello from Ada').waitFor()
     await world.settle()
@@ -63,7 +63,7 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await expect.poll(() => state(phone('Ada')).textContent()).toBe('Delivered')
   })
 
-  it('what the API sends changes from sending to Delivered, and to Read', async () => {
+  it('a message sent through the API changes from Sending to Delivered and to Read', async () => {
     await world.setLine(LINE, { config: { state: 'OFFLINE' } })
     await world.send({ content: 'Hello from the app' })
     await bubble(app(), 'Hello from the app').waitFor()
@@ -80,7 +80,7 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     expect(await phone('Ada').getByText('1 new').count()).toBe(0)
   })
 
-  it('after iMessage is switched off the next bubble is green, on both ends', async () => {
+  it('without iMessage the next bubble is green on both ends', async () => {
     await phone('Ada').getByRole('switch', { name: 'iMessage' }).click()
     await expect
       .poll(async () => (await world.get(`/sim/phones/${encodeURIComponent(ADA)}`)).body.imessage)
@@ -108,7 +108,7 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await asked.getByRole('img', { name: 'You: love' }).waitFor()
     await world.settle()
     await app().getByRole('img', { name: 'Ada: love' }).waitFor()
-    // The text that carries the tapback to the line is not drawn as one.
+    // The text that carries the tapback to the line has no bubble.
     expect(await page.getByText('Loved “Do you like it?”').count()).toBe(0)
 
     await asked.getByRole('button', { name: 'Actions for Do you like it?' }).click()
@@ -129,7 +129,7 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await expect.poll(() => phone('Ada').getByRole('img', { name: 'Typing' }).count()).toBe(0)
   })
 
-  it('a group: made on a phone, written in by everyone, renamed and left', async () => {
+  it('a group is created on a phone, used by everyone, renamed and left', async () => {
     await page.getByRole('button', { name: 'Eve' }).click()
     await world.setPhone(EVE, { refuses: false })
     await world.post('/sim/phones', { number: '+12025550106', name: 'Finn' })
@@ -137,7 +137,7 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await phone('Ada').getByRole('button', { name: 'New group' }).click()
     await phone('Ada').getByLabel('Name').fill('Trip')
     for (const name of ['Eve', 'Finn']) await phone('Ada').getByLabel(name).check()
-    await phone('Ada').getByRole('button', { name: 'Make the group' }).click()
+    await phone('Ada').getByRole('button', { name: 'Create group' }).click()
     await phone('Ada').getByRole('button', { name: /^Trip/ }).click()
     await world.settle()
     await phone('Ada').getByText('You started the conversation.').waitFor()
@@ -154,12 +154,12 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await world.advance(10_000)
     await bubble(phone('Eve'), 'Me too').waitFor()
     await phone('Eve').getByRole('button', { name: 'Group', exact: true }).click()
-    await phone('Eve').getByLabel('Name of the group').fill('Trip to Rome')
+    await phone('Eve').getByLabel('Group name').fill('Trip to Rome')
     await phone('Eve').getByRole('button', { name: 'Rename' }).click()
     await phone('Ada').getByText('Eve named the conversation “Trip to Rome”.').waitFor()
     expect((await world.get('/sim/groups')).body.data[0].name).toBe('Trip to Rome')
     await phone('Eve').getByRole('button', { name: 'Group', exact: true }).click()
-    await phone('Eve').getByRole('button', { name: 'Leave the group' }).click()
+    await phone('Eve').getByRole('button', { name: 'Leave group' }).click()
     await phone('Ada').getByText('Eve left the conversation.').waitFor()
     await app().getByRole('combobox', { name: 'To' }).selectOption({ label: 'Ada' })
   })
@@ -182,7 +182,7 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     })
   })
 
-  it('a failed send says so, and leads to its page', async () => {
+  it('a failed send links to the page of its message', async () => {
     await world.setPhone(BOB, { refuses: true })
     await app().getByRole('combobox', { name: 'To' }).selectOption({ label: 'Bob' })
     await type(app(), 'Nobody wants this')
@@ -193,25 +193,25 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await world.setPhone(BOB, { refuses: false })
   })
 
-  it('a phone is added, and what is shown has an address', async () => {
-    await page.getByRole('button', { name: 'Add a phone' }).click()
+  it('a phone is added, and the visible phones are in the address', async () => {
+    await page.getByRole('button', { name: 'Add phone' }).click()
     await page.getByLabel('Name').fill('Grace')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await phone('Grace').waitFor()
     await page.reload()
     await phone('Grace').waitFor()
-    await phone('Grace').getByRole('button', { name: "Put Grace's phone away" }).click()
+    await phone('Grace').getByRole('button', { name: "Hide Grace's phone" }).click()
     await expect.poll(() => phone('Grace').count()).toBe(0)
   })
 
-  it('shows the same as a command to copy', async () => {
-    await page.getByText('The same with curl').click()
+  it('shows the send request as a curl command', async () => {
+    await page.getByText('Send with curl').click()
     const command = await page.getByRole('region', { name: 'Command' }).textContent()
     expect(command).toContain(`${world.app.url()}/api/send-message`)
     expect(command).toContain('"sb-api-key-id: dev-live-key"')
   })
 
-  it('switched off it is black, and what waited arrives when it is on again', async () => {
+  it('messages to a phone that is off arrive when it is on again', async () => {
     await phone('Ada').getByRole('switch', { name: 'On' }).click()
     await phone('Ada').getByText('Switched off').waitFor()
     await world.send({ content: 'Are you there?' })
@@ -223,15 +223,15 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     await bubble(phone('Ada'), 'Are you there?').waitFor()
   })
 
-  it('time moves from the top bar', async () => {
+  it('the top bar advances the time', async () => {
     const before = Date.parse((await world.get('/sim/clock')).body.now)
-    await page.getByRole('button', { name: 'Move time ahead' }).click()
+    await page.getByRole('button', { name: 'Advance time' }).click()
     await page.getByRole('button', { name: '+ 1 day' }).click()
-    await page.getByText('Time moved ahead by 1 day').waitFor()
+    await page.getByText('Time advanced by 1 day').waitFor()
     expect(Date.parse((await world.get('/sim/clock')).body.now) - before).toBe(86_400_000)
   })
 
-  it('faults are switched on and off, and nobody can miss that they are', async () => {
+  it('faults are switched on and off, with a banner while one is on', async () => {
     await page.getByRole('button', { name: 'Faults' }).click()
     await page.getByRole('switch', { name: 'receipt-lost' }).click()
     const banner = page.getByRole('alert').filter({ hasText: 'receipt-lost' })
@@ -243,15 +243,15 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     expect((await world.get('/sim/faults')).body.active).toBe(false)
   })
 
-  it('the world begins anew, after a question', async () => {
-    await page.getByRole('button', { name: 'Start over' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Start over' }).click()
+  it('the world is reset after a confirmation', async () => {
+    await page.getByRole('button', { name: 'Reset world' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
     await expect.poll(() => page.locator('.bubble').count()).toBe(0)
     expect((await world.get('/api/v2/messages')).body.data).toEqual([])
     await page.getByText('Live', { exact: true }).waitFor()
   })
 
-  it('media, an effect, a place and STOP from a phone', async () => {
+  it('a phone sends media, an effect, a location and STOP', async () => {
     const ada = phone('Ada')
     await ada
       .locator('input[type=file]')
@@ -285,12 +285,12 @@ describe.each(ENGINES)('the wall of phones on %s', (engine) => {
     expect((await world.send({ content: 'Unwanted' })).opted_out).toBe(true)
   })
 
-  it('nothing went wrong on the way, and nothing left the origin', () => {
+  it('the browser logged no error, and no request left the origin', () => {
     expect(tab.complaints).toEqual([])
   })
 })
 
-describe('the wall of phones', () => {
+describe('the phones in the console', () => {
   let world: World
   let browser: Browser
   beforeAll(async () => {
@@ -310,12 +310,12 @@ describe('the wall of phones', () => {
     await page.getByText('Hi', { exact: true }).first().waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await page.getByRole('button', { name: "Settings of Ada's phone" }).click()
-    await page.getByRole('button', { name: 'Add a phone' }).click()
+    await page.getByRole('button', { name: 'Add phone' }).click()
     expect(await accessibilityFaults(page)).toEqual([])
     await close()
   })
 
-  it('is used by the keyboard alone: to a phone, and send', async () => {
+  it('sends from a phone by keyboard alone', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/phones?app=off')
     await page.getByText('Hi', { exact: true }).waitFor()
     const focused = () =>
@@ -346,7 +346,7 @@ describe('the wall of phones', () => {
     await close()
   })
 
-  it('loads less than 250 KB at first', async () => {
+  it('loads less than 250 KB for the first page', async () => {
     const { page, close } = await openConsole(browser, world, '/phones')
     await page.getByText('Hi', { exact: true }).first().waitFor()
     const files: string[] = await page.evaluate(() =>

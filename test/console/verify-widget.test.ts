@@ -7,7 +7,7 @@ import { ADA, createWorld, type Json, type World } from '../support/world.js'
 
 const SERVICES = '/api/v2/verify/services'
 
-/** A site that puts the widget on its page. */
+/** A site with the widget on its page. */
 interface Site {
   origin: string
   close(): Promise<void>
@@ -66,7 +66,7 @@ describe('the verify widget in a browser', () => {
   }
   const heard = (page: Page) => page.evaluate(() => (globalThis as Json).heard)
 
-  it('shows the code, hears of the text and tells its site, and nobody else', async () => {
+  it('shows the code, and reports the verification to its own site only', async () => {
     const { delivery_target, sid, hosted } = await start({
       accent_color: 'FFD400',
       brand_name: '<b>Brand</b>',
@@ -83,7 +83,7 @@ describe('the verify widget in a browser', () => {
     expect(
       await link.evaluate((element) => (globalThis as Json).getComputedStyle(element).backgroundColor),
     ).toBe('rgb(255, 212, 0)')
-    // With the keyboard alone: the first stop inside is the link.
+    // By keyboard, the first element inside is the link.
     await page.locator('#before').focus()
     await page.keyboard.press('Tab')
     expect(await frame.evaluate(() => (globalThis as Json).document.activeElement?.id)).toBe('send')
@@ -136,7 +136,7 @@ describe('the verify widget in a browser', () => {
     await close()
   })
 
-  it('cannot be read by another site, nor by its own', async () => {
+  it('cannot be read by any site', async () => {
     const { hosted } = await start()
     const token = hosted.url.split('#token=')[1]
     for (const { origin } of [site, stranger]) {
@@ -197,7 +197,7 @@ describe('the verify widget in a browser', () => {
   })
 })
 
-/** The page of a site with the component on it; it keeps everything it hears. */
+/** The page of a site with the component. It records every event and message. */
 function embedding(verification: Json): string {
   const { component_script, url } = verification.hosted
   return `<!doctype html><html lang="en"><title>Site</title><body>

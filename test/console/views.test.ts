@@ -7,16 +7,16 @@ import { ADA, BOB, createWorld, EVE, LINE, type World } from '../support/world.j
 
 const SOON = { timeout: 10_000 }
 
-/** By how much the page and its content are wider than what shows them. */
+/** How many pixels the page and its content overflow. */
 const TOO_WIDE =
   '[document.documentElement.scrollWidth - innerWidth, content.scrollWidth - content.clientWidth]'
 
-/** Every view with something in it: accessible in light and dark, and no wider than a phone. */
+/** Every view, filled with data: accessible in light and dark, and no wider than a phone. */
 describe('views of the console', () => {
   let world: World
   let browser: Browser
   let sink: Sink
-  /** Their paths, and what is there when all has been read. */
+  /** The path of each view, and a text that is visible when it has loaded. */
   let views: Record<string, [path: string, text: string]>
   beforeAll(async () => {
     world = await createWorld('sqlite', { realTime: true })
@@ -45,7 +45,7 @@ describe('views of the console', () => {
     views = {
       overview: ['/overview', 'Queues now'],
       'overview of an hour': ['/overview?window=1h', 'Queues now'],
-      conversations: ['/conversations', `by ${LINE}`],
+      conversations: ['/conversations', `on ${LINE}`],
       conversation: [
         `/conversations/${encodeURIComponent(ADA)}?line=${encodeURIComponent(LINE)}`,
         'Delivered · iMessage',
@@ -55,9 +55,9 @@ describe('views of the console', () => {
       contacts: ['/contacts', 'vip'],
       calls: ['/calls', 'outbound'],
       webhooks: ['/webhooks', 'message.updated'],
-      delivery: [`/webhooks/deliveries/${delivery}`, 'Answer'],
+      delivery: [`/webhooks/deliveries/${delivery}`, 'Response'],
       events: ['/events', 'message.received'],
-      keys: ['/keys', 'works'],
+      keys: ['/keys', 'active'],
       lines: ['/lines', 'Received today'],
     }
   }, 120_000)
@@ -67,7 +67,7 @@ describe('views of the console', () => {
     await sink?.close()
   })
 
-  /** Opens one and waits until there is nothing left to wait for. */
+  /** Opens a view and waits until it has loaded. */
   async function show({ page, open }: ConsoleTab, [path, text]: [string, string]) {
     await open(path)
     await page.getByText(text).filter({ visible: true }).first().waitFor()
@@ -98,7 +98,7 @@ describe('views of the console', () => {
     await tab.close()
   })
 
-  it('are reached by the keyboard alone', async () => {
+  it('open by keyboard alone', async () => {
     const tab = await openConsole(browser, world, '/overview')
     await tab.page.getByRole('heading', { name: 'Sends by status' }).waitFor()
     for (const [letter, title] of [
@@ -116,9 +116,9 @@ describe('views of the console', () => {
     await tab.close()
   })
 
-  it('every chart has a table behind it with the same numbers', async () => {
+  it('show the numbers of every chart in a table', async () => {
     const tab = await openConsole(browser, world, '/overview?window=1h')
-    await tab.page.getByText('Show as a table').first().click()
+    await tab.page.getByText('Show as table').first().click()
     const table = tab.page.getByRole('region', { name: 'Sends by status as a table' })
     await table.waitFor()
     const { sends } = (await world.get('/v3/overview?window=1h')).body.data

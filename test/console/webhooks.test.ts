@@ -22,11 +22,11 @@ describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
     await sink?.close()
   })
 
-  it('a webhook is added, tested, given a new secret and removed', async () => {
+  it('adds, tests, rotates and removes a webhook', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/webhooks')
-    await page.getByRole('button', { name: 'Add a webhook' }).click()
+    await page.getByRole('button', { name: 'Add webhook' }).click()
     await page.getByLabel('URL').fill(`${sink.url}/hook`)
-    await page.getByRole('button', { name: 'Make a secret' }).click()
+    await page.getByRole('button', { name: 'Generate secret' }).click()
     const secret = await page.getByLabel('Signing secret').inputValue()
     expect(secret).toMatch(/^whsec_[\dA-Za-z=]{32}$/)
     await page.getByRole('button', { name: 'Add', exact: true }).click()
@@ -42,7 +42,7 @@ describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
     await page.getByRole('table', { name: 'Webhook deliveries' }).getByText('Delivered').waitFor()
 
     await page.getByRole('button', { name: `Change ${sink.url}/hook` }).click()
-    await page.getByRole('button', { name: 'Rotate the secret' }).click()
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
     const rotated = await page.getByLabel('Signing secret').inputValue()
     expect(rotated).not.toBe(secret)
     await page.getByRole('button', { name: 'Save' }).click()
@@ -52,13 +52,13 @@ describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
 
     await page.getByRole('button', { name: `Remove ${sink.url}/hook` }).click()
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
-    await page.getByText('Nobody is told yet').waitFor()
+    await page.getByText('No webhooks yet').waitFor()
     expect((await world.get('/api/account/webhooks')).body.webhooks.receive ?? []).toEqual([])
     expect(complaints).toEqual([])
     await close()
   })
 
-  it('a failed webhook is replayed from the log and succeeds at the receiver', async () => {
+  it('replays failed deliveries', async () => {
     await world.call('PUT', '/api/account/webhooks', {
       body: { webhooks: { receive: [`${sink.url}/later`] } },
     })
@@ -88,7 +88,7 @@ describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
       ['/later', 'is anybody there?'],
       ['/later', 'is anybody there?'],
     ])
-    // The same event under the same id: the receiver can tell that it is no other.
+    // A replay keeps the webhook-id, so that the receiver can recognise duplicates.
     expect(sink.received[1]!.headers['webhook-id']).toBe(sink.received[0]!.headers['webhook-id'])
 
     isBroken = true
@@ -97,8 +97,8 @@ describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
     await expect.poll(() => table.getByText('Failed', { exact: true }).count(), SOON).toBe(2)
     isBroken = false
     await page.getByRole('button', { name: 'Replay all failed' }).click()
-    await page.getByText('2 are posted again').waitFor()
-    await page.getByText('Nothing matches these filters').waitFor()
+    await page.getByText('2 deliveries replayed').waitFor()
+    await page.getByText('No delivery matches these filters.').waitFor()
     expect(complaints).toEqual([])
     await close()
   })

@@ -1,12 +1,12 @@
-/** The one way to the server: the session's cookie counts only together with this header. */
+/** Every request needs this header: the server ignores the session's cookie without it. */
 const HEADERS = { 'x-trunkline-console': '1' }
 
 export type Query = Record<string, string | number | boolean | null | undefined>
 
-/** What the server said was wrong, in its words. */
+/** The server's error message. */
 export class ApiError extends Error {
   readonly status: number
-  /** The same for each field, where the server says that. */
+  /** Messages about single fields, if the server sent any. */
   readonly details: readonly { field: string; message: string }[]
 
   constructor(status: number, message: string, details: ApiError['details'] = []) {
@@ -16,23 +16,22 @@ export class ApiError extends Error {
   }
 }
 
-/** Told when the session is over, so that the sign-in page comes. */
+/** Called when the session has ended, so that the sign-in page appears. */
 let onSignedOut = () => {}
 
 export function whenSignedOut(handler: () => void): void {
   onSignedOut = handler
 }
 
-/** Everything that is asked while somebody is signed in. */
-let visit = new AbortController()
+let requests = new AbortController()
 
-/** Whoever signs out wants no answer any more: an answer that comes after it would only be a refusal. */
-export function endVisit(): void {
-  visit.abort()
-  visit = new AbortController()
+/** Sign-out aborts open requests: the server would only refuse them. */
+export function abortRequests(): void {
+  requests.abort()
+  requests = new AbortController()
 }
 
-export function pathWith(path: string, query: Query = {}): string {
+function pathWith(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',
   )
@@ -56,20 +55,20 @@ async function request<T>(method: string, path: string, body: unknown, options: 
       ...options.headers,
     },
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-    signal: options.signal ?? visit.signal,
+    signal: options.signal ?? requests.signal,
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiError(0, 'The server does not answer. Is it still running?')
+    throw new ApiError(0, 'The server does not respond. Check that it is running.')
   })
   const isJson = response.headers.get('content-type')?.includes('json')
   const answer = isJson ? await response.json() : await response.text()
   if (response.ok) return answer as T
   if (response.status === 401 && path !== '/console/session') onSignedOut()
-  const words = wordsOf(answer) || `The server answered ${response.status}`
-  throw new ApiError(response.status, words, detailsOf(answer))
+  const message = messageOf(answer) || `The server answered ${response.status}`
+  throw new ApiError(response.status, message, detailsOf(answer))
 }
 
-function wordsOf(answer: unknown): string {
+function messageOf(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null) return ''
   const { error, message } = answer as { error?: { message?: string }; message?: string }
   return error?.message ?? message ?? ''
@@ -77,7 +76,7 @@ function wordsOf(answer: unknown): string {
 
 function detailsOf(answer: unknown): ApiError['details'] {
   const details = (answer as { error?: { details?: unknown } } | null)?.error?.details
-  return Array.isArray(details) && details.every((one) => typeof one?.field === 'string') ? details : []
+  return Array.isArray(details) && details.every((detail) => typeof detail?.field === 'string') ? details : []
 }
 
 export const api = {
@@ -88,12 +87,10 @@ export const api = {
   delete: <T>(path: string, body?: unknown, options?: Options) => request<T>('DELETE', path, body, options),
 }
 
-/** An answer that lasts: its body as it comes. */
+/** A response whose body is read as a stream. */
 export function openStream(path: string, headers: Record<string, string>, signal: AbortSignal) {
   return fetch(path, { headers: { ...HEADERS, ...headers }, signal })
 }
 
-/** A part of a path: numbers have a plus sign, ids may have anything. */
-export function part(text: string): string {
-  return encodeURIComponent(text)
-}
+/** Makes a number or an id safe for a path or a query string. */
+export const encode = encodeURIComponent

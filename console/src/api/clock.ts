@@ -1,8 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import type { Answers } from './answers'
 import { ApiError, api } from './client'
 
-/** The world's time: a simulated world may be days ahead of the machine. */
+/** The world's clock. A simulated world may be days ahead of the machine. */
+
+type Clock = Answers['GET /sim/clock']
 
 let offset = 0
 
@@ -10,13 +13,13 @@ export function worldNow(): number {
   return Date.now() + offset
 }
 
-/** Null where there is no simulated world. */
+/** Null without a simulated world. */
 export function useClock() {
   return useQuery({
     queryKey: ['clock'],
     queryFn: async () => {
       try {
-        const { now } = await api.get<{ now: string }>('/sim/clock')
+        const { now } = await api.get<Clock>('/sim/clock')
         offset = Date.parse(now) - Date.now()
         return now
       } catch (error) {
@@ -28,7 +31,9 @@ export function useClock() {
   })
 }
 
-/** The world's time, looked at every so often. */
+export const useIsSimulated = () => useClock().data != null
+
+/** The world's time, updated every `everyMs`. */
 export function useNow(everyMs = 10_000): number {
   const [now, setNow] = useState(worldNow)
   useEffect(() => {
@@ -37,5 +42,3 @@ export function useNow(everyMs = 10_000): number {
   }, [everyMs])
   return Math.max(now, worldNow() - everyMs)
 }
-
-export const advanceClock = (ms: number) => api.post<{ now: string }>('/sim/clock', { advance_ms: ms })

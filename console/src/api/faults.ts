@@ -1,33 +1,26 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { notifyError } from '../ui/toast'
-import { api, part } from './client'
+import { api, encode } from './client'
+import { useAction, useData } from './queries'
 import { useSession } from './session'
 import type { Fault } from './types'
 
-const KEY = ['faults']
-/** Nobody tells when a test switches one on. */
-const LOOK_MS = 10_000
+/** No event announces that a test switched a fault on. */
+const POLL_MS = 10_000
 
 export function useFaults() {
-  const simulated = useSession().data?.simulated === true
-  return useQuery({
-    queryKey: KEY,
-    queryFn: async () => (await api.get<{ data: Fault[] }>('/sim/faults')).data,
-    enabled: simulated,
-    refetchInterval: LOOK_MS,
-  })
+  const isSimulated = useSession().data?.simulated === true
+  return useData<Fault[]>(['faults'], '/sim/faults', { enabled: isSimulated, refetchInterval: POLL_MS })
 }
 
 export function useFaultSwitch() {
-  const client = useQueryClient()
-  const settled = { onSettled: () => client.invalidateQueries({ queryKey: KEY }), onError: notifyError }
-  const turn = useMutation({
-    mutationFn: ({ name, on }: { name: string; on: boolean }) => {
-      const path = `/sim/faults/${part(name)}`
+  return useAction(
+    ({ name, on }: { name: string; on: boolean }) => {
+      const path = `/sim/faults/${encode(name)}`
       return on ? api.put(path) : api.delete(path)
     },
-    ...settled,
-  })
-  const clear = useMutation({ mutationFn: () => api.delete('/sim/faults'), ...settled })
-  return { turn: turn.mutate, clear: clear.mutate }
+    { stale: ['faults'] },
+  ).mutate
+}
+
+export function useClearFaults() {
+  return useAction(() => api.delete('/sim/faults'), { stale: ['faults'] }).mutate
 }

@@ -3,9 +3,9 @@ import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { openStream } from './client'
 import { markStale, staleWords } from './stale'
 
-/** An event of the account as the stream tells it. */
+/** An event of the account's event stream. */
 export interface LiveEvent {
-  /** Its number in the account. */
+  /** The event's sequence number in the account. */
   seq: number
   id: string
   type: string
@@ -36,7 +36,7 @@ export function useLiveState(): LiveState {
   )
 }
 
-/** Calls back for every event as it happens. */
+/** Calls the listener for every event as it happens. */
 export function useLiveEvents(listener: Listener): void {
   const latest = useRef(listener)
   latest.current = listener
@@ -50,7 +50,7 @@ export function useLiveEvents(listener: Listener): void {
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 15_000
 
-/** Follows the account's events until it is stopped; what was missed in between is told after. */
+/** Follows the account's event stream until it is stopped. After a lost connection the server sends the missed events. */
 export function startLive(client: QueryClient): () => void {
   const stop = new AbortController()
   let last: string | undefined
@@ -72,12 +72,12 @@ export function startLive(client: QueryClient): () => void {
         const response = await openStream('/api/v2/events?types=all', headers, stop.signal)
         if (response.status === 401 || response.status === 403) {
           setState('off')
-          // Signed out, or another key came into the session: whoever shows the session knows.
+          // The session has ended or changed: read it again.
           if (response.status === 401) void client.invalidateQueries({ queryKey: ['session'] })
           return
         }
         if (!response.ok || !response.body) throw new Error(`events: ${response.status}`)
-        // What happened before the stream was open, and after the page had loaded, is in no event.
+        // No event announces changes between loading the page and opening the stream.
         if (!last || state === 'reconnecting') void client.invalidateQueries()
         setState('live')
         wait = FIRST_WAIT_MS
@@ -99,13 +99,13 @@ export function startLive(client: QueryClient): () => void {
   }
 }
 
-export interface Frame {
+interface Frame {
   id?: string
   event?: string
   data?: string
 }
 
-/** Server-sent events, by hand: the browser's own reader cannot send headers. */
+/** Parses server-sent events. The browser's EventSource cannot send headers. */
 export async function readFrames(body: ReadableStream<Uint8Array>, take: (frame: Frame) => void) {
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)

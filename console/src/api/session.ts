@@ -1,14 +1,15 @@
-import { type QueryClient, useQuery } from '@tanstack/react-query'
+import type { QueryClient } from '@tanstack/react-query'
 import { notifyError } from '../ui/toast'
-import { api, endVisit } from './client'
-import type { Session as SignedIn } from './types'
+import type { Answers } from './answers'
+import { abortRequests, api } from './client'
+import { useGet } from './queries'
 
-export interface Session extends SignedIn {
-  /** On the way out: nothing is shown and nothing is asked. */
-  leaving?: boolean
+export type Session = Answers['GET /console/session'] & {
+  /** Signing out: the page is empty and makes no requests. */
+  isLeaving?: boolean
 }
 
-/** Good in the default world on this machine only; the program prints them when it starts. */
+/** The server accepts these keys only on this machine, and prints them when it starts. */
 const DEVELOPMENT_KEYS = [
   ['dev-live-key', 'dev-live-secret'],
   ['dev-admin-key', 'dev-admin-secret'],
@@ -17,14 +18,9 @@ const DEVELOPMENT_KEYS = [
 export const SESSION_KEY = ['session']
 
 export function useSession() {
-  return useQuery({
-    queryKey: SESSION_KEY,
-    queryFn: () => api.get<Session>('/console/session'),
-    staleTime: 60_000,
-  })
+  return useGet<Session>(SESSION_KEY, '/console/session', { staleTime: 60_000 })
 }
 
-/** For what only an administrator may see. */
 export function useIsAdmin(): boolean {
   return useSession().data?.keys.some((key) => key.kind === 'admin') ?? false
 }
@@ -35,16 +31,16 @@ export function signIn(keyId: string, secret: string): Promise<Session> {
 
 export async function signInForDevelopment(): Promise<Session> {
   let session: Session | undefined
-  // One after the other: the second adds its key to the first one's session.
+  // In sequence: the second sign-in adds its key to the session of the first.
   for (const [id, secret] of DEVELOPMENT_KEYS) session = await signIn(id, secret)
   return session as Session
 }
 
 export async function signOut(client: QueryClient, session: Session): Promise<void> {
-  client.setQueryData<Session>(SESSION_KEY, { ...session, leaving: true })
-  // The page is empty before the server says goodbye, or it would ask once more and be refused.
+  client.setQueryData<Session>(SESSION_KEY, { ...session, isLeaving: true })
+  // Empty the page first: its queries would otherwise run again and be refused.
   await new Promise((done) => setTimeout(done))
-  endVisit()
+  abortRequests()
   await client.cancelQueries()
   try {
     await api.delete<void>('/console/session')

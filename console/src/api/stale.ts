@@ -1,9 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 
-/**
- * What an event makes out of date, by the first word of the query keys. A view whose queries begin with one of
- * these words is brought up to date by itself; a new resource gets its word here.
- */
+/** Events by the first part of their type, and the queries that they make stale by the first word of their keys. */
 const STALE: Record<string, readonly string[]> = {
   message: ['messages', 'phones', 'conversations', 'why', 'deliveries', 'overview', 'lines'],
   line: ['lines', 'overview'],
@@ -21,13 +18,13 @@ export function staleWords(type: string): string[] {
   return [...(STALE[type.split('.')[0] ?? ''] ?? []), 'events']
 }
 
-/** In a storm of events everything is read again this often at most. */
+/** Stale queries are read again at most this often. */
 const EVERY_MS = 250
 const words = new Set<string>()
 let isDue = false
 let last = 0
 
-/** Reads again what begins with these words, soon and together. */
+/** Reads the queries whose keys begin with these words again, soon and all at once. */
 export function markStale(client: QueryClient, ...stale: string[]): void {
   for (const word of stale) words.add(word)
   if (isDue) return

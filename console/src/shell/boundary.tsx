@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
-import { Failure } from '../ui/empty-state'
+import { Failure } from '../ui/state'
 
-/** A view that breaks does not take the rest with it. */
+/** Shows a view's error in place of the view, so that the navigation stays usable. */
 export class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined }
 

@@ -1,9 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { advanceClock, useClock, useNow } from '../api/clock'
+import { api } from '../api/client'
+import { useIsSimulated, useNow } from '../api/clock'
+import { useAction } from '../api/queries'
 import { Button } from '../ui/button'
 import { exactTime } from '../ui/time'
-import { notify, notifyError } from '../ui/toast'
 
 const STEPS = [
   ['1 minute', 60_000],
@@ -13,7 +13,7 @@ const STEPS = [
   ['1 week', 7 * 86_400_000],
 ] as const
 
-const shown = new Intl.DateTimeFormat('en-GB', {
+const format = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
@@ -21,26 +21,21 @@ const shown = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 })
 
-/** The simulated world's time, and how to move it. */
+/** The simulated world's time, with a menu that advances it. */
 export function ClockControl() {
-  const client = useQueryClient()
-  const { data: now } = useClock()
+  const isSimulated = useIsSimulated()
   const time = useNow(1000)
-  const [open, setOpen] = useState(false)
+  const [isOpen, setOpen] = useState(false)
   const anchor = useRef<HTMLDivElement>(null)
-  const advance = useMutation({
-    mutationFn: ([, ms]: (typeof STEPS)[number]) => advanceClock(ms),
-    onSuccess: (_answer, [words]) => {
-      notify(`Time moved ahead by ${words}`)
-      void client.invalidateQueries()
-    },
-    onError: notifyError,
+  const advance = useAction(([, ms]: (typeof STEPS)[number]) => api.post('/sim/clock', { advance_ms: ms }), {
+    stale: 'everything',
+    done: (_answer, [step]) => `Time advanced by ${step}`,
   })
   useEffect(() => {
-    if (!open) return
+    if (!isOpen) return
     const close = (event: Event) => {
-      const outside = !anchor.current?.contains(event.target as Node)
-      if (event instanceof KeyboardEvent ? event.key === 'Escape' : outside) setOpen(false)
+      const isOutside = !anchor.current?.contains(event.target as Node)
+      if (event instanceof KeyboardEvent ? event.key === 'Escape' : isOutside) setOpen(false)
     }
     addEventListener('pointerdown', close)
     addEventListener('keydown', close)
@@ -48,23 +43,23 @@ export function ClockControl() {
       removeEventListener('pointerdown', close)
       removeEventListener('keydown', close)
     }
-  }, [open])
-  if (!now) return null
+  }, [isOpen])
+  if (!isSimulated) return null
   return (
-    <div className="clock popover-anchor" ref={anchor}>
+    <div className="row clock popover-anchor" ref={anchor}>
       <time dateTime={new Date(time).toISOString()} title={`Time of the simulated world: ${exactTime(time)}`}>
-        {shown.format(time)}
+        {format.format(time)}
       </time>
       <Button
         size="small"
         icon="forward"
-        aria-label="Move time ahead"
-        aria-expanded={open}
+        aria-label="Advance time"
+        aria-expanded={isOpen}
         disabled={advance.isPending}
-        onClick={() => setOpen(!open)}
+        onClick={() => setOpen(!isOpen)}
       />
-      {open && (
-        <div className="popover" role="group" aria-label="Move time ahead by">
+      {isOpen && (
+        <div className="popover" role="group" aria-label="Advance time by">
           {STEPS.map((step) => (
             <Button
               key={step[0]}

@@ -1,22 +1,23 @@
-import { useFaultSwitch, useFaults } from '../api/faults'
+import { useClearFaults, useFaults } from '../api/faults'
+import { Button } from '../ui/button'
 import { Icon } from '../ui/icon'
 
-/** Red while faults are on: whoever sees odd things must know why. */
+/** Visible on every page while a fault is on, because faults explain strange behaviour. */
 export function FaultBanner() {
   const { data = [] } = useFaults()
-  const { clear } = useFaultSwitch()
+  const clear = useClearFaults()
   const names = data.filter(({ on }) => on).map(({ name }) => name)
   if (names.length === 0) return null
   return (
-    <div className="banner" role="alert">
+    <div className="row banner" role="alert">
       <Icon name="warning" />
       <span className="grow">
-        {names.length === 1 ? 'A fault is' : `${names.length} faults are`} switched on, so things go wrong on
-        purpose: {names.join(', ')}
+        {names.length === 1 ? 'A simulated fault is' : `${names.length} simulated faults are`} on:{' '}
+        {names.join(', ')}
       </span>
-      <button type="button" className="button small" onClick={() => clear()}>
+      <Button size="small" onClick={() => clear()}>
         Switch off
-      </button>
+      </Button>
     </div>
   )
 }

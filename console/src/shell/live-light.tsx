@@ -1,19 +1,19 @@
 import { type LiveState, useLiveState } from '../api/live'
 
-const WORDS: Record<LiveState, string> = {
+const LABELS: Record<LiveState, string> = {
   connecting: 'Connecting',
   live: 'Live',
   reconnecting: 'Reconnecting',
-  off: 'Not live',
+  off: 'Offline',
 }
 
-/** Whether events come in as they happen. */
+/** The state of the event stream. */
 export function LiveLight() {
   const state = useLiveState()
   return (
     <span className={`live ${state === 'live' ? 'on' : 'off'}`} role="status">
       <span className="live-light" />
-      <span className="live-word">{WORDS[state]}</span>
+      <span className="live-word">{LABELS[state]}</span>
     </span>
   )
 }

@@ -1,10 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { type Session, signOut } from '../api/session'
-import { Link, matchPath, navigate, usePlace } from '../router'
+import { Link, matchPath, navigate, useRoute } from '../router'
 import { Button } from '../ui/button'
-import { EmptyState } from '../ui/empty-state'
-import { SkeletonRows } from '../ui/skeleton'
+import { EmptyState, SkeletonRows } from '../ui/state'
 import { HOME, REAL_HOME, VIEWS, type View } from '../views'
 import { Boundary } from './boundary'
 import { ClockControl } from './clock-control'
@@ -25,9 +24,9 @@ function viewAt(path: string): { view: View; params: Record<string, string> } | 
   return undefined
 }
 
-/** Everything around a view. */
+/** The navigation, the top bar and the current view. */
 export function Shell({ session }: { session: Session }) {
-  const { path } = usePlace()
+  const { path } = useRoute()
   const [menu, setMenu] = useState(false)
   const content = useRef<HTMLElement>(null)
   const found = viewAt(path)
@@ -50,26 +49,26 @@ export function Shell({ session }: { session: Session }) {
   return (
     <div className="shell">
       <a className="button skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       {menu && (
-        <button type="button" className="scrim" aria-label="Close the menu" onClick={() => setMenu(false)} />
+        <button type="button" className="scrim" aria-label="Close menu" onClick={() => setMenu(false)} />
       )}
-      <aside className={`sidebar ${menu ? 'open' : ''}`} aria-label="Console">
-        <Link className="brand" to={home}>
+      <aside className={`column sidebar ${menu ? 'open' : ''}`} aria-label="Console">
+        <Link className="row brand" to={home}>
           <img src="/console/icon.svg" alt="" />
           Trunkline
         </Link>
         <Navigation path={path} current={found?.view} />
         <Foot session={session} />
       </aside>
-      <div className="main">
+      <div className="column main">
         <FaultBanner />
-        <header className="topbar">
+        <header className="row topbar">
           <span className="menu-button">
             <Button variant="ghost" icon="menu" aria-label="Menu" onClick={() => setMenu(true)} />
           </span>
-          <h1 className="truncate">{title}</h1>
+          <h1 className="truncate grow">{title}</h1>
           <ClockControl />
           <LiveLight />
         </header>
@@ -79,8 +78,8 @@ export function Shell({ session }: { session: Session }) {
               {Page ? (
                 <Page params={found.params} />
               ) : (
-                <EmptyState icon="search" title="There is no such page">
-                  <Link to={home}>Go to the start</Link>
+                <EmptyState icon="search" title="Page not found">
+                  <Link to={home}>Go to the start page</Link>
                 </EmptyState>
               )}
             </Suspense>
@@ -97,12 +96,10 @@ function Foot({ session }: { session: Session }) {
   return (
     <div className="sidebar-foot">
       <div className="who">
-        <div className="grow">
-          <div className="who-name truncate" title={session.account?.email}>
-            {session.account?.name || session.account?.email || 'Administrator'}
-          </div>
-          <div className="faint small truncate">{session.keys.map((key) => key.kind).join(' and ')} key</div>
+        <div className="who-name truncate" title={session.account?.email}>
+          {session.account?.name || session.account?.email || 'Administrator'}
         </div>
+        <div className="faint small truncate">{session.keys.map((key) => key.kind).join(' and ')} key</div>
       </div>
       <div className="foot-actions">
         <ThemeSwitch />
@@ -113,12 +110,7 @@ function Foot({ session }: { session: Session }) {
           onClick={() => dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))}
         />
         <span className="grow" />
-        <Button
-          variant="ghost"
-          icon="out"
-          aria-label="Sign out"
-          onClick={() => void signOut(client, session)}
-        />
+        <Button variant="ghost" icon="out" aria-label="Sign out" onClick={() => signOut(client, session)} />
       </div>
     </div>
   )

@@ -1,13 +1,19 @@
-import { useEffect, useState } from 'react'
+import { Fragment, useEffect, useState } from 'react'
 import { navigate } from '../router'
 import { Dialog } from '../ui/dialog'
 import { VIEWS } from '../views'
 
 const JUMPS = VIEWS.filter((view) => view.key)
+const SHORTCUTS: [keys: string, action: string][] = [
+  ['?', 'Show the shortcuts'],
+  ['/', 'Search'],
+  ['Esc', 'Close a dialog'],
+  ...JUMPS.map(({ key, title }): [string, string] => [`g ${key}`, title]),
+]
 
-/** Keys that work everywhere but in a field. A view's search is what has `data-search`. */
+/** Keys that work outside of text fields. `/` focuses the element with `data-search`. */
 export function Shortcuts() {
-  const [help, setHelp] = useState(false)
+  const [isHelpOpen, setHelpOpen] = useState(false)
   useEffect(() => {
     let leader = 0
     const press = (event: KeyboardEvent) => {
@@ -16,7 +22,7 @@ export function Shortcuts() {
       if (event.metaKey || event.ctrlKey || event.altKey) return
       const jump = event.timeStamp - leader < 1500 && JUMPS.find((view) => view.key === event.key)
       leader = event.key === 'g' ? event.timeStamp : 0
-      if (event.key === '?') setHelp(true)
+      if (event.key === '?') setHelpOpen(true)
       else if (event.key === '/') {
         event.preventDefault()
         document.querySelector<HTMLElement>('[data-search]')?.focus()
@@ -25,29 +31,19 @@ export function Shortcuts() {
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
   }, [])
-  if (!help) return null
+  if (!isHelpOpen) return null
   return (
-    <Dialog title="Keyboard shortcuts" onClose={() => setHelp(false)}>
+    <Dialog title="Keyboard shortcuts" onClose={() => setHelpOpen(false)}>
       <dl className="shortcuts">
-        <dt>
-          <kbd>?</kbd>
-        </dt>
-        <dd>These shortcuts</dd>
-        <dt>
-          <kbd>/</kbd>
-        </dt>
-        <dd>Search</dd>
-        <dt>
-          <kbd>Esc</kbd>
-        </dt>
-        <dd>Close what is open</dd>
-        {JUMPS.map((view) => (
-          <div key={view.path} style={{ display: 'contents' }}>
-            <dt>
-              <kbd>g</kbd> <kbd>{view.key}</kbd>
+        {SHORTCUTS.map(([keys, action]) => (
+          <Fragment key={keys}>
+            <dt className="row">
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
             </dt>
-            <dd>{view.title}</dd>
-          </div>
+            <dd>{action}</dd>
+          </Fragment>
         ))}
       </dl>
     </Dialog>

@@ -3,26 +3,26 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { ApiError } from '../api/client'
 import { SESSION_KEY, type Session, signIn, signInForDevelopment } from '../api/session'
 import { Button } from '../ui/button'
-import { Field, Input } from '../ui/field'
+import { Field } from '../ui/field'
 
 export function SignIn({ development }: { development: boolean }) {
   const client = useQueryClient()
-  const [fault, setFault] = useState('')
-  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState('')
+  const [isBusy, setBusy] = useState(false)
   useEffect(() => {
     document.title = 'Sign in · Trunkline'
   }, [])
 
   const enter = async (how: () => Promise<Session>) => {
     setBusy(true)
-    setFault('')
+    setError('')
     try {
       const session = await how()
-      // Nothing that another key has seen may stay.
+      // Remove the data that another key has read.
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] })
       client.setQueryData(SESSION_KEY, session)
-    } catch (error) {
-      setFault(faultOf(error))
+    } catch (cause) {
+      setError(messageOf(cause))
       setBusy(false)
     }
   }
@@ -30,38 +30,38 @@ export function SignIn({ development }: { development: boolean }) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const [id, secret] = [String(form.get('key_id')).trim(), String(form.get('secret')).trim()]
-    if (!id || !secret) return setFault('Give the id of a key and its secret.')
+    if (!id || !secret) return setError('Enter the ID and the secret of a key.')
     void enter(() => signIn(id, secret))
   }
 
   return (
-    <main className="sign-in">
+    <main className="center sign-in">
       <div className="sign-in-card">
-        <div className="brand-line">
+        <div className="row brand-line">
           <img src="/console/icon.svg" alt="" />
           <h1>Sign in to Trunkline</h1>
         </div>
-        <p className="muted">With a live, test or admin key of this server.</p>
-        <form onSubmit={submit}>
+        <p className="muted">Use a live, test or admin key of this server.</p>
+        <form className="stack" onSubmit={submit}>
           <Field label="Key ID">
-            <Input name="key_id" autoComplete="username" spellCheck={false} />
+            <input className="input" name="key_id" autoComplete="username" spellCheck={false} />
           </Field>
           <Field label="Secret">
-            <Input name="secret" type="password" autoComplete="current-password" />
+            <input className="input" name="secret" type="password" autoComplete="current-password" />
           </Field>
-          {fault && (
+          {error && (
             <p className="fault" role="alert">
-              {fault}
+              {error}
             </p>
           )}
-          <Button type="submit" variant="primary" disabled={busy}>
+          <Button type="submit" variant="primary" disabled={isBusy}>
             Sign in
           </Button>
         </form>
         {development && (
           <>
-            <div className="or">or, on this machine</div>
-            <Button icon="key" disabled={busy} onClick={() => void enter(signInForDevelopment)}>
+            <div className="row or">or, on this machine only</div>
+            <Button icon="key" disabled={isBusy} onClick={() => void enter(signInForDevelopment)}>
               Use the development keys
             </Button>
           </>
@@ -71,9 +71,8 @@ export function SignIn({ development }: { development: boolean }) {
   )
 }
 
-function faultOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return String(error)
-  if (error.status === 401)
-    return 'No key has this id and secret. Check both; a revoked key does not work any more.'
+  if (error.status === 401) return 'Unknown key ID or wrong secret. Check both; revoked keys cannot sign in.'
   return error.message
 }

@@ -1,4 +1,4 @@
-/** The title of the tab: what is unseen, then the page. */
+/** The title of the browser tab: the number of unseen messages, then the page. */
 let page = ''
 let unseen = 0
 

@@ -1,18 +1,16 @@
 import type { ReactNode } from 'react'
 
+/** Each tone is a class in base.css that sets colour variables. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent'
 
-export function Badge({
-  tone = 'plain',
-  dot = false,
-  title,
-  children,
-}: {
+interface Props {
   tone?: Tone
   dot?: boolean
   title?: string
   children: ReactNode
-}) {
+}
+
+export function Badge({ tone = 'plain', dot = false, title, children }: Props) {
   return (
     <span className={`badge ${tone}`} title={title}>
       {dot && <span className="dot" />}
@@ -21,32 +19,34 @@ export function Badge({
   )
 }
 
-const STATUS_TONES: Record<string, Tone> = {
-  REGISTERED: 'info',
-  PENDING: 'info',
-  QUEUED: 'info',
-  ACCEPTED: 'info',
-  SENT: 'accent',
-  DELIVERED: 'good',
-  READ: 'good',
-  RECEIVED: 'good',
-  ERROR: 'bad',
-  DECLINED: 'bad',
-  FAILED: 'bad',
-  CANCELLED: 'plain',
+export const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+const GOOD = ['DELIVERED', 'READ', 'RECEIVED', 'SUCCESS', 'ONLINE']
+const BAD = ['ERROR', 'DECLINED', 'FAILED', 'OFFLINE']
+
+/** The tone of a status of a message, line or delivery. */
+export function statusTone(status: string): Tone {
+  const word = status.toUpperCase()
+  if (GOOD.includes(word)) return 'good'
+  if (BAD.includes(word)) return 'bad'
+  if (word === 'SENT') return 'accent'
+  if (word === 'DEGRADED') return 'warn'
+  return ['UNKNOWN', 'CANCELED', 'CANCELLED'].includes(word) ? 'plain' : 'info'
 }
 
-/** The status of a message, in the words of the interface. */
-export function StatusBadge({ status }: { status: string }) {
-  const word = status.charAt(0) + status.slice(1).toLowerCase()
+/** The status of a message, line or delivery. `title` is shown on hover. */
+export function StatusBadge({ status, title }: { status: string; title?: string }) {
   return (
-    <Badge tone={STATUS_TONES[status] ?? 'plain'} dot>
-      {word}
+    <Badge tone={statusTone(status)} dot title={title}>
+      {capitalize(status.toLowerCase())}
     </Badge>
   )
 }
 
 export function ServiceBadge({ service }: { service: string }) {
-  const tone: Tone = service === 'iMessage' ? 'info' : service === 'RCS' ? 'accent' : 'good'
-  return <Badge tone={tone}>{service}</Badge>
+  return <Badge tone={serviceTone(service)}>{service}</Badge>
+}
+
+export function serviceTone(service: string): Tone {
+  return service === 'iMessage' ? 'info' : service === 'RCS' ? 'accent' : 'good'
 }

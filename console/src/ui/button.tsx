@@ -8,20 +8,24 @@ interface Look {
   icon?: IconName
 }
 
-type Props = Look & Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className'> & { className?: string }
-
-function classesOf({ variant = 'secondary', size, icon }: Look, children: ReactNode, extra = ''): string {
-  return ['button', variant, size ?? '', icon && !children ? 'square' : '', extra].filter(Boolean).join(' ')
+function classesOf({ variant = 'secondary', size, icon }: Look, children: ReactNode): string {
+  return ['button', variant, size, icon && !children && 'square'].filter(Boolean).join(' ')
 }
 
-/** With an icon only it needs an `aria-label`; that is its tooltip, too. */
-export function Button({ variant, size, icon, className, children, ...rest }: Props) {
+/** A button with an icon only needs an `aria-label`, which is also its tooltip. */
+export function Button({
+  variant,
+  size,
+  icon,
+  children,
+  ...rest
+}: Look & ButtonHTMLAttributes<HTMLButtonElement>) {
   return (
     <button
       type="button"
       title={children ? undefined : rest['aria-label']}
       {...rest}
-      className={classesOf({ variant, size, icon }, children, className)}
+      className={classesOf({ variant, size, icon }, children)}
     >
       {icon && <Icon name={icon} />}
       {children}

@@ -1,4 +1,4 @@
-/** Paths of 16 by 16 icons, drawn with lines. */
+/** SVG paths of icons with 16 by 16 units. */
 const PATHS = {
   phones: 'M4.5 1.5h7a1 1 0 0 1 1 1v11a1 1 0 0 1-1 1h-7a1 1 0 0 1-1-1v-11a1 1 0 0 1 1-1zM7 12.5h2',
   messages: 'M2 3.5a1 1 0 0 1 1-1h10a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H6.5L3.5 14v-2.5H3a1 1 0 0 1-1-1z',
@@ -36,7 +36,6 @@ const PATHS = {
     'M6 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c.3-2.4 2-3.5 4.5-3.5s4.2 1.1 4.5 3.5M10.5 3.3a2.3 2.3 0 0 1 0 4.4M12 10.3c1.5.4 2.3 1.5 2.5 3.2',
   back: 'M10 3 5 8l5 5',
   next: 'M6 3l5 5-5 5',
-  down: 'M3.5 6 8 10.5 12.5 6',
   hangup: 'M1.5 9.5c3.5-4 9.5-4 13 0l-1.5 2-3-1V8.5a8 8 0 0 0-4 0v2l-3 1z',
   stop: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM3.8 3.8l8.4 8.4',
   sparkles:
@@ -51,7 +50,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** Says nothing to those who hear the page: what it stands for is written beside it or in a label. */
+/** Hidden from screen readers: a word or a label beside the icon says what it means. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">

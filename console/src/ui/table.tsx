@@ -1,65 +1,87 @@
 import type { ReactNode } from 'react'
 import { Link, navigate } from '../router'
-import { SkeletonRows } from './skeleton'
+import { Button } from './button'
+import { Loaded, type QueryState } from './state'
 
-export interface Column<T> {
+interface Column<T> {
   title: string
   cell: (row: T) => ReactNode
   align?: 'right'
 }
 
-/** `link` makes a row open something: its first cell is the link, the rest of the row follows the mouse. */
-export function Table<T>({
-  label,
-  columns,
-  rows,
-  rowKey,
-  link,
-  empty,
-}: {
+interface Props<T> {
   label: string
   columns: readonly Column<T>[]
-  /** Undefined while they are on their way. */
-  rows: readonly T[] | undefined
+  /** The rows. With `usePages`, a button below the table loads more. */
+  query: QueryState<readonly T[]> & Partial<MoreProps['pages']>
   rowKey: (row: T) => string
+  /** The page that a row opens: its first cell is the link, and a click anywhere in the row follows it. */
   link?: (row: T) => string
   empty: ReactNode
-}) {
-  if (rows === undefined) return <SkeletonRows />
-  if (rows.length === 0) return empty
+  more?: string
+}
+
+export function Table<T>({ label, columns, query, rowKey, link, empty, more }: Props<T>) {
+  const row = (one: T) => (
+    <tr
+      key={rowKey(one)}
+      className={link ? 'opens' : undefined}
+      onClick={
+        link &&
+        ((event) => {
+          if (!(event.target as HTMLElement).closest('a, button, input, label')) navigate(link(one))
+        })
+      }
+    >
+      {columns.map(({ title, cell, align }, index) => (
+        <td key={title} className={align}>
+          {index === 0 && link ? <Link to={link(one)}>{cell(one)}</Link> : cell(one)}
+        </td>
+      ))}
+    </tr>
+  )
   return (
-    <div className="table-wrap">
-      <table className="table" aria-label={label}>
-        <thead>
-          <tr>
-            {columns.map(({ title, align }) => (
-              <th key={title} scope="col" className={align}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr
-              key={rowKey(row)}
-              className={link ? 'opens' : undefined}
-              onClick={
-                link &&
-                ((event) => {
-                  if (!(event.target as HTMLElement).closest('a, button, input, label')) navigate(link(row))
-                })
-              }
-            >
-              {columns.map(({ title, cell, align }, index) => (
-                <td key={title} className={align}>
-                  {index === 0 && link ? <Link to={link(row)}>{cell(row)}</Link> : cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Loaded query={query}>
+        {(rows) =>
+          rows.length === 0 ? (
+            empty
+          ) : (
+            <div className="table-wrap">
+              <table className="table" aria-label={label}>
+                <thead>
+                  <tr>
+                    {columns.map(({ title, align }) => (
+                      <th key={title} scope="col" className={align}>
+                        {title}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>{rows.map(row)}</tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+      <More pages={query} label={more} />
+    </>
+  )
+}
+
+interface MoreProps {
+  pages: { hasMore?: boolean; isLoadingMore?: boolean; loadMore?: () => void }
+  label?: string
+}
+
+/** The end of a list with more pages. */
+export function More({ pages: { hasMore, isLoadingMore, loadMore }, label = 'Show more' }: MoreProps) {
+  if (!hasMore) return null
+  return (
+    <div className="row more">
+      <Button size="small" disabled={isLoadingMore} onClick={loadMore}>
+        {isLoadingMore ? 'Loading…' : label}
+      </Button>
     </div>
   )
 }

@@ -1,17 +1,14 @@
 import type { KeyboardEvent } from 'react'
 
-/** The panel below is the caller's: give it `role="tabpanel"`. */
-export function Tabs<T extends string>({
-  label,
-  tabs,
-  value,
-  onChange,
-}: {
+interface Props<T> {
   label: string
   tabs: readonly { value: T; label: string }[]
   value: T
   onChange: (value: T) => void
-}) {
+}
+
+/** The caller renders the panel, with `role="tabpanel"`. */
+export function Tabs<T extends string>({ label, tabs, value, onChange }: Props<T>) {
   const move = (event: KeyboardEvent<HTMLDivElement>) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (step === 0) return

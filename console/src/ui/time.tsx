@@ -10,7 +10,7 @@ const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle:
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 
-export function relativeTime(at: number, now: number): string {
+function relativeTime(at: number, now: number): string {
   const past = at - now
   if (Math.abs(past) < 45_000) return past > 5000 ? 'in a moment' : 'just now'
   if (Math.abs(past) > 30 * 86_400_000) return day.format(at)
@@ -18,11 +18,11 @@ export function relativeTime(at: number, now: number): string {
   return relative.format(Math.round(past / length), unit)
 }
 
-/** Hours and minutes, as a phone shows them. */
+/** Hours and minutes, such as 14:05. */
 export const clockTime = (at: string | number) => clock.format(new Date(at))
 export const exactTime = (at: string | number) => exact.format(new Date(at))
 
-/** How long ago by the world's clock; the exact time on hover. */
+/** The relative time by the world's clock, with the exact time on hover. */
 export function Time({ at }: { at: string }) {
   const now = useNow()
   return (
@@ -30,4 +30,13 @@ export function Time({ at }: { at: string }) {
       {relativeTime(Date.parse(at), now)}
     </time>
   )
+}
+
+/** Milliseconds in the largest fitting unit, such as "1.4 s" or "2 h 5 min". */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`
+  return `${(ms / 86_400_000).toFixed(1)} days`
 }

@@ -18,14 +18,14 @@ function change(next: readonly Toast[]) {
 
 const dismiss = (id: number) => change(toasts.filter((toast) => toast.id !== id))
 
-/** Says something at the edge of the page for a while. */
+/** Shows a notification for some seconds. */
 export function notify(text: string, tone: 'plain' | 'bad' = 'plain'): void {
   const toast = { id: ++count, text, tone }
   change([...toasts.slice(-3), toast])
   setTimeout(() => dismiss(toast.id), tone === 'bad' ? 10_000 : 4000)
 }
 
-/** For mutations: the server's words as they are. */
+/** Shows the server's error message. */
 export function notifyError(error: unknown): void {
   notify(error instanceof Error ? error.message : String(error), 'bad')
 }
@@ -39,7 +39,7 @@ export function Toasts() {
     () => toasts,
   )
   return (
-    <div className="toasts" role="status" aria-live="polite">
+    <div className="column toasts" role="status" aria-live="polite">
       {shown.map(({ id, text, tone }) => (
         <div key={id} className={`toast ${tone}`}>
           <span className="grow">{text}</span>

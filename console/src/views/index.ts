@@ -2,112 +2,57 @@ import type { ComponentType } from 'react'
 import type { IconName } from '../ui/icon'
 
 export interface View {
-  /** Under /console; `:name` takes one part of the path. */
+  /** Relative to /console; `:name` matches one segment. */
   path: string
   title: string
-  /** With an icon it is in the navigation. */
-  icon?: IconName
-  group?: 'World' | 'Messaging' | 'Developers' | 'Manage'
-  /** The letter that follows g. */
-  key?: string
   load: () => Promise<{ default: ComponentType<{ params: Record<string, string> }> }>
+  /** The icon in the navigation, and the letter after `g` that opens the view. Details pages have none. */
+  icon?: IconName
+  key?: string
 }
 
-/** Every view there is, in the order of the navigation. Each is loaded when it is first opened. */
-export const VIEWS: readonly View[] = [
-  {
-    path: '/phones',
-    title: 'Phones',
-    icon: 'phones',
-    group: 'World',
-    key: 'p',
-    load: () => import('./phones/phones-view'),
-  },
-  {
-    path: '/overview',
-    title: 'Overview',
-    icon: 'overview',
-    group: 'World',
-    key: 'o',
-    load: () => import('./overview/overview-view'),
-  },
-  {
-    path: '/conversations',
-    title: 'Conversations',
-    icon: 'messages',
-    group: 'Messaging',
-    key: 'c',
-    load: () => import('./conversations/conversations-view'),
-  },
-  {
-    path: '/conversations/:with',
-    title: 'Conversation',
-    load: () => import('./conversations/conversations-view'),
-  },
-  {
-    path: '/messages',
-    title: 'Search',
-    icon: 'search',
-    group: 'Messaging',
-    key: 's',
-    load: () => import('./messages/search-view'),
-  },
-  { path: '/messages/:handle', title: 'Message', load: () => import('./messages/message-view') },
-  {
-    path: '/contacts',
-    title: 'Contacts',
-    icon: 'contacts',
-    group: 'Messaging',
-    key: 'n',
-    load: () => import('./contacts/contacts-view'),
-  },
-  {
-    path: '/calls',
-    title: 'Calls',
-    icon: 'calls',
-    group: 'Messaging',
-    key: 'a',
-    load: () => import('./calls/calls-view'),
-  },
-  {
-    path: '/webhooks',
-    title: 'Webhooks',
-    icon: 'webhooks',
-    group: 'Developers',
-    key: 'w',
-    load: () => import('./webhooks/webhooks-view'),
-  },
-  {
-    path: '/webhooks/deliveries/:id',
-    title: 'Webhook delivery',
-    load: () => import('./webhooks/delivery-view'),
-  },
-  {
-    path: '/events',
-    title: 'Live events',
-    icon: 'events',
-    group: 'Developers',
-    key: 'e',
-    load: () => import('./events/events-view'),
-  },
-  {
-    path: '/keys',
-    title: 'Keys and tokens',
-    icon: 'key',
-    group: 'Developers',
-    key: 'k',
-    load: () => import('./keys/keys-view'),
-  },
-  {
-    path: '/lines',
-    title: 'Lines',
-    icon: 'lines',
-    group: 'Manage',
-    key: 'l',
-    load: () => import('./lines/lines-view'),
-  },
-]
+type Load = View['load']
 
-/** Where one begins: with virtual phones, and without. */
+const page = (path: string, title: string, icon: IconName, key: string, load: Load): View => ({
+  path,
+  title,
+  icon,
+  key,
+  load,
+})
+const details = (path: string, title: string, load: Load): View => ({ path, title, load })
+
+/** Every view, by its group in the navigation. A view is loaded when it is first opened. */
+export const GROUPS: Readonly<Record<string, readonly View[]>> = {
+  World: [
+    page('/phones', 'Phones', 'phones', 'p', () => import('./phones/phones-view')),
+    page('/overview', 'Overview', 'overview', 'o', () => import('./overview/overview-view')),
+  ],
+  Messaging: [
+    page(
+      '/conversations',
+      'Conversations',
+      'messages',
+      'c',
+      () => import('./conversations/conversations-view'),
+    ),
+    details('/conversations/:with', 'Conversation', () => import('./conversations/conversations-view')),
+    page('/messages', 'Search', 'search', 's', () => import('./messages/search-view')),
+    details('/messages/:handle', 'Message', () => import('./messages/message-view')),
+    page('/contacts', 'Contacts', 'contacts', 'n', () => import('./contacts/contacts-view')),
+    page('/calls', 'Calls', 'calls', 'a', () => import('./calls/calls-view')),
+  ],
+  Developers: [
+    page('/webhooks', 'Webhooks', 'webhooks', 'w', () => import('./webhooks/webhooks-view')),
+    details('/webhooks/deliveries/:id', 'Webhook delivery', () => import('./webhooks/delivery-view')),
+    page('/events', 'Live events', 'events', 'e', () => import('./events/events-view')),
+    page('/keys', 'Keys and tokens', 'key', 'k', () => import('./keys/keys-view')),
+  ],
+  Manage: [page('/lines', 'Lines', 'lines', 'l', () => import('./lines/lines-view'))],
+}
+
+export const VIEWS = Object.values(GROUPS).flat()
+
+/** The first page with virtual phones, and without them. */
 export const HOME = '/phones'
 export const REAL_HOME = '/overview'

@@ -1,20 +1,18 @@
-import type { Contact } from '../../api/types'
 import './contacts.css'
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { useAct } from '../../api/act'
-import { api, part } from '../../api/client'
-import { curl } from '../../api/world'
-import { Link, useQueryWord } from '../../router'
+import { api, encode } from '../../api/client'
+import { useAction, useGet } from '../../api/queries'
+import type { Contact } from '../../api/types'
+import { Link, useQueryParam } from '../../router'
 import { Badge } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { Card } from '../../ui/card'
-import { EmptyState, Failure } from '../../ui/empty-state'
-import { Input, Select } from '../../ui/field'
-import { Icon } from '../../ui/icon'
+import { curl } from '../../ui/code'
+import { SearchInput, Select } from '../../ui/field'
+import { Toggle } from '../../ui/form'
+import { EmptyState } from '../../ui/state'
 import { Table } from '../../ui/table'
 import { Time } from '../../ui/time'
-import { Toggle } from '../../ui/toggle'
 import { ContactForm } from './contact-form'
 
 const ORDERS = [
@@ -23,112 +21,96 @@ const ORDERS = [
   { value: 'last_name', label: 'By last name' },
   { value: 'phone', label: 'By number' },
 ]
-/** More than anybody reads; whoever has more searches by number. */
-const SHOWN = 500
+const LIMIT = 500
 
 export default function ContactsView() {
-  const [search, setSearch] = useQueryWord('q')
-  const [order, setOrder] = useQueryWord('order', 'created_at')
+  const [search, setSearch] = useQueryParam('q')
+  const [order, setOrder] = useQueryParam('order', 'created_at')
   const [form, setForm] = useState<{ contact: Contact | undefined }>()
-  const isNumber = /^\+[1-9]\d{6,14}$/.test(search)
-  const { data, error, refetch } = useQuery({
-    queryKey: ['contacts', order, isNumber ? search : ''],
-    queryFn: ({ signal }) =>
-      api.get<Contact[]>('/api/v2/contacts', {
-        signal,
-        query: {
-          limit: SHOWN,
-          order_by: order,
-          order_direction: order === 'created_at' ? 'desc' : 'asc',
-          phone_number: isNumber ? search : '',
-        },
-      }),
+  const number = /^\+[1-9]\d{6,14}$/.test(search) ? search : ''
+  const query = useGet<Contact[]>(['contacts', order, number], '/api/v2/contacts', {
+    query: {
+      limit: LIMIT,
+      order_by: order,
+      order_direction: order === 'created_at' ? 'desc' : 'asc',
+      phone_number: number,
+    },
   })
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  const rows = isNumber ? data : data?.filter((one) => words.every((word) => textOf(one).includes(word)))
+  const found = number
+    ? query.data
+    : query.data?.filter((contact) => words.every((word) => searchText(contact).includes(word)))
   return (
     <div className="page stack">
-      <div className="toolbar">
-        <div className="search">
-          <Icon name="search" />
-          <Input
-            data-search
-            type="search"
-            aria-label="Search contacts"
-            placeholder="Name, company, tag, or a whole number"
-            value={search}
-            onChange={(event) => setSearch(event.target.value)}
-          />
-        </div>
-        <Select
-          aria-label="Order"
-          options={ORDERS}
-          value={order}
-          onChange={(event) => setOrder(event.target.value)}
+      <div className="row wrap toolbar">
+        <SearchInput
+          type="search"
+          aria-label="Search contacts"
+          placeholder="Name, company, tag, or a complete number"
+          value={search}
+          onChange={setSearch}
         />
+        <Select aria-label="Order" options={ORDERS} value={order} onChange={setOrder} />
         <Button variant="primary" icon="plus" onClick={() => setForm({ contact: undefined })}>
           New contact
         </Button>
       </div>
       <Card flush>
-        {error ? (
-          <Failure error={error} retry={() => void refetch()} />
-        ) : (
-          <Table
-            label="Contacts"
-            rows={rows}
-            rowKey={(one) => one.contact_id}
-            columns={[
-              {
-                title: 'Name',
-                cell: (one) => (
-                  <button type="button" className="link" onClick={() => setForm({ contact: one })}>
-                    {nameOf(one) || one.phone}
-                  </button>
-                ),
-              },
-              {
-                title: 'Number',
-                cell: (one) => (
-                  <Link className="nowrap" to={`/conversations/${part(one.phone)}`}>
-                    {one.phone}
-                  </Link>
-                ),
-              },
-              { title: 'Company', cell: (one) => one.company_name },
-              {
-                title: 'Tags',
-                cell: (one) => (
-                  <span className="row wrap">
-                    {one.tags.map((tag) => (
-                      <Badge key={tag}>{tag}</Badge>
-                    ))}
-                  </span>
-                ),
-              },
-              { title: 'Opted out', cell: (one) => <OptOut contact={one} /> },
-              { title: 'Made', align: 'right', cell: (one) => <Time at={one.created_at} /> },
-            ]}
-            empty={
-              search ? (
-                <EmptyState icon="search" title="Nobody found">
-                  Looked through {data?.length ?? 0} contacts. A whole number with its plus finds anybody.
-                </EmptyState>
-              ) : (
-                <EmptyState
-                  icon="contacts"
-                  title="No contacts yet"
-                  code={curl('POST', '/api/v2/contacts', { number: '+12025550101', first_name: 'Ada' })}
-                >
-                  Whoever writes in becomes one, or make one yourself.
-                </EmptyState>
-              )
-            }
-          />
-        )}
-        {data?.length === SHOWN && !isNumber && (
-          <p className="more faint small">
-            The first {SHOWN} are shown. Search for a whole number to find others.
+        <Table
+          label="Contacts"
+          query={{ ...query, data: found }}
+          rowKey={(contact) => contact.contact_id}
+          columns={[
+            {
+              title: 'Name',
+              cell: (contact) => (
+                <button type="button" className="link" onClick={() => setForm({ contact })}>
+                  {nameOf(contact) || contact.phone}
+                </button>
+              ),
+            },
+            {
+              title: 'Number',
+              cell: ({ phone }) => (
+                <Link className="nowrap" to={`/conversations/${encode(phone)}`}>
+                  {phone}
+                </Link>
+              ),
+            },
+            { title: 'Company', cell: (contact) => contact.company_name },
+            {
+              title: 'Tags',
+              cell: ({ tags }) => (
+                <span className="row wrap">
+                  {tags.map((tag) => (
+                    <Badge key={tag}>{tag}</Badge>
+                  ))}
+                </span>
+              ),
+            },
+            { title: 'Opted out', cell: (contact) => <OptOut contact={contact} /> },
+            { title: 'Created', align: 'right', cell: (contact) => <Time at={contact.created_at} /> },
+          ]}
+          empty={
+            search ? (
+              <EmptyState icon="search" title="No contacts found">
+                Searched {query.data?.length ?? 0} contacts. A complete number, such as +12025550101, searches
+                all of them.
+              </EmptyState>
+            ) : (
+              <EmptyState
+                icon="contacts"
+                title="No contacts yet"
+                code={curl('POST', '/api/v2/contacts', { number: '+12025550101', first_name: 'Ada' })}
+              >
+                Everyone who sends you a message becomes a contact. You can also create contacts yourself.
+              </EmptyState>
+            )
+          }
+        />
+        {query.data?.length === LIMIT && !number && (
+          <p className="row more faint small">
+            These are the first {LIMIT} contacts. Search for a complete number to find others.
           </p>
         )}
       </Card>
@@ -138,13 +120,13 @@ export default function ContactsView() {
 }
 
 function OptOut({ contact }: { contact: Contact }) {
-  const set = useAct(
+  const set = useAction(
     (out: boolean) => api.post('/api/v2/contacts/opt-out', { number: contact.phone, opted_out: out }),
     { stale: ['contacts'] },
   )
-  // The switch moves at once; what the server says counts when it comes.
+  // The switch moves at once, and follows the server's answer when that arrives.
   const [wanted, setWanted] = useState<boolean | null>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer of the server is the reason
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the server's answer changes
   useEffect(() => setWanted(null), [contact.opt_out])
   return (
     <Toggle
@@ -159,15 +141,11 @@ function OptOut({ contact }: { contact: Contact }) {
   )
 }
 
-const nameOf = (one: Contact) => `${one.first_name} ${one.last_name}`.trim()
+const nameOf = ({ first_name, last_name }: Contact) => `${first_name} ${last_name}`.trim()
 
-function textOf(one: Contact): string {
-  const words = [
-    nameOf(one),
-    one.phone,
-    one.company_name,
-    ...one.tags,
-    ...Object.values(one.custom_variables),
-  ]
-  return words.join(' ').toLowerCase()
+function searchText(contact: Contact): string {
+  const { phone, company_name, tags, custom_variables } = contact
+  return [nameOf(contact), phone, company_name, ...tags, ...Object.values(custom_variables)]
+    .join(' ')
+    .toLowerCase()
 }

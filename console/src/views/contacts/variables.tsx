@@ -3,33 +3,32 @@ import { Input } from '../../ui/field'
 
 type Entry = [label: string, value: string]
 
-/** Values by a label of one's own. */
+/** The custom variables of a contact. */
 export function Variables({ entries, onChange }: { entries: Entry[]; onChange: (entries: Entry[]) => void }) {
-  const change = (index: number, entry: Entry) =>
-    onChange(entries.map((one, i) => (i === index ? entry : one)))
+  const change = (index: number, entry: Entry) => onChange(entries.with(index, entry))
   return (
-    <fieldset className="choices">
+    <fieldset className="column choices">
       <legend className="field-label">Custom variables</legend>
       {entries.map(([label, value], index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: labels change while they are typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: labels change while the user types
         <div key={index} className="pair">
           <Input
             aria-label={`Label ${index + 1}`}
             placeholder="Label"
             value={label}
-            onChange={(event) => change(index, [event.target.value, value])}
+            onChange={(text) => change(index, [text, value])}
           />
           <Input
             aria-label={`Value ${index + 1}`}
             placeholder="Value"
             value={value}
-            onChange={(event) => change(index, [label, event.target.value])}
+            onChange={(text) => change(index, [label, text])}
           />
         </div>
       ))}
       <div>
         <Button size="small" icon="plus" onClick={() => onChange([...entries, ['', '']])}>
-          Add a variable
+          Add variable
         </Button>
       </div>
     </fieldset>

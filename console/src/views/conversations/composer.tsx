@@ -1,15 +1,15 @@
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
-import { useAct } from '../../api/act'
 import { api } from '../../api/client'
+import { useAction } from '../../api/queries'
 import { Button } from '../../ui/button'
 import { TextArea } from '../../ui/field'
 
-/** Answers in a conversation. Enter sends; Shift and Enter begins a new line. */
+/** Sends messages in a conversation: Enter sends, Shift+Enter starts a new line. */
 export function Composer({ line, to, isGroup }: { line: string; to: string; isGroup: boolean }) {
   const [content, setContent] = useState('')
-  // One try has one key: pressing twice, or a lost answer, sends once.
+  // The key makes a second click, or a repeat after a lost response, send the message only once.
   const [key, setKey] = useState(() => crypto.randomUUID())
-  const send = useAct(
+  const send = useAction(
     () =>
       api.post(
         isGroup ? '/api/send-group-message' : '/api/send-message',
@@ -24,30 +24,28 @@ export function Composer({ line, to, isGroup }: { line: string; to: string; isGr
       },
     },
   )
-  const submit = (event?: FormEvent) => {
-    event?.preventDefault()
+  const submit = (event: FormEvent | KeyboardEvent) => {
+    event.preventDefault()
     if (content.trim() && !send.isPending) send.mutate()
   }
-  const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
-    event.preventDefault()
-    submit()
+  const change = (text: string) => {
+    setContent(text)
+    if (send.isError) {
+      send.reset()
+      setKey(crypto.randomUUID())
+    }
   }
   return (
-    <form className="composer" onSubmit={submit}>
+    <form className="conversation-composer" onSubmit={submit}>
       <TextArea
         rows={1}
         aria-label="Message"
-        placeholder={`Message as ${line}`}
+        placeholder={`Message from ${line}`}
         value={content}
-        onChange={(event) => {
-          setContent(event.target.value)
-          if (send.isError) {
-            send.reset()
-            setKey(crypto.randomUUID())
-          }
+        onChange={change}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) submit(event)
         }}
-        onKeyDown={press}
       />
       <Button
         type="submit"

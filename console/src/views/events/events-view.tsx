@@ -1,57 +1,55 @@
-import './events.css'
 import { useEffect, useRef, useState } from 'react'
-import { openStream, part } from '../../api/client'
+import { encode, openStream } from '../../api/client'
 import { worldNow } from '../../api/clock'
 import { type LiveEvent, readFrames, useLiveEvents, useLiveState } from '../../api/live'
-import { Link, useQueryWord } from '../../router'
+import { Link, useQueryParam } from '../../router'
 import { Badge, type Tone } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { Card } from '../../ui/card'
-import { EmptyState } from '../../ui/empty-state'
-import { Input } from '../../ui/field'
-import { Icon } from '../../ui/icon'
-import { Json } from '../../ui/json'
+import { curl, Json } from '../../ui/code'
+import { SearchInput } from '../../ui/field'
+import { EmptyState } from '../../ui/state'
 import { exactTime } from '../../ui/time'
 
-/** Events on the page: older ones fall off. */
-const KEPT = 300
-const HOUR = 3_600_000
-/** How long it may take to read what happened before. */
+/** The page shows at most this many events, the newest ones. */
+const LIMIT = 300
+const HOUR_MS = 3_600_000
+/** Time limit for reading the events of the last hour. */
 const CATCH_UP_MS = 3000
 
 export default function EventsView() {
-  const [filter, setFilter] = useQueryWord('type')
+  const [filter, setFilter] = useQueryParam('type')
   const [events, setEvents] = useState<readonly LiveEvent[]>([])
-  const [paused, setPaused] = useState(false)
+  const [isPaused, setPaused] = useState(false)
   const waiting = useRef<LiveEvent[]>([])
-  const [waits, setWaits] = useState(0)
+  const [waitingCount, setWaitingCount] = useState(0)
   const live = useLiveState()
 
-  const take = (more: readonly LiveEvent[]) =>
+  const add = (more: readonly LiveEvent[]) =>
     setEvents((before) => {
       const known = new Set(before.map((event) => event.seq))
       const fresh = more.filter((event) => !known.has(event.seq))
-      return [...fresh, ...before].sort((a, b) => b.seq - a.seq).slice(0, KEPT)
+      return [...fresh, ...before].sort((a, b) => b.seq - a.seq).slice(0, LIMIT)
     })
   useLiveEvents((event) => {
-    if (!paused) return take([event])
+    if (!isPaused) return add([event])
     waiting.current.push(event)
-    setWaits(waiting.current.length)
+    setWaitingCount(waiting.current.length)
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: the last hour is read once
   useEffect(() => {
     const stop = new AbortController()
     const timer = setTimeout(() => stop.abort(), CATCH_UP_MS)
-    void readLastHour(stop.signal, take)
+    void readLastHour(stop.signal, add)
     return () => {
       clearTimeout(timer)
       stop.abort()
     }
   }, [])
   const resume = () => {
-    take(waiting.current)
+    add(waiting.current)
     waiting.current = []
-    setWaits(0)
+    setWaitingCount(0)
     setPaused(false)
   }
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
@@ -60,19 +58,16 @@ export default function EventsView() {
   )
   return (
     <div className="page stack">
-      <div className="toolbar">
-        <div className="search">
-          <Icon name="filter" />
-          <Input
-            data-search
-            aria-label="Filter"
-            placeholder="message.updated, a number, a handle …"
-            value={filter}
-            onChange={(event) => setFilter(event.target.value)}
-          />
-        </div>
-        <Button icon={paused ? 'forward' : 'stop'} onClick={() => (paused ? resume() : setPaused(true))}>
-          {paused ? `Resume (${waits} new)` : 'Pause'}
+      <div className="row wrap toolbar">
+        <SearchInput
+          icon="filter"
+          aria-label="Filter"
+          placeholder="message.updated, a number, a handle …"
+          value={filter}
+          onChange={setFilter}
+        />
+        <Button icon={isPaused ? 'forward' : 'stop'} onClick={() => (isPaused ? resume() : setPaused(true))}>
+          {isPaused ? `Resume (${waitingCount} new)` : 'Pause'}
         </Button>
         <Button variant="ghost" onClick={() => setEvents([])}>
           Clear
@@ -82,21 +77,15 @@ export default function EventsView() {
         {shown.length === 0 ? (
           <EmptyState
             icon="events"
-            title={
-              filter
-                ? 'Nothing matches'
-                : live === 'live'
-                  ? 'Waiting for something to happen'
-                  : 'Not connected'
-            }
-            code={`curl -N '${location.origin}/api/v2/events?types=all' \\\n  -H "sb-api-key-id: $SENDBLUE_API_API_KEY" \\\n  -H "sb-api-secret-key: $SENDBLUE_API_API_SECRET"`}
+            title={filter ? 'No matching events' : live === 'live' ? 'Waiting for events' : 'Not connected'}
+            code={curl('GET', '/api/v2/events?types=all', undefined, '-N ')}
           >
-            Send a message, or type on a phone. The same stream from a terminal:
+            Send a message, or type on a phone. To follow the event stream in a terminal, run:
           </EmptyState>
         ) : (
-          <ul className="event-list" aria-label="Events, newest first">
+          <ul className="folds events" aria-label="Events, newest first">
             {shown.map((event) => (
-              <OneEvent key={event.seq} event={event} />
+              <EventEntry key={event.seq} event={event} />
             ))}
           </ul>
         )}
@@ -105,21 +94,22 @@ export default function EventsView() {
   )
 }
 
-function OneEvent({ event }: { event: LiveEvent }) {
-  const [open, setOpen] = useState(false)
+/** Renders its JSON only while it is open: there may be hundreds of entries. */
+function EventEntry({ event }: { event: LiveEvent }) {
+  const [isOpen, setOpen] = useState(false)
   const handle = event.type.startsWith('message.') ? event.data.message_handle : undefined
   return (
     <li>
-      <details onToggle={(toggle) => setOpen((toggle.target as HTMLDetailsElement).open)}>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
           <span className="faint event-seq">{event.seq}</span>
           <Badge tone={toneOf(event)}>{event.type}</Badge>
-          <span className="muted truncate grow">{aboutOf(event)}</span>
+          <span className="muted truncate grow">{summaryOf(event)}</span>
           <span className="faint small nowrap">{exactTime(event.occurred_at)}</span>
         </summary>
-        {open && (
-          <div className="event-body">
-            {typeof handle === 'string' && <Link to={`/messages/${part(handle)}`}>Open the message</Link>}
+        {isOpen && (
+          <div className="column fold-body">
+            {typeof handle === 'string' && <Link to={`/messages/${encode(handle)}`}>Open message</Link>}
             <Json value={event} label={`Event ${event.seq}`} />
           </div>
         )}
@@ -128,9 +118,9 @@ function OneEvent({ event }: { event: LiveEvent }) {
   )
 }
 
-function aboutOf({ data }: LiveEvent): string {
-  const words = [data.status, data.number ?? data.sendblue_number ?? data.phone, data.content]
-  return words.filter((word) => typeof word === 'string' && word !== '').join(' · ')
+function summaryOf({ data }: LiveEvent): string {
+  const texts = [data.status, data.number ?? data.sendblue_number ?? data.phone, data.content]
+  return texts.filter((text) => typeof text === 'string' && text !== '').join(' · ')
 }
 
 function toneOf({ type, data }: LiveEvent): Tone {
@@ -139,13 +129,13 @@ function toneOf({ type, data }: LiveEvent): Tone {
   return type.startsWith('message.') ? 'info' : 'plain'
 }
 
-/** What happened before the page was opened: a stream that begins an hour ago and is left when it is up to date. */
-async function readLastHour(signal: AbortSignal, take: (events: readonly LiveEvent[]) => void) {
+/** Reads the events of the hour before the page was opened, until `signal` aborts. */
+async function readLastHour(signal: AbortSignal, add: (events: readonly LiveEvent[]) => void) {
   const opened = worldNow()
-  const since = new Date(opened - HOUR).toISOString()
+  const since = new Date(opened - HOUR_MS).toISOString()
   let read: LiveEvent[] = []
   const timer = setInterval(() => {
-    if (read.length > 0) take(read.slice(-KEPT))
+    if (read.length > 0) add(read.slice(-LIMIT))
     read = []
   }, 50)
   try {
@@ -154,13 +144,13 @@ async function readLastHour(signal: AbortSignal, take: (events: readonly LiveEve
     await readFrames(response.body, (frame) => {
       if (!frame.event || !frame.data || frame.event === 'recovery.gap') return
       const event = { ...JSON.parse(frame.data), seq: Number(frame.id) } as LiveEvent
-      // What came after that is told by the live stream, which can be paused.
+      // Later events come from the live stream, which the user may have paused.
       if (Date.parse(event.occurred_at) <= opened) read.push(event)
     })
   } catch {
-    // It was left, or the live stream says that the server is away.
+    // Aborted. If the connection was lost, the live stream shows that.
   } finally {
     clearInterval(timer)
-    take(read.slice(-KEPT))
+    add(read.slice(-LIMIT))
   }
 }

@@ -1,6 +1,5 @@
-/** Code that works when the three values are in the environment. */
-
-export const ENVIRONMENT = (origin: string, id: string, secret: string) =>
+/** The environment variables that the code below reads. */
+export const environment = (origin: string, id: string, secret: string) =>
   [`SENDBLUE_API_BASE_URL=${origin}`, `SENDBLUE_API_API_KEY=${id}`, `SENDBLUE_API_API_SECRET=${secret}`].join(
     '\n',
   )

@@ -1,107 +1,91 @@
-import { type FormEvent, useState } from 'react'
-import { useAct } from '../../api/act'
+import { useState } from 'react'
 import { api } from '../../api/client'
+import { useAction } from '../../api/queries'
 import { useSession } from '../../api/session'
-import type { Driver, Tested } from '../../api/types'
-import { Button } from '../../ui/button'
+import type { Driver } from '../../api/types'
 import { Drawer } from '../../ui/dialog'
-import { Failure } from '../../ui/empty-state'
-import { Field, Input, Select } from '../../ui/field'
-import { SkeletonRows } from '../../ui/skeleton'
+import { SelectField, TextField } from '../../ui/field'
+import { Form } from '../../ui/form'
+import { Loaded } from '../../ui/state'
 import { DriverFields } from './driver-fields'
-import { configOf, type Draft, type Faults, faultsOf, useDrivers } from './drivers'
+import { configOf, type Draft, useDrivers, useFieldErrors } from './drivers'
 import { LineTest } from './line-test'
 
-/** A new line of the account, at a carrier: the form is what the carrier's driver needs to know. */
+/** Adds a line to the account, with the settings of its driver. */
 export function AddLine({ onClose }: { onClose: () => void }) {
-  const { data, error } = useDrivers()
   return (
-    <Drawer title="Add a line" onClose={onClose}>
-      {error ? (
-        <Failure error={error} />
-      ) : data ? (
-        <Form drivers={data.data} onClose={onClose} />
-      ) : (
-        <SkeletonRows />
-      )}
+    <Drawer title="Add line" onClose={onClose}>
+      <Loaded query={useDrivers()}>{(drivers) => <LineForm drivers={drivers} onClose={onClose} />}</Loaded>
     </Drawer>
   )
 }
 
 const KINDS = [
-  { value: 'dedicated', label: 'Of this account alone' },
-  { value: 'shared', label: 'Shared with others' },
+  { value: 'dedicated', label: 'This account only' },
+  { value: 'shared', label: 'Several accounts' },
 ]
 
-function Form({ drivers, onClose }: { drivers: Driver[]; onClose: () => void }) {
+function LineForm({ drivers, onClose }: { drivers: Driver[]; onClose: () => void }) {
   const account = useSession().data?.account
-  const real = drivers.find(({ kind }) => kind !== 'simulator') ?? drivers[0]
-  const [chosen, setChosen] = useState(real?.kind ?? '')
+  const first = drivers.find(({ kind }) => kind !== 'simulator') ?? drivers[0]
+  const [driverKind, setDriverKind] = useState(first?.kind ?? '')
   const [number, setNumber] = useState('')
   const [kind, setKind] = useState('dedicated')
   const [draft, setDraft] = useState<Draft>({})
-  const [faults, setFaults] = useState<Faults>({})
-  const driver = drivers.find((one) => one.kind === chosen)
+  const { errors, clear, failed } = useFieldErrors()
+  const driver = drivers.find((one) => one.kind === driverKind)
   const line = () => ({
-    driver: chosen,
+    driver: driverKind,
     number: number.trim(),
     config: driver ? configOf(driver, draft) : {},
   })
-  const failed = (error: unknown) => {
-    const named = faultsOf(error)
-    setFaults(named ?? {})
-    return named !== undefined
-  }
-  const test = useAct(() => api.post<Tested>('/admin/lines/test', line()), { failed })
-  const add = useAct(() => api.post('/admin/lines', { ...line(), kind, account_id: account?.id }), {
+  const add = useAction(() => api.post('/admin/lines', { ...line(), kind, account_id: account?.id }), {
     stale: ['lines'],
     done: 'Line added',
     after: onClose,
     failed,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setFaults({})
-    add.mutate()
-  }
   if (!driver) return null
   return (
-    <form className="form" noValidate onSubmit={submit}>
-      <Field label="Carrier">
-        <Select
-          options={drivers.map((one) => ({ value: one.kind, label: one.title }))}
-          value={chosen}
-          onChange={(event) => {
-            setChosen(event.target.value)
-            setDraft({})
-            setFaults({})
-            test.reset()
-          }}
-        />
-      </Field>
-      <div className="settings-grid">
-        <Field label="Number" hint="Like +12025550101" error={faults.number}>
-          <Input type="tel" value={number} onChange={(event) => setNumber(event.target.value)} />
-        </Field>
-        <Field label="Used by" hint={`First by ${account?.email ?? 'this account'}`}>
-          <Select options={KINDS} value={kind} onChange={(event) => setKind(event.target.value)} />
-        </Field>
-      </div>
-      <DriverFields driver={driver} draft={draft} faults={faults} onChange={setDraft} />
-      <LineTest
-        tested={test.data}
-        isRunning={test.isPending}
-        onTest={() => {
-          setFaults({})
-          test.mutate()
+    <Form
+      action="Add line"
+      isBusy={add.isPending}
+      onSubmit={() => {
+        clear()
+        add.mutate()
+      }}
+      onClose={onClose}
+      noValidate
+    >
+      <SelectField
+        label="Driver"
+        options={drivers.map((one) => ({ value: one.kind, label: one.title }))}
+        value={driverKind}
+        onChange={(chosen) => {
+          setDriverKind(chosen)
+          setDraft({})
+          clear()
         }}
       />
-      <div className="form-foot">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" variant="primary" disabled={add.isPending}>
-          Add the line
-        </Button>
+      <div className="settings-grid">
+        <TextField
+          label="Number"
+          hint="Like +12025550101"
+          error={errors.number}
+          type="tel"
+          value={number}
+          onChange={setNumber}
+        />
+        <SelectField
+          label="Used by"
+          hint={`Starting with ${account?.email ?? 'this account'}`}
+          options={KINDS}
+          value={kind}
+          onChange={setKind}
+        />
       </div>
-    </form>
+      <DriverFields driver={driver} draft={draft} errors={errors} onChange={setDraft} />
+      <LineTest key={driverKind} path="/admin/lines/test" body={line} clear={clear} failed={failed} />
+    </Form>
   )
 }

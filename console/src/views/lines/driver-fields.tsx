@@ -2,107 +2,91 @@ import { useState } from 'react'
 import { KEPT, type Setting } from '../../../../src/core/lines/settings'
 import type { Driver } from '../../api/types'
 import { Field, Input, Select, TextArea } from '../../ui/field'
-import { type Draft, type Faults, settingsOf } from './drivers'
+import { type Draft, settingsOf } from './drivers'
 
-/** Fields of every line, which say for themselves what is wrong. */
-const BESIDE = new Set(['number'])
-
-/** The fields that a driver's settings make: what it needs first, the rest behind a fold. */
-export function DriverFields({
-  driver,
-  draft,
-  faults,
-  config = {},
-  onChange,
-}: {
+interface Props {
   driver: Driver
   draft: Draft
-  faults: Faults
-  /** What the line has. */
+  errors: Record<string, string>
+  /** The saved settings of the line. */
   config?: Record<string, unknown>
   onChange: (draft: Draft) => void
-}) {
+}
+
+/** A field for each setting of a driver. Optional settings are folded. */
+export function DriverFields({ driver, draft, errors, config = {}, onChange }: Props) {
   const settings = settingsOf(driver)
-  const needed = settings.filter((setting) => setting.isRequired)
-  const others = settings.filter((setting) => !setting.isRequired)
+  const required = settings.filter((setting) => setting.isRequired)
+  const optional = settings.filter((setting) => !setting.isRequired)
   const [isOpen, setOpen] = useState(false)
-  const isWrong = others.some(({ name }) => faults[name])
-  const unknown = Object.entries(faults).filter(
-    ([name]) => !(name in driver.settings.properties) && !BESIDE.has(name),
+  const hasError = optional.some(({ name }) => errors[name])
+  const count = optional.filter(({ name }) => draft[name]).length
+  // The field of the number is outside of this component and shows its error itself.
+  const others = Object.entries(errors).filter(
+    ([name]) => !(name in driver.settings.properties) && name !== 'number',
   )
-  const show = (setting: Setting) => (
-    <Field key={setting.name} label={setting.label} hint={setting.description} error={faults[setting.name]}>
+  const field = (setting: Setting) => (
+    <Field key={setting.name} label={setting.label} hint={setting.description} error={errors[setting.name]}>
       <Control
         setting={setting}
         isKept={config[setting.name] === KEPT}
         value={draft[setting.name] ?? ''}
-        onChange={(event) => onChange({ ...draft, [setting.name]: event.target.value })}
+        onChange={(value) => onChange({ ...draft, [setting.name]: value })}
       />
     </Field>
   )
   return (
     <>
-      {needed.length > 0 && <div className="settings-grid">{needed.map(show)}</div>}
-      {others.length > 0 && (
+      {required.length > 0 && <div className="settings-grid">{required.map(field)}</div>}
+      {optional.length > 0 && (
         <details
           className="more-settings"
-          open={isOpen || isWrong}
+          open={isOpen || hasError}
           onToggle={(event) => setOpen(event.currentTarget.open)}
         >
           <summary>
-            {needed.length > 0 ? 'More settings' : 'Settings of the carrier'}
-            <span className="faint"> {given(others, draft)}</span>
+            {required.length > 0 ? 'More settings' : 'Driver settings'}
+            <span className="faint"> {count === 0 ? 'all default' : `${count} set`}</span>
           </summary>
-          <div className="settings-grid">{others.map(show)}</div>
+          <div className="settings-grid">{optional.map(field)}</div>
         </details>
       )}
-      {unknown.map(([name, words]) => (
+      {others.map(([name, message]) => (
         <p key={name} className="field-error" role="alert">
-          {name}: {words}
+          {name}: {message}
         </p>
       ))}
     </>
   )
 }
 
-function given(settings: readonly Setting[], draft: Draft): string {
-  const count = settings.filter(({ name }) => draft[name]).length
-  return count === 0 ? 'all as usual' : `${count} set`
-}
-
 interface ControlProps {
   setting: Setting
+  /** A secret is stored. */
   isKept: boolean
   value: string
-  onChange: (event: { target: { value: string } }) => void
+  onChange: (value: string) => void
   id?: string
-  'aria-describedby'?: string
-  'aria-invalid'?: boolean
 }
 
 function Control({ setting, isKept, ...props }: ControlProps) {
-  const usual = setting.isRequired ? [] : [{ value: '', label: 'As usual' }]
+  const unset = setting.isRequired ? [] : [{ value: '', label: 'Default' }]
   if (setting.isSecret)
     return (
       <Input
         type="password"
         autoComplete="new-password"
-        placeholder={isKept ? 'Kept; type to change it' : ''}
+        placeholder={isKept ? 'Stored; type to replace it' : ''}
         {...props}
       />
     )
   switch (setting.kind) {
     case 'choice':
-      return (
-        <Select
-          options={[...usual, ...setting.choices.map((value) => ({ value, label: value }))]}
-          {...props}
-        />
-      )
+      return <Select options={[...unset, ...setting.choices]} {...props} />
     case 'switch':
       return (
         <Select
-          options={[...usual, { value: 'yes', label: 'Yes' }, { value: 'no', label: 'No' }]}
+          options={[...unset, { value: 'yes', label: 'Yes' }, { value: 'no', label: 'No' }]}
           {...props}
         />
       )

@@ -1,18 +1,15 @@
-import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { type Setting, settingsIn } from '../../../../src/core/lines/settings'
-import { ApiError, api } from '../../api/client'
+import { ApiError } from '../../api/client'
+import { useData } from '../../api/queries'
 import type { Driver } from '../../api/types'
+import { capitalize } from '../../ui/badge'
 
-/** The settings as a form has them: everything is text, and empty if not given. */
+/** The settings in a form: every value is a text, and empty if it is not set. */
 export type Draft = Record<string, string>
-export type Faults = Record<string, string>
 
 export function useDrivers() {
-  return useQuery({
-    queryKey: ['drivers'],
-    queryFn: () => api.get<{ data: Driver[] }>('/admin/drivers'),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  return useData<Driver[]>(['drivers'], '/admin/drivers', { staleTime: Number.POSITIVE_INFINITY })
 }
 
 /** The settings that a form can show. */
@@ -31,7 +28,7 @@ export function draftOf(driver: Driver, config: Record<string, unknown>): Draft 
   return draft
 }
 
-/** The settings for the server. A setting that the form does not have, or a secret that nobody typed, stays. */
+/** The settings for the server. Settings that the form does not show, and secrets left empty, keep their value. */
 export function configOf(
   driver: Driver,
   draft: Draft,
@@ -52,7 +49,7 @@ function readValue({ kind, isSecret, isLong }: Setting, text: string): unknown {
   switch (kind) {
     case 'whole':
     case 'number':
-      // A text that is not a number goes as it is, so that the server says what it must be.
+      // Send other text unchanged: the server's error says what is allowed.
       return Number.isNaN(Number(text)) ? text : Number(text)
     case 'switch':
       return text === 'yes'
@@ -66,16 +63,24 @@ function readValue({ kind, isSecret, isLong }: Setting, text: string): unknown {
   }
 }
 
-/** The server's complaints about single fields, by their names; undefined when there are none. */
-export function faultsOf(error: unknown): Faults | undefined {
-  if (!(error instanceof ApiError) || error.status !== 400) return undefined
-  const faults: Faults = {}
-  for (const { field, message } of error.details) faults[field.replace(/^config\./, '')] = sentence(message)
-  const [, field, words] = /^(?:missing required parameter: )?(\w+): (.*)$/s.exec(error.message) ?? []
-  if (error.details.length === 0 && field && words) faults[field] = sentence(words)
-  return Object.keys(faults).length > 0 ? faults : undefined
+export type FieldErrors = ReturnType<typeof useFieldErrors>
+
+/** The server's errors about single fields. `failed` takes them from a response. */
+export function useFieldErrors() {
+  const [errors, setErrors] = useState<Record<string, string>>({})
+  const failed = (error: unknown) => {
+    const found = fieldErrorsOf(error)
+    setErrors(found)
+    return Object.keys(found).length > 0
+  }
+  return { errors, clear: () => setErrors({}), failed }
 }
 
-function sentence(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1)
+function fieldErrorsOf(error: unknown): Record<string, string> {
+  if (!(error instanceof ApiError) || error.status !== 400) return {}
+  const [, field, message] = /^(?:missing required parameter: )?(\w+): (.*)$/s.exec(error.message) ?? []
+  const details = error.details.length > 0 || !field || !message ? error.details : [{ field, message }]
+  return Object.fromEntries(
+    details.map(({ field: name, message: text }) => [name.replace(/^config\./, ''), capitalize(text)]),
+  )
 }

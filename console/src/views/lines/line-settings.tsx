@@ -1,59 +1,55 @@
-import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { useAct } from '../../api/act'
-import { api, part } from '../../api/client'
-import type { Driver, LineSettings as Settings, Tested } from '../../api/types'
-import { Button } from '../../ui/button'
+import { useState } from 'react'
+import { api, encode } from '../../api/client'
+import { useAction, useGet } from '../../api/queries'
+import type { Driver, LineSettings as Settings } from '../../api/types'
 import { Drawer } from '../../ui/dialog'
-import { Failure } from '../../ui/empty-state'
-import { Field, Input, Select } from '../../ui/field'
-import { SkeletonRows } from '../../ui/skeleton'
-import { Toggle } from '../../ui/toggle'
+import { SelectField, TextField } from '../../ui/field'
+import { Form, Toggle, useForm } from '../../ui/form'
+import { Loaded } from '../../ui/state'
 import { DriverFields } from './driver-fields'
-import { configOf, draftOf, type Faults, faultsOf, useDrivers } from './drivers'
+import { configOf, draftOf, useDrivers, useFieldErrors } from './drivers'
 import { LineTest } from './line-test'
 
-const UNKNOWN = [
-  { value: 'hold', label: 'Hold it as an error' },
+const UNKNOWN_OUTCOMES = [
+  { value: 'hold', label: 'Mark it as an error' },
   { value: 'resend', label: 'Send it again' },
 ]
-const REPLIES = [
-  { value: 'send', label: 'Trunkline answers' },
-  { value: 'carrier', label: 'The carrier answers' },
+const CONSENT_REPLIES = [
+  { value: 'send', label: 'Trunkline replies' },
+  { value: 'carrier', label: 'The carrier replies' },
 ]
 
-/** What an administrator sets of a line. */
+/** The settings of a line, for administrators. */
 export function LineSettings({ id, onClose }: { id: string; onClose: () => void }) {
-  const { data, error } = useQuery({
-    queryKey: ['lines', 'settings', id],
-    queryFn: () => api.get<Settings>(`/admin/lines/${part(id)}`),
-  })
+  const line = useGet<Settings>(['lines', 'settings', id], `/admin/lines/${encode(id)}`)
   const drivers = useDrivers()
-  const failure = error ?? drivers.error
-  const driver = drivers.data?.data.find(({ kind }) => kind === data?.driver)
   return (
-    <Drawer title={data ? `Line ${data.number}` : 'Line'} onClose={onClose}>
-      {failure ? (
-        <Failure error={failure} />
-      ) : data && drivers.data ? (
-        <Form line={data} driver={driver} onClose={onClose} />
-      ) : (
-        <SkeletonRows />
-      )}
+    <Drawer title={line.data ? `Line ${line.data.number}` : 'Line'} onClose={onClose}>
+      <Loaded query={drivers}>
+        {(all) => (
+          <Loaded query={line}>
+            {(data) => (
+              <SettingsForm
+                line={data}
+                driver={all.find(({ kind }) => kind === data.driver)}
+                onClose={onClose}
+              />
+            )}
+          </Loaded>
+        )}
+      </Loaded>
     </Drawer>
   )
 }
 
-function Form({
-  line,
-  driver,
-  onClose,
-}: {
+interface Props {
   line: Settings
   driver: Driver | undefined
   onClose: () => void
-}) {
-  const [form, setForm] = useState({
+}
+
+function SettingsForm({ line, driver, onClose }: Props) {
+  const { values, bind } = useForm({
     pace: String(line.pace),
     on_unknown: line.on_unknown,
     settle_ms: String(line.settle_ms),
@@ -63,105 +59,97 @@ function Form({
     help_text: line.help_text ?? '',
     loop_limit: line.loop_limit === null ? '' : String(line.loop_limit),
   })
-  const [blocked, setBlocked] = useState(line.blocked_at !== null)
+  const [isBlocked, setBlocked] = useState(line.blocked_at !== null)
   const [draft, setDraft] = useState(() => (driver ? draftOf(driver, line.config) : {}))
-  const [faults, setFaults] = useState<Faults>({})
+  const { errors, clear, failed } = useFieldErrors()
+  const path = `/admin/lines/${encode(line.id)}`
   const config = () => (driver ? configOf(driver, draft, line.config) : line.config)
-  const failed = (error: unknown) => {
-    const named = faultsOf(error)
-    setFaults(named ?? {})
-    return named !== undefined
-  }
-  const test = useAct(() => api.post<Tested>(`/admin/lines/${part(line.id)}/test`, { config: config() }), {
-    failed,
-  })
-  const save = useAct(
+  const save = useAction(
     () =>
-      api.patch(`/admin/lines/${part(line.id)}`, {
-        pace: Number(form.pace),
-        on_unknown: form.on_unknown,
-        settle_ms: Number(form.settle_ms),
-        consent_replies: form.consent_replies,
-        stop_text: form.stop_text || null,
-        start_text: form.start_text || null,
-        help_text: form.help_text || null,
-        loop_limit: form.loop_limit === '' ? null : Number(form.loop_limit),
+      api.patch(path, {
+        ...values,
+        pace: Number(values.pace),
+        settle_ms: Number(values.settle_ms),
+        stop_text: values.stop_text || null,
+        start_text: values.start_text || null,
+        help_text: values.help_text || null,
+        loop_limit: values.loop_limit === '' ? null : Number(values.loop_limit),
         ...(JSON.stringify(config()) === JSON.stringify(line.config) ? {} : { config: config() }),
-        ...(blocked === (line.blocked_at !== null) ? {} : { blocked }),
+        ...(isBlocked === (line.blocked_at !== null) ? {} : { blocked: isBlocked }),
       }),
     { stale: ['lines'], done: 'Line changed', after: onClose, failed },
   )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setFaults({})
-    save.mutate()
-  }
-  const bind = (name: keyof typeof form) => ({
-    value: form[name],
-    onChange: (event: { target: { value: string } }) => setForm({ ...form, [name]: event.target.value }),
-  })
   return (
-    <form className="form" onSubmit={submit}>
+    <Form
+      action="Save"
+      isBusy={save.isPending}
+      onSubmit={() => {
+        clear()
+        save.mutate()
+      }}
+      onClose={onClose}
+    >
       {driver && (
-        <fieldset className="carrier">
+        <fieldset className="column settings-section">
           <legend>{driver.title}</legend>
           <DriverFields
             driver={driver}
             draft={draft}
-            faults={faults}
+            errors={errors}
             config={line.config}
             onChange={setDraft}
           />
           {driver.can_test && (
             <LineTest
-              tested={test.data}
-              isRunning={test.isPending}
-              onTest={() => {
-                setFaults({})
-                test.mutate()
-              }}
+              path={`${path}/test`}
+              body={() => ({ config: config() })}
+              clear={clear}
+              failed={failed}
             />
           )}
         </fieldset>
       )}
-      <fieldset className="carrier">
-        <legend>Sending and answering</legend>
+      <fieldset className="column settings-section">
+        <legend>Sending and replies</legend>
         <div className="pair">
-          <Field label="Messages a second" hint="0: no limit">
-            <Input type="number" min={0} max={10_000} required {...bind('pace')} />
-          </Field>
-          <Field label="Loop limit" hint="Empty: as the server is set">
-            <Input type="number" min={0} {...bind('loop_limit')} />
-          </Field>
+          <TextField
+            label="Messages per second"
+            hint="0: no limit"
+            type="number"
+            min={0}
+            max={10_000}
+            required
+            {...bind('pace')}
+          />
+          <TextField
+            label="Loop limit"
+            hint="Leave empty for the server's limit"
+            type="number"
+            min={0}
+            {...bind('loop_limit')}
+          />
         </div>
         <div className="pair">
-          <Field label="When an outcome stays unknown">
-            <Select options={UNKNOWN} {...bind('on_unknown')} />
-          </Field>
-          <Field label="Settle time in ms" hint="Before “no such message” is believed">
-            <Input type="number" min={0} required {...bind('settle_ms')} />
-          </Field>
+          <SelectField
+            label="If the outcome of a send is unknown"
+            options={UNKNOWN_OUTCOMES}
+            {...bind('on_unknown')}
+          />
+          <TextField
+            label="Settle time in ms"
+            hint="Wait before trusting “no such message”"
+            type="number"
+            min={0}
+            required
+            {...bind('settle_ms')}
+          />
         </div>
-        <Field label="STOP, START and HELP">
-          <Select options={REPLIES} {...bind('consent_replies')} />
-        </Field>
-        <Field label="Answer to STOP" hint="Empty: our own words">
-          <Input {...bind('stop_text')} />
-        </Field>
-        <Field label="Answer to START" hint="Empty: our own words">
-          <Input {...bind('start_text')} />
-        </Field>
-        <Field label="Answer to HELP" hint="Empty: none">
-          <Input {...bind('help_text')} />
-        </Field>
+        <SelectField label="STOP, START and HELP" options={CONSENT_REPLIES} {...bind('consent_replies')} />
+        <TextField label="Reply to STOP" hint="Leave empty for the default text" {...bind('stop_text')} />
+        <TextField label="Reply to START" hint="Leave empty for the default text" {...bind('start_text')} />
+        <TextField label="Reply to HELP" hint="Leave empty to send no reply" {...bind('help_text')} />
       </fieldset>
-      <Toggle label="Blocked: it may send nothing" checked={blocked} onChange={setBlocked} />
-      <div className="form-foot">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" variant="primary" disabled={save.isPending}>
-          Save
-        </Button>
-      </div>
-    </form>
+      <Toggle label="Blocked: the line sends nothing" checked={isBlocked} onChange={setBlocked} />
+    </Form>
   )
 }

@@ -1,69 +1,63 @@
 import './lines.css'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
+import { useLines } from '../../api/lines'
 import { useIsAdmin } from '../../api/session'
 import type { Line } from '../../api/types'
-import { useLines } from '../../api/world'
-import { Badge, ServiceBadge, type Tone } from '../../ui/badge'
+import { Badge, capitalize, ServiceBadge, statusTone } from '../../ui/badge'
 import { Button } from '../../ui/button'
-import { duration } from '../../ui/duration'
-import { EmptyState, Failure } from '../../ui/empty-state'
-import { SkeletonRows } from '../../ui/skeleton'
-import { Time } from '../../ui/time'
+import { EmptyState, Loaded } from '../../ui/state'
+import { duration, Time } from '../../ui/time'
 import { AddLine } from './add-line'
 import { Forwarding } from './forwarding'
-import { Held } from './held'
+import { HeldConversations } from './held-conversations'
 import { LineSettings } from './line-settings'
 
-const TONES: Record<Line['status'], Tone> = {
-  ONLINE: 'good',
-  DEGRADED: 'warn',
-  OFFLINE: 'bad',
-  UNKNOWN: 'plain',
-}
-
 export default function LinesView() {
-  const { data, error, refetch } = useLines()
+  const query = useLines()
   const isAdmin = useIsAdmin()
-  const [adding, setAdding] = useState(false)
-  if (error) return <Failure error={error} retry={() => void refetch()} />
-  if (!data) return <SkeletonRows />
+  const [isAdding, setAdding] = useState(false)
   return (
-    <div className="page stack">
-      {isAdmin && (
-        <div className="toolbar">
-          <span className="grow" />
-          <Button variant="primary" icon="plus" onClick={() => setAdding(true)}>
-            Add a line
-          </Button>
+    <Loaded query={query}>
+      {(lines) => (
+        <div className="page stack">
+          {isAdmin && (
+            <div className="row wrap toolbar">
+              <span className="grow" />
+              <Button variant="primary" icon="plus" onClick={() => setAdding(true)}>
+                Add line
+              </Button>
+            </div>
+          )}
+          {lines.length === 0 ? (
+            <EmptyState icon="lines" title="This account has no lines">
+              An administrator can add one with <code>trunkline line add</code>
+            </EmptyState>
+          ) : (
+            <ul className="lines">
+              {lines.map((line) => (
+                <li key={line.line_id}>
+                  <LineCard line={line} isAdmin={isAdmin} />
+                </li>
+              ))}
+            </ul>
+          )}
+          {isAdmin && <HeldConversations />}
+          {isAdding && <AddLine onClose={() => setAdding(false)} />}
         </div>
       )}
-      {data.data.length === 0 ? (
-        <EmptyState icon="lines" title="This account has no lines">
-          An administrator adds one: <code>trunkline line add</code>
-        </EmptyState>
-      ) : (
-        <ul className="lines">
-          {data.data.map((line) => (
-            <li key={line.line_id}>
-              <OneLine line={line} isAdmin={isAdmin} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {isAdmin && <Held />}
-      {adding && <AddLine onClose={() => setAdding(false)} />}
-    </div>
+    </Loaded>
   )
 }
 
-function OneLine({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
+function LineCard({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
   const [open, setOpen] = useState<'settings' | 'forwarding'>()
+  const { queue, today, pace_per_second: pace, sent_last_second: sent } = line
   return (
-    <article className="card line-card" aria-label={`Line ${line.number}`}>
+    <article className="card column line-card" aria-label={`Line ${line.number}`}>
       <header className="row wrap">
         <h2 className="line-number">{line.number}</h2>
-        <Badge tone={TONES[line.status]} dot title={line.status_detail ?? undefined}>
-          {line.blocked_at ? 'Blocked' : line.status.charAt(0) + line.status.slice(1).toLowerCase()}
+        <Badge tone={statusTone(line.status)} dot title={line.status_detail ?? undefined}>
+          {line.blocked_at ? 'Blocked' : capitalize(line.status.toLowerCase())}
         </Badge>
         <span className="faint small">
           {line.status_changed_at && (
@@ -77,33 +71,28 @@ function OneLine({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
         <Badge>{line.driver}</Badge>
       </header>
       {line.status_detail && <p className="muted small">{line.status_detail}</p>}
-      <dl className="line-numbers">
+      <dl className="facts">
         <Figure
           name="Waiting"
-          value={`${line.queue.waiting}${line.queue.is_more ? '+' : ''}`}
-          note={
-            line.queue.oldest_age_ms === null
-              ? 'nothing in the queue'
-              : `oldest for ${duration(line.queue.oldest_age_ms)}`
-          }
-          warn={(line.queue.oldest_age_ms ?? 0) > 60_000}
-        />
-        <div>
-          <dt>Pace</dt>
-          <dd>
-            <span className="figure">{line.sent_last_second}</span>
-            <span className="faint"> of {line.pace_per_second || '∞'} a second</span>
-            {line.pace_per_second > 0 && (
-              <span className="pace" aria-hidden="true">
-                <span
-                  style={{ width: `${Math.min(100, (100 * line.sent_last_second) / line.pace_per_second)}%` }}
-                />
-              </span>
-            )}
-          </dd>
-        </div>
-        <Figure name="Sent today" value={line.today.sent} note={`${line.today.failed} failed`} />
-        <Figure name="Received today" value={line.today.received} note="since midnight UTC" />
+          value={`${queue.waiting}${queue.is_more ? '+' : ''}`}
+          isLate={(queue.oldest_age_ms ?? 0) > 60_000}
+        >
+          {queue.oldest_age_ms === null ? 'queue is empty' : `oldest for ${duration(queue.oldest_age_ms)}`}
+        </Figure>
+        <Figure name="Send rate" value={sent}>
+          of {pace || '∞'} per second
+          {pace > 0 && (
+            <span className="pace" aria-hidden="true">
+              <span style={{ width: `${Math.min(100, (100 * sent) / pace)}%` }} />
+            </span>
+          )}
+        </Figure>
+        <Figure name="Sent today" value={today.sent}>
+          {today.failed} failed
+        </Figure>
+        <Figure name="Received today" value={today.received}>
+          since midnight UTC
+        </Figure>
       </dl>
       <div className="row wrap">
         {line.services.map((service) => (
@@ -112,13 +101,7 @@ function OneLine({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
         <span className="faint small grow">{line.features.join(' · ').replaceAll('_', ' ')}</span>
       </div>
       <footer className="row wrap">
-        <span className="muted small grow">
-          {line.kind === 'shared'
-            ? 'Calls cannot be forwarded on a shared line'
-            : line.forwarding_number
-              ? `Calls go to ${line.forwarding_number}`
-              : 'Calls are not forwarded'}
-        </span>
+        <span className="muted small grow">{forwardingText(line)}</span>
         {line.kind === 'dedicated' && (
           <Button size="small" icon="calls" onClick={() => setOpen('forwarding')}>
             Call forwarding
@@ -136,23 +119,25 @@ function OneLine({ line, isAdmin }: { line: Line; isAdmin: boolean }) {
   )
 }
 
-function Figure({
-  name,
-  value,
-  note,
-  warn = false,
-}: {
+function forwardingText({ kind, forwarding_number: number }: Line): string {
+  if (kind === 'shared') return 'Shared lines cannot forward calls'
+  return number ? `Calls are forwarded to ${number}` : 'Calls are not forwarded'
+}
+
+interface FigureProps {
   name: string
   value: number | string
-  note: string
-  warn?: boolean
-}) {
+  isLate?: boolean
+  children: ReactNode
+}
+
+function Figure({ name, value, isLate, children }: FigureProps) {
   return (
     <div>
       <dt>{name}</dt>
       <dd>
-        <span className={`figure ${warn ? 'warn' : ''}`}>{value}</span>
-        <span className="faint small"> {note}</span>
+        <span className={`figure ${isLate ? 'warn' : ''}`}>{value}</span>
+        <span className="faint small"> {children}</span>
       </dd>
     </div>
   )

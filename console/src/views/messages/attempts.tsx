@@ -1,18 +1,17 @@
 import type { Attempt } from '../../api/types'
 import { Badge, ServiceBadge, type Tone } from '../../ui/badge'
 import { Card } from '../../ui/card'
-import { duration } from '../../ui/duration'
-import { EmptyState } from '../../ui/empty-state'
+import { EmptyState } from '../../ui/state'
 import { Table } from '../../ui/table'
-import { exactTime } from '../../ui/time'
+import { duration, exactTime } from '../../ui/time'
 
-const STATES: Record<Attempt['state'], [Tone, string]> = {
+export const ATTEMPT_STATES: Record<Attempt['state'], [Tone, string]> = {
   on_wire: ['info', 'On the wire'],
-  accepted: ['good', 'Taken'],
+  accepted: ['good', 'Accepted'],
   refused: ['bad', 'Refused'],
-  never_left: ['warn', 'Never left'],
+  never_left: ['warn', 'Not sent'],
   unknown: ['warn', 'Unknown'],
-  given_up: ['bad', 'Never found out'],
+  given_up: ['bad', 'Outcome never known'],
 }
 
 export function Attempts({ attempts }: { attempts: Attempt[] }) {
@@ -20,40 +19,43 @@ export function Attempts({ attempts }: { attempts: Attempt[] }) {
     <Card title="Attempts" flush>
       <Table
         label="Attempts"
-        rows={attempts}
-        rowKey={(one) => String(one.attempt)}
+        query={{ data: attempts }}
+        rowKey={({ attempt }) => String(attempt)}
         columns={[
-          { title: '#', cell: (one) => one.attempt },
-          { title: 'Service', cell: (one) => <ServiceBadge service={one.service} /> },
+          { title: '#', cell: ({ attempt }) => attempt },
+          { title: 'Service', cell: ({ service }) => <ServiceBadge service={service} /> },
           {
             title: 'Outcome',
-            cell: (one) => (
-              <Badge tone={STATES[one.state][0]} dot>
-                {STATES[one.state][1]}
+            cell: ({ state }) => (
+              <Badge tone={ATTEMPT_STATES[state][0]} dot>
+                {ATTEMPT_STATES[state][1]}
               </Badge>
             ),
           },
           {
-            title: "The carrier's words",
-            cell: (one) =>
-              one.code || one.detail ? (
+            title: 'Carrier response',
+            cell: ({ code, detail }) =>
+              code || detail ? (
                 <span>
-                  <code>{one.code}</code> {one.detail}
+                  <code>{code}</code> {detail}
                 </span>
               ) : (
                 <span className="faint">none</span>
               ),
           },
-          { title: 'Started', cell: (one) => <span className="nowrap">{exactTime(one.started_at)}</span> },
           {
-            title: 'Took',
+            title: 'Started',
+            cell: ({ started_at }) => <span className="nowrap">{exactTime(started_at)}</span>,
+          },
+          {
+            title: 'Duration',
             align: 'right',
-            cell: (one) => (one.duration_ms === null ? '…' : duration(one.duration_ms)),
+            cell: ({ duration_ms: ms }) => (ms === null ? '…' : duration(ms)),
           },
         ]}
         empty={
           <EmptyState icon="clock" title="Not sent yet">
-            Every try to put it on the wire will be here.
+            Every attempt to send the message appears here.
           </EmptyState>
         }
       />

@@ -1,17 +1,17 @@
 import { type ReactNode, useId } from 'react'
+import type { Tone } from '../../ui/badge'
 import { Card } from '../../ui/card'
 import { clockTime, exactTime } from '../../ui/time'
 
 export interface Series {
   name: string
-  /** A class of charts.css. */
-  tone: 'good' | 'accent' | 'bad' | 'warn' | 'plain' | 'info' | 'rcs'
+  tone: Tone | 'rcs'
   values: readonly (number | null)[]
 }
 
 interface Props {
   title: string
-  /** What is seen at a glance, beside the chart. */
+  /** Beside the title. */
   summary: ReactNode
   note?: string
   steps: readonly string[]
@@ -23,7 +23,7 @@ interface Props {
 
 const HEIGHT = 100
 
-/** A chart, its legend, and the same as a table for those who do not see it. */
+/** A chart with its legend, and a table with the same numbers for screen readers. */
 export function Chart(props: Props) {
   const { title, summary, note, series, steps, kind, format = String } = props
   const id = useId()
@@ -33,12 +33,12 @@ export function Chart(props: Props) {
     <Card title={title} actions={<span className="chart-summary">{summary}</span>}>
       <figure className="chart" aria-labelledby={id}>
         <figcaption id={id} className="visually-hidden">
-          {title}; the numbers are in the table below it
+          {title}; the table below has the numbers
         </figcaption>
         <div className="chart-plot" aria-hidden="true">
           <span className="chart-top faint">{format(top)}</span>
           {isEmpty ? (
-            <span className="chart-none faint">Nothing in this time</span>
+            <span className="center chart-none faint">No data in this period</span>
           ) : (
             <svg viewBox={`0 0 ${steps.length} ${HEIGHT}`} preserveAspectRatio="none" role="presentation">
               {kind === 'bars' ? <Bars {...props} top={top} /> : <Lines {...props} top={top} />}
@@ -56,7 +56,7 @@ export function Chart(props: Props) {
         ))}
         {note && <li className="faint">{note}</li>}
       </ul>
-      <AsTable {...props} />
+      <DataTable {...props} />
     </Card>
   )
 }
@@ -87,13 +87,13 @@ function Lines({ series, steps, top }: Props & { top: number }) {
     const points = one.values.flatMap((value, i) =>
       value === null ? [] : [{ x: i + 0.5, y: HEIGHT - (value / top) * (HEIGHT - 4) - 2 }],
     )
-    const alone = points.length === 1
+    const isSingle = points.length === 1
     const path = points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join(' ')
     return (
       <path
         key={one.name}
         className={`line ${one.tone}`}
-        d={alone ? `M${points[0]?.x ?? 0} ${points[0]?.y ?? 0} h${steps.length / 60}` : path}
+        d={isSingle ? `M${points[0]?.x ?? 0} ${points[0]?.y ?? 0} h${steps.length / 60}` : path}
         vectorEffect="non-scaling-stroke"
       />
     )
@@ -119,11 +119,11 @@ function Ticks({ steps, stepMs }: { steps: readonly string[]; stepMs: number }) 
   )
 }
 
-function AsTable({ title, series, steps, format = String }: Props) {
+function DataTable({ title, series, steps, format = String }: Props) {
   return (
     <details className="chart-table">
-      <summary>Show as a table</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
+      <summary>Show as table</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <div className="table-wrap" tabIndex={0} role="region" aria-label={`${title} as a table`}>
         <table className="table">
           <thead>
@@ -167,7 +167,7 @@ function linesTop(series: readonly Series[]): number {
   return Math.max(...series.flatMap((one) => one.values.map((value) => value ?? 0)))
 }
 
-/** A round number not below. */
+/** The next round number. */
 function niceTop(value: number): number {
   if (value <= 4) return Math.max(1, Math.ceil(value))
   const power = 10 ** Math.floor(Math.log10(value))

@@ -1,67 +1,55 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client'
+import { useAction } from '../../api/queries'
 import type { Phone } from '../../api/types'
-import { Button } from '../../ui/button'
 import { Dialog } from '../../ui/dialog'
-import { Field, Input } from '../../ui/field'
-import { Toggle } from '../../ui/toggle'
-import { refreshPhones } from './data'
+import { TextField } from '../../ui/field'
+import { Form, Toggle, useForm } from '../../ui/form'
 
-export function AddPhone({
-  suggestion,
-  added,
-  onClose,
-}: {
-  /** A number nobody has. */
+interface Props {
+  /** An unused number. */
   suggestion: string
-  added: (number: string) => void
+  onAdd: (number: string) => void
   onClose: () => void
-}) {
-  const client = useQueryClient()
-  const [abilities, setAbilities] = useState({ imessage: true, rcs: false, read_receipts: true })
-  const make = useMutation({
-    mutationFn: (phone: Partial<Phone>) => api.post<Phone>('/sim/phones', phone),
-    onSuccess: async (phone) => {
-      await refreshPhones(client)
-      added(phone.number)
-    },
+}
+
+export function AddPhone({ suggestion, onAdd, onClose }: Props) {
+  const { values, set, bind } = useForm({
+    number: suggestion,
+    name: '',
+    imessage: true,
+    rcs: false,
+    read_receipts: true,
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    const number = String(form.get('number')).replace(/[\s()-]/g, '')
-    make.mutate({ number, name: String(form.get('name')).trim(), ...abilities })
-  }
-  const toggle = (name: keyof typeof abilities, label: string) => (
-    <Toggle
-      label={label}
-      checked={abilities[name]}
-      onChange={(on) => setAbilities({ ...abilities, [name]: on })}
-    />
+  const add = useAction(
+    () =>
+      api.post<Phone>('/sim/phones', {
+        ...values,
+        number: values.number.replace(/[\s()-]/g, ''),
+        name: values.name.trim(),
+      }),
+    // The field of the number shows the error.
+    { stale: ['phones'], after: (phone) => onAdd(phone.number), failed: () => true },
+  )
+  const toggle = (name: 'imessage' | 'rcs' | 'read_receipts', label: string) => (
+    <Toggle label={label} checked={values[name]} onChange={(on) => set({ [name]: on })} />
   )
   return (
-    <Dialog title="Add a phone" onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <Field label="Name">
-          <Input name="name" maxLength={100} placeholder="Finn" autoFocus />
-        </Field>
-        <Field label="Number" hint="E.164, with the plus sign" error={make.error?.message}>
-          <Input name="number" defaultValue={suggestion} inputMode="tel" />
-        </Field>
+    <Dialog title="Add phone" onClose={onClose}>
+      <Form action="Add" isBusy={add.isPending} onSubmit={add.mutate} onClose={onClose}>
+        <TextField label="Name" maxLength={100} placeholder="Finn" autoFocus {...bind('name')} />
+        <TextField
+          label="Number"
+          hint="With the country code, like +12025550101"
+          error={add.error?.message}
+          inputMode="tel"
+          {...bind('number')}
+        />
         <div className="row wrap abilities">
           {toggle('imessage', 'iMessage')}
           {toggle('rcs', 'RCS')}
           {toggle('read_receipts', 'Read receipts')}
         </div>
-        <div className="row">
-          <span className="grow" />
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" disabled={make.isPending}>
-            Add
-          </Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,30 +1,29 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client'
 import { useLiveEvents } from '../../api/live'
+import { useAction } from '../../api/queries'
 import type { Session } from '../../api/session'
 import type { Inbox, Phone } from '../../api/types'
-import { notifyError } from '../../ui/toast'
+import { quoted } from '../../ui/code'
+import type { Bubble } from './bubbles'
 import type { Draft } from './composer'
-import { refreshPhones } from './data'
-import type { Bubble } from './model'
 
-/** Whom the app writes to: a phone, or a group. */
-export interface Peer {
+/** The recipient of the app's messages: a phone or a group. */
+export interface Recipient {
   number: string | null
   groupId: string | null
 }
 
-/** The request that a send is. */
+/** The body of a send request. */
 export function sendBody(
   line: string,
-  peer: Peer,
+  to: Recipient,
   draft: Pick<Draft, 'text' | 'effect' | 'replyTo'>,
   mediaUrl = '',
 ) {
   return {
     from_number: line,
-    ...(peer.groupId ? { group_id: peer.groupId } : { number: peer.number ?? '' }),
+    ...(to.groupId ? { group_id: to.groupId } : { number: to.number ?? '' }),
     ...(draft.text ? { content: draft.text } : {}),
     ...(mediaUrl ? { media_url: mediaUrl } : {}),
     ...(draft.effect ? { send_style: draft.effect } : {}),
@@ -32,52 +31,41 @@ export function sendBody(
   }
 }
 
-export const sendPath = (peer: Peer) => (peer.groupId ? '/api/send-group-message' : '/api/send-message')
+export const sendPath = (to: Recipient) => (to.groupId ? '/api/send-group-message' : '/api/send-message')
 
-/** The same as a command; the secret is shown only where everybody knows it. */
+/** The send request as a curl command. It contains a secret only if that is a public development secret. */
 export function curlOf(session: Session | undefined, path: string, body: object): string {
   const key = session?.keys.find(({ kind }) => kind !== 'admin')
-  const isKnown = session?.development && key?.id.startsWith('dev-')
-  const secret = isKnown ? key?.id.replace(/-key$/, '-secret') : '$TRUNKLINE_SECRET'
-  const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''")
+  const isPublic = session?.development && key?.id.startsWith('dev-')
+  const secret = isPublic ? key?.id.replace(/-key$/, '-secret') : '$TRUNKLINE_SECRET'
   return [
     `curl -X POST ${location.origin}${path} \\`,
     `  -H "sb-api-key-id: ${key?.id ?? '$TRUNKLINE_KEY'}" \\`,
     `  -H "sb-api-secret-key: ${secret}" \\`,
     '  -H "content-type: application/json" \\',
-    `  -d '${json}'`,
+    `  -d ${quoted(JSON.stringify(body, null, 2))}`,
   ].join('\n')
 }
 
+const STALE = { stale: ['messages', 'phones'] }
+
 /** What the app does through the API. */
-export function useAppActs(line: string, peer: Peer) {
-  const client = useQueryClient()
-  const refresh = () => {
-    void client.invalidateQueries({ queryKey: ['messages'] })
-    void refreshPhones(client)
-  }
-  const send = useMutation({
-    mutationFn: async (draft: Draft) => {
-      const mediaUrl = draft.file ? await upload(draft.file) : ''
-      return api.post(sendPath(peer), sendBody(line, peer, draft, mediaUrl))
-    },
-    onSettled: refresh,
-    onError: notifyError,
-  })
-  const react = useMutation({
-    mutationFn: ({ bubble, reaction }: { bubble: Bubble; reaction: string }) =>
+export function useAppActions(line: string, to: Recipient) {
+  const send = useAction(async (draft: Draft) => {
+    const mediaUrl = draft.file ? await upload(draft.file) : ''
+    return api.post(sendPath(to), sendBody(line, to, draft, mediaUrl))
+  }, STALE)
+  const react = useAction(
+    ({ bubble, reaction }: { bubble: Bubble; reaction: string }) =>
       api.post('/api/send-reaction', { from_number: line, message_handle: bubble.id, reaction }),
-    onSettled: refresh,
-    onError: notifyError,
-  })
-  const type = (on: boolean) =>
+    STALE,
+  )
+  const type = (isTyping: boolean) => {
+    const state = isTyping ? 'start' : 'stop'
     void api
-      .post('/api/send-typing-indicator', {
-        number: peer.number,
-        from_number: line,
-        state: on ? 'start' : 'stop',
-      })
+      .post('/api/send-typing-indicator', { number: to.number, from_number: line, state })
       .catch(() => {})
+  }
   return { send: send.mutate, react: react.mutate, type }
 }
 
@@ -87,29 +75,31 @@ async function upload(file: File): Promise<string> {
   return (await api.post<{ media_url: string }>('/api/upload-file', form)).media_url
 }
 
-/** Who types to which line, as the events tell. */
-export function useTypists(): (number: string | null, line: string) => boolean {
-  const [typists, setTypists] = useState<readonly string[]>([])
+/** Whether a phone is typing to a line, from the event stream. */
+export function useIsTyping(): (number: string | null, line: string) => boolean {
+  const [typing, setTyping] = useState<readonly string[]>([])
   useLiveEvents(({ type, data }) => {
     if (type !== 'typing.changed') return
-    const name = `${data.number} ${data.sendblue_number}`
-    setTypists((before) => [...before.filter((one) => one !== name), ...(data.is_typing ? [name] : [])])
+    const pair = `${data.number} ${data.sendblue_number}`
+    setTyping((before) => [...before.filter((one) => one !== pair), ...(data.is_typing ? [pair] : [])])
   })
-  return (number, line) => typists.includes(`${number} ${line}`)
+  return (number, line) => typing.includes(`${number} ${line}`)
 }
 
-/** What the other phone knows about the line's messages: whether it read them, and the tapbacks on them. */
-export function withScreen(
+/** Adds what only the phone knows about the line's messages: read receipts and tapbacks. */
+export function withPhoneState(
   bubbles: readonly Bubble[],
   line: string,
   phone: Phone | undefined,
   inbox: Inbox | undefined,
-) {
+): readonly Bubble[] {
   if (!phone || !inbox) return bubbles
-  const shown = new Map(inbox.data.map((message) => [message.message_handle, message]))
-  return bubbles.map((bubble): Bubble => {
-    const message = shown.get(bubble.handle)
+  const byHandle = new Map(inbox.data.map((message) => [message.message_handle, message]))
+  return bubbles.flatMap((bubble): Bubble | [] => {
+    const message = byHandle.get(bubble.handle)
     if (!message) return bubble
+    // The bubble of the other message shows the tapback.
+    if (message.tapback_on !== null) return []
     const isRead = bubble.mine && message.read_at !== null && phone.read_receipts && message.service !== 'SMS'
     return {
       ...bubble,
@@ -123,12 +113,4 @@ export function withScreen(
       })),
     }
   })
-}
-
-/** Texts that stand for a tapback are drawn as one. */
-export function withoutTapbacks(bubbles: readonly Bubble[], inbox: Inbox | undefined): readonly Bubble[] {
-  const tapbacks = new Set(
-    inbox?.data.filter((one) => one.tapback_on !== null).map((one) => one.message_handle),
-  )
-  return bubbles.filter((bubble) => !tapbacks.has(bubble.handle))
 }

@@ -1,157 +1,158 @@
 import { useMemo, useState } from 'react'
+import { useLineNumbers } from '../../api/lines'
 import { useSession } from '../../api/session'
 import type { Phone } from '../../api/types'
-import { CodeBlock } from '../../ui/code-block'
-import { Icon } from '../../ui/icon'
+import { CodeBlock } from '../../ui/code'
+import { EmptyState } from '../../ui/state'
 import {
   curlOf,
-  type Peer,
+  type Recipient,
   sendBody,
   sendPath,
-  useAppActs,
-  useTypists,
-  withoutTapbacks,
-  withScreen,
+  useAppActions,
+  useIsTyping,
+  withPhoneState,
 } from './app-data'
 import { Avatar } from './avatar'
+import { type Bubble, lineBubbles } from './bubbles'
 import { Composer } from './composer'
-import { useChats, useConversation, useInbox, useLines } from './data'
-import { type Bubble, lineBubbles } from './model'
-import { chatName, type Namer, prettyNumber } from './names'
+import { useGroups, useInbox, useMessages } from './data'
+import { groupName, type NameOf, prettyNumber } from './names'
 import { Thread } from './thread'
 
-/** The other end of every phone: the app that uses the API, on one of its lines. */
-export function AppPanel({ phones, nameOf }: { phones: readonly Phone[]; nameOf: Namer }) {
-  const { data: lines = [] } = useLines()
-  const { data: chats = [] } = useChats()
+/** Your app: it sends from one of the lines through the API. */
+export function AppPanel({ phones, nameOf }: { phones: readonly Phone[]; nameOf: NameOf }) {
+  const lines = useLineNumbers()
+  const { data: allGroups = [] } = useGroups()
   const [chosenLine, setLine] = useState('')
-  const [chosenPeer, setPeer] = useState('')
+  const [chosenTo, setTo] = useState('')
   const line = chosenLine || lines[0] || ''
-  const groups = chats.filter((chat) => chat.group_id !== null && chat.line === line)
-  const peerKey = chosenPeer || phones[0]?.number || ''
-  const group = groups.find((chat) => chat.group_id === peerKey)
-  const peer: Peer = group
-    ? { number: null, groupId: group.group_id }
-    : { number: peerKey || null, groupId: null }
-  const title = group ? chatName(group, '', line, nameOf) : nameOf(peerKey)
+  const key = chosenTo || phones[0]?.number || ''
+  const groups = allGroups.filter((one) => one.group_id !== null && one.line === line)
+  const group = groups.find((one) => one.group_id === key)
   return (
-    <section className="app-panel" aria-label="Your app">
-      <header className="handset-head">
+    <section className="column app-panel" aria-label="Your app">
+      <header className="row handset-head">
         <div className="grow">
           <h2>Your app</h2>
           <span className="faint small">Sends through the API</span>
         </div>
       </header>
-      <div className="app-window">
+      <div className="column app-window">
         <div className="app-to">
-          <label>
-            <span>From</span>
-            <select aria-label="From" value={line} onChange={(event) => setLine(event.target.value)}>
-              {lines.map((one) => (
-                <option key={one} value={one}>
-                  {prettyNumber(one)}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            <span>To</span>
-            <select aria-label="To" value={peerKey} onChange={(event) => setPeer(event.target.value)}>
-              {phones.map(({ number }) => (
-                <option key={number} value={number}>
-                  {nameOf(number)}
-                </option>
-              ))}
-              {groups.map((chat) => (
-                <option key={chat.id} value={chat.group_id ?? ''}>
-                  {chatName(chat, '', line, nameOf)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="From"
+            value={line}
+            options={lines.map((number) => [number, prettyNumber(number)])}
+            onChange={setLine}
+          />
+          <Choice
+            label="To"
+            value={key}
+            options={[
+              ...phones.map(({ number }): [string, string] => [number, nameOf(number)]),
+              ...groups.map((one): [string, string] => [
+                one.group_id ?? '',
+                groupName(one, '', line, nameOf),
+              ]),
+            ]}
+            onChange={setTo}
+          />
         </div>
-        {line && peerKey ? (
-          <Conversation
-            key={`${line} ${peerKey}`}
+        {line && key ? (
+          <AppThread
+            key={`${line} ${key}`}
             line={line}
-            peer={peer}
-            title={title}
-            phone={phones.find(({ number }) => number === peerKey)}
+            to={group ? { number: null, groupId: group.group_id } : { number: key, groupId: null }}
+            title={group ? groupName(group, '', line, nameOf) : nameOf(key)}
+            phone={phones.find(({ number }) => number === key)}
             nameOf={nameOf}
           />
         ) : (
-          <div className="empty">
-            <Icon name="lines" />
-            <p>There is no line to send from.</p>
-          </div>
+          <EmptyState icon="lines" title="No line to send from" />
         )}
       </div>
     </section>
   )
 }
 
-function Conversation({
-  line,
-  peer,
-  title,
-  phone,
-  nameOf,
-}: {
+interface ChoiceProps {
+  label: string
+  value: string
+  options: [value: string, label: string][]
+  onChange: (value: string) => void
+}
+
+function Choice({ label, value, options, onChange }: ChoiceProps) {
+  return (
+    <label>
+      <span>{label}</span>
+      <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+interface ThreadProps {
   line: string
-  peer: Peer
+  to: Recipient
   title: string
   phone: Phone | undefined
-  nameOf: Namer
-}) {
+  nameOf: NameOf
+}
+
+function AppThread({ line, to, title, phone, nameOf }: ThreadProps) {
   const { data: session } = useSession()
-  const { data: records } = useConversation(line, peer.number, peer.groupId)
+  const { data: messages } = useMessages(line, to.number, to.groupId)
   const { data: inbox } = useInbox(phone?.number ?? '')
-  const acts = useAppActs(line, peer)
-  const isTyping = useTypists()
+  const actions = useAppActions(line, to)
+  const isTyping = useIsTyping()
   const [replyTo, setReplyTo] = useState<Bubble | null>(null)
   const bubbles = useMemo(
-    () => withoutTapbacks(withScreen(lineBubbles(records ?? [], nameOf), line, phone, inbox), inbox),
-    [records, nameOf, line, phone, inbox],
+    () => withPhoneState(lineBubbles(messages ?? [], nameOf), line, phone, inbox),
+    [messages, nameOf, line, phone, inbox],
   )
-  const service = records?.at(-1)?.service ?? 'iMessage'
-  const example = sendBody(line, peer, { text: 'Hello from your app', effect: '', replyTo: null })
+  const service = messages?.at(-1)?.service ?? 'iMessage'
+  const isIMessage = service === 'iMessage'
+  const example = sendBody(line, to, { text: 'Hello from your app', effect: '', replyTo: null })
   return (
     <>
       <div className="thread-head app-head">
-        <div className="thread-who">
-          <Avatar handle={peer.groupId ?? peer.number ?? ''} name={title} group={peer.groupId !== null} />
+        <div className="column thread-who">
+          <Avatar handle={to.groupId ?? to.number ?? ''} name={title} isGroup={to.groupId !== null} />
           <span className="truncate">{title}</span>
         </div>
       </div>
-      {records && (
+      {messages ? (
         <Thread
-          label={`What your app and ${title} wrote`}
+          label={`Messages between your app and ${title}`}
           bubbles={bubbles}
-          typing={isTyping(peer.number, line)}
+          isTyping={isTyping(to.number, line)}
           actions={{
             reply: setReplyTo,
-            ...(service === 'iMessage'
-              ? { react: (bubble, reaction) => acts.react({ bubble, reaction }) }
-              : {}),
+            ...(isIMessage ? { react: (bubble, reaction) => actions.react({ bubble, reaction }) } : {}),
           }}
         />
+      ) : (
+        <div className="thread" />
       )}
-      {!records && <div className="thread" />}
       <Composer
         label={`Message ${title} as your app`}
         placeholder="Send as your app"
         service={service}
         replyTo={replyTo}
-        onCancelReply={() => setReplyTo(null)}
-        onTyping={service === 'iMessage' && phone?.imessage && records?.length ? acts.type : undefined}
-        onSend={(draft) => {
-          acts.send(draft)
-          setReplyTo(null)
-        }}
+        setReplyTo={setReplyTo}
+        onTyping={isIMessage && phone?.imessage && messages?.length ? actions.type : undefined}
+        onSend={actions.send}
       />
       <details className="as-curl">
-        <summary>The same with curl</summary>
-        <CodeBlock label="Command" code={curlOf(session, sendPath(peer), example)} />
+        <summary>Send with curl</summary>
+        <CodeBlock label="Command" code={curlOf(session, sendPath(to), example)} />
       </details>
     </>
   )

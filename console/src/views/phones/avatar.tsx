@@ -1,15 +1,21 @@
 import { Icon } from '../../ui/icon'
 import { hueOf, initialsOf } from './names'
 
-export function Avatar({ handle, name, group = false }: { handle: string; name: string; group?: boolean }) {
+interface Props {
+  handle: string
+  name: string
+  isGroup?: boolean
+}
+
+export function Avatar({ handle, name, isGroup = false }: Props) {
   const initials = initialsOf(name)
   return (
     <span
-      className={`avatar ${name ? '' : 'nobody'}`}
+      className={`center avatar ${name ? '' : 'unnamed'}`}
       style={{ ['--hue' as string]: hueOf(handle) }}
       aria-hidden="true"
     >
-      {initials && !group ? initials : <Icon name={group ? 'users' : 'contacts'} />}
+      {initials && !isGroup ? initials : <Icon name={isGroup ? 'users' : 'contacts'} />}
     </span>
   )
 }

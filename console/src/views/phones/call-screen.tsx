@@ -2,33 +2,35 @@ import type { PhoneCall } from '../../api/types'
 import { Icon } from '../../ui/icon'
 import { Avatar } from './avatar'
 
-/** A call fills the screen until it is over. */
-export function CallScreen({
-  call,
-  who,
-  act,
-}: {
+interface Props {
   call: PhoneCall
-  who: string
-  act: (input: { id: string; action: string }) => void
-}) {
-  const rings = call.state === 'ringing' && call.direction === 'in'
-  const words = call.state === 'answered' ? 'Connected' : rings ? 'Incoming call' : 'Calling…'
-  const button = (action: string, label: string, kind: string) => (
-    <button type="button" className={`call-button ${kind}`} onClick={() => act({ id: call.id, action })}>
-      <span>
-        <Icon name={kind === 'red' ? 'hangup' : 'calls'} />
+  caller: string
+  onAction: (input: { id: string; action: string }) => void
+}
+
+/** Fills the screen of a phone during a call. */
+export function CallScreen({ call, caller, onAction }: Props) {
+  const isIncoming = call.state === 'ringing' && call.direction === 'in'
+  const status = call.state === 'answered' ? 'Connected' : isIncoming ? 'Incoming call' : 'Calling…'
+  const button = (action: string, label: string, color: string) => (
+    <button
+      type="button"
+      className={`column call-button ${color}`}
+      onClick={() => onAction({ id: call.id, action })}
+    >
+      <span className="center">
+        <Icon name={color === 'red' ? 'hangup' : 'calls'} />
       </span>
       {label}
     </button>
   )
   return (
-    <div className="call-screen">
+    <div className="column call-screen">
       <Avatar handle={call.number} name="" />
-      <h3>{who}</h3>
-      <p role="status">{words}</p>
+      <h3>{caller}</h3>
+      <p role="status">{status}</p>
       <div className="call-buttons">
-        {rings ? (
+        {isIncoming ? (
           <>
             {button('decline', 'Decline', 'red')}
             {button('voicemail', 'Voicemail', 'plain')}

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button'
 import { Icon } from '../../ui/icon'
 import { notify } from '../../ui/toast'
 import { EFFECTS, effectName } from './bubble/effects'
-import type { Bubble } from './model'
+import type { Bubble } from './bubbles'
 
 export interface Draft {
   text: string
@@ -13,44 +13,39 @@ export interface Draft {
   replyTo: Bubble | null
 }
 
-const STOPS_AFTER_MS = 4000
+/** Typing ends this long after the last key. */
+const TYPING_MS = 4000
 const MAX_BYTES = 10_000_000
 
-/** Where somebody types: Enter sends, Shift and Enter begins a new line. */
-export function Composer({
-  label,
-  placeholder,
-  service,
-  disabled = false,
-  replyTo,
-  onCancelReply,
-  onTyping,
-  onSend,
-}: {
+interface Props {
   label: string
   placeholder: string
-  /** How it would go: the colour of the button. */
+  /** The service of the next message: the colour of the button. */
   service: Service
-  disabled?: boolean
   replyTo: Bubble | null
-  onCancelReply: () => void
-  onTyping?: (typing: boolean) => void
+  setReplyTo: (bubble: Bubble | null) => void
+  onTyping?: (isTyping: boolean) => void
   onSend: (draft: Draft) => void
-}) {
+}
+
+/** Writes a message: Enter sends, Shift+Enter starts a new line. */
+export function Composer({ label, placeholder, service, replyTo, setReplyTo, onTyping, onSend }: Props) {
   const [text, setText] = useState('')
   const [file, setFile] = useState<File | null>(null)
   const [effect, setEffect] = useState('')
   const picker = useRef<HTMLInputElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
-  const typing = useTyping(onTyping)
+  const setTyping = useTyping(onTyping)
   useEffect(() => {
     if (replyTo) field.current?.focus()
   }, [replyTo])
 
+  const isEmpty = !text.trim() && !file
   const send = () => {
-    if (disabled || (!text.trim() && !file)) return
-    typing(false)
+    if (isEmpty) return
+    setTyping(false)
     onSend({ text: text.trim(), file, effect, replyTo })
+    setReplyTo(null)
     setText('')
     setFile(null)
     setEffect('')
@@ -69,10 +64,14 @@ export function Composer({
   return (
     <div className="composer">
       {replyTo && (
-        <Chip label={`Replying to: ${replyTo.text || 'a message'}`} remove={onCancelReply} what="reply" />
+        <Chip
+          kind="reply"
+          label={`Replying to: ${replyTo.text || 'a message'}`}
+          remove={() => setReplyTo(null)}
+        />
       )}
-      {file && <Chip label={file.name} remove={() => setFile(null)} what="attachment" />}
-      {effect && <Chip label={effectName(effect)} remove={() => setEffect('')} what="effect" />}
+      {file && <Chip kind="attachment" label={file.name} remove={() => setFile(null)} />}
+      {effect && <Chip kind="effect" label={effectName(effect)} remove={() => setEffect('')} />}
       <div className="composer-line">
         <input
           ref={picker}
@@ -88,13 +87,12 @@ export function Composer({
           size="small"
           icon="plus"
           aria-label="Attach media"
-          disabled={disabled}
           onClick={() => picker.current?.click()}
         />
-        <label className="effect-picker" title="Send with effect">
+        <label className="center effect-picker" title="Send with effect">
           <span className="visually-hidden">Send with effect</span>
           <Icon name="sparkles" />
-          <select value={effect} disabled={disabled} onChange={(event) => setEffect(event.target.value)}>
+          <select value={effect} onChange={(event) => setEffect(event.target.value)}>
             <option value="">No effect</option>
             {EFFECTS.map(([value, name]) => (
               <option key={value} value={value}>
@@ -105,25 +103,24 @@ export function Composer({
         </label>
         <textarea
           ref={field}
-          className="composer-field"
+          className="composer-field grow"
           rows={1}
           aria-label={label}
           placeholder={placeholder}
           value={text}
-          disabled={disabled}
           maxLength={18_995}
           onChange={(event) => {
             setText(event.target.value)
-            typing(event.target.value !== '')
+            setTyping(event.target.value !== '')
           }}
           onKeyDown={press}
-          onBlur={() => typing(false)}
+          onBlur={() => setTyping(false)}
         />
         <button
           type="button"
-          className={`send ${service.toLowerCase()}`}
+          className={`center send ${service.toLowerCase()}`}
           aria-label="Send"
-          disabled={disabled || (!text.trim() && !file)}
+          disabled={isEmpty}
           onClick={send}
         >
           <Icon name="send" />
@@ -133,29 +130,29 @@ export function Composer({
   )
 }
 
-function Chip({ label, what, remove }: { label: string; what: string; remove: () => void }) {
+function Chip({ kind, label, remove }: { kind: string; label: string; remove: () => void }) {
   return (
-    <div className="chip">
-      <span className="truncate">{label}</span>
-      <button type="button" aria-label={`Remove the ${what}`} onClick={remove}>
+    <div className="row chip">
+      <span className="truncate grow">{label}</span>
+      <button type="button" className="center" aria-label={`Remove ${kind}`} onClick={remove}>
         <Icon name="close" />
       </button>
     </div>
   )
 }
 
-/** Says once that typing began, and that it ended when nothing was typed for a while. */
-function useTyping(tell: ((typing: boolean) => void) | undefined) {
-  const state = useRef({ typing: false, timer: 0 })
-  const latest = useRef(tell)
-  latest.current = tell
-  const set = useRef((typing: boolean) => {
+/** Reports when typing begins and ends. */
+function useTyping(report: ((isTyping: boolean) => void) | undefined) {
+  const state = useRef({ isTyping: false, timer: 0 })
+  const latest = useRef(report)
+  latest.current = report
+  const set = useRef((isTyping: boolean) => {
     const now = state.current
     clearTimeout(now.timer)
-    if (typing) now.timer = window.setTimeout(() => set(false), STOPS_AFTER_MS)
-    if (typing === now.typing) return
-    now.typing = typing
-    latest.current?.(typing)
+    if (isTyping) now.timer = window.setTimeout(() => set(false), TYPING_MS)
+    if (isTyping === now.isTyping) return
+    now.isTyping = isTyping
+    latest.current?.(isTyping)
   }).current
   useEffect(() => () => set(false), [set])
   return set

@@ -1,57 +1,54 @@
 import { useFaultSwitch, useFaults } from '../../api/faults'
 import type { Fault } from '../../api/types'
 import { Drawer } from '../../ui/dialog'
-import { Failure } from '../../ui/empty-state'
-import { SkeletonRows } from '../../ui/skeleton'
-import { Toggle } from '../../ui/toggle'
+import { Toggle } from '../../ui/form'
+import { Loaded } from '../../ui/state'
 
-const GROUPS: [Fault['affects'], string][] = [
-  ['send', 'Sending'],
-  ['receipt', 'Delivery receipts'],
-  ['inbound', 'Messages of phones'],
-  ['echo', 'Our own messages coming back'],
-  ['line', 'The line'],
-]
+const GROUPS: Record<Fault['affects'], string> = {
+  send: 'Sending',
+  receipt: 'Delivery receipts',
+  inbound: 'Messages from phones',
+  echo: 'Echoes of sent messages',
+  line: 'The line',
+}
 
-/** What carriers have done to others, to be switched on here. */
+/** Switches simulated carrier faults on and off. */
 export function Faults({ onClose }: { onClose: () => void }) {
-  const { data, error } = useFaults()
-  const { turn } = useFaultSwitch()
+  const query = useFaults()
+  const set = useFaultSwitch()
   return (
-    <Drawer title="Faults of the carrier" onClose={onClose}>
+    <Drawer title="Carrier faults" onClose={onClose}>
       <p className="muted faults-intro">
-        Real carriers do these things. Switch one on and see what your app makes of it; each says what
-        Trunkline promises.
+        Real carriers cause these faults. Switch one on to see how your app reacts. Each fault says what
+        Trunkline guarantees.
       </p>
-      {error && <Failure error={error} />}
-      {!data && !error && <SkeletonRows />}
-      {data &&
-        GROUPS.map(([affects, title]) => {
-          const faults = data.filter((fault) => fault.affects === affects)
-          return (
-            faults.length > 0 && (
-              <section key={affects} className="fault-group">
-                <h3>{title}</h3>
-                <ul>
-                  {faults.map((fault) => (
-                    <li key={fault.name}>
+      <Loaded query={query}>
+        {(faults) =>
+          Object.entries(GROUPS).map(([affects, title]) => (
+            <section key={affects} className="fault-group">
+              <h3>{title}</h3>
+              <ul>
+                {faults
+                  .filter((fault) => fault.affects === affects)
+                  .map(({ name, on, description, promise, hits }) => (
+                    <li key={name}>
                       <Toggle
-                        label={<b>{fault.name}</b>}
-                        checked={fault.on}
-                        onChange={(on) => turn({ name: fault.name, on })}
+                        label={<b>{name}</b>}
+                        checked={on}
+                        onChange={(checked) => set({ name, on: checked })}
                       />
-                      <p>{fault.description}</p>
+                      <p>{description}</p>
                       <p className="faint small">
-                        {fault.promise}
-                        {fault.on && ` Happened ${fault.hits} ${fault.hits === 1 ? 'time' : 'times'}.`}
+                        {promise}
+                        {on && ` Happened ${hits} ${hits === 1 ? 'time' : 'times'}.`}
                       </p>
                     </li>
                   ))}
-                </ul>
-              </section>
-            )
-          )
-        })}
+              </ul>
+            </section>
+          ))
+        }
+      </Loaded>
     </Drawer>
   )
 }

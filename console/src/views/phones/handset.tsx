@@ -1,48 +1,56 @@
 import { useMemo, useState } from 'react'
 import { useNow } from '../../api/clock'
+import { useLineNumbers } from '../../api/lines'
 import type { Phone } from '../../api/types'
 import { Button } from '../../ui/button'
+import { Toggle } from '../../ui/form'
 import { Icon } from '../../ui/icon'
 import { clockTime } from '../../ui/time'
-import { Toggle } from '../../ui/toggle'
-import { usePhoneActs } from './acts'
+import { usePhoneActions } from './actions'
 import { CallScreen } from './call-screen'
-import { useCall, useChats, useInbox, useLines } from './data'
-import { threadsOf } from './model'
-import { chatName, type Namer, prettyNumber } from './names'
+import { useCall, useGroups, useInbox } from './data'
+import { groupName, type NameOf, prettyNumber } from './names'
 import { NewGroup } from './new-group'
 import { PhoneThread } from './phone-thread'
 import { SettingsScreen } from './settings-screen'
 import { ThreadList } from './thread-list'
+import { threadsOf } from './threads'
 
 type Screen = { on: 'threads' | 'settings' | 'group' } | { on: 'thread'; key: string }
 
-/** One phone: what its owner sees, and its switches. */
-export function Handset({ phone, nameOf, hide }: { phone: Phone; nameOf: Namer; hide: () => void }) {
+interface Props {
+  phone: Phone
+  nameOf: NameOf
+  hide: () => void
+}
+
+/** A virtual phone with its screen and switches. */
+export function Handset({ phone, nameOf, hide }: Props) {
   const { data: inbox } = useInbox(phone.number)
-  const { data: allChats } = useChats()
-  const { data: lines = [] } = useLines()
+  const { data: allGroups } = useGroups()
+  const lines = useLineNumbers()
   const call = useCall(phone.number)
-  const acts = usePhoneActs(phone.number)
+  const actions = usePhoneActions(phone.number)
   const [chosen, setChosen] = useState<Screen | null>(null)
   const handles = [phone.number, phone.email]
-  const chats = (allChats ?? []).filter((chat) => chat.members.some((member) => handles.includes(member)))
+  const groups = (allGroups ?? []).filter(({ members }) => members.some((one) => handles.includes(one)))
   const threads = useMemo(
     () =>
-      threadsOf(inbox?.data ?? [], chats, (line, chat) =>
-        chat ? chatName(chat, phone.number, line, nameOf) : prettyNumber(line),
+      threadsOf(inbox?.data ?? [], groups, (line, group) =>
+        group ? groupName(group, phone.number, line, nameOf) : prettyNumber(line),
       ),
-    [inbox, chats, phone.number, nameOf],
+    [inbox, groups, phone.number, nameOf],
   )
   const unread = threads.reduce((sum, thread) => sum + thread.unread, 0)
   const first = threads[0]?.key ?? lines[0]
   const screen: Screen = chosen ?? (first ? { on: 'thread', key: first } : { on: 'threads' })
   const open = screen.on === 'thread' ? threads.find((one) => one.key === screen.key) : undefined
   const name = phone.name || prettyNumber(phone.number)
+  const shared = { phone, lines, actions }
 
   return (
-    <section className={`handset ${phone.power ? '' : 'off'}`} aria-label={`${name}'s phone`}>
-      <header className="handset-head">
+    <section className={`column handset ${phone.power ? '' : 'off'}`} aria-label={`${name}'s phone`}>
+      <header className="row handset-head">
         <div className="grow">
           <h2 className="truncate">{name}</h2>
           <span className="faint small">{prettyNumber(phone.number)}</span>
@@ -61,46 +69,46 @@ export function Handset({ phone, nameOf, hide }: { phone: Phone; nameOf: Namer; 
           variant="ghost"
           size="small"
           icon="close"
-          aria-label={`Put ${name}'s phone away`}
+          aria-label={`Hide ${name}'s phone`}
           onClick={hide}
         />
       </header>
       <div className="frame">
-        <div className="screen">
+        <div className="column screen">
           {phone.power ? (
             <>
               <StatusBar phone={phone} />
               {call ? (
-                <CallScreen call={call} who={prettyNumber(call.number)} act={acts.onCall} />
+                <CallScreen call={call} caller={prettyNumber(call.number)} onAction={actions.changeCall} />
               ) : screen.on === 'settings' ? (
-                <SettingsScreen phone={phone} lines={lines} acts={acts} done={() => setChosen(null)} />
+                <SettingsScreen {...shared} onClose={() => setChosen(null)} />
               ) : screen.on === 'group' ? (
-                <NewGroup phone={phone} lines={lines} acts={acts} done={() => setChosen({ on: 'threads' })} />
+                <NewGroup {...shared} onClose={() => setChosen({ on: 'threads' })} />
               ) : screen.on === 'thread' ? (
                 <PhoneThread
                   key={screen.key}
                   phone={phone}
                   thread={open}
                   line={open?.line ?? screen.key}
-                  typing={inbox?.typing.includes(open?.line ?? screen.key) === true && !open?.group}
+                  isTyping={inbox?.typing.includes(open?.line ?? screen.key) === true && !open?.group}
                   nameOf={nameOf}
-                  acts={acts}
-                  back={() => setChosen({ on: 'threads' })}
+                  actions={actions}
+                  onBack={() => setChosen({ on: 'threads' })}
                 />
               ) : (
                 <ThreadList
                   threads={threads}
                   lines={lines}
-                  open={(key) => setChosen({ on: 'thread', key })}
-                  makeGroup={() => setChosen({ on: 'group' })}
+                  onOpen={(key) => setChosen({ on: 'thread', key })}
+                  onNewGroup={() => setChosen({ on: 'group' })}
                 />
               )}
             </>
           ) : (
-            <div className="black">
+            <div className="column black">
               <p>Switched off</p>
-              <p className="small">What is sent to it waits.</p>
-              <Button onClick={() => acts.switch({ power: true })}>Switch on</Button>
+              <p className="small">Messages arrive when it is on again.</p>
+              <Button onClick={() => actions.change({ power: true })}>Switch on</Button>
             </div>
           )}
         </div>
@@ -109,10 +117,10 @@ export function Handset({ phone, nameOf, hide }: { phone: Phone; nameOf: Namer; 
         <Toggle
           label="iMessage"
           checked={phone.imessage}
-          onChange={(imessage) => acts.switch({ imessage })}
+          onChange={(imessage) => actions.change({ imessage })}
         />
-        <Toggle label="RCS" checked={phone.rcs} onChange={(rcs) => acts.switch({ rcs })} />
-        <Toggle label="On" checked={phone.power} onChange={(power) => acts.switch({ power })} />
+        <Toggle label="RCS" checked={phone.rcs} onChange={(rcs) => actions.change({ rcs })} />
+        <Toggle label="On" checked={phone.power} onChange={(power) => actions.change({ power })} />
       </div>
     </section>
   )

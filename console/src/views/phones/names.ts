@@ -1,15 +1,15 @@
-import type { Chat, Phone } from '../../api/types'
+import type { Group, Phone } from '../../api/types'
 
-/** +12025550101 as people write it. */
+/** +12025550101 as (202) 555-0101. */
 export function prettyNumber(number: string): string {
   const [, area, exchange, rest] = /^\+1(\d{3})(\d{3})(\d{4})$/.exec(number) ?? []
   return area ? `(${area}) ${exchange}-${rest}` : number
 }
 
-export type Namer = (handle: string) => string
+export type NameOf = (handle: string) => string
 
-/** Who is behind a number or an address. */
-export function namerOf(phones: readonly Phone[]): Namer {
+/** The name for a number or an email address. */
+export function namerOf(phones: readonly Phone[]): NameOf {
   const names = new Map(
     phones.flatMap(({ number, email, name }) => [
       [number, name],
@@ -19,15 +19,10 @@ export function namerOf(phones: readonly Phone[]): Namer {
   return (handle) => names.get(handle) || prettyNumber(handle)
 }
 
-/** What a phone calls a group: its name, or the people in it. */
-export function chatName(
-  chat: Pick<Chat, 'name' | 'members'>,
-  self: string,
-  line: string,
-  nameOf: Namer,
-): string {
-  if (chat.name) return chat.name
-  const others = chat.members.filter((member) => member !== self && member !== line)
+/** The name of a group, or the names of its other members. */
+export function groupName(group: Group, self: string, line: string, nameOf: NameOf): string {
+  if (group.name) return group.name
+  const others = group.members.filter((member) => member !== self && member !== line)
   return others.map(nameOf).join(', ') || 'Group'
 }
 
@@ -40,7 +35,7 @@ export function initialsOf(name: string): string {
     .toUpperCase()
 }
 
-/** The same colour for the same person, everywhere. */
+/** A colour that is always the same for one person. */
 export function hueOf(handle: string): number {
   let hash = 7
   for (const character of handle) hash = (hash * 31 + character.charCodeAt(0)) % 360

@@ -4,45 +4,44 @@ import './bubble/effects.css'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useLiveEvents } from '../../api/live'
 import type { Phone } from '../../api/types'
-import { useQueryWord } from '../../router'
+import { useQueryParam } from '../../router'
 import { TITLE } from '../../shell/title'
 import { Button } from '../../ui/button'
-import { EmptyState, Failure } from '../../ui/empty-state'
-import { SkeletonRows } from '../../ui/skeleton'
+import { EmptyState, Failure, SkeletonRows } from '../../ui/state'
 import { AddPhone } from './add-phone'
 import { AppPanel } from './app-panel'
-import { usePhones, useScreens } from './data'
+import { usePhones, useScreenChanges } from './data'
 import { Handset } from './handset'
 import { namerOf } from './names'
-import { WorldMenu } from './world-menu'
+import { WorldControls } from './world-controls'
 
-const AT_FIRST = 3
-const AT_MOST = 6
+const SHOWN_FIRST = 3
+const MAX_SHOWN = 6
 
-/** The wall of phones: both ends of every conversation at once. */
+/** The virtual phones and your app: both ends of every conversation. */
 export default function PhonesView() {
   const { data: phones, error, refetch } = usePhones()
-  const [word, setWord] = useQueryWord('show')
-  const [app, setApp] = useQueryWord('app', 'on')
-  const [adding, setAdding] = useState(false)
-  useScreens()
-  useUnseen()
+  const [param, setParam] = useQueryParam('show')
+  const [app, setApp] = useQueryParam('app', 'on')
+  const [isAdding, setAdding] = useState(false)
+  useScreenChanges()
+  useUnseenCount()
   const nameOf = useMemo(() => namerOf(phones ?? []), [phones])
-  if (!phones) return error ? <NoWorld error={error} retry={() => void refetch()} /> : <SkeletonRows />
+  if (!phones) return error ? <NoPhones error={error} retry={refetch} /> : <SkeletonRows />
 
-  const shown = shownOf(phones, word)
-  const show = (numbers: readonly string[]) => setWord(numbers.join(',') || 'none')
+  const shown = shownOf(phones, param)
+  const show = (numbers: readonly string[]) => setParam(numbers.join(',') || 'none')
   const numbers = shown.map(({ number }) => number)
   const toggle = (number: string) =>
     show(
       numbers.includes(number)
         ? numbers.filter((one) => one !== number)
-        : [...numbers, number].slice(-AT_MOST),
+        : [...numbers, number].slice(-MAX_SHOWN),
     )
 
   return (
-    <div className="wall">
-      <div className="wall-bar" role="toolbar" aria-label="Phones shown">
+    <div className="column phones-page">
+      <div className="row wrap phones-bar" role="toolbar" aria-label="Visible phones">
         <button
           type="button"
           className="phone-chip"
@@ -65,27 +64,27 @@ export default function PhonesView() {
           </button>
         ))}
         <Button size="small" icon="plus" onClick={() => setAdding(true)}>
-          Add a phone
+          Add phone
         </Button>
-        <WorldMenu />
+        <WorldControls />
       </div>
-      <div className="wall-phones">
+      <div className="phones-row">
         {app === 'on' && <AppPanel phones={phones} nameOf={nameOf} />}
         {shown.map((phone) => (
           <Handset key={phone.number} phone={phone} nameOf={nameOf} hide={() => toggle(phone.number)} />
         ))}
         {shown.length === 0 && app !== 'on' && (
-          <EmptyState icon="phones" title="No phone is shown">
-            Choose some above, or add one.
+          <EmptyState icon="phones" title="No phone selected">
+            Select phones above, or add one.
           </EmptyState>
         )}
       </div>
-      {adding && (
+      {isAdding && (
         <AddPhone
           suggestion={freeNumber(phones)}
-          added={(number) => {
+          onAdd={(number) => {
             setAdding(false)
-            show([...numbers, number].slice(-AT_MOST))
+            show([...numbers, number].slice(-MAX_SHOWN))
           }}
           onClose={() => setAdding(false)}
         />
@@ -94,13 +93,15 @@ export default function PhonesView() {
   )
 }
 
-function shownOf(phones: readonly Phone[], word: string): Phone[] {
-  if (word === '') return phones.filter(({ power }) => power).slice(0, AT_FIRST)
-  const wanted = word.split(',')
-  return wanted.flatMap((number) => phones.find((phone) => phone.number === number) ?? []).slice(0, AT_MOST)
+function shownOf(phones: readonly Phone[], param: string): Phone[] {
+  if (param === '') return phones.filter(({ power }) => power).slice(0, SHOWN_FIRST)
+  const numbers = param.split(',')
+  return numbers
+    .flatMap((number) => phones.find((phone) => phone.number === number) ?? [])
+    .slice(0, MAX_SHOWN)
 }
 
-/** The first number of the range for examples that no phone has. */
+/** The first unused number of the range for examples. */
 function freeNumber(phones: readonly Phone[]): string {
   const taken = new Set(phones.map(({ number }) => number))
   for (let last = 106; last < 190; last++) {
@@ -110,8 +111,8 @@ function freeNumber(phones: readonly Phone[]): string {
   return '+12025550199'
 }
 
-/** Counts what happens while nobody looks, in the title of the tab. */
-function useUnseen(): void {
+/** Counts messages in the title of the tab while it is hidden. */
+function useUnseenCount(): void {
   const unseen = useRef(0)
   useLiveEvents(({ type }) => {
     if (document.visibilityState === 'visible' || !['message.received', 'message.created'].includes(type))
@@ -119,24 +120,24 @@ function useUnseen(): void {
     TITLE.setUnseen(++unseen.current)
   })
   useEffect(() => {
-    const look = () => {
+    const reset = () => {
       if (document.visibilityState !== 'visible') return
       unseen.current = 0
       TITLE.setUnseen(0)
     }
-    document.addEventListener('visibilitychange', look)
+    document.addEventListener('visibilitychange', reset)
     return () => {
-      document.removeEventListener('visibilitychange', look)
+      document.removeEventListener('visibilitychange', reset)
       TITLE.setUnseen(0)
     }
   }, [])
 }
 
-function NoWorld({ error, retry }: { error: Error; retry: () => void }) {
+function NoPhones({ error, retry }: { error: Error; retry: () => unknown }) {
   if (!/simulated line/.test(error.message)) return <Failure error={error} retry={retry} />
   return (
     <EmptyState icon="phones" title="This account has no virtual phones">
-      Its lines are real. Sign in with a test key to work with virtual phones.
+      Its lines are real. Sign in with a test key to use virtual phones.
     </EmptyState>
   )
 }

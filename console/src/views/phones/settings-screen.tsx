@@ -1,102 +1,84 @@
 import { useState } from 'react'
 import type { Phone } from '../../api/types'
 import { Button } from '../../ui/button'
-import { Field, Input, Select, TextArea } from '../../ui/field'
-import { Toggle } from '../../ui/toggle'
-import type { usePhoneActs } from './acts'
-import { useShares } from './data'
-import { prettyNumber } from './names'
+import { Field, Input, TextArea } from '../../ui/field'
+import { Toggle } from '../../ui/form'
+import type { PhoneActions } from './actions'
+import { useLocationShares } from './data'
+import { LineField, ScreenTitle } from './screen-parts'
 
-/** A phone's own settings, and what its owner can do beside writing. */
-export function SettingsScreen({
-  phone,
-  lines,
-  acts,
-  done,
-}: {
+const SWITCHES = [
+  ['imessage', 'iMessage'],
+  ['rcs', 'RCS messaging'],
+  ['read_receipts', 'Send read receipts'],
+  ['refuses', 'Refuse all messages'],
+] as const
+
+interface Props {
   phone: Phone
   lines: readonly string[]
-  acts: ReturnType<typeof usePhoneActs>
-  done: () => void
-}) {
-  const { data: shares = [] } = useShares(phone.number)
+  actions: PhoneActions
+  onClose: () => void
+}
+
+/** The settings of a phone, and its owner's actions other than messages. */
+export function SettingsScreen({ phone, lines, actions, onClose }: Props) {
+  const { data: shares = [] } = useLocationShares(phone.number)
   const [line, setLine] = useState(lines[0] ?? '')
-  const shared = shares.some((share) => share.line === line)
+  const isSharing = shares.some((share) => share.line === line)
+  const optOut = () => {
+    const draft = { text: 'STOP', file: null, effect: '', replyTo: null }
+    actions.send({ to: { line, groupId: null }, draft })
+    onClose()
+  }
   return (
-    <div className="in-phone scrolls">
-      <div className="phone-title">
-        <h3>Settings</h3>
-        <button type="button" className="in-phone-button" onClick={done}>
-          Done
-        </button>
-      </div>
-      <div className="settings-group">
-        <Toggle
-          label="iMessage"
-          checked={phone.imessage}
-          onChange={(imessage) => acts.switch({ imessage })}
-        />
-        <Toggle label="RCS messaging" checked={phone.rcs} onChange={(rcs) => acts.switch({ rcs })} />
-        <Toggle
-          label="Send read receipts"
-          checked={phone.read_receipts}
-          onChange={(read_receipts) => acts.switch({ read_receipts })}
-        />
-        <Toggle
-          label="Refuse everything"
-          checked={phone.refuses}
-          onChange={(refuses) => acts.switch({ refuses })}
-        />
+    <div className="column in-phone scrolls">
+      <ScreenTitle title="Settings" action="Done" onAction={onClose} />
+      <div className="column settings-group">
+        {SWITCHES.map(([name, label]) => (
+          <Toggle
+            key={name}
+            label={label}
+            checked={phone[name]}
+            onChange={(on) => actions.change({ [name]: on })}
+          />
+        ))}
         <Toggle
           label="Airplane mode"
           checked={!phone.power}
-          onChange={(off) => acts.switch({ power: !off })}
+          onChange={(on) => actions.change({ power: !on })}
         />
       </div>
-      <Saved
+      <SavedText
         key={`reply ${phone.auto_reply}`}
-        label="Answer by itself"
-        hint="To every message it gets, never in groups. Empty: not at all."
+        label="Auto-reply"
+        hint="Answers every message outside of groups. Leave empty to turn it off."
         value={phone.auto_reply ?? ''}
-        many
-        save={(text) => acts.switch({ auto_reply: text || null })}
+        isLong
+        save={(text) => actions.change({ auto_reply: text || null })}
       />
-      <Saved
+      <SavedText
         key={`name ${phone.name}`}
-        label="Whose phone it is"
+        label="Owner"
         value={phone.name}
-        save={(name) => acts.switch({ name })}
+        save={(name) => actions.change({ name })}
       />
-      <div className="settings-group">
-        <Field label="With the line">
-          <Select
-            value={line}
-            onChange={(event) => setLine(event.target.value)}
-            options={lines.map((value) => ({ value, label: prettyNumber(value) }))}
-          />
-        </Field>
-        <div className="settings-acts">
-          <Button size="small" icon="calls" onClick={() => acts.call(line)}>
+      <div className="column settings-group">
+        <LineField lines={lines} value={line} onChange={setLine} />
+        <div className="column settings-actions">
+          <Button size="small" icon="calls" onClick={() => actions.call(line)}>
             Call
           </Button>
-          {shared ? (
-            <Button size="small" icon="pin" onClick={() => acts.stopSharing(line)}>
+          {isSharing ? (
+            <Button size="small" icon="pin" onClick={() => actions.stopSharing(line)}>
               Stop sharing location
             </Button>
           ) : (
-            <Button size="small" icon="pin" onClick={() => acts.share({ line, accept: false })}>
+            <Button size="small" icon="pin" onClick={() => actions.share({ line, isRequested: false })}>
               Share location
             </Button>
           )}
-          <Button
-            size="small"
-            icon="stop"
-            onClick={() => {
-              const draft = { text: 'STOP', file: null, effect: '', replyTo: null }
-              acts.send({ thread: { line, groupId: null }, draft })
-              done()
-            }}
-          >
+          <Button size="small" icon="stop" onClick={optOut}>
             Opt out (STOP)
           </Button>
         </div>
@@ -105,30 +87,26 @@ export function SettingsScreen({
   )
 }
 
-/** A text that is kept when one leaves it. */
-function Saved({
-  label,
-  hint,
-  value,
-  many = false,
-  save,
-}: {
+interface SavedTextProps {
   label: string
   hint?: string
   value: string
-  many?: boolean
+  isLong?: boolean
   save: (text: string) => void
-}) {
+}
+
+/** A text field that saves when it loses the focus. */
+function SavedText({ label, hint, value, isLong, save }: SavedTextProps) {
   const [text, setText] = useState(value)
   const field = {
     value: text,
-    onChange: (event: { target: { value: string } }) => setText(event.target.value),
+    onChange: setText,
     onBlur: () => text.trim() !== value && save(text.trim()),
   }
   return (
-    <div className="settings-group">
+    <div className="column settings-group">
       <Field label={label} hint={hint}>
-        {many ? <TextArea rows={2} {...field} /> : <Input {...field} />}
+        {isLong ? <TextArea rows={2} {...field} /> : <Input {...field} />}
       </Field>
     </div>
   )

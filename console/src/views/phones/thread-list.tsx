@@ -1,41 +1,42 @@
 import { Icon } from '../../ui/icon'
 import { clockTime } from '../../ui/time'
 import { Avatar } from './avatar'
-import type { Thread } from './model'
 import { prettyNumber } from './names'
+import { ScreenTitle } from './screen-parts'
+import type { Thread } from './threads'
 
-/** The conversations of a phone, and the lines it could write to. */
-export function ThreadList({
-  threads,
-  lines,
-  open,
-  makeGroup,
-}: {
+interface Props {
   threads: readonly Thread[]
   lines: readonly string[]
-  open: (key: string) => void
-  makeGroup: () => void
-}) {
+  onOpen: (key: string) => void
+  onNewGroup: () => void
+}
+
+/** The conversations of a phone, and the other lines. */
+export function ThreadList({ threads, lines, onOpen, onNewGroup }: Props) {
   const others = lines.filter((line) => !threads.some((thread) => thread.key === line))
   return (
-    <div className="in-phone">
-      <div className="phone-title">
-        <h3>Messages</h3>
-        <button type="button" className="in-phone-button" onClick={makeGroup}>
-          <Icon name="users" /> New group
-        </button>
-      </div>
+    <div className="column in-phone">
+      <ScreenTitle
+        title="Messages"
+        action={
+          <>
+            <Icon name="users" /> New group
+          </>
+        }
+        onAction={onNewGroup}
+      />
       <ul className="threads">
         {threads.map((thread) => {
           const last = thread.messages.findLast((message) => message.tapback_on === null)
           return (
             <li key={thread.key}>
-              <button type="button" onClick={() => open(thread.key)}>
+              <button type="button" onClick={() => onOpen(thread.key)}>
                 <span className={`unread-dot ${thread.unread > 0 ? 'on' : ''}`} />
                 <Avatar
                   handle={thread.key}
                   name={thread.group ? thread.title : ''}
-                  group={thread.group !== null}
+                  isGroup={thread.group !== null}
                 />
                 <span className="grow">
                   <span className="row">
@@ -51,12 +52,12 @@ export function ThreadList({
         })}
         {others.map((line) => (
           <li key={line}>
-            <button type="button" onClick={() => open(line)}>
+            <button type="button" onClick={() => onOpen(line)}>
               <span className="unread-dot" />
               <Avatar handle={line} name="" />
               <span className="grow">
                 <b>{prettyNumber(line)}</b>
-                <span className="preview">Write to this line</span>
+                <span className="preview">Send a message to this line</span>
               </span>
             </button>
           </li>

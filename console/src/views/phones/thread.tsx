@@ -3,34 +3,31 @@ import { worldNow } from '../../api/clock'
 import { clockTime } from '../../ui/time'
 import { Bubble, type BubbleActions } from './bubble/bubble'
 import { ScreenEffect } from './bubble/effects'
-import type { Bubble as Model, Notice } from './model'
+import type { Bubble as Model } from './bubbles'
+import type { Notice } from './threads'
 
 const GAP_MS = 15 * 60_000
-const SAME_MS = 60_000
-/** More than the highest picture. */
+const RUN_MS = 60_000
+/** More than the height of an image. */
 const LATE_PX = 400
 const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short' })
-const SERVICE_WORDS = { iMessage: 'iMessage', RCS: 'Text Message · RCS', SMS: 'Text Message · SMS' }
+const SERVICE_LABELS = { iMessage: 'iMessage', RCS: 'Text Message · RCS', SMS: 'Text Message · SMS' }
 
 type Item =
   | { bubble: Model; notice?: undefined; at: number }
   | { notice: Notice; bubble?: undefined; at: number }
 
-/** The messages of one conversation, newest at the bottom. */
-export function Thread({
-  label,
-  bubbles,
-  notices = [],
-  typing = false,
-  actions,
-}: {
+interface Props {
   label: string
   bubbles: readonly Model[]
   notices?: readonly Notice[]
-  /** The other side types. */
-  typing?: boolean
+  /** The other side is typing. */
+  isTyping?: boolean
   actions: Omit<BubbleActions, 'play'>
-}) {
+}
+
+/** The messages of one conversation, newest at the bottom. */
+export function Thread({ label, bubbles, notices = [], isTyping = false, actions }: Props) {
   const [effect, setEffect] = useState('')
   const fresh = useFresh(bubbles)
   const list = useRef<HTMLOListElement>(null)
@@ -42,24 +39,23 @@ export function Thread({
       ].sort((a, b) => a.at - b.at),
     [bubbles, notices],
   )
-  const lastKey = `${items.length} ${bubbles.at(-1)?.id} ${bubbles.at(-1)?.state} ${typing}`
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new at the bottom is brought into view
+  const lastKey = `${items.length} ${bubbles.at(-1)?.id} ${bubbles.at(-1)?.state} ${isTyping}`
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the newest message
   useLayoutEffect(() => {
     if (list.current) list.current.scrollTop = list.current.scrollHeight
   }, [lastKey])
-  // A picture that comes late must not push the newest message out of sight.
+  // An image that loads late must not push the newest message out of view.
   const keepDown = () => {
     const shown = list.current
     if (shown && shown.scrollHeight - shown.scrollTop - shown.clientHeight < LATE_PX)
       shown.scrollTop = shown.scrollHeight
   }
-  const play = { ...actions, play: setEffect }
-  const told = lastOwn(bubbles)
+  const lastOwnId = bubbles.findLast((bubble) => bubble.mine && bubble.state !== 'failed')?.id
 
   return (
     <div className="thread">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
-      <ol className="bubbles" ref={list} tabIndex={0} aria-label={label} onLoadCapture={keepDown}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
+      <ol className="column grow bubbles" ref={list} tabIndex={0} aria-label={label} onLoadCapture={keepDown}>
         {items.map((item, index) => {
           const before = items[index - 1]
           const after = items[index + 1]
@@ -75,26 +71,26 @@ export function Thread({
             <Fragment key={bubble.id}>
               {(isNewService || !before || item.at - before.at > GAP_MS) && (
                 <li className="notice">
-                  <b>{SERVICE_WORDS[bubble.service]}</b>
+                  <b>{SERVICE_LABELS[bubble.service]}</b>
                   <br />
-                  {momentOf(bubble.at)}
+                  {timeText(bubble.at)}
                 </li>
               )}
-              {bubble.sender && !sameRun(before, item) && <li className="sender">{bubble.sender}</li>}
+              {bubble.sender && !isSameRun(before, item) && <li className="sender">{bubble.sender}</li>}
               <Bubble
                 bubble={bubble}
-                tail={!sameRun(item, after)}
+                tail={!isSameRun(item, after)}
                 fresh={fresh.has(bubble.id)}
-                actions={play}
+                actions={{ ...actions, play: setEffect }}
               />
-              {(bubble.id === told || bubble.downgraded) && (
-                <StateLine bubble={bubble} isLast={bubble.id === told} />
+              {(bubble.id === lastOwnId || bubble.isDowngraded) && (
+                <StateLine bubble={bubble} isLast={bubble.id === lastOwnId} />
               )}
             </Fragment>
           )
         })}
-        {typing && (
-          <li className="bubble-row theirs tail">
+        {isTyping && (
+          <li className="column bubble-row theirs tail">
             <div className="bubble grey dots" role="img" aria-label="Typing">
               <i />
               <i />
@@ -108,17 +104,17 @@ export function Thread({
   )
 }
 
-/** Under the last of one's own messages: how far it has come. */
+/** The delivery state below the last sent message. */
 function StateLine({ bubble, isLast }: { bubble: Model; isLast: boolean }) {
   const words = [
-    ...(bubble.downgraded ? ['Sent as Text Message'] : []),
-    ...(isLast ? [stateWords(bubble)] : []),
+    ...(bubble.isDowngraded ? ['Sent as Text Message'] : []),
+    ...(isLast ? [stateText(bubble)] : []),
   ].filter(Boolean)
   if (words.length === 0) return null
   return <li className="state">{words.join(' · ')}</li>
 }
 
-function stateWords({ state, readAt }: Model): string {
+function stateText({ state, readAt }: Model): string {
   switch (state) {
     case 'sending':
       return 'Sending…'
@@ -133,27 +129,23 @@ function stateWords({ state, readAt }: Model): string {
   }
 }
 
-function lastOwn(bubbles: readonly Model[]): string | undefined {
-  return bubbles.findLast((bubble) => bubble.mine && bubble.state !== 'failed')?.id
-}
-
-function sameRun(a: Item | undefined, b: Item | undefined): boolean {
+function isSameRun(a: Item | undefined, b: Item | undefined): boolean {
   if (!a?.bubble || !b?.bubble) return false
   return (
     a.bubble.mine === b.bubble.mine &&
     a.bubble.sender === b.bubble.sender &&
-    b.at - a.at < SAME_MS &&
+    b.at - a.at < RUN_MS &&
     !b.bubble.replyTo
   )
 }
 
-function momentOf(at: number): string {
+function timeText(at: number): string {
   const days = Math.floor(worldNow() / 86_400_000) - Math.floor(at / 86_400_000)
   const word = days <= 0 ? 'Today' : days === 1 ? 'Yesterday' : day.format(at)
   return `${word} ${clockTime(at)}`
 }
 
-/** The bubbles that were not there when the thread was first drawn. */
+/** The bubbles that arrived after the first render. */
 function useFresh(bubbles: readonly Model[]): ReadonlySet<string> {
   const first = useRef<Set<string> | undefined>(undefined)
   first.current ??= new Set(bubbles.map(({ id }) => id))

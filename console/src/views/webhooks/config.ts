@@ -1,74 +1,78 @@
 import { useQuery } from '@tanstack/react-query'
 import { WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../../../src/core/webhooks/types'
-import { api } from '../../api/client'
+import { api, encode } from '../../api/client'
+import type { Phone } from '../../api/types'
 
 export const TYPES = WEBHOOK_TYPES.map((value) => ({ value, label: WEBHOOKS[value].label }))
 
 export const typeLabel = (type: WebhookType) => WEBHOOKS[type].label
 export const mayHaveLines = (type: WebhookType) => WEBHOOKS[type].noLines === undefined
 
-export interface Hook {
+export interface WebhookInput {
   type: WebhookType
   url: string
-  secret: string | null
-  numbers: string[] | null
+  /** Empty: deliveries are not signed. */
+  secret: string
+  /** Empty: all lines. */
+  numbers: string[]
   schedule: 'standard' | 'extended'
-  /** As it was given, so that what the console does not know stays. */
-  given: Record<string, unknown>
+}
+
+export interface Webhook extends WebhookInput {
+  /** The stored webhook: fields that the console does not know are kept when it changes. */
+  stored: Config
 }
 
 type Config = Record<string, unknown>
 
-/** Every webhook of the account, type by type. */
-export function useHooks() {
+/** Every webhook of the account, by type. */
+export function useWebhooks() {
   return useQuery({
     queryKey: ['webhooks'],
     queryFn: async () => {
       const { webhooks } = await api.get<{ webhooks: Config }>('/api/account/webhooks')
-      return WEBHOOK_TYPES.flatMap((type) => hooksIn(type, webhooks[type]))
+      return WEBHOOK_TYPES.flatMap((type) => webhooksIn(type, webhooks[type]))
     },
   })
 }
 
-function hooksIn(type: WebhookType, entries: unknown): Hook[] {
+function webhooksIn(type: WebhookType, entries: unknown): Webhook[] {
   if (!Array.isArray(entries)) return []
   return entries.map((entry: string | Config) => {
-    const given = typeof entry === 'string' ? { url: entry } : entry
+    const stored = typeof entry === 'string' ? { url: entry } : entry
     return {
       type,
-      url: String(given.url),
-      secret: typeof given.secret === 'string' ? given.secret : null,
-      numbers: Array.isArray(given.sendblue_numbers) ? (given.sendblue_numbers as string[]) : null,
-      schedule: given.retry_schedule === 'extended' ? 'extended' : 'standard',
-      given,
+      url: String(stored.url),
+      secret: typeof stored.secret === 'string' ? stored.secret : '',
+      numbers: Array.isArray(stored.sendblue_numbers) ? stored.sendblue_numbers : [],
+      schedule: stored.retry_schedule === 'extended' ? 'extended' : 'standard',
+      stored,
     }
   })
 }
 
-export type HookInput = Pick<Hook, 'type' | 'url' | 'secret' | 'numbers' | 'schedule'>
-
-/** The same URL in the same type is the same webhook: it is changed. */
-export function saveHook(hook: HookInput, before?: Hook) {
-  const { secret: _, sendblue_numbers: __, retry_schedule: ___, ...rest } = before?.given ?? {}
+/** Adds the webhook. If the type already has a webhook with this URL, the server changes that one. */
+export function saveWebhook({ type, url, secret, numbers, schedule }: WebhookInput, before?: Webhook) {
+  const { secret: _, sendblue_numbers: __, retry_schedule: ___, ...rest } = before?.stored ?? {}
   return api.post('/api/account/webhooks', {
-    type: hook.type,
+    type,
     webhooks: [
       {
         ...rest,
-        url: hook.url,
-        ...(hook.secret ? { secret: hook.secret } : {}),
-        ...(hook.numbers?.length ? { sendblue_numbers: hook.numbers } : {}),
-        ...(hook.schedule === 'extended' ? { retry_schedule: 'extended' } : {}),
+        url,
+        ...(secret ? { secret } : {}),
+        ...(numbers.length > 0 ? { sendblue_numbers: numbers } : {}),
+        ...(schedule === 'extended' ? { retry_schedule: schedule } : {}),
       },
     ],
   })
 }
 
-export function removeHook({ type, url }: Pick<Hook, 'type' | 'url'>) {
+export function removeWebhook({ type, url }: WebhookInput) {
   return api.delete('/api/account/webhooks', { type, webhooks: [url] })
 }
 
-/** Visible ASCII, hard to guess. */
+/** A random secret of visible ASCII characters. */
 export function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(24))
   return `whsec_${btoa(String.fromCharCode(...bytes))
@@ -76,15 +80,14 @@ export function newSecret(): string {
     .replaceAll('/', 'B')}`
 }
 
-/** Makes something really happen in the simulated world that this kind of webhook is told of. */
-export async function causeEvent(type: string, line: string): Promise<void> {
-  const { data } = await api.get<{ data: { number: string; power?: boolean }[] }>('/sim/phones')
-  const phone = data.find((one) => one.power !== false)?.number
-  if (!phone) throw new Error('There is no phone in this world that is switched on')
+export const canTest = (type: WebhookType) => type === 'receive' || type === 'outbound'
+
+/** Sends a message in the simulated world, to or from the line, so that the webhook gets its event. */
+export async function testWebhook(type: WebhookType, line: string): Promise<void> {
+  const { data } = await api.get<{ data: Phone[] }>('/sim/phones')
+  const phone = data.find(({ power }) => power)?.number
+  if (!phone) throw new Error('No virtual phone is switched on. Switch one on, then test the webhook again.')
   const content = 'A test of the webhook'
-  if (type === 'receive')
-    await api.post(`/sim/phones/${encodeURIComponent(phone)}/messages`, { to: line, content })
+  if (type === 'receive') await api.post(`/sim/phones/${encode(phone)}/messages`, { to: line, content })
   else await api.post('/api/send-message', { from_number: line, number: phone, content })
 }
-
-export const canCause = (type: string) => type === 'receive' || type === 'outbound'

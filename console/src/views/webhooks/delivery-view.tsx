@@ -1,31 +1,30 @@
 import './webhooks.css'
-import { useQuery } from '@tanstack/react-query'
-import { api, part } from '../../api/client'
-import type { WholeDelivery } from '../../api/types'
+import { encode } from '../../api/client'
+import { useData } from '../../api/queries'
+import type { DeliveryDetails } from '../../api/types'
 import { Link } from '../../router'
-import { Card } from '../../ui/card'
-import { CopyButton } from '../../ui/copy-button'
-import { Failure } from '../../ui/empty-state'
+import { StatusBadge } from '../../ui/badge'
+import { Card, Fact } from '../../ui/card'
+import { CopyButton, quoted } from '../../ui/code'
 import { Icon } from '../../ui/icon'
-import { SkeletonRows } from '../../ui/skeleton'
+import { Loaded } from '../../ui/state'
 import { exactTime, Time } from '../../ui/time'
-import { DeliveryStatus, ReplayButton } from './delivery-status'
-import { Posts } from './posts'
+import { DeliveryAttempts } from './delivery-attempts'
+import { ReplayButton } from './replay-button'
 
 export default function DeliveryView({ params }: { params: Record<string, string> }) {
   const id = params.id as string
-  const { data, error, refetch } = useQuery({
-    queryKey: ['deliveries', 'one', id],
-    queryFn: ({ signal }) =>
-      api.get<{ data: WholeDelivery }>(`/v3/webhook-deliveries/${part(id)}`, { signal }),
-    refetchInterval: ({ state }) => (state.data?.data.status === 'pending' ? 1000 : 5000),
+  const query = useData<DeliveryDetails>(['deliveries', 'one', id], `/v3/webhook-deliveries/${encode(id)}`, {
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 1000 : 5000),
   })
-  if (error) return <Failure error={error} retry={() => void refetch()} />
-  if (!data) return <SkeletonRows />
-  const delivery = data.data
+  return <Loaded query={query}>{(delivery) => <DeliveryPage delivery={delivery} />}</Loaded>
+}
+
+function DeliveryPage({ delivery }: { delivery: DeliveryDetails }) {
   const isMessage = delivery.event_type.startsWith('message.')
+  const attempts = <DeliveryAttempts delivery={delivery} />
   return (
-    <div className="page stack delivery-page">
+    <div className="page stack narrow">
       <Link className="back" to="/webhooks">
         <Icon name="back" />
         Webhooks
@@ -33,10 +32,10 @@ export default function DeliveryView({ params }: { params: Record<string, string
       <Card>
         <div className="stack">
           <div className="row wrap">
-            <DeliveryStatus delivery={delivery} />
+            <StatusBadge status={delivery.status} />
             <code>{delivery.event_type}</code>
             <span className="grow" />
-            <CopyButton text={postCurl(delivery)} label="Copy as curl" />
+            <CopyButton text={curlOf(delivery)} label="Copy as curl" />
             <ReplayButton delivery={delivery} />
           </div>
           <p className="wide-url">{delivery.url}</p>
@@ -44,53 +43,37 @@ export default function DeliveryView({ params }: { params: Record<string, string
             <p className="field-error">{delivery.reason}</p>
           )}
           <dl className="facts">
-            <div>
-              <dt>First due</dt>
-              <dd>
-                <Time at={delivery.created_at} />
-              </dd>
-            </div>
-            <div>
-              <dt>{delivery.next_attempt_at ? 'Next attempt' : 'Ended'}</dt>
-              <dd>{exactTime(delivery.next_attempt_at ?? delivery.finished_at ?? delivery.created_at)}</dd>
-            </div>
-            <div>
-              <dt>Attempts</dt>
-              <dd>{delivery.attempts}</dd>
-            </div>
-            <div>
-              <dt>{isMessage ? 'Message' : 'About'}</dt>
-              <dd className="mono">
+            <Fact name="Created">
+              <Time at={delivery.created_at} />
+            </Fact>
+            <Fact name={delivery.next_attempt_at ? 'Next attempt' : 'Finished'}>
+              {exactTime(delivery.next_attempt_at ?? delivery.finished_at ?? delivery.created_at)}
+            </Fact>
+            <Fact name="Attempts">{delivery.attempts}</Fact>
+            <Fact name={isMessage ? 'Message' : 'Subject'}>
+              <span className="mono">
                 {isMessage ? (
-                  <Link to={`/messages/${part(delivery.subject)}`}>{delivery.subject}</Link>
+                  <Link to={`/messages/${encode(delivery.subject)}`}>{delivery.subject}</Link>
                 ) : (
                   delivery.subject
                 )}
-              </dd>
-            </div>
-            <div>
-              <dt>webhook-id</dt>
-              <dd className="mono">{delivery.webhook_id}</dd>
-            </div>
+              </span>
+            </Fact>
+            <Fact name="webhook-id">
+              <span className="mono">{delivery.webhook_id}</span>
+            </Fact>
           </dl>
         </div>
       </Card>
       <Card title="Attempts" flush>
-        {delivery.attempt_log.length === 0 ? (
-          <div className="card-body">
-            <Posts delivery={delivery} />
-          </div>
-        ) : (
-          <Posts delivery={delivery} />
-        )}
+        {delivery.attempt_log.length === 0 ? <div className="card-body">{attempts}</div> : attempts}
       </Card>
     </div>
   )
 }
 
-/** The last post as it went out. */
-function postCurl({ url, body, attempt_log: log }: WholeDelivery): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+/** The request of the last attempt. */
+function curlOf({ url, body, attempt_log: log }: DeliveryDetails): string {
   const headers = Object.entries(log.at(-1)?.request_headers ?? { 'content-type': 'application/json' })
   return [
     `curl -X POST ${quoted(url)}`,

@@ -1,58 +1,56 @@
 import { useEffect, useState } from 'react'
 import { Link } from '../../../router'
 import { Icon } from '../../../ui/icon'
-import type { Bubble as Model } from '../model'
+import type { Bubble as Model } from '../bubbles'
 import { Card } from './card'
 import { effectName, isScreenEffect, playOnce } from './effects'
+import { LocationMap, LocationRequest } from './location'
 import { Media } from './media'
 import { BubbleMenu } from './menu'
-import { AskForPlace, PlaceMap } from './place'
 import { Tapback } from './tapback'
 
 export interface BubbleActions {
-  /** Without: this side cannot put tapbacks. */
+  /** Undefined if this side cannot send tapbacks. */
   react?: (bubble: Model, reaction: string) => void
   reply?: (bubble: Model) => void
-  sharePlace?: () => void
+  shareLocation?: () => void
   play: (effect: string) => void
 }
 
-/** One message. `tail`: the last of several by the same person. */
-export function Bubble({
-  bubble,
-  tail,
-  fresh,
-  actions,
-}: {
+interface Props {
   bubble: Model
+  /** The last of several messages by one sender. */
   tail: boolean
-  /** It came while somebody looked. */
+  /** Arrived while the thread was visible. */
   fresh: boolean
   actions: BubbleActions
-}) {
-  const [menu, setMenu] = useState(false)
-  const [moving, setMoving] = useState(false)
+}
+
+/** One message. */
+export function Bubble({ bubble, tail, fresh, actions }: Props) {
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [isMoving, setMoving] = useState(false)
   const { effect } = bubble
   const play = () => {
     if (isScreenEffect(effect)) return actions.play(effect)
     setMoving(false)
     requestAnimationFrame(() => setMoving(true))
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an effect plays once, when its message comes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an effect plays once, when its message arrives
   useEffect(() => {
     if (effect && fresh && playOnce(bubble.id)) play()
   }, [])
   const classes = [
-    'bubble-row',
+    'column bubble-row',
     bubble.mine ? 'mine' : 'theirs',
-    tail ? 'tail' : '',
-    fresh ? 'fresh' : '',
-    bubble.reactions.length > 0 ? 'reacted' : '',
+    tail && 'tail',
+    fresh && 'fresh',
+    bubble.reactions.length > 0 && 'reacted',
   ]
   return (
     <li className={classes.filter(Boolean).join(' ')}>
       {bubble.replyTo && (
-        <div className="quote">
+        <div className="row quote">
           <Icon name="reply" />
           <span className="truncate">
             <b>{bubble.replyTo.sender}</b> {bubble.replyTo.text}
@@ -60,15 +58,15 @@ export function Bubble({
         </div>
       )}
       <div className="bubble-line">
-        {/* biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by keyboard */}
-        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the button beside it does the same by keyboard */}
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does this by keyboard */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the button beside it does this by keyboard */}
         <div
-          className={`bubble ${bubble.mine ? bubble.service.toLowerCase() : 'grey'} ${moving ? `effect-${effect}` : ''}`}
+          className={`bubble ${bubble.mine ? bubble.service.toLowerCase() : 'grey'} ${isMoving ? `effect-${effect}` : ''}`}
           onClick={(event) => {
-            if (!(event.target as HTMLElement).closest('a, button, video, audio')) setMenu(!menu)
+            if (!(event.target as HTMLElement).closest('a, button, video, audio')) setMenuOpen(!isMenuOpen)
           }}
         >
-          <Content bubble={bubble} sharePlace={actions.sharePlace} />
+          <Content bubble={bubble} shareLocation={actions.shareLocation} />
           {bubble.reactions.length > 0 && (
             <span
               className="tapbacks"
@@ -76,7 +74,7 @@ export function Bubble({
               aria-label={bubble.reactions.map(({ by, reaction }) => `${by}: ${reaction}`).join(', ')}
             >
               {bubble.reactions.map(({ reaction, by }) => (
-                <span key={by} className="tapback">
+                <span key={by} className="center tapback">
                   <Tapback reaction={reaction} />
                 </span>
               ))}
@@ -87,20 +85,20 @@ export function Bubble({
           type="button"
           className="bubble-more"
           aria-label={`Actions for ${bubble.text || 'this message'}`}
-          aria-expanded={menu}
-          onClick={() => setMenu(!menu)}
+          aria-expanded={isMenuOpen}
+          onClick={() => setMenuOpen(!isMenuOpen)}
         >
           <Icon name="smile" />
         </button>
       </div>
-      {menu && <BubbleMenu bubble={bubble} actions={actions} close={() => setMenu(false)} />}
+      {isMenuOpen && <BubbleMenu bubble={bubble} actions={actions} close={() => setMenuOpen(false)} />}
       {effect && (
-        <button type="button" className="effect-note" onClick={play}>
+        <button type="button" className="row effect-note" onClick={play}>
           <Icon name="replay" /> Sent with {effectName(effect)}
         </button>
       )}
       {bubble.state === 'failed' && (
-        <div className="not-delivered" title={bubble.fault ?? undefined}>
+        <div className="row not-delivered" title={bubble.error ?? undefined}>
           <Icon name="warning" />{' '}
           {bubble.handle ? <Link to={`/messages/${bubble.handle}`}>Not Delivered</Link> : 'Not Delivered'}
         </div>
@@ -109,13 +107,13 @@ export function Bubble({
   )
 }
 
-function Content({ bubble, sharePlace }: { bubble: Model; sharePlace?: () => void }) {
+function Content({ bubble, shareLocation }: { bubble: Model; shareLocation?: () => void }) {
   const [hidden, setHidden] = useState(bubble.effect === 'invisible')
   if (bubble.card) return <Card card={bubble.card} />
   return (
     <>
-      {bubble.asksForPlace && <AskForPlace share={bubble.mine ? undefined : sharePlace} />}
-      {bubble.place && <PlaceMap place={bubble.place} />}
+      {bubble.isLocationRequest && <LocationRequest share={bubble.mine ? undefined : shareLocation} />}
+      {bubble.location && <LocationMap location={bubble.location} />}
       {bubble.media.length > 0 && <Media urls={bubble.media} />}
       {bubble.text &&
         (hidden ? (
@@ -128,8 +126,8 @@ function Content({ bubble, sharePlace }: { bubble: Model; sharePlace?: () => voi
             <span aria-hidden="true">{bubble.text}</span>
           </button>
         ) : (
-          <span className="words">
-            <Words text={bubble.text} />
+          <span className="bubble-text">
+            <LinkedText text={bubble.text} />
           </span>
         ))}
     </>
@@ -138,8 +136,8 @@ function Content({ bubble, sharePlace }: { bubble: Model; sharePlace?: () => voi
 
 const LINK = /(https?:\/\/[^\s<>"]+)/
 
-/** Text with its links; they open outside, with nothing about us. */
-function Words({ text }: { text: string }) {
+/** Text with links. They open in a new tab without a referrer. */
+function LinkedText({ text }: { text: string }) {
   let offset = 0
   return text.split(LINK).map((piece) => {
     const key = offset

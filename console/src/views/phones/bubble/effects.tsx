@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/** The expressive styles. Some move the bubble, the others fill the screen. */
+/** The names of send styles. Some move the bubble, others fill the screen. */
 const NAMES: Record<string, string> = {
   celebration: 'Celebration',
   shooting_star: 'Shooting Star',
@@ -25,7 +25,7 @@ export const isScreenEffect = (effect: string) => !ON_BUBBLE.includes(effect)
 
 const played = new Set<string>()
 
-/** True the first time a message is asked about. */
+/** True on the first call for a message. */
 export function playOnce(id: string): boolean {
   if (played.has(id)) return false
   played.add(id)
@@ -37,7 +37,7 @@ const LENGTH_MS = 2600
 
 const GLYPHS: Record<string, string> = { balloons: '🎈', love: '❤️', celebration: '✨', shooting_star: '🌠' }
 
-/** Fills a phone's screen for a moment. Under reduced motion nothing moves, so nothing is drawn. */
+/** Fills the screen of a phone for some seconds. Draws nothing under reduced motion. */
 export function ScreenEffect({ effect, done }: { effect: string; done: () => void }) {
   useEffect(() => {
     const timer = setTimeout(done, LENGTH_MS)

@@ -7,7 +7,7 @@ const KINDS: [RegExp, 'image' | 'video' | 'audio'][] = [
   [/\.(mp3|m4a|aac|wav|ogg|oga|caf|amr)$/i, 'audio'],
 ]
 
-/** Media of this server as a path of ours; anything elsewhere is not loaded: nothing leaves the origin. */
+/** The path of media on this server. Media of other servers is not loaded: no request leaves the origin. */
 export function ownUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined
   const { hostname, host, pathname } = new URL(url)
@@ -17,21 +17,21 @@ export function ownUrl(url: string): string | undefined {
 
 export function Media({ urls }: { urls: readonly string[] }) {
   if (urls.length > 1) return <Carousel urls={urls} />
-  return <One url={urls[0] as string} />
+  return <Attachment url={urls[0] as string} />
 }
 
-function One({ url }: { url: string }) {
+function Attachment({ url }: { url: string }) {
   const own = ownUrl(url)
   const path = url.split(/[?#]/, 1)[0] as string
   const kind = own && KINDS.find(([pattern]) => pattern.test(path))?.[1]
   const name = decodeURIComponent(path.split('/').at(-1) || 'file')
   if (kind === 'image') return <img className="photo" src={own} alt="Attachment" loading="lazy" />
-  // biome-ignore lint/a11y/useMediaCaption: what people send each other has no captions
+  // biome-ignore lint/a11y/useMediaCaption: messages have no captions
   if (kind === 'video') return <video className="photo" src={own} controls preload="metadata" />
-  // biome-ignore lint/a11y/useMediaCaption: what people send each other has no captions
+  // biome-ignore lint/a11y/useMediaCaption: messages have no captions
   if (kind === 'audio') return <audio className="sound" src={own} controls preload="metadata" />
   return (
-    <a className="file" href={own ?? url} target="_blank" rel="noreferrer noopener">
+    <a className="row file" href={own ?? url} target="_blank" rel="noreferrer noopener">
       <Icon name="file" />
       <span className="truncate">{name}</span>
       {!own && <span className="file-host">{URL.canParse(url) ? new URL(url).host : ''}</span>}
@@ -39,7 +39,7 @@ function One({ url }: { url: string }) {
   )
 }
 
-/** Pictures side by side, to be swiped. */
+/** Images side by side; the user swipes through them. */
 function Carousel({ urls }: { urls: readonly string[] }) {
   const strip = useRef<HTMLDivElement>(null)
   const [index, setIndex] = useState(0)
@@ -58,13 +58,14 @@ function Carousel({ urls }: { urls: readonly string[] }) {
       >
         {urls.map((url) => (
           <div key={url} className="carousel-page">
-            <One url={url} />
+            <Attachment url={url} />
           </div>
         ))}
       </div>
-      <div className="carousel-foot">
+      <div className="row carousel-foot">
         <button
           type="button"
+          className="center"
           aria-label="Previous image"
           disabled={index === 0}
           onClick={() => go(index - 1)}
@@ -76,6 +77,7 @@ function Carousel({ urls }: { urls: readonly string[] }) {
         </span>
         <button
           type="button"
+          className="center"
           aria-label="Next image"
           disabled={index >= urls.length - 1}
           onClick={() => go(index + 1)}

@@ -1,30 +1,30 @@
 import { useEffect, useRef } from 'react'
 import { Link } from '../../../router'
 import { Icon } from '../../../ui/icon'
-import { type Bubble, TAPBACKS } from '../model'
+import type { Bubble } from '../bubbles'
 import type { BubbleActions } from './bubble'
 import { Tapback } from './tapback'
 
-/** What can be done with a bubble: a tapback, a reply, its page. */
-export function BubbleMenu({
-  bubble,
-  actions,
-  close,
-}: {
+const TAPBACKS = ['love', 'like', 'dislike', 'laugh', 'emphasize', 'question', '🎉', '🙏', '👀', '🔥']
+
+interface Props {
   bubble: Bubble
   actions: BubbleActions
   close: () => void
-}) {
+}
+
+/** The actions for a bubble: tapbacks, a reply, and a link to the message's page. */
+export function BubbleMenu({ bubble, actions, close }: Props) {
   const menu = useRef<HTMLDivElement>(null)
   useEffect(() => {
     menu.current?.querySelector<HTMLElement>('button, a')?.focus({ preventScroll: true })
     menu.current?.scrollIntoView({ block: 'nearest' })
-    const outside = (event: Event) => {
+    const closeOutside = (event: Event) => {
       const target = event.target as HTMLElement
       if (!menu.current?.contains(target) && !target.closest('.bubble-line')) close()
     }
-    addEventListener('pointerdown', outside)
-    return () => removeEventListener('pointerdown', outside)
+    addEventListener('pointerdown', closeOutside)
+    return () => removeEventListener('pointerdown', closeOutside)
   }, [close])
   const given = bubble.reactions.filter(({ mine }) => mine).map(({ reaction }) => reaction)
   const react = (reaction: string) => {
@@ -32,14 +32,15 @@ export function BubbleMenu({
     actions.react?.(bubble, given.includes(reaction) ? `-${reaction}` : reaction)
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Esc closes it, wherever the focus is inside
-    <div className="bubble-menu" ref={menu} onKeyDown={(event) => event.key === 'Escape' && close()}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: Esc closes the menu from any element inside
+    <div className="column bubble-menu" ref={menu} onKeyDown={(event) => event.key === 'Escape' && close()}>
       {actions.react && (
         <div className="tapback-bar" role="group" aria-label="Tapbacks">
           {TAPBACKS.map((reaction) => (
             <button
               key={reaction}
               type="button"
+              className="center"
               aria-label={reaction}
               title={reaction}
               aria-pressed={given.includes(reaction)}
@@ -50,10 +51,11 @@ export function BubbleMenu({
           ))}
         </div>
       )}
-      <div className="bubble-acts">
+      <div className="bubble-actions">
         {actions.reply && (
           <button
             type="button"
+            className="row"
             onClick={() => {
               close()
               actions.reply?.(bubble)
@@ -63,7 +65,7 @@ export function BubbleMenu({
           </button>
         )}
         {bubble.handle && (
-          <Link to={`/messages/${bubble.handle}`}>
+          <Link className="row" to={`/messages/${bubble.handle}`}>
             <Icon name="external" /> Open message
           </Link>
         )}

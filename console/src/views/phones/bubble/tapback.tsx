@@ -1,4 +1,4 @@
-/** The six tapbacks are drawn, as on a phone; any other is its emoji. */
+/** One of the six drawn tapbacks, or an emoji. */
 export function Tapback({ reaction }: { reaction: string }) {
   switch (reaction) {
     case 'love':
@@ -15,7 +15,7 @@ export function Tapback({ reaction }: { reaction: string }) {
         </svg>
       )
     case 'laugh':
-      return <span className="glyph words-glyph">HA HA</span>
+      return <span className="glyph text-glyph">HA HA</span>
     case 'emphasize':
       return <span className="glyph strong-glyph">!!</span>
     case 'question':

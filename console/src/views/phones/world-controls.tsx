@@ -1,24 +1,18 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client'
 import { useFaults } from '../../api/faults'
+import { useAction } from '../../api/queries'
 import { Button } from '../../ui/button'
-import { Confirm } from '../../ui/confirm'
-import { notify, notifyError } from '../../ui/toast'
+import { Confirm } from '../../ui/dialog'
 import { Faults } from './faults'
 
-/** What concerns all phones at once. */
-export function WorldMenu() {
-  const client = useQueryClient()
+/** Faults and reset: they concern all phones. */
+export function WorldControls() {
   const { data = [] } = useFaults()
   const [open, setOpen] = useState<'faults' | 'reset' | null>(null)
-  const reset = useMutation({
-    mutationFn: () => api.post('/sim/reset', { keep: ['webhooks'] }),
-    onSuccess: () => {
-      notify('The world begins anew')
-      void client.invalidateQueries()
-    },
-    onError: notifyError,
+  const reset = useAction(() => api.post('/sim/reset', { keep: ['webhooks'] }), {
+    stale: 'everything',
+    done: 'World reset',
   })
   const on = data.filter((fault) => fault.on).length
   return (
@@ -34,18 +28,18 @@ export function WorldMenu() {
         disabled={reset.isPending}
         onClick={() => setOpen('reset')}
       >
-        Start over
+        Reset world
       </Button>
       {open === 'faults' && <Faults onClose={() => setOpen(null)} />}
       {open === 'reset' && (
         <Confirm
-          title="Start over?"
-          action="Start over"
-          onConfirm={() => reset.mutate()}
+          title="Reset this world?"
+          action="Reset"
+          onConfirm={reset.mutate}
           onClose={() => setOpen(null)}
         >
-          Messages, contacts, groups, calls and faults of this world are gone, and its phones are as they were
-          at first. Keys, lines and webhooks stay.
+          This deletes the world's messages, contacts, groups, calls and faults, and restores its phones.
+          Keys, lines and webhooks are kept.
         </Confirm>
       )}
     </>

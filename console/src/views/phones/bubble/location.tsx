@@ -1,11 +1,11 @@
-import type { Place } from '../../../api/types'
+import type { SharedLocation } from '../../../api/types'
 import { Icon } from '../../../ui/icon'
 
-/** A place on a map that is only hinted at: a real one would have to come from elsewhere. */
-export function PlaceMap({ place }: { place: Place }) {
-  const turn = Math.round((place.latitude * 7 + place.longitude * 3) % 40)
+/** A location on a drawn map: a real map would have to be loaded from another server. */
+export function LocationMap({ location: { latitude, longitude } }: { location: SharedLocation }) {
+  const turn = Math.round((latitude * 7 + longitude * 3) % 40)
   return (
-    <div className="place">
+    <div className="location">
       <svg viewBox="0 0 200 110" aria-hidden="true">
         <rect width="200" height="110" className="map-land" />
         <path d="M-10 80 C 40 60, 70 110, 210 88 L 210 120 L -10 120 Z" className="map-water" />
@@ -19,22 +19,22 @@ export function PlaceMap({ place }: { place: Place }) {
         <circle cx="100" cy="55" r="16" className="map-halo" />
         <circle cx="100" cy="55" r="7" className="map-dot" />
       </svg>
-      <div className="place-words">
+      <div className="column location-text">
         <b>Shared location</b>
         <span>
-          {place.latitude.toFixed(4)}, {place.longitude.toFixed(4)}
+          {latitude.toFixed(4)}, {longitude.toFixed(4)}
         </span>
       </div>
     </div>
   )
 }
 
-/** A line asks where the person is. */
-export function AskForPlace({ share }: { share?: () => void }) {
+/** A line's request for the phone's location. */
+export function LocationRequest({ share }: { share?: () => void }) {
   return (
-    <div className="ask-place">
+    <div className="row location-request">
       <Icon name="pin" />
-      <span>{share ? 'Would like to see your location' : 'Asked for a location'}</span>
+      <span>{share ? 'Requests your location' : 'Location requested'}</span>
       {share && (
         <button type="button" onClick={share}>
           Share
