@@ -14,7 +14,8 @@ export function answerTypes({ paths }) {
   const lines = [...names].sort().map((route) => {
     const [method, path] = route.split(' ')
     const [, answer] = Object.entries(paths[path]?.[method.toLowerCase()]?.responses ?? {})[0] ?? []
-    if (!answer?.content) throw new Error(`${route}: the console uses this route, but the API has none with a JSON answer.`)
+    if (!answer?.content)
+      throw new Error(`${route}: the console uses this route, but the API has none with a JSON answer.`)
     return `  '${route}': ${typeOf(answer.content['application/json'].schema)}\n`
   })
   return `// Written by "npm run openapi". Do not edit.\nexport interface Answers {\n${lines.join('')}}\n`
