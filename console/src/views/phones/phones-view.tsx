@@ -11,7 +11,7 @@ import { EmptyState, Failure, SkeletonRows } from '../../ui/state'
 import { AddPhone } from './add-phone'
 import { AppPanel } from './app-panel'
 import { usePhones, useScreenChanges } from './data'
-import { Handset } from './handset'
+import { Handset } from './handset/handset'
 import { namerOf } from './names'
 import { WorldControls } from './world-controls'
 

@@ -1,14 +1,14 @@
 import { useMemo, useState } from 'react'
-import type { Phone, Service } from '../../api/types'
-import { Icon } from '../../ui/icon'
+import type { Phone, Service } from '../../../api/types'
+import { Icon } from '../../../ui/icon'
+import { Avatar } from '../avatar'
+import { type Bubble, phoneBubbles } from '../bubbles'
+import { Composer } from '../composer'
+import { type NameOf, prettyNumber } from '../names'
+import { Thread } from '../thread'
+import { noticesOf, type Thread as PhoneConversation } from '../threads'
 import type { PhoneActions } from './actions'
-import { Avatar } from './avatar'
-import { type Bubble, phoneBubbles } from './bubbles'
-import { Composer } from './composer'
 import { GroupMenu } from './group-menu'
-import { type NameOf, prettyNumber } from './names'
-import { Thread } from './thread'
-import { noticesOf, type Thread as PhoneConversation } from './threads'
 
 const PLACEHOLDERS = { iMessage: 'iMessage', RCS: 'RCS Message', SMS: 'Text Message' }
 

@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { Button } from '../../ui/button'
-import { Input } from '../../ui/field'
-import { Icon } from '../../ui/icon'
+import { Button } from '../../../ui/button'
+import { Input } from '../../../ui/field'
+import { Icon } from '../../../ui/icon'
 import type { PhoneActions } from './actions'
 
 /** Renames or leaves a group. */

@@ -1,8 +1,8 @@
-import { api, encode } from '../../api/client'
-import { useAction } from '../../api/queries'
-import type { Phone } from '../../api/types'
-import type { Draft } from './composer'
-import { phonePath } from './data'
+import { api, encode } from '../../../api/client'
+import { useAction } from '../../../api/queries'
+import type { Phone } from '../../../api/types'
+import type { Draft } from '../composer'
+import { phonePath } from '../data'
 
 const STALE = { stale: ['phones'] }
 

@@ -1,9 +1,9 @@
-import { Icon } from '../../ui/icon'
-import { clockTime } from '../../ui/time'
-import { Avatar } from './avatar'
-import { prettyNumber } from './names'
+import { Icon } from '../../../ui/icon'
+import { clockTime } from '../../../ui/time'
+import { Avatar } from '../avatar'
+import { prettyNumber } from '../names'
+import type { Thread } from '../threads'
 import { ScreenTitle } from './screen-parts'
-import type { Thread } from './threads'
 
 interface Props {
   threads: readonly Thread[]

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { SelectField } from '../../ui/field'
-import { prettyNumber } from './names'
+import { SelectField } from '../../../ui/field'
+import { prettyNumber } from '../names'
 
 interface TitleProps {
   title: string

@@ -1,10 +1,10 @@
 import { useState } from 'react'
-import type { Phone } from '../../api/types'
-import { Button } from '../../ui/button'
-import { Field, Input, TextArea } from '../../ui/field'
-import { Toggle } from '../../ui/form'
+import type { Phone } from '../../../api/types'
+import { Button } from '../../../ui/button'
+import { Field, Input, TextArea } from '../../../ui/field'
+import { Toggle } from '../../../ui/form'
+import { useLocationShares } from '../data'
 import type { PhoneActions } from './actions'
-import { useLocationShares } from './data'
 import { LineField, ScreenTitle } from './screen-parts'
 
 const SWITCHES = [

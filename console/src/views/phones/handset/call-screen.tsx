@@ -1,6 +1,6 @@
-import type { PhoneCall } from '../../api/types'
-import { Icon } from '../../ui/icon'
-import { Avatar } from './avatar'
+import type { PhoneCall } from '../../../api/types'
+import { Icon } from '../../../ui/icon'
+import { Avatar } from '../avatar'
 
 interface Props {
   call: PhoneCall

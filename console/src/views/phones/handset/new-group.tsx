@@ -1,10 +1,10 @@
 import { useState } from 'react'
-import type { Phone } from '../../api/types'
-import { Button } from '../../ui/button'
-import { TextField } from '../../ui/field'
+import type { Phone } from '../../../api/types'
+import { Button } from '../../../ui/button'
+import { TextField } from '../../../ui/field'
+import { usePhones } from '../data'
+import { prettyNumber } from '../names'
 import type { PhoneActions } from './actions'
-import { usePhones } from './data'
-import { prettyNumber } from './names'
 import { LineField, ScreenTitle } from './screen-parts'
 
 interface Props {
