@@ -169,7 +169,7 @@ describe.each(ENGINES)('the session of the console on %s', (engine) => {
     await world.text(ADA, 'Somebody is still here')
     let frame = await goesOn!.next()
     while (frame && frame.event === '') frame = await goesOn!.next()
-    expect(frame).toBeDefined()
+    expect(frame).toMatchObject({ event: 'contact.created', data: { data: { phone: ADA } } })
     expect((await get('/api/lines', { cookie: stays })).status).toBe(200)
     goesOn!.close()
     const again = await world.call('DELETE', '/console/session', {

@@ -133,7 +133,8 @@ describe.each(ENGINES)('contacts on %s', (engine) => {
       })
       expect(await count()).toBe(before)
       const made = (await create({ number: fresh(), update_if_exists: true })).body.contact
-      expect(made.contact_id).toBeTruthy()
+      expect(made.contact_id).not.toBe(first.contact_id)
+      expect(await count()).toBe(before + 1)
     })
 
     it('says "Missing fields" without a number and "Invalid phone number" with a bad one', async () => {

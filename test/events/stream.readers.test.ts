@@ -50,7 +50,7 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
     ])
   })
 
-  it('is closed when its token expires, and within a second when it or its key is revoked', async () => {
+  it('is closed when its token expires, and when it or its key is revoked', async () => {
     const mint = async (body: object) => (await world.post('/v3/auth/tokens', body)).body
     const expiring = await mint({ expires_in_seconds: 61 })
     const { follower: one } = await open('', expiring)
@@ -59,7 +59,7 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
     for (let frame = await one.next(); frame; frame = await one.next()) ends.push(frame.data)
     expect(ends).toEqual([
       ...Array.from({ length: 4 }, () => 'heartbeat'),
-      expect.stringMatching(/^closed|^no longer/),
+      'closed; connect again with the last id',
     ])
     expect((await refused('', {}, expiring))[0]).toBe(401)
 

@@ -159,7 +159,7 @@ describe.each(ENGINES)('locations on %s', (engine) => {
     it('so it is when the line cannot be reached at all', async () => {
       const unknown = await stale({ fault: 'unreachable' }, stranger(), 'The line is unplugged')
       expect(unknown).toMatchObject({ status: 503, headers: { 'x-should-retry': 'true' } })
-      expect(unknown.headers['retry-after']).toBeDefined()
+      expect(unknown.headers['retry-after']).toBe('2')
     })
 
     it('nothing is given of someone who has stopped, or whose sharing has ended meanwhile', async () => {
@@ -187,7 +187,7 @@ describe.each(ENGINES)('locations on %s', (engine) => {
       const handle = reply.body.message_handle
       expect(reply.body).toEqual({
         status: 'QUEUED',
-        message: expect.stringMatching(/./),
+        message: expect.stringContaining('queued'),
         message_handle: handle,
         uuid: handle,
         number: phone,

@@ -225,6 +225,7 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
 
   it('cannot be answered any more, but an answer on its way keeps its thread', async () => {
     const target = await delivered({ content: 'the question' })
+    const question = (await world.inbox(ADA)).find((message) => message.content === 'the question')
     // It waits behind another one while its target goes.
     await world.setLine(LINE, { pace: 1 })
     await world.send({ content: 'before the answer' })
@@ -234,7 +235,7 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
     await world.advance(5000)
     await world.setLine(LINE, { pace: 0 })
     const shown = (await world.inbox(ADA)).find((message) => message.content === 'the answer')
-    expect(shown.reply_to).toMatch(/./)
+    expect(shown.reply_to).toBe(question.id)
     expect((await world.record(reply.message_handle)).reply_to).toEqual({ message_handle: target })
     const late = await world.post('/api/send-message', {
       from_number: LINE,
@@ -278,7 +279,7 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
        where deleted_at is null and account_id = $1 order by created_at desc, id desc limit 10`,
       ['x'],
     )
-    expect(JSON.stringify(plan)).toMatch(/messages_created|messages_/)
+    expect(JSON.stringify(plan)).toMatch(/ messages_created\b/)
     const indexes = await db.all(
       engine === 'sqlite'
         ? "select sql as text from sqlite_master where type = 'index' and name = 'messages_created'"

@@ -215,7 +215,7 @@ describe.each(ENGINES)('the interface on %s', (engine) => {
     it('POST appends to the existing list, by default of the type receive', async () => {
       await world.post(path, { webhooks: [url] })
       const { body } = await world.post(path, { webhooks: [{ url: `${url}/2`, secret: 's' }] })
-      expect(body).toMatchObject({ status: 'OK', message: expect.stringMatching(/./) })
+      expect(body).toMatchObject({ status: 'OK', message: expect.stringContaining('added') })
       expect(body.webhooks.receive).toEqual([url, { url: `${url}/2`, secret: 's' }])
     })
 
@@ -268,9 +268,9 @@ describe.each(ENGINES)('the interface on %s', (engine) => {
       expect(await world.record(bad.message_handle)).toMatchObject({
         status: 'ERROR',
         error_code: 10001,
-        error_message: expect.stringMatching(/./),
-        error_reason: expect.stringMatching(/./),
-        error_detail: expect.stringMatching(/./),
+        error_message: expect.stringContaining('refused'),
+        error_reason: 'refused',
+        error_detail: expect.stringMatching(/^sim\.refused: /),
       })
     })
   })

@@ -13,6 +13,8 @@ export async function startPostgres(directory: string): Promise<{ url: string; s
     password: 'trunkline',
     port,
     persistent: false,
+    // A run makes thousands of connections, and the default hashes each one's password 4096 times.
+    authMethod: 'md5',
     // PostgreSQL refuses to run as root: the package makes a user for it then.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: flags({

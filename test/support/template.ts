@@ -5,7 +5,8 @@ export const TEMPLATE = 'trunkline_template'
 
 /** Makes a database on the server of that URL and answers its own URL. */
 export async function createDatabaseNamed(adminUrl: string, name: string, template: string): Promise<string> {
-  await onServer(adminUrl, `create database ${name} template ${template}`)
+  // Copies files instead of logging each page: less than half the work for databases as small as these.
+  await onServer(adminUrl, `create database ${name} template ${template} strategy file_copy`)
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
   return url.href

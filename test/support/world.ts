@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import type { InjectOptions } from 'fastify'
+import { inject } from 'vitest'
 import { type App, createApp } from '../../src/app.js'
 import { createClock } from '../../src/base/clock.js'
 import type { Log } from '../../src/base/log.js'
@@ -99,6 +100,7 @@ export interface WorldOptions {
 export async function createWorld(engine: Engine, options: WorldOptions = {}): Promise<World> {
   const directory = makeDirectory('trunkline-test-')
   const database = engine === 'postgres' ? await createDatabase() : undefined
+  if (!database) cpSync(inject('sqliteTemplate'), directory, { recursive: true })
   const config = loadConfig({
     PORT: '0',
     TRUNKLINE_DATA: directory,

@@ -41,7 +41,7 @@ describe.each(ENGINES)('verify on %s', (engine) => {
   const textCode = async (verification: Json, from = verification.to, changes: Json = {}) => {
     const { code, pool_number } = verification.delivery_target
     const sent = await world.text(from, changes.content ?? code, { to: changes.to ?? pool_number })
-    expect(sent.id).toBeDefined()
+    expect(sent.id).toMatch(/^[\dA-F-]{36}$/)
     await world.settle()
   }
   const eventsOf = async (verification: Json) =>
@@ -194,7 +194,7 @@ describe.each(ENGINES)('verify on %s', (engine) => {
       const group = await world.post('/sim/groups', { by: ADA, line: pool_number, members: ['+12025550178'] })
       expect(group.status).toBe(201)
       const said = await world.text(ADA, code, { to: undefined, group_id: group.body.id })
-      expect(said.id).toBeDefined()
+      expect(said.service).toBe('iMessage')
       await world.advance(1000)
       const { data } = (await world.get(`/api/v2/messages?from_number=${encodeURIComponent(ADA)}`)).body
       expect(data[0]).toMatchObject({ content: code, message_type: 'group' })

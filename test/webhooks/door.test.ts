@@ -203,7 +203,7 @@ describe('where the door leads', () => {
       '198.18.0.1',
       '255.255.255.255',
     ])
-      expect(addressFault('public.example', address, DEFAULT_WORLD)).toBeDefined()
+      expect(addressFault('public.example', address, DEFAULT_WORLD)).toBe('not public')
   })
 
   it('trusts no certificate that nobody vouches for, and none of another name', async () => {

@@ -228,10 +228,9 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       await world.advance(600_000)
       expect(at('/here')).toHaveLength(3)
       expect(at('/gone').length).toBeLessThan(3)
-      expect((await world.events()).at(-1)).toMatchObject({ type: expect.stringMatching(/received|webhook/) })
-      expect(
-        (await world.events()).filter((event) => event.type === 'webhook.removed').length,
-      ).toBeGreaterThan(0)
+      const types = (await world.events()).map(({ type }) => type)
+      expect(types.at(-1)).toBe('message.received')
+      expect(types.filter((type) => type === 'webhook.removed')).toHaveLength(1)
     })
 
     it('410 Gone does not remove a contact_profile webhook', async () => {

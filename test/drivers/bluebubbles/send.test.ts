@@ -95,7 +95,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
       ['Look', 0],
       ['', 1],
     ])
-    expect((await kit.record(both.message_handle)).status).toMatch(/SENT|DELIVERED/)
+    expect((await kit.record(both.message_handle)).status).toBe('DELIVERED')
   })
 
   it('reports a file that cannot be read', async () => {
@@ -179,7 +179,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
     kit.mac.phone(ANNA).next({ errorAfterMs: 20_000, error: 4 })
     const sent = await kit.send({ content: 'Into the void' })
     await kit.advance(16_000)
-    expect((await kit.record(sent.message_handle)).status).toMatch(/ACCEPTED|SENT/)
+    expect((await kit.record(sent.message_handle)).status).toBe('ACCEPTED')
     await kit.advance(60_000)
     expect(await kit.record(sent.message_handle)).toMatchObject({
       status: 'ERROR',
