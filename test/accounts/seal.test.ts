@@ -16,8 +16,9 @@ import { createClock } from '../../src/base/clock.js'
 import { loadConfig } from '../../src/config.js'
 import { newSealKey } from '../../src/core/accounts/seal.js'
 import { endpointsOf } from '../../src/services/webhooks/webhooks.js'
+import { runCli } from '../support/cli.js'
 import { dumpOf } from '../support/dump.js'
-import { runCli, spawnServer, temporaryDirectory, temporaryStorage } from '../support/server.js'
+import { spawnCli, spawnServer, temporaryDirectory, temporaryStorage } from '../support/server.js'
 import { credentials, ENGINES, type Json, START } from '../support/world.js'
 
 const SECRETS = '/api/v2/totp/secrets'
@@ -284,7 +285,7 @@ describe.each(ENGINES)('the command line on %s', (engine) => {
     await server.kill()
 
     const env = { ...storage, TRUNKLINE_SEAL_KEYS: `${NEW},${OLD}` }
-    const killed = await runCli(['seal', 'rotate', '--offline'], {
+    const killed = await spawnCli(['seal', 'rotate', '--offline'], {
       ...env,
       TRUNKLINE_FAILPOINT: 'seal.after_batch@2',
     })

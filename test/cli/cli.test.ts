@@ -1,11 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runCli, type SpawnedServer, spawnServer, temporaryDirectory } from '../support/server.js'
-import { credentials, type Json, SHARED_LINE } from '../support/world.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from '../support/cli.js'
+import { spawnServer, temporaryDirectory } from '../support/server.js'
+import { createWorld, credentials, type Json, SHARED_LINE, type World } from '../support/world.js'
 
 describe('the command line', () => {
-  let server: SpawnedServer
+  let world: World
   let accountId: string
-  const cli = (...args: string[]) => runCli(args, { TRUNKLINE_URL: server.url })
+  const cli = (...args: string[]) => runCli(args, { TRUNKLINE_URL: world.app.url() })
   const json = async (...args: string[]): Promise<Json> => {
     const ran = await cli(...args, '--json')
     expect(ran, args.join(' ')).toMatchObject({ code: 0, stderr: '' })
@@ -19,9 +20,10 @@ describe('the command line', () => {
   const fieldOf = (output: string, name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(output)?.[1]
 
   beforeAll(async () => {
-    server = await spawnServer()
+    world = await createWorld('sqlite', { realTime: true })
     accountId = (await json('account', 'create', '--email', 'cli@example.com')).id
   })
+  afterAll(() => world.close())
 
   it.each([
     {
@@ -197,7 +199,7 @@ describe('the command line', () => {
       [['serve', '--log-level', 'loud'], {}, 'LOG_LEVEL must be'],
     ]
     for (const [args, env, message] of failing) {
-      const { code, stdout, stderr } = await runCli(args, { TRUNKLINE_URL: server.url, ...env })
+      const { code, stdout, stderr } = await runCli(args, { TRUNKLINE_URL: world.app.url(), ...env })
       expect([code, stdout], args.join(' ')).toEqual([1, ''])
       expect(stderr).toMatch(message)
       expect(stderr, 'no stack trace').not.toMatch(/^\s+at /m)
@@ -227,7 +229,7 @@ describe('the command line', () => {
 
   it('lets no control character of stored text reach the terminal', async () => {
     const nasty = 'red\u001b[31m bell\u0007 next\nline csi\u009b2J del\u007f'
-    const made = await fetch(`${server.url}/admin/accounts`, {
+    const made = await fetch(`${world.app.url()}/admin/accounts`, {
       method: 'POST',
       headers: { ...credentials('admin'), 'content-type': 'application/json' },
       body: JSON.stringify({ email: 'nasty\u001b[2J@example.com', name: nasty }),

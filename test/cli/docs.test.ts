@@ -7,9 +7,10 @@ import { COMMANDS } from '../../src/cli/commands.js'
 import { commandHelp, EXIT } from '../../src/cli/help.js'
 import { REFUSALS } from '../../src/cli/mcp/refusal.js'
 import { TOOLS } from '../../src/cli/mcp/server.js'
-import { stdioClient } from '../support/mcp.js'
-import { runCli, spawnServer, temporaryDirectory } from '../support/server.js'
-import { ADA } from '../support/world.js'
+import { runCli } from '../support/cli.js'
+import { spawnedClient } from '../support/mcp.js'
+import { temporaryDirectory } from '../support/server.js'
+import { ADA, createWorld } from '../support/world.js'
 
 /** What the issue of a terminal asks for: the verbs people know. */
 const VERBS = [
@@ -69,8 +70,8 @@ describe('docs/cli.md', () => {
   })
 
   it('tells of exit codes that are really used', async () => {
-    const server = await spawnServer()
-    const env = { TRUNKLINE_URL: server.url }
+    const world = await createWorld('sqlite')
+    const env = { TRUNKLINE_URL: world.app.url() }
     const cases: [string[], number][] = [
       [['--version'], EXIT.done],
       [['messages', '--json'], EXIT.done],
@@ -84,6 +85,7 @@ describe('docs/cli.md', () => {
     ]
     const runs = await Promise.all(cases.map(([args]) => runCli(args, env)))
     expect(cases.map(([args], i) => [args, runs[i]!.code])).toEqual(cases)
+    await world.close()
     expect(EXIT).toEqual({ done: 0, failed: 1, usage: 2, waiting: 3 })
     const page = readFileSync('docs/cli.md', 'utf8')
     expect([...page.matchAll(/^\| (\d) \| /gm)].map(([, code]) => Number(code))).toEqual(Object.values(EXIT))
@@ -117,14 +119,15 @@ describe('docs/mcp.md', () => {
   })
 
   it('has a configuration that works as it stands', async () => {
-    const server = await spawnServer()
+    const world = await createWorld('sqlite')
     const block = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!).mcpServers.trunkline
     expect([block.command, ...block.args.slice(0, 2)]).toEqual(['npx', 'trunkline', 'mcp'])
-    const env = { ...block.env, TRUNKLINE_URL: server.url, TRUNKLINE_MCP_STATE: temporaryDirectory() }
-    const client = await stdioClient(block.args.slice(2), env)
+    const env = { ...block.env, TRUNKLINE_URL: world.app.url(), TRUNKLINE_MCP_STATE: temporaryDirectory() }
+    const client = await spawnedClient(block.args.slice(2), env)
     expect(await client.ask('send_message', { number: ADA, text: 'From the page' })).toMatchObject({
       to: [ADA],
     })
     await client.close()
+    await world.close()
   })
 })

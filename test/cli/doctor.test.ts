@@ -6,8 +6,9 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { checkNode, ownKey } from '../../src/cli/server/doctor-local.js'
 import { skew } from '../../src/cli/server/doctor-remote.js'
+import { runCli } from '../support/cli.js'
 import { createDatabase } from '../support/database.js'
-import { runCli, spawnServer, temporaryDirectory } from '../support/server.js'
+import { spawnServer, temporaryDirectory } from '../support/server.js'
 import { credentials, ENGINES, type Json, LINE } from '../support/world.js'
 
 type Results = Record<string, [result: string, detail: string, advice?: string]>

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { csvLine } from '../../src/cli/messages/csv.js'
-import { runCliHere } from '../support/cli.js'
-import { runCli, temporaryDirectory } from '../support/server.js'
+import { runCli } from '../support/cli.js'
+import { spawnCli, temporaryDirectory } from '../support/server.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type World } from '../support/world.js'
 
@@ -15,7 +15,7 @@ const CONTACTS = 2300
 describe.each(ENGINES)('trunkline export on %s', (engine) => {
   let world: World
   let sink: Sink
-  const cli = (args: string[], url = world.app.url()) => runCliHere(['export', '--url', url, ...args])
+  const cli = (args: string[], url = world.app.url()) => runCli(['export', '--url', url, ...args])
   const rows = (stdout: string): Json[] =>
     stdout
       .split('\n')
@@ -149,7 +149,7 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
   it('writes the same in a process of its own, and ends quietly when its reader has enough', async () => {
     const env = { TRUNKLINE_URL: world.app.url() }
     const args = ['export', 'contacts', ...all]
-    expect(await runCli(args, env)).toEqual(await cli(args.slice(1)))
+    expect(await spawnCli(args, env)).toEqual(await cli(args.slice(1)))
     const piped = `set -o pipefail; "${process.execPath}" dist/main.js ${args.join(' ')} | head -n 1`
     const { status, stdout, stderr } = await new Promise<Json>((resolve) =>
       execFile(

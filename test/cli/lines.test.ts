@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Driver } from '../../src/drivers/contract.js'
 import { createSmsc, type Smsc } from '../peers/smsc.js'
-import { runCliHere } from '../support/cli.js'
+import { runCli } from '../support/cli.js'
 import { dumpOf } from '../support/dump.js'
-import { eventually, runCli, temporaryDirectory, temporaryStorage } from '../support/server.js'
+import { temporaryDirectory, temporaryStorage } from '../support/server.js'
 import { createWorld, type Json, LINE, type World } from '../support/world.js'
 
 const SECRET = 'xyzzy-9'
@@ -83,7 +83,7 @@ describe('lines on the command line', () => {
 
   it("knows the operator's own drivers from the server, and changes their settings", async () => {
     const number = '+13105550172'
-    const here = (args: string[]) => runCliHere([...args, '--url', world.app.url()])
+    const here = (args: string[]) => runCli([...args, '--url', world.app.url()])
     const help = await here(['line', 'add', 'pigeon', '--help'])
     const missing = await here(['line', 'add', 'pigeon', '--account', account, '--number', number])
     expect(help.stdout).toMatch(/^Add a line: Carrier pigeons$/m)
@@ -142,10 +142,9 @@ describe('lines on the command line', () => {
       pace: 20,
       config: { port: smsc.port, password: '(kept)', rate: 50, tls: false, alphabet: 'latin1' },
     })
-    await eventually(
-      async () => binds().map(({ password }) => password),
-      (all) => all.length === 1,
-    )
+    const bound = (...passwords: string[]) =>
+      expect.poll(() => binds().map(({ password }) => password)).toEqual(passwords)
+    await bound(SECRET)
     const [shown, listed] = await Promise.all([cli(['line', 'show', line.id]), cli(['line', 'list'])])
     expect(shown.stdout).toContain('"password":"(kept)"')
     expect(listed.stdout).toContain(NUMBER)
@@ -154,11 +153,9 @@ describe('lines on the command line', () => {
     expect([set.code, set.stderr]).toEqual([0, ''])
     const { rate: _, ...rest } = line.config
     expect(JSON.parse(set.stdout).config).toEqual({ ...rest, window: 3 })
+    await bound(SECRET, SECRET)
     await cli(['line', 'set', line.id, '--password-stdin'], {}, 'plugh-1')
-    await eventually(
-      async () => binds().map(({ password }) => password),
-      (all) => JSON.stringify(all) === JSON.stringify([SECRET, SECRET, 'plugh-1']),
-    )
+    await bound(SECRET, SECRET, 'plugh-1')
     // What lies about in the environment is for new lines.
     await cli(['line', 'set', line.id, '--pace', '5'], { TRUNKLINE_LINE_PASSWORD: 'nothing' })
     const [tested, nothing] = await Promise.all([

@@ -3,8 +3,16 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { httpClient, httpServer, type McpClient, stdioClient } from '../support/mcp.js'
-import { eventually, runCli, temporaryDirectory } from '../support/server.js'
+import { runCli } from '../support/cli.js'
+import {
+  httpClient,
+  httpServer,
+  type McpClient,
+  spawnedClient,
+  spawnedHttpServer,
+  stdioClient,
+} from '../support/mcp.js'
+import { eventually, temporaryDirectory } from '../support/server.js'
 import { ADA, BOB, CLEO, createWorld, DAN, ENGINES, type Json, LINE, type World } from '../support/world.js'
 
 const NAMES = [
@@ -33,8 +41,8 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
     TRUNKLINE_MCP_STATE: temporaryDirectory(),
     ...more,
   })
-  const start = async (args: string[] = [], more: Record<string, string> = {}) => {
-    const client = await stdioClient(args, env(more))
+  const start = async (args: string[] = [], more: Record<string, string> = {}, connect = stdioClient) => {
+    const client = await connect(args, env(more))
     open.push(client)
     return client
   }
@@ -46,7 +54,7 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
       const args = ['--allow', ADA, '--max-per-hour', '100', '--max-per-recipient', '100']
       if (transport === 'stdio') mcp = await start(args)
       else {
-        mcp = await httpClient((await httpServer(args, env())).url)
+        mcp = await httpClient(await httpServer(args, env()))
         open.push(mcp)
       }
     })
@@ -212,8 +220,8 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
   it('keeps to its caps: after a restart, in two processes, in any spelling, in groups', async () => {
     const state = { TRUNKLINE_MCP_STATE: temporaryDirectory() }
     const args = ['--allow', '*', '--max-per-hour', '6', '--max-per-recipient', '2']
-    const first = await start(args, state)
-    const second = await start(args, state)
+    const first = await start(args, state, spawnedClient)
+    const second = await start(args, state, spawnedClient)
     const [a, b] = ['+12025550181', '+12025550182']
     await first.ask('send_message', { number: a, text: 'one' })
     // Two processes, two spellings, one person: one of them goes out.
@@ -425,7 +433,7 @@ describe('trunkline mcp --http', () => {
     })
 
   it('lets no web page in, by whatever name it comes', async () => {
-    const { url } = await httpServer(
+    const url = await httpServer(
       ['--allow-host', 'Sms.example.com', '--allow-origin', 'https://ok.example'],
       env(),
     )
@@ -464,7 +472,7 @@ describe('trunkline mcp --http', () => {
   })
 
   it('asks for its secret, and beyond loopback does not start without one', async () => {
-    const { url } = await httpServer([], { ...env(), TRUNKLINE_MCP_SECRET: SECRET })
+    const url = await httpServer([], { ...env(), TRUNKLINE_MCP_SECRET: SECRET })
     for (const authorization of [undefined, 'Bearer', 'Bearer wrong', `Basic ${SECRET}`, `Bearer ${SECRET}x`])
       expect((await ask(url, authorization ? { authorization } : {})).status).toBe(401)
     expect((await ask(url, { authorization: `Bearer ${SECRET}` })).status).toBe(200)
@@ -480,7 +488,7 @@ describe('trunkline mcp --http', () => {
       2,
       expect.stringMatching(/^The secret must have at least 16/),
     ])
-    const wide = await httpServer(['--host', '0.0.0.0'], { ...env(), TRUNKLINE_MCP_SECRET: SECRET })
+    const wide = await spawnedHttpServer(['--host', '0.0.0.0'], { ...env(), TRUNKLINE_MCP_SECRET: SECRET })
     const there = wide.url.replace('0.0.0.0', '127.0.0.1')
     expect((await ask(there)).status).toBe(401)
     expect((await ask(there, { authorization: `Bearer ${SECRET}` })).status).toBe(200)

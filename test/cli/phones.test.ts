@@ -1,15 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { paintFor } from '../../src/cli/colour.js'
-import { eventually, runCli, type SpawnedServer, spawnServer } from '../support/server.js'
-import { ADA, BOB, CLEO, credentials, type Json, LINE } from '../support/world.js'
+import { runCli } from '../support/cli.js'
+import { eventually } from '../support/server.js'
+import { ADA, BOB, CLEO, createWorld, credentials, type Json, LINE, type World } from '../support/world.js'
 
 describe('trunkline phones', () => {
-  let server: SpawnedServer
-  const cli = (args: string[]) => runCli(['phones', ...args], { TRUNKLINE_URL: server.url })
+  let world: World
+  const cli = (args: string[]) => runCli(['phones', ...args], { TRUNKLINE_URL: world.app.url() })
   const ask = async (path: string, body?: object): Promise<Json> => {
     const headers = { ...credentials('live'), ...(body ? { 'content-type': 'application/json' } : {}) }
     const method = body ? 'POST' : 'GET'
-    const reply = await fetch(server.url + path, {
+    const reply = await fetch(world.app.url() + path, {
       method,
       headers,
       ...(body ? { body: JSON.stringify(body) } : {}),
@@ -24,8 +25,9 @@ describe('trunkline phones', () => {
     )
   }
   beforeAll(async () => {
-    server = await spawnServer()
+    world = await createWorld('sqlite', { realTime: true })
   })
+  afterAll(() => world.close())
 
   it('lists them, and switches their abilities', async () => {
     const listed = JSON.parse((await cli(['--json'])).stdout)

@@ -2,7 +2,14 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { eventually, runCli, type SpawnedServer, spawnServer, temporaryDirectory } from '../support/server.js'
+import { runCli } from '../support/cli.js'
+import {
+  eventually,
+  type SpawnedServer,
+  spawnCli,
+  spawnServer,
+  temporaryDirectory,
+} from '../support/server.js'
 import { ADA, credentials, type Json, LINE } from '../support/world.js'
 
 const run = promisify(execFile)
@@ -78,7 +85,7 @@ describe('trunkline serve', () => {
   it('refuses to share its data directory with a second server', async () => {
     const env = dataDirectory()
     const first = await spawnServer({ env })
-    const second = await runCli(['serve'], { ...env, PORT: '0' })
+    const second = await spawnCli(['serve'], { ...env, PORT: '0' })
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(`The data directory ${env.TRUNKLINE_DATA} is in use by another Trunkline`)
     expect(second.stderr).not.toMatch(/^\s+at /m)
@@ -91,7 +98,7 @@ describe('trunkline serve', () => {
   it('says so and ends when the port is taken', async () => {
     const first = await spawnServer()
     const { port } = new URL(first.url)
-    const second = await runCli(['serve'], { ...dataDirectory(), PORT: port })
+    const second = await spawnCli(['serve'], { ...dataDirectory(), PORT: port })
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(port)
     await first.kill()
@@ -103,7 +110,7 @@ describe('trunkline serve', () => {
     expect((await fetch(`${local.url}/api/v2/messages`, { headers: credentials('live') })).status).toBe(200)
     await local.kill()
 
-    const refused = await runCli(['serve'], env)
+    const refused = await spawnCli(['serve'], env)
     expect(refused.code).toBe(1)
     expect(refused.stdout).toBe('')
     expect(refused.stderr).toContain('Not starting on 0.0.0.0')

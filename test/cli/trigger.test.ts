@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TRIGGERS } from '../../src/cli/sim/triggers.js'
 import { WEBHOOK_TYPES, webhookTypeOf } from '../../src/core/webhooks/types.js'
-import { eventually, runCli, type SpawnedServer, spawnServer } from '../support/server.js'
+import { runCli } from '../support/cli.js'
+import { eventually } from '../support/server.js'
 import { createSink, type Sink } from '../support/web/sink.js'
-import { ADA, credentials, type Json, LINE, type Who } from '../support/world.js'
+import { ADA, createWorld, credentials, type Json, LINE, type Who, type World } from '../support/world.js'
 
 describe('trunkline trigger', () => {
-  let server: SpawnedServer
+  let world: World
   let sink: Sink
-  const cli = (...args: string[]) => runCli(['trigger', ...args], { TRUNKLINE_URL: server.url })
+  const cli = (...args: string[]) => runCli(['trigger', ...args], { TRUNKLINE_URL: world.app.url() })
   const ask = async (path: string, as: Who = 'live', method = 'GET', body?: object): Promise<Json> => {
     const json = body ? { 'content-type': 'application/json' } : {}
     const headers = { ...credentials(as), ...json } as Record<string, string>
-    const reply = await fetch(server.url + path, {
+    const reply = await fetch(world.app.url() + path, {
       method,
       headers,
       ...(body ? { body: JSON.stringify(body) } : {}),
@@ -20,12 +21,15 @@ describe('trunkline trigger', () => {
     return reply.json()
   }
   beforeAll(async () => {
-    server = await spawnServer()
+    world = await createWorld('sqlite', { realTime: true })
     sink = await createSink()
     const webhooks = Object.fromEntries(WEBHOOK_TYPES.map((type) => [type, [`${sink.url}/${type}`]]))
     await ask('/api/account/webhooks', 'live', 'PUT', { webhooks })
   })
-  afterAll(() => sink.close())
+  afterAll(async () => {
+    await world.close()
+    await sink.close()
+  })
 
   it('has one for every type of webhook, and lists them', async () => {
     const covered = TRIGGERS.flatMap(({ event }) => webhookTypeOf(event) ?? [])
@@ -98,7 +102,7 @@ describe('trunkline trigger', () => {
       expect(ran.stderr).toMatch(words)
     }
     const env = {
-      TRUNKLINE_URL: server.url,
+      TRUNKLINE_URL: world.app.url(),
       TRUNKLINE_API_KEY_ID: 'dev-live-key',
       TRUNKLINE_API_SECRET_KEY: 'dev-live-secret',
     }

@@ -1,15 +1,27 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { eventually, runCli, type SpawnedServer, spawnServer, startCli } from '../support/server.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from '../support/cli.js'
+import { eventually, startCli } from '../support/server.js'
 import { startProxy } from '../support/web/proxy.js'
 import { createSink } from '../support/web/sink.js'
-import { ADA, credentials, DAN, EVE, type Json, LINE, SHARED_LINE } from '../support/world.js'
+import {
+  ADA,
+  createWorld,
+  credentials,
+  DAN,
+  EVE,
+  type Json,
+  LINE,
+  SHARED_LINE,
+  type World,
+} from '../support/world.js'
 
 describe('the everyday commands', () => {
-  let server: SpawnedServer
+  let world: World
   beforeAll(async () => {
-    server = await spawnServer()
+    world = await createWorld('sqlite', { realTime: true })
   })
-  const env = () => ({ TRUNKLINE_URL: server.url })
+  afterAll(() => world.close())
+  const env = () => ({ TRUNKLINE_URL: world.app.url() })
   const cli = (...args: string[]) => runCli(args, env())
   const json = async (...args: string[]) => {
     const ran = await cli(...args, '--json')
@@ -18,12 +30,12 @@ describe('the everyday commands', () => {
   }
   const inbox = async (number: string) => {
     const path = `/sim/phones/${encodeURIComponent(number)}/inbox`
-    const reply = await fetch(server.url + path, { headers: credentials('live') })
+    const reply = await fetch(world.app.url() + path, { headers: credentials('live') })
     return ((await reply.json()) as Json).data.map((one: Json) => one.content)
   }
   const call = async (method: string, path: string, body: object) => {
     const headers = { ...credentials('live'), 'content-type': 'application/json' }
-    const reply = await fetch(server.url + path, { method, headers, body: JSON.stringify(body) })
+    const reply = await fetch(world.app.url() + path, { method, headers, body: JSON.stringify(body) })
     return (await reply.json()) as Json
   }
   const text = (content: string) =>
@@ -78,7 +90,7 @@ describe('the everyday commands', () => {
   })
 
   it('sends one message however often the network loses the answer', async () => {
-    const network = await startProxy(server.url, ['drop-answer', 'drop-request', 'drop-answer'])
+    const network = await startProxy(world.app.url(), ['drop-answer', 'drop-request', 'drop-answer'])
     const ran = await runCli(['send', '--to', ADA, '--from', LINE, 'Once', '--wait'], {
       TRUNKLINE_URL: network.url,
     })
@@ -89,7 +101,7 @@ describe('the everyday commands', () => {
   })
 
   it('follows events over broken connections: nothing is lost or repeated', async () => {
-    const network = await startProxy(server.url, [])
+    const network = await startProxy(world.app.url(), [])
     const args = ['tail', '--types', 'message.received', '--since', '0']
     const tail = startCli([...args, '--json'], { TRUNKLINE_URL: network.url })
     const seen = () =>
@@ -142,7 +154,7 @@ describe('the everyday commands', () => {
       )
     await posts(2)
     const log = async (): Promise<Json[]> => {
-      const reply = await fetch(`${server.url}/v3/webhook-deliveries`, { headers: credentials('live') })
+      const reply = await fetch(`${world.app.url()}/v3/webhook-deliveries`, { headers: credentials('live') })
       return ((await reply.json()) as Json).data
     }
     const ended = (status: string) =>
@@ -179,7 +191,7 @@ describe('the everyday commands', () => {
     const token = await json('token', 'create', '--seconds', '600', '--lines', LINE)
     expect(token.phone_numbers).toEqual([LINE])
     const headers = { authorization: `Bearer ${token.token}` }
-    const lines = await (await fetch(`${server.url}/api/lines`, { headers })).json()
+    const lines = await (await fetch(`${world.app.url()}/api/lines`, { headers })).json()
     expect(lines).toEqual({ numbers: [LINE] })
   })
 

@@ -1,15 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runCli, type SpawnedServer, spawnServer } from '../support/server.js'
-import { ADA, BOB, credentials, LINE } from '../support/world.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from '../support/cli.js'
+import { ADA, BOB, createWorld, credentials, LINE, type World } from '../support/world.js'
 
 describe('trunkline wait', () => {
-  let server: SpawnedServer
+  let world: World
   beforeAll(async () => {
-    server = await spawnServer()
+    world = await createWorld('sqlite', { realTime: true })
   })
-  const cli = (...args: string[]) => runCli(['wait', ...args], { TRUNKLINE_URL: server.url })
+  afterAll(() => world.close())
+  const cli = (...args: string[]) => runCli(['wait', ...args], { TRUNKLINE_URL: world.app.url() })
   const send = (content: string) =>
-    fetch(`${server.url}/api/send-message`, {
+    fetch(`${world.app.url()}/api/send-message`, {
       method: 'POST',
       headers: { ...credentials('live'), 'content-type': 'application/json' },
       body: JSON.stringify({ from_number: LINE, number: ADA, content }),

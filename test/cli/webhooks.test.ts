@@ -1,25 +1,27 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runCli, type SpawnedServer, spawnServer, temporaryDirectory } from '../support/server.js'
-import { credentials, type Json, LINE } from '../support/world.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from '../support/cli.js'
+import { temporaryDirectory } from '../support/server.js'
+import { createWorld, credentials, type Json, LINE, type World } from '../support/world.js'
 
 const HOOK = 'https://hooks.example.com/in'
 
 describe('trunkline webhooks', () => {
-  let server: SpawnedServer
+  let world: World
   beforeAll(async () => {
-    server = await spawnServer()
+    world = await createWorld('sqlite', { realTime: true })
   })
+  afterAll(() => world.close())
   const cli = (args: string[], env: Record<string, string> = {}) =>
-    runCli(['webhooks', ...args], { TRUNKLINE_URL: server.url, ...env })
+    runCli(['webhooks', ...args], { TRUNKLINE_URL: world.app.url(), ...env })
   const run = async (...args: string[]) => {
     const ran = await cli(args)
     expect(ran, args.join(' ')).toMatchObject({ code: 0, stderr: '' })
     return ran.stdout
   }
   const configured = async () => {
-    const reply = await fetch(`${server.url}/api/account/webhooks`, { headers: credentials('live') })
+    const reply = await fetch(`${world.app.url()}/api/account/webhooks`, { headers: credentials('live') })
     return ((await reply.json()) as Json).webhooks
   }
 

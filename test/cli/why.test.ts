@@ -1,17 +1,17 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runCli, type SpawnedServer, spawnServer } from '../support/server.js'
-import { ADA, credentials, type Json, LINE } from '../support/world.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from '../support/cli.js'
+import { ADA, createWorld, credentials, type Json, LINE, type World } from '../support/world.js'
 
 describe('trunkline why', () => {
-  let server: SpawnedServer
+  let world: World
   let handle: string
   beforeAll(async () => {
-    server = await spawnServer()
+    world = await createWorld('sqlite', { realTime: true })
     const call = async (method: string, path: string, body: Json) =>
       (
-        await fetch(`${server.url}${path}`, {
+        await fetch(`${world.app.url()}${path}`, {
           method,
           headers: { ...credentials('live'), 'content-type': 'application/json' },
           body: JSON.stringify(body),
@@ -21,8 +21,9 @@ describe('trunkline why', () => {
     const sent = await call('POST', '/api/send-message', { from_number: LINE, number: ADA, content: 'x' })
     handle = sent.message_handle
   })
+  afterAll(() => world.close())
   const cli = (args: string[], env: Record<string, string> = {}) =>
-    runCli(['why', ...args], { TRUNKLINE_URL: server.url, ...env })
+    runCli(['why', ...args], { TRUNKLINE_URL: world.app.url(), ...env })
 
   it('prints the paragraph, the next step and the steps', async () => {
     await expect

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { runCli, spawnServer } from '../support/server.js'
+import { runCli } from '../support/cli.js'
+import { spawnServer } from '../support/server.js'
 
 const README = readFileSync('README.md', 'utf8')
 const shell = promisify(execFile)

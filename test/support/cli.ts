@@ -1,26 +1,51 @@
-import { Readable, Writable } from 'node:stream'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { run } from '../../src/cli/cli.js'
 import type { Ran } from './server.js'
 
-/** Runs a command inside this process: ten times as fast as a process of its own. */
-export async function runCliHere(args: string[], env: Record<string, string> = {}, input = ''): Promise<Ran> {
-  const ran = { stdout: '', stderr: '' }
-  const collect = (stream: 'stdout' | 'stderr') =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        ran[stream] += chunk
-        done()
-      },
-    })
-  const code = await run(args, {
-    stdin: Readable.from([Buffer.from(input)]),
-    stdout: collect('stdout'),
-    stderr: collect('stderr'),
+/** A command that runs in this process, with standard streams and an environment of its own. */
+export interface CommandHere {
+  stdin: PassThrough
+  stdout: PassThrough
+  stderr: PassThrough
+  /** What SIGINT and SIGTERM do. */
+  signal(): void
+  exitCode: Promise<number>
+}
+
+/** Runs one command to its end in this process, which takes a fraction of what starting one takes. */
+export async function runCli(args: string[], env: Record<string, string> = {}, input = ''): Promise<Ran> {
+  const command = startCliHere(args, env)
+  command.stdin.end(input)
+  const [code, stdout, stderr] = await Promise.all([
+    command.exitCode,
+    text(command.stdout),
+    text(command.stderr),
+  ])
+  return { code, stdout, stderr }
+}
+
+export function startCliHere(args: string[], env: Record<string, string> = {}): CommandHere {
+  const listeners = new Set<() => void>()
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const exitCode = run(args, {
+    stdin,
+    stdout,
+    stderr,
     env: { PATH: process.env.PATH, ...env },
-    onSignal: () => () => {},
+    onSignal(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     exit: (status) => {
       throw new Error(`The command ended the process with ${status}`)
     },
+  }).finally(() => {
+    stdout.end()
+    stderr.end()
   })
-  return { code, ...ran }
+  const signal = () => {
+    for (const listener of [...listeners]) listener()
+  }
+  return { stdin, stdout, stderr, signal, exitCode }
 }

@@ -1,7 +1,11 @@
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { startCliHere } from './cli.js'
+import { atEndOfFile } from './leftovers.js'
 import { eventually, type RunningCli, startCli } from './server.js'
 import { signalAfterUs } from './watchdog.js'
 import type { Json } from './world.js'
@@ -18,8 +22,21 @@ export interface McpClient {
   close(): Promise<void>
 }
 
-/** `trunkline mcp` in a process of its own, over its standard streams. */
+/** `trunkline mcp` over its standard streams, in this process. */
 export async function stdioClient(args: string[], env: Record<string, string>): Promise<McpClient> {
+  const { stdin, stdout, exitCode } = startCliHere(['mcp', ...args], env)
+  const client = new Client({ name: 'test', version: '1' })
+  // The SDK's transport for a server is one for a client that has the other ends.
+  await client.connect(new StdioServerTransport(stdout, stdin))
+  return wrap(client, async () => {
+    await client.close()
+    stdin.end()
+    await exitCode
+  })
+}
+
+/** `trunkline mcp` in a process of its own, as agents start it. */
+export async function spawnedClient(args: string[], env: Record<string, string>): Promise<McpClient> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, 'mcp', ...args],
@@ -32,12 +49,25 @@ export async function stdioClient(args: string[], env: Record<string, string>): 
   return wrap(client, () => client.close().finally(hasEnded))
 }
 
-/** `trunkline mcp --http` on a free port, and its URL. */
-export async function httpServer(
+const HTTP = ['mcp', '--http', '--port', '0', '--json']
+
+/** URL of `trunkline mcp --http` on a free port, in this process until the test file ends. */
+export async function httpServer(args: string[], env: Record<string, string>): Promise<string> {
+  const { stdout, signal, exitCode } = startCliHere([...HTTP, ...args], env)
+  atEndOfFile(() => {
+    signal()
+    return exitCode
+  })
+  const [line] = await once(stdout, 'data')
+  return JSON.parse(line).url
+}
+
+/** `trunkline mcp --http` in a process of its own, and its URL. */
+export async function spawnedHttpServer(
   args: string[],
   env: Record<string, string>,
 ): Promise<{ url: string; cli: RunningCli }> {
-  const cli = startCli(['mcp', '--http', '--port', '0', '--json', ...args], env)
+  const cli = startCli([...HTTP, ...args], env)
   const out = await eventually(
     async () => cli.stdout + cli.stderr,
     (text) => text.includes('\n'),

@@ -101,8 +101,12 @@ export interface Ran {
   stderr: string
 }
 
-/** Runs one command of the command line to its end. */
-export async function runCli(args: string[], env: Record<string, string> = {}, input?: string): Promise<Ran> {
+/** Runs one command to its end in a process of its own. */
+export async function spawnCli(
+  args: string[],
+  env: Record<string, string> = {},
+  input?: string,
+): Promise<Ran> {
   const child = start(args, env, input)
   const ran = { stdout: '', stderr: '' }
   child.stdout!.setEncoding('utf8').on('data', (text) => (ran.stdout += text))
