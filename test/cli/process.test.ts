@@ -18,7 +18,7 @@ describe('a command in a process of its own', () => {
     ['messages', ['messages', '--json'], 0, ADA],
     ['lines', ['line', 'list', '--json'], 0, LINE],
     ['webhooks', ['webhooks', 'list', '--json'], 0, 'receive'],
-    ['sim', ['phones', 'list', '--json'], 0, ADA],
+    ['sim', ['phones', '--json'], 0, ADA],
     ['admin', ['account', 'list', '--json'], 0, '@'],
     ['admin, refused', ['account', 'show', 'nobody'], 1, 'nobody'],
     ['server', ['doctor', '--jsonn'], 2, '--jsonn'],
