@@ -8,9 +8,9 @@ export default defineConfig({
     outDir: '../dist/console',
     emptyOutDir: true,
     target: 'es2022',
-    // What knows light-dark().
+    // The first versions with light-dark().
     cssTarget: ['chrome123', 'safari17.5', 'firefox120'],
-    // Every browser that runs the rest has it; the polyfill would be an inline script.
+    // These browsers support modulepreload, and the CSP forbids the polyfill's inline script.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,

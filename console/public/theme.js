@@ -1,7 +1,7 @@
-// Before the first paint: a page must not flash in the wrong colours.
+// Runs before the first paint, so that the page does not flash in the wrong colours.
 try {
   const theme = localStorage.getItem('trunkline.theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 } catch {
-  // Without storage the system's wish counts.
+  // Without storage the system's theme applies.
 }

@@ -14,7 +14,7 @@ export function worldNow(): number {
 }
 
 /** Null without a simulated world. */
-export function useClock() {
+function useClock() {
   return useQuery({
     queryKey: ['clock'],
     queryFn: async () => {

@@ -13,13 +13,13 @@ export interface LiveEvent {
   data: Record<string, unknown>
 }
 
-export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'off'
+export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 
 type Listener = (event: LiveEvent) => void
 
 const listeners = new Set<Listener>()
 const watchers = new Set<() => void>()
-let state: LiveState = 'off'
+let state: LiveState = 'offline'
 
 function setState(next: LiveState) {
   state = next
@@ -71,7 +71,7 @@ export function startLive(client: QueryClient): () => void {
         const headers: Record<string, string> = last ? { 'last-event-id': last } : {}
         const response = await openStream('/api/v2/events?types=all', headers, stop.signal)
         if (response.status === 401 || response.status === 403) {
-          setState('off')
+          setState('offline')
           // The session has ended or changed: read it again.
           if (response.status === 401) void client.invalidateQueries({ queryKey: ['session'] })
           return
@@ -95,7 +95,7 @@ export function startLive(client: QueryClient): () => void {
   void follow()
   return () => {
     stop.abort()
-    setState('off')
+    setState('offline')
   }
 }
 

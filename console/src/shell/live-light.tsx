@@ -1,11 +1,5 @@
-import { type LiveState, useLiveState } from '../api/live'
-
-const LABELS: Record<LiveState, string> = {
-  connecting: 'Connecting',
-  live: 'Live',
-  reconnecting: 'Reconnecting',
-  off: 'Offline',
-}
+import { useLiveState } from '../api/live'
+import { capitalize } from '../ui/badge'
 
 /** The state of the event stream. */
 export function LiveLight() {
@@ -13,7 +7,7 @@ export function LiveLight() {
   return (
     <span className={`live ${state === 'live' ? 'on' : 'off'}`} role="status">
       <span className="live-light" />
-      <span className="live-word">{LABELS[state]}</span>
+      <span className="live-word">{capitalize(state)}</span>
     </span>
   )
 }

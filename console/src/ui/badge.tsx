@@ -34,6 +34,8 @@ export function statusTone(status: string): Tone {
   return ['UNKNOWN', 'CANCELED', 'CANCELLED'].includes(word) ? 'plain' : 'info'
 }
 
+export const isFailed = (status: string) => statusTone(status) === 'bad'
+
 /** The status of a message, line or delivery. `title` is shown on hover. */
 export function StatusBadge({ status, title }: { status: string; title?: string }) {
   return (

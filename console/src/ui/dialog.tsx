@@ -34,7 +34,7 @@ function Modal({ kind, title, onClose, children }: Props & { kind: 'drawer' | 'd
         </h2>
         <Button variant="ghost" icon="close" aria-label="Close" onClick={onClose} />
       </header>
-      <div className="drawer-body">{children}</div>
+      <div className="card-body">{children}</div>
     </dialog>
   )
 }

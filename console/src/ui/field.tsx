@@ -27,7 +27,7 @@ export function Field({ label, hint, error, children }: Labels & { children: Con
       </label>
       {cloneElement(children, { id, 'aria-describedby': about, 'aria-invalid': error ? true : undefined })}
       {about && (
-        <span id={about} className={error ? 'field-error' : 'field-hint'}>
+        <span id={about} className={error ? 'field-error' : 'faint small'}>
           {error ?? hint}
         </span>
       )}

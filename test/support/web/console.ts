@@ -3,20 +3,20 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { Json, World } from '../world.js'
 
-/** A tab with the console in it, which keeps what must never happen. */
+/** A browser tab with the console. It records errors. */
 export interface ConsoleTab {
   page: Page
-  /** Errors on the browser's console, and requests that leave the origin. */
+  /** Errors and warnings in the browser's console, and requests that leave the origin. */
   complaints: string[]
-  /** Goes to a path under /console. */
+  /** Opens a path relative to /console. */
   open(path: string): Promise<void>
   close(): Promise<void>
 }
 
 export interface TabOptions extends BrowserContextOptions {
-  /** Signed in with the development keys; default true. */
+  /** Sign in with the development keys first; default true. */
   signedIn?: boolean
-  /** A failure that the test is about, and the browser's console names. */
+  /** Messages in the browser's console that the test expects. */
   expected?: RegExp
 }
 
@@ -53,7 +53,7 @@ export async function openConsole(
   return { page, complaints, open, close: () => context.close() }
 }
 
-/** As the sign-in page does; the cookie goes to the tab. */
+/** Signs in like the sign-in page; the tab gets the cookie. */
 async function signIn(page: Page, origin: string, kind: string): Promise<void> {
   const reply = await page.context().request.post(`${origin}/console/session`, {
     headers: { 'x-trunkline-console': '1' },
@@ -64,7 +64,7 @@ async function signIn(page: Page, origin: string, kind: string): Promise<void> {
 
 const AXE = readFileSync('node_modules/axe-core/axe.min.js', 'utf8')
 
-/** What is wrong for people who do not see or point, if serious. Open the tab with `bypassCSP: true`. */
+/** Serious and critical accessibility violations. Open the tab with `bypassCSP: true`. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.addScriptTag({ content: AXE })
   const { violations } = await page.evaluate(() => (globalThis as Json).axe.run())

@@ -4,7 +4,7 @@ import { encode } from '../../api/client'
 import { usePages } from '../../api/queries'
 import type { Conversation, ConversationPage } from '../../api/types'
 import { Link, navigate, useQueryParam } from '../../router'
-import { Badge, serviceTone } from '../../ui/badge'
+import { Badge, isFailed, serviceTone } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { sendExample } from '../../ui/code'
 import { SearchInput } from '../../ui/field'
@@ -94,7 +94,7 @@ function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boo
       <span className={`center conversation-avatar ${serviceTone(last.service)}`} aria-hidden="true">
         {conversation.group_id ? <Icon name="users" /> : initialsOf(conversation)}
       </span>
-      <span className="grow">
+      <span className="column grow">
         <span className="row">
           <span className="conversation-name truncate grow">{nameOf(conversation)}</span>
           <span className="faint small">
@@ -107,9 +107,9 @@ function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boo
             {last.preview || (last.has_media ? 'Media' : 'No text')}
           </span>
           {conversation.held_until && <Badge tone="warn">held</Badge>}
-          {(last.status === 'ERROR' || last.status === 'DECLINED') && <Badge tone="bad">failed</Badge>}
+          {isFailed(last.status) && <Badge tone="bad">failed</Badge>}
         </span>
-        <span className="faint small truncate conversation-line">on {line}</span>
+        <span className="faint small truncate">on {line}</span>
       </span>
     </Link>
   )

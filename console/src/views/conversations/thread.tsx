@@ -3,7 +3,7 @@ import { encode } from '../../api/client'
 import { usePages } from '../../api/queries'
 import type { Conversation, Message } from '../../api/types'
 import { Link } from '../../router'
-import { Badge } from '../../ui/badge'
+import { Badge, isFailed } from '../../ui/badge'
 import { LinkButton } from '../../ui/button'
 import { Icon } from '../../ui/icon'
 import { EmptyState, Loaded } from '../../ui/state'
@@ -89,7 +89,6 @@ const GAP_MS = 15 * 60_000
 function Bubble({ message, before }: { message: Message; before: Message | undefined }) {
   const at = Date.parse(message.date_created)
   const hasTime = !before || at - Date.parse(before.date_created) > GAP_MS
-  const isFailed = message.status === 'ERROR' || message.status === 'DECLINED'
   return (
     <li className={`column said ${message.is_outbound ? 'out' : 'in'}`}>
       {hasTime && (
@@ -108,7 +107,7 @@ function Bubble({ message, before }: { message: Message; before: Message | undef
         {message.media_url && <Media url={message.media_url} />}
         {message.content || (message.media_url ? '' : message.message_type)}
       </Link>
-      <span className={`said-status ${isFailed ? 'failed' : 'faint'}`}>
+      <span className={`said-status ${isFailed(message.status) ? 'failed' : 'faint'}`}>
         {message.is_outbound && statusText(message)}
       </span>
     </li>
@@ -129,7 +128,7 @@ function Media({ url }: { url: string }) {
 }
 
 function statusText({ status, service, error_message, send_at }: Message): string {
-  if (status === 'ERROR' || status === 'DECLINED') return error_message ?? 'Not sent'
+  if (isFailed(status)) return error_message ?? 'Not sent'
   if (status === 'REGISTERED' && send_at) return `Scheduled for ${exactTime(send_at)}`
   if (status === 'DELIVERED' || status === 'SUCCESS') return `Delivered · ${service}`
   if (status === 'SENT' || status === 'ACCEPTED') return `Sent · ${service}`

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { encode, openStream } from '../../api/client'
 import { worldNow } from '../../api/clock'
 import { type LiveEvent, readFrames, useLiveEvents, useLiveState } from '../../api/live'
@@ -21,8 +21,7 @@ export default function EventsView() {
   const [filter, setFilter] = useQueryParam('type')
   const [events, setEvents] = useState<readonly LiveEvent[]>([])
   const [isPaused, setPaused] = useState(false)
-  const waiting = useRef<LiveEvent[]>([])
-  const [waitingCount, setWaitingCount] = useState(0)
+  const [waiting, setWaiting] = useState<readonly LiveEvent[]>([])
   const live = useLiveState()
 
   const add = (more: readonly LiveEvent[]) =>
@@ -32,9 +31,8 @@ export default function EventsView() {
       return [...fresh, ...before].sort((a, b) => b.seq - a.seq).slice(0, LIMIT)
     })
   useLiveEvents((event) => {
-    if (!isPaused) return add([event])
-    waiting.current.push(event)
-    setWaitingCount(waiting.current.length)
+    if (isPaused) setWaiting((before) => [...before, event])
+    else add([event])
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: the last hour is read once
   useEffect(() => {
@@ -47,9 +45,8 @@ export default function EventsView() {
     }
   }, [])
   const resume = () => {
-    add(waiting.current)
-    waiting.current = []
-    setWaitingCount(0)
+    add(waiting)
+    setWaiting([])
     setPaused(false)
   }
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
@@ -67,7 +64,7 @@ export default function EventsView() {
           onChange={setFilter}
         />
         <Button icon={isPaused ? 'forward' : 'stop'} onClick={() => (isPaused ? resume() : setPaused(true))}>
-          {isPaused ? `Resume (${waitingCount} new)` : 'Pause'}
+          {isPaused ? `Resume (${waiting.length} new)` : 'Pause'}
         </Button>
         <Button variant="ghost" onClick={() => setEvents([])}>
           Clear

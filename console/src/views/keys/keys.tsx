@@ -6,13 +6,13 @@ import type { Key } from '../../api/types'
 import { Badge } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { Card } from '../../ui/card'
-import { Confirm, Dialog } from '../../ui/dialog'
+import { Confirm } from '../../ui/dialog'
 import { SelectField, TextField } from '../../ui/field'
-import { Form, useForm } from '../../ui/form'
+import { useForm } from '../../ui/form'
 import { EmptyState } from '../../ui/state'
 import { Table } from '../../ui/table'
 import { Time } from '../../ui/time'
-import { Secrets } from './secrets'
+import { CreateDialog } from './create-dialog'
 
 const KINDS = [
   { value: 'live', label: 'Live: all lines' },
@@ -118,24 +118,19 @@ function NewKey({ account, onClose }: { account: string | undefined; onClose: ()
     { stale: ['keys'] },
   )
   return (
-    <Dialog title={create.data ? 'Key created' : 'Create key'} onClose={onClose}>
-      {create.data ? (
-        <Secrets
-          secret="secret"
-          values={{ 'Key ID': create.data.id, Secret: create.data.secret }}
-          onClose={onClose}
-        />
-      ) : (
-        <Form action="Create" isBusy={create.isPending} onSubmit={create.mutate} onClose={onClose}>
-          <TextField
-            label="Label"
-            hint="Says later what the key is used for"
-            placeholder="CI"
-            {...bind('label')}
-          />
-          <SelectField label="Kind" options={account ? KINDS : ADMIN_KIND} {...bind('kind')} />
-        </Form>
-      )}
-    </Dialog>
+    <CreateDialog
+      kind="key"
+      create={create}
+      values={({ id, secret }) => ({ 'Key ID': id, Secret: secret })}
+      onClose={onClose}
+    >
+      <TextField
+        label="Label"
+        hint="Says later what the key is used for"
+        placeholder="CI"
+        {...bind('label')}
+      />
+      <SelectField label="Kind" options={account ? KINDS : ADMIN_KIND} {...bind('kind')} />
+    </CreateDialog>
   )
 }

@@ -9,13 +9,12 @@ import { Badge } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { Card } from '../../ui/card'
 import { curl } from '../../ui/code'
-import { Dialog } from '../../ui/dialog'
 import { SelectField } from '../../ui/field'
-import { Choices, Form } from '../../ui/form'
+import { Choices } from '../../ui/form'
 import { EmptyState } from '../../ui/state'
 import { Table } from '../../ui/table'
 import { Time } from '../../ui/time'
-import { Secrets } from './secrets'
+import { CreateDialog } from './create-dialog'
 
 const LIFETIMES = [
   { value: '900', label: '15 minutes' },
@@ -116,20 +115,19 @@ function NewToken({ onClose }: { onClose: () => void }) {
     { stale: ['tokens'] },
   )
   return (
-    <Dialog title={create.data ? 'Token created' : 'Create token'} onClose={onClose}>
-      {create.data ? (
-        <Secrets secret="token" values={{ Token: create.data.token ?? '' }} onClose={onClose} />
-      ) : (
-        <Form action="Create" isBusy={create.isPending} onSubmit={create.mutate} onClose={onClose}>
-          <SelectField label="Valid for" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
-          <Choices
-            legend="Limit to these lines (none selected: all lines)"
-            options={lines}
-            value={numbers}
-            onChange={setNumbers}
-          />
-        </Form>
-      )}
-    </Dialog>
+    <CreateDialog
+      kind="token"
+      create={create}
+      values={({ token = '' }) => ({ Token: token })}
+      onClose={onClose}
+    >
+      <SelectField label="Valid for" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
+      <Choices
+        legend="Limit to these lines (none selected: all lines)"
+        options={lines}
+        value={numbers}
+        onChange={setNumbers}
+      />
+    </CreateDialog>
   )
 }

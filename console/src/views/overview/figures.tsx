@@ -59,7 +59,7 @@ function Figure({ name, value, note, to }: FigureProps) {
   return (
     <div className="card figure-card">
       <dt>{to ? <Link to={to}>{name}</Link> : name}</dt>
-      <dd>
+      <dd className="column">
         <span className="figure-value">{value}</span>
         <span className="faint small">{note}</span>
       </dd>

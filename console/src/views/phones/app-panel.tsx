@@ -3,6 +3,7 @@ import { useLineNumbers } from '../../api/lines'
 import { useSession } from '../../api/session'
 import type { Phone } from '../../api/types'
 import { CodeBlock } from '../../ui/code'
+import { SelectField } from '../../ui/field'
 import { EmptyState } from '../../ui/state'
 import {
   curlOf,
@@ -40,21 +41,21 @@ export function AppPanel({ phones, nameOf }: { phones: readonly Phone[]; nameOf:
       </header>
       <div className="column app-window">
         <div className="app-to">
-          <Choice
+          <SelectField
             label="From"
             value={line}
-            options={lines.map((number) => [number, prettyNumber(number)])}
+            options={lines.map((value) => ({ value, label: prettyNumber(value) }))}
             onChange={setLine}
           />
-          <Choice
+          <SelectField
             label="To"
             value={key}
             options={[
-              ...phones.map(({ number }): [string, string] => [number, nameOf(number)]),
-              ...groups.map((one): [string, string] => [
-                one.group_id ?? '',
-                groupName(one, '', line, nameOf),
-              ]),
+              ...phones.map(({ number }) => ({ value: number, label: nameOf(number) })),
+              ...groups.map((one) => ({
+                value: one.group_id ?? '',
+                label: groupName(one, '', line, nameOf),
+              })),
             ]}
             onChange={setTo}
           />
@@ -73,28 +74,6 @@ export function AppPanel({ phones, nameOf }: { phones: readonly Phone[]; nameOf:
         )}
       </div>
     </section>
-  )
-}
-
-interface ChoiceProps {
-  label: string
-  value: string
-  options: [value: string, label: string][]
-  onChange: (value: string) => void
-}
-
-function Choice({ label, value, options, onChange }: ChoiceProps) {
-  return (
-    <label>
-      <span>{label}</span>
-      <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
-        {options.map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }
 

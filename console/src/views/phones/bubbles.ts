@@ -1,4 +1,5 @@
 import type { AppCard, Message, PhoneMessage, Service, SharedLocation } from '../../api/types'
+import { isFailed } from '../../ui/badge'
 import type { NameOf } from './names'
 
 /** A message as a screen draws it, on a phone or in the app. */
@@ -78,8 +79,6 @@ function phoneState(message: PhoneMessage): Bubble['state'] {
   return message.read_at === null ? 'delivered' : 'read'
 }
 
-const FAILED = ['ERROR', 'DECLINED']
-
 /** The bubbles of one conversation in the app. */
 export function lineBubbles(messages: readonly Message[], nameOf: NameOf): Bubble[] {
   const byHandle = new Map(messages.map((message) => [message.message_handle, message]))
@@ -105,13 +104,13 @@ export function lineBubbles(messages: readonly Message[], nameOf: NameOf): Bubbl
       state: mine ? lineState(message) : 'received',
       readAt: null,
       isDowngraded: mine && message.was_downgraded === true,
-      error: FAILED.includes(message.status) ? (message.error_message ?? 'The message was not sent') : null,
+      error: isFailed(message.status) ? (message.error_message ?? 'The message was not sent') : null,
     }
   })
 }
 
 function lineState({ status }: Message): Bubble['state'] {
-  if (FAILED.includes(status)) return 'failed'
+  if (isFailed(status)) return 'failed'
   if (status === 'DELIVERED') return 'delivered'
   return status === 'SENT' ? 'sent' : 'sending'
 }

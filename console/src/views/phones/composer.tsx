@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type { Service } from '../../api/types'
 import { Button } from '../../ui/button'
+import { Select } from '../../ui/field'
 import { Icon } from '../../ui/icon'
 import { notify } from '../../ui/toast'
 import { EFFECTS, effectName } from './bubble/effects'
@@ -89,18 +90,10 @@ export function Composer({ label, placeholder, service, replyTo, setReplyTo, onT
           aria-label="Attach media"
           onClick={() => picker.current?.click()}
         />
-        <label className="center effect-picker" title="Send with effect">
-          <span className="visually-hidden">Send with effect</span>
+        <span className="center effect-picker" title="Send with effect">
           <Icon name="sparkles" />
-          <select value={effect} onChange={(event) => setEffect(event.target.value)}>
-            <option value="">No effect</option>
-            {EFFECTS.map(([value, name]) => (
-              <option key={value} value={value}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+          <Select aria-label="Send with effect" options={EFFECTS} value={effect} onChange={setEffect} />
+        </span>
         <textarea
           ref={field}
           className="composer-field grow"

@@ -17,7 +17,10 @@ const NAMES: Record<string, string> = {
   slam: 'Slam',
 }
 
-export const EFFECTS = Object.entries(NAMES)
+export const EFFECTS = [
+  { value: '', label: 'No effect' },
+  ...Object.entries(NAMES).map(([value, label]) => ({ value, label })),
+]
 export const effectName = (effect: string) => NAMES[effect] ?? effect
 
 const ON_BUBBLE = ['invisible', 'gentle', 'loud', 'slam']

@@ -5,7 +5,7 @@ import { Icon } from '../../../ui/icon'
 export function LocationMap({ location: { latitude, longitude } }: { location: SharedLocation }) {
   const turn = Math.round((latitude * 7 + longitude * 3) % 40)
   return (
-    <div className="location">
+    <div className="column location">
       <svg viewBox="0 0 200 110" aria-hidden="true">
         <rect width="200" height="110" className="map-land" />
         <path d="M-10 80 C 40 60, 70 110, 210 88 L 210 120 L -10 120 Z" className="map-water" />

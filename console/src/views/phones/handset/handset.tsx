@@ -18,14 +18,8 @@ import { ThreadList } from './thread-list'
 
 type Screen = { on: 'threads' | 'settings' | 'group' } | { on: 'thread'; key: string }
 
-interface Props {
-  phone: Phone
-  nameOf: NameOf
-  hide: () => void
-}
-
 /** A virtual phone with its screen and switches. */
-export function Handset({ phone, nameOf, hide }: Props) {
+export function Handset({ phone, nameOf, hide }: { phone: Phone; nameOf: NameOf; hide: () => void }) {
   const { data: inbox } = useInbox(phone.number)
   const { data: allGroups } = useGroups()
   const lines = useLineNumbers()
