@@ -2,6 +2,7 @@ import './phones.css'
 import './bubble/bubbles.css'
 import './bubble/effects.css'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { ApiError } from '../../api/client'
 import { useLiveEvents } from '../../api/live'
 import type { Phone } from '../../api/types'
 import { useQueryParam } from '../../router'
@@ -134,7 +135,7 @@ function useUnseenCount(): void {
 }
 
 function NoPhones({ error, retry }: { error: Error; retry: () => unknown }) {
-  if (!/simulated line/.test(error.message)) return <Failure error={error} retry={retry} />
+  if (!(error instanceof ApiError && error.status === 404)) return <Failure error={error} retry={retry} />
   return (
     <EmptyState icon="phones" title="This account has no virtual phones">
       Its lines are real. Sign in with a test key to use virtual phones.

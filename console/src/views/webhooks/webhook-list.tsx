@@ -55,7 +55,7 @@ function WebhookRow({ webhook, onChange }: { webhook: Webhook; onChange: () => v
   const remove = useAction(() => removeWebhook(webhook), { stale: ['webhooks'], done: 'Webhook removed' })
   const test = useAction((from: string) => testWebhook(type, from), {
     stale: ['deliveries'],
-    done: 'Test message sent. Its delivery appears in the log below.',
+    done: 'Test message sent. Its delivery appears below.',
   })
   return (
     <div className="row wrap webhook-row">
