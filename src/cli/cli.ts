@@ -1,8 +1,9 @@
 import { inspect, parseArgs } from 'node:util'
 import { VERSION } from '../base/version.js'
 import { ConfigError } from '../config.js'
+import { flag, readValues, StillWaiting, UsageError } from './args.js'
 import { ApiError } from './client.js'
-import { type Args, type Command, StillWaiting, UsageError } from './command.js'
+import type { Command } from './command.js'
 import { COMMANDS } from './commands.js'
 import { commandHelp, EXIT, familyHelp, overview } from './help.js'
 import type { Io } from './io.js'
@@ -18,31 +19,29 @@ export async function run(argv: string[], io: Io): Promise<number> {
   if (first === '--version' || first === '-v') return print(VERSION)
   if (first === undefined || first === 'help' || first === '--help' || first === '-h')
     return print(overview())
-  const found = [3, 2, 1]
+  const named = [3, 2, 1]
     .map((words) => COMMANDS.find(({ name }) => name === argv.slice(0, words).join(' ')))
-    .find((command) => command !== undefined)
-  if (!found) {
+    .find((one) => one !== undefined)
+  if (!named) {
     const family = COMMANDS.filter(({ name }) => name.startsWith(`${first} `))
-    const asked = second === undefined || second.startsWith('-') || second === 'help'
-    if (family.length > 0 && asked) return print(familyHelp(first, family))
+    const isHelp = second === undefined || second.startsWith('-') || second === 'help'
+    if (family.length > 0 && isHelp) return print(familyHelp(first, family))
     const called = family.length > 0 ? `${first} ${second}` : first
-    const help = family.length > 0 ? `\n${familyHelp(first, family)}` : 'trunkline --help lists them all.'
+    const help = family.length > 0 ? `\n${familyHelp(first, family)}` : 'List them with trunkline --help.'
     io.stderr.write(`There is no command "${harmless(called)}". ${help}\n`)
     return EXIT.usage
   }
-  let command = found
+  let command = named
   try {
-    command = (await found.more?.(argv.slice(found.name.split(' ').length), io)) ?? found
-    const rest = argv.slice(command.name.split(' ').length)
+    command = (await named.more?.(argv.slice(named.name.split(' ').length), io)) ?? named
     const { values, positionals } = parseArgs({
-      args: rest,
-      options: { ...command.options, help: { type: 'boolean', short: 'h' }, json: { type: 'boolean' } },
+      args: argv.slice(command.name.split(' ').length),
+      options: { ...command.options, json: flag(''), help: { ...flag(''), short: 'h' } },
       allowPositionals: true,
-      strict: true,
     })
     if (values.help) return print(commandHelp(command))
     await command.run({
-      values: values as Args['values'],
+      values: readValues(values, command.options),
       positionals,
       json: values.json === true,
       io,
@@ -58,8 +57,7 @@ function explain(error: unknown, command: Command, io: Io): number {
     io.stderr.write(`${(error as Error).message}\n\n${commandHelp(command)}\n`)
     return EXIT.usage
   }
-  const text = error instanceof Error ? error.message : String(error)
-  io.stderr.write(`${text}\n`)
+  io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   if (error instanceof StillWaiting) return EXIT.waiting
   if (!(error instanceof ApiError) && !(error instanceof ConfigError) && io.env.LOG_LEVEL === 'debug')
     io.stderr.write(`${inspect(error)}\n`)

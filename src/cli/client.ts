@@ -1,14 +1,14 @@
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { loadConfig } from '../config.js'
 import { DEFAULT_WORLD } from '../services/accounts/default-world.js'
-import type { Args } from './command.js'
+import type { Args } from './args.js'
 import { harmless } from './output.js'
 
 export class ApiError extends Error {
-  /** When the server says to come back. */
+  /** From the header Retry-After. */
   retryAfterS?: number
 
-  /** Status of the answer; without one, there was none. */
+  /** `status` is the HTTP status of the answer; undefined if no answer came. */
   constructor(
     message: string,
     readonly status?: number,
@@ -18,7 +18,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The request may have arrived, but the connection broke before its answer. */
+/** The connection broke before the answer: the server may or may not have acted on the request. */
 export class AnswerLost extends ApiError {}
 
 export type Call = (
@@ -28,72 +28,59 @@ export type Call = (
   headers?: Record<string, string>,
 ) => Promise<unknown>
 
-const URL_OPTION = {
-  url: { type: 'string', help: 'server (TRUNKLINE_URL; default http://127.0.0.1:4040)' },
-} as const
-
-/** Options of every command that administers a server. */
-export const CLIENT_OPTIONS = {
-  ...URL_OPTION,
-  offline: { type: 'boolean', help: 'work on the database itself while no server runs' },
-} as const
-
-/** Long enough for every answer that the server holds back on purpose. */
+/** Longer than the server holds back any answer on purpose. */
 const TIMEOUT_MS = 120_000
 
-/** Options of every command that acts for an account. */
-export const ACCOUNT_OPTIONS = URL_OPTION
+export const WHICH_KEY = {
+  admin: 'an admin key ("trunkline key create --admin --offline" makes one)',
+  live: 'a key of the account ("trunkline key create --account <id>" makes one)',
+}
+
+/** The header that lets the server recognise a repeated request. */
+export function onceOnly(): Record<string, string> {
+  return { 'idempotency-key': `cli-${randomUUID()}` }
+}
 
 /**
- * Runs `work` with a way to call the admin routes: over HTTP, or, offline, on the very same routes inside this
- * process, which is how the first keys of a server are made.
+ * Runs `work` with a function that calls admin routes: over HTTP, or with --offline inside this process, which is how
+ * the first keys of a server are made.
  */
-export async function withClient<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
-  if (args.values.offline) return offline(args, work)
-  return online(args, 'admin', ', or use --offline', work)
+export function withAdmin<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
+  return args.values.offline ? offline(args, work) : work(online(args, 'admin', ', or use --offline'))
 }
 
-/** The same for the routes of an account, with one of its keys. */
-export async function withAccount<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
-  return online(args, 'live', '', work)
+/** Runs `work` with a function that calls the routes of an account with one of its keys. */
+export function withAccount<T>(args: Args, work: (call: Call) => Promise<T>): Promise<T> {
+  return work(online(args, 'live', ''))
 }
 
-async function online<T>(
-  args: Args,
-  kind: 'admin' | 'live',
-  otherwise: string,
-  work: (call: Call) => Promise<T>,
-): Promise<T> {
+function online(args: Args, kind: 'admin' | 'live', otherwise: string): Call {
   const { url, credentials } = serverOf(args, kind)
-  return work(async (method, path, body, headers) => {
+  return async (method, path, body, headers) => {
     try {
       const response = await fetch(new URL(path, url), {
         method,
-        ...(body
-          ? {
-              headers: { ...credentials, ...headers, 'content-type': 'application/json' },
-              body: JSON.stringify(body),
-            }
-          : { headers: { ...credentials, ...headers } }),
+        headers: { ...credentials, ...headers, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       return answer(response.status, await response.text(), WHICH_KEY[kind], response.headers)
     } catch (error) {
       if (error instanceof ApiError) throw error
       const words = `No server answers at ${url}. Start one with "trunkline serve"${otherwise}.`
-      const isNobodyThere = ['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error))
-      throw isNobodyThere ? new ApiError(words) : new AnswerLost(words)
+      const isNotSent = ['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error))
+      throw isNotSent ? new ApiError(words) : new AnswerLost(words)
     }
-  })
+  }
 }
 
-/** The server that the caller means, and as whom to speak to it. */
+/** The server that the arguments and the environment name, and the credentials to use there. */
 export function serverOf(
-  args: Args,
+  { values, io }: Args,
   kind: 'admin' | 'live',
 ): { url: string; who: string; credentials: Record<string, string> } {
-  const { TRUNKLINE_URL, TRUNKLINE_TOKEN, TRUNKLINE_API_KEY_ID, TRUNKLINE_API_SECRET_KEY } = args.io.env
-  const url = (args.values.url as string | undefined) ?? TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
+  const { TRUNKLINE_URL, TRUNKLINE_TOKEN, TRUNKLINE_API_KEY_ID, TRUNKLINE_API_SECRET_KEY } = io.env
+  const url = (values.url as string | undefined) ?? TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
   const id = TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys[kind].id
   const secret = TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys[kind].secret
   // A token acts for an account, never for the operator.
@@ -104,27 +91,28 @@ export function serverOf(
   return { url, who: id, credentials: { 'sb-api-key-id': id, 'sb-api-secret-key': secret } }
 }
 
-/** Why nothing came back from a server, in a word. */
+/** The error code of a request without an answer, like ECONNREFUSED. */
 export function codeOf(error: unknown): string {
   const { cause, code, name } = error as { cause?: unknown; code?: string; name?: string }
   return code ?? (cause instanceof Error ? codeOf(cause) : (name ?? 'unknown'))
 }
 
-export const WHICH_KEY = {
-  admin: 'an admin key ("trunkline key create --admin --offline" makes one)',
-  live: 'a key of the account ("trunkline key create --account <id>" makes one)',
-}
-
+/** Opens the database at the first call only: a command with wrong arguments leaves it alone. */
 async function offline<T>({ io }: Args, work: (call: Call) => Promise<T>): Promise<T> {
-  const { createApp } = await import('../app.js')
-  const app = await createApp(loadConfig({ ...io.env, LOG_LEVEL: 'silent' }), { worker: false })
+  const open = async () => {
+    const { createApp } = await import('../app.js')
+    return createApp(loadConfig({ ...io.env, LOG_LEVEL: 'silent' }), { worker: false })
+  }
+  let app: ReturnType<typeof open> | undefined
   try {
-    return await work(async (method, path, body) => {
-      const response = await app.server.inject({ method, url: path, ...(body ? { payload: body } : {}) })
+    return await work(async (method, url, body) => {
+      app ??= open()
+      const { server } = await app
+      const response = await server.inject({ method, url, ...(body && { payload: body }) })
       return answer(response.statusCode, response.body, WHICH_KEY.admin)
     })
   } finally {
-    await app.stop()
+    await (await app)?.stop()
   }
 }
 
@@ -140,18 +128,17 @@ export function answer(
   try {
     body = text === '' ? null : JSON.parse(text)
   } catch {
-    throw new ApiError(`The answer (HTTP ${status}) is not JSON. Is that a Trunkline server?`, status)
+    throw new ApiError(`The answer (HTTP ${status}) is not JSON. Is this a Trunkline server?`, status)
   }
   if (status < 300) return body
   const reason = body?.error?.message ?? body?.message ?? `HTTP ${status}`
-  if (status === 401) {
-    throw new ApiError(
-      `Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to ${key}.`,
-      status,
-    )
-  }
-  const refusal = new ApiError(harmless(reason), status)
+  const error = new ApiError(
+    status === 401
+      ? `Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to ${key}.`
+      : harmless(reason),
+    status,
+  )
   const seconds = Number(headers?.get('retry-after'))
-  if (seconds > 0) refusal.retryAfterS = seconds
-  throw refusal
+  if (seconds > 0) error.retryAfterS = seconds
+  throw error
 }

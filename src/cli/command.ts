@@ -1,67 +1,118 @@
+import {
+  type Args,
+  fieldsOf,
+  flag,
+  type Option,
+  type OptionTable,
+  onePositional,
+  optionsOf,
+  UsageError,
+} from './args.js'
+import { type Call, onceOnly, withAccount, withAdmin } from './client.js'
 import type { Io } from './io.js'
+import { printRecord, printTable } from './output.js'
 
-/** A command of the command line. `options` are what node:util parses, with a help text each. */
+export type Fields = Record<string, unknown>
+
+/** A command of the command line. Its help, its page in docs/cli.md and its parsing follow from this. */
 export interface Command {
   name: string
   summary: string
   positional?: string
-  options: Record<string, { type: 'string' | 'boolean'; help: string; short?: string; multiple?: boolean }>
+  options: Record<string, Option>
+  examples: readonly string[]
   /** The command that the arguments select, such as one with the options of a driver. `argv` follows the name. */
   more?(argv: readonly string[], io: Io): Promise<Command>
   /** Every form that `more` can return on this machine, for the documentation. */
   variants?(): Promise<Command[]>
-  examples: string[]
   run(args: Args): Promise<void>
+}
+
+interface Description extends Pick<Command, 'name' | 'summary' | 'positional' | 'more' | 'variants'> {
+  options?: OptionTable
+  /** What follows the name; or a whole command line, if it has the word trunkline. */
+  examples: readonly string[]
+  /** Whose key the command uses, and so which options name its server. Without it, the command needs no server. */
+  as?: 'account' | 'admin'
+}
+
+/** A command that is one request to the API. */
+interface RequestDescription extends Description {
+  as: 'account' | 'admin'
+  /**
+   * Method and path. `:id` stands for the positional, other names with a colon for options. The remaining options
+   * go into the query of a GET and into the body of everything else.
+   */
+  request: string
+  /** The body, if it is not the remaining options. */
+  body?(args: Args): Fields | Promise<Fields>
+  /** Columns of a table, separated by spaces, for an answer that is a list. */
+  columns?: string
+  /** A row of the table, if it is not the item of the list. */
+  row?(item: Fields): Fields
+  /** The part of the answer that is printed, if it is not all of it. */
+  record?(answer: Fields, args: Args): Fields
+}
+
+interface WorkDescription extends Description {
+  run(args: Args, call: Call): Promise<void> | void
+}
+
+const URL = 'server (TRUNKLINE_URL; default http://127.0.0.1:4040)'
+export const SERVER_OPTIONS = {
+  account: optionsOf({ url: URL }),
+  admin: optionsOf({ url: URL, offline: flag('work on the database directly, while no server is running') }),
+}
+
+export function command(given: RequestDescription | WorkDescription): Command {
+  const { name, positional, as, options = {}, examples } = given
+  const connect = as && { account: withAccount, admin: withAdmin }[as]
+  const work = 'request' in given ? (args: Args, call: Call) => request(given, args, call) : given.run
+  return {
+    ...given,
+    options: { ...optionsOf(options), ...(as && SERVER_OPTIONS[as]) },
+    examples: examples.map((one) =>
+      one.includes('trunkline') ? one : `trunkline ${name}${one && ` ${one}`}`,
+    ),
+    async run(args) {
+      if (!positional && args.positionals.length > 0)
+        throw new UsageError(`This command takes no arguments besides options, not "${args.positionals[0]}"`)
+      await (connect ? connect(args, async (call) => work(args, call)) : work(args, noServer))
+    },
+  }
+}
+
+function noServer(): never {
+  throw new Error('This command has no server')
+}
+
+async function request(given: RequestDescription, args: Args, call: Call): Promise<void> {
+  const { positional, options = {}, columns, row, record, as } = given
+  const left = { ...options }
+  const [method, path] = given.request
+    .replace(/:(\w+)/g, (_, name) => {
+      delete left[name]
+      const value = name === 'id' ? onePositional(args, positional!) : args.values[name]
+      return encodeURIComponent(String(value))
+    })
+    .split(' ') as [Parameters<Call>[0], string]
+  const fields = (await given.body?.(args)) ?? fieldsOf(args, left)
+  const query = new URLSearchParams(fields as Record<string, string>).toString()
+  const answer =
+    method === 'GET'
+      ? await call('GET', query ? `${path}?${query}` : path)
+      : await call(
+          method,
+          path,
+          method === 'DELETE' && !given.body ? undefined : fields,
+          as === 'account' ? onceOnly() : {},
+        )
+  if (columns === undefined) return printRecord(args, (record?.(answer as Fields, args) ?? answer) as Fields)
+  const items = (Array.isArray(answer) ? answer : (answer as { data: Fields[] }).data) as Fields[]
+  printTable(args, row && !args.json ? items.map(row) : items, columns.split(' '))
 }
 
 /** All commands with all their options, for the documentation. */
 export async function everyCommand(commands: readonly Command[]): Promise<Command[]> {
   return (await Promise.all(commands.map(async (one) => (await one.variants?.()) ?? [one]))).flat()
-}
-
-export interface Args {
-  values: Record<string, string | boolean | (string | boolean)[] | undefined>
-  positionals: string[]
-  json: boolean
-  io: Io
-}
-
-/** The command was called wrongly; its help is shown. */
-export class UsageError extends Error {}
-
-/** What was waited for has not happened yet: neither done nor failed. */
-export class StillWaiting extends Error {}
-
-export function text(args: Args, name: string): string | undefined {
-  const value = args.values[name]
-  return typeof value === 'string' ? value : undefined
-}
-
-/** All values of an option that may be given several times. */
-export function texts(args: Args, name: string): string[] {
-  const value = args.values[name]
-  return Array.isArray(value) ? value.map(String) : []
-}
-
-export function needed(args: Args, name: string): string {
-  const value = text(args, name)
-  if (value === undefined) throw new UsageError(`--${name} is needed`)
-  return value
-}
-
-export function onePositional(args: Args, what: string): string {
-  if (args.positionals.length !== 1) throw new UsageError(`Name one ${what}`)
-  return args.positionals[0]!
-}
-
-export function noPositionals({ positionals }: Args): void {
-  if (positionals.length > 0) throw new UsageError('This takes no names')
-}
-
-/** A whole number of at least one. */
-export function count(args: Args, name: string): number | undefined {
-  const value = text(args, name)
-  if (value === undefined) return undefined
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new UsageError(`--${name} must be a whole number, 1 or more`)
-  return Number(value)
 }

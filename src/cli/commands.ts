@@ -1,5 +1,4 @@
-import { ADMIN_COMMANDS } from './admin/admin.js'
-import { CONVERSATION_COMMANDS } from './admin/conversations.js'
+import { ADMIN_COMMANDS, CONVERSATION_COMMANDS } from './admin/admin.js'
 import { SEAL_COMMANDS } from './admin/seal.js'
 import type { Command } from './command.js'
 import { LINE_COMMANDS } from './lines/lines.js'
@@ -8,7 +7,7 @@ import { CONTACT_COMMANDS } from './messages/contacts.js'
 import { exportCommand } from './messages/export.js'
 import { messages } from './messages/messages.js'
 import { send } from './messages/send.js'
-import { WAIT_COMMANDS } from './messages/wait.js'
+import { wait } from './messages/wait.js'
 import { why } from './messages/why.js'
 import { doctor } from './server/doctor.js'
 import { serve } from './server/serve.js'
@@ -19,12 +18,12 @@ import { replay } from './webhooks/replay.js'
 import { tail } from './webhooks/tail.js'
 import { WEBHOOK_COMMANDS } from './webhooks/webhooks.js'
 
-/** Commands by what they are for, in the order of the help. */
+/** The commands in the order of the help. */
 export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[] = [
   { title: 'The server', commands: [serve, doctor] },
   { title: 'Messages', commands: [send, messages, why, exportCommand] },
   { title: 'Events and webhooks', commands: [tail, listen, replay, ...WEBHOOK_COMMANDS] },
-  { title: 'The simulated world', commands: [...PHONE_COMMANDS, ...WAIT_COMMANDS, trigger] },
+  { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger] },
   { title: 'Contacts, codes and tokens', commands: CONTACT_COMMANDS },
   { title: 'Agents', commands: [mcp] },
   {

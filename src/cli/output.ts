@@ -1,4 +1,4 @@
-import type { Args } from './command.js'
+import type { Args } from './args.js'
 
 /** What commands print: aligned text for people, JSON for programs. */
 

@@ -157,14 +157,14 @@ describe('the command line', () => {
     const wrong: [string[], string][] = [
       [['dance'], 'There is no command "dance"'],
       [['account', 'dance'], 'There is no command "account dance"'],
-      [['account', 'create'], '--email is needed'],
+      [['account', 'create'], '--email is required'],
       [['account', 'list', '--colour'], "Unknown option '--colour'"],
-      [['account', 'show'], 'Name one account'],
-      [['account', 'show', 'a', 'b'], 'Name one account'],
+      [['account', 'show'], 'Give one id'],
+      [['account', 'show', 'a', 'b'], 'Give one id'],
       [['key', 'create'], 'either --account or --admin'],
       [
         ['line', 'create', '--account', 'a', '--number', '+12025550150', '--pace', 'fast'],
-        '--pace must be a whole number',
+        '--pace must be a whole number, not "fast"',
       ],
       [['line', 'set', 'a', '--config', '{'], '--config must be JSON'],
       [['line', 'set', 'a', '--blocked', 'maybe'], '--blocked must be yes or no'],

@@ -113,7 +113,7 @@ describe('docs/mcp.md', () => {
     const named = [...page.matchAll(/--([a-z][a-z-]+)/g)].map(([, name]) => name!)
     expect(named.length).toBeGreaterThan(10)
     expect(named.filter((name) => !(name in options))).toEqual([])
-    const writing = TOOLS.filter(({ isReading }) => !isReading).map(({ name }) => name)
+    const writing = TOOLS.filter(({ isWriting }) => isWriting).map(({ name }) => name)
     for (const [line] of page.matchAll(/^\| `\w+` \| .* \| (?:yes|no).*$/gm))
       expect(line.includes('| yes')).toBe(writing.some((name) => line.includes(`\`${name}\``)))
   })

@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { checkNode, ownKey } from '../../src/cli/server/doctor-local.js'
-import { skew } from '../../src/cli/server/doctor-remote.js'
+import { checkNode, ownKey, skew } from '../../src/cli/server/doctor-local.js'
 import { runCli } from '../support/cli.js'
 import { createDatabase } from '../support/database.js'
 import { spawnServer, temporaryDirectory } from '../support/server.js'
@@ -42,11 +41,11 @@ describe('trunkline doctor', () => {
       'port',
       'server',
     ])
-    expect(results.data![1]).toBe(`${join(folder, 'data')} will be made by the first start`)
+    expect(results.data![1]).toBe(`${join(folder, 'data')} will be created by the first start`)
     // Still not there: looking is not making.
     expect(
       (await examine(['--port', '0'], { TRUNKLINE_DATA: join(folder, 'data') })).results.data![1],
-    ).toContain('will be made')
+    ).toContain('will be created')
     const words = await runCli(['doctor', '--port', '0'], { TRUNKLINE_DATA: join(folder, 'data') })
     expect(words.stdout).toMatch(/^ok {4}node {6}Node \d+/)
     expect([words.code, words.stderr, words.stdout.includes('\u001b')]).toEqual([0, '', false])
@@ -63,7 +62,7 @@ describe('trunkline doctor', () => {
     const fine = await examine(['--port', port], here)
     expect([fine.told.failures, fine.code]).toEqual([0, 0])
     for (const [check, detail] of [
-      ['port', `a Trunkline runs at 127.0.0.1:${port}`],
+      ['port', `Trunkline is running at 127.0.0.1:${port}`],
       ['server', `ready at ${server.url}`],
       ['clock of the server', 'the same as the server'],
       ['key', 'is accepted'],
@@ -71,7 +70,7 @@ describe('trunkline doctor', () => {
     ] as const)
       expect([check, fine.results[check]]).toEqual([check, ['ok', detail, undefined]])
     expect(fine.results.database![1]).toContain('every commit is flushed')
-    if (engine === 'sqlite') expect(fine.results['database content']![1]).toBe('nothing is damaged')
+    if (engine === 'sqlite') expect(fine.results['database content']![1]).toBe('not damaged')
     else expect(fine.results['clock of the database']![0]).toBe('ok')
 
     const wrong = await examine(['--port', port], { ...here, TRUNKLINE_API_SECRET_KEY: 'wrong' })

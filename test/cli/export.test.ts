@@ -142,7 +142,10 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
     expect(whole.split('\r\n').length).toBeGreaterThan(CONTACTS)
     expect(statSync(file).mode & 0o077).toBe(0)
     const again = await cli([...args, '--out', file])
-    expect([again.code, again.stderr]).toEqual([1, `${file} is there already: remove it, or name another.\n`])
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      `${file} exists already. Remove it, or give another file.\n`,
+    ])
     proxy.close()
   })
 
@@ -164,9 +167,9 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
 
   it('ends with 2 and a reason, or 1 and a reason', async () => {
     const failing: [string[], number, RegExp][] = [
-      [[], 2, /^Name one of messages, contacts, events, deliveries/],
-      [['phones'], 2, /^There is no "phones"\./],
-      [['toString'], 2, /^There is no "toString"\./],
+      [[], 2, /^Give one of messages, contacts, events, deliveries/],
+      [['phones'], 2, /^There is no "phones" to export\. Use messages, contacts, /],
+      [['toString'], 2, /^There is no "toString" to export\./],
       [['messages', '--format', 'xml'], 2, /^--format must be ndjson or csv/],
       [['messages', '--format', 'csv', '--json'], 2, /exclude each other/],
       [['messages', '--since', 'yesterday'], 2, /^--since must be a date/],

@@ -71,9 +71,9 @@ describe('lines on the command line', () => {
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/^smpp +SMS through/m)])
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
-      expect.stringMatching(/^There is no driver "pigeon"; there are smpp/),
+      expect.stringMatching(/^There is no driver "pigeon"\. Use smpp/),
     ])
-    expect(help.stdout).toMatch(/--port <value> +usually 2775.*\(needed\)$/m)
+    expect(help.stdout).toMatch(/--port <value> +usually 2775.*\(required\)$/m)
     expect(help.stdout).toMatch(/--password-file <value> +.*TRUNKLINE_LINE_PASSWORD/)
     expect(help.stdout).not.toMatch(/--password /)
     expect(help.stdout).toContain(
@@ -87,8 +87,8 @@ describe('lines on the command line', () => {
     const help = await here(['line', 'add', 'pigeon', '--help'])
     const missing = await here(['line', 'add', 'pigeon', '--account', account, '--number', number])
     expect(help.stdout).toMatch(/^Add a line: Carrier pigeons$/m)
-    expect(help.stdout).toMatch(/--loft <value> +where they live \(needed\)$/m)
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--whistle-file is needed/) })
+    expect(help.stdout).toMatch(/--loft <value> +where they live \(required\)$/m)
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--whistle-file is required/) })
     const args = ['--number', number, '--loft', 'Attic', '--whistle-file', file]
     const tested = await here(['line', 'test', 'pigeon', ...args])
     expect(tested).toEqual({ code: 0, stdout: '✓ They came home to Attic\n', stderr: '' })
@@ -125,7 +125,7 @@ describe('lines on the command line', () => {
     })
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain('✗ Not let in with (kept)\n  Ask the carrier\n')
-    expect(refused.stderr).toContain('--no-test adds it without one')
+    expect(refused.stderr).toContain('--no-test adds it without a test')
     expect(await lines()).toEqual([])
   })
 
@@ -173,15 +173,15 @@ describe('lines on the command line', () => {
     const add = ['line', 'add', 'smpp', '--account', 'x', '--number', NUMBER]
     const config = ['--driver', 'smpp', '--config', '{"password":"x"}']
     const cases: [string[], string][] = [
-      [['line', 'add', 'smpp', '--number', NUMBER], '--account is needed'],
+      [['line', 'add', 'smpp', '--number', NUMBER], '--account is required'],
       [[...add, '--port', 'high'], '--port must be a whole number from 1 to 65535'],
       [[...add, '--tls', 'maybe'], '--tls must be yes or no'],
-      [add, '--password-file is needed, or --password-stdin, or TRUNKLINE_LINE_PASSWORD'],
+      [add, '--password-file is required, or --password-stdin, or TRUNKLINE_LINE_PASSWORD'],
       [[...add, '--password-file', '/nowhere'], '--password-file: /nowhere cannot be read (ENOENT)'],
       [[...add, '--password', 'x'], "Unknown option '--password'"],
       [
         ['line', 'create', '--account', 'x', '--number', NUMBER, ...config],
-        'password is a secret, and a command line is no place for one: use --password-file or',
+        'password is a secret and must not be on the command line: use --password-file or',
       ],
     ]
     const runs = await Promise.all(cases.map(([args]) => cli(args)))
@@ -204,7 +204,7 @@ describe('lines on the command line', () => {
     const foreign = await cli(['line', 'set', line.id, '--port', '1'])
     expect(foreign).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^--port is no setting of a line of the driver simulator/),
+      stderr: expect.stringMatching(/^--port is not a setting of the driver simulator/),
     })
     const kept = await cli(['line', 'set', line.id, '--config', '{"latency_ms":5}'])
     expect([kept.code, kept.stdout]).toEqual([0, expect.stringContaining('"latency_ms":5')])

@@ -191,7 +191,9 @@ describe('trunkline listen', () => {
     await ready(first)
     const second = await runCli(args, env)
     expect([second.code, second.stdout]).toEqual([1, ''])
-    expect(second.stderr).toMatch(/^Another process \(\d+\) works with .*listen-\w+\.json\. Two would/)
+    expect(second.stderr).toMatch(
+      /^Another process \(\d+\) uses .*listen-\w+\.json\. Stop it, or use another file/,
+    )
     // Another receiver is another listener.
     const other = startCli(['listen', '--forward-to', `${sink.url}/other`], env)
     await ready(other)
@@ -235,12 +237,12 @@ describe('trunkline listen', () => {
     writeFileSync(torn, '{"after":')
     const to = ['--forward-to', sink.url]
     const failing: [string[], number, RegExp][] = [
-      [[], 2, /^--forward-to is needed\n\nUsage: trunkline listen/],
-      [['--forward-to', 'localhost:3000'], 2, /^--forward-to must be a URL/],
-      [[...to, 'x'], 2, /^This takes no names/],
+      [[], 2, /^--forward-to is required\n\nUsage: trunkline listen/],
+      [['--forward-to', 'localhost:3000'], 2, /^--forward-to must be a URL, like .*, not "localhost:3000"/],
+      [[...to, 'x'], 2, /^This command takes no arguments besides options, not "x"/],
       [[...to, '--types', 'odd'], 1, /^types: there is no odd\. There are receive, /],
       [[...to, '--since', '99999999'], 1, /^since: this account has no event/],
-      [[...to, '--bookmark', torn], 1, /is no bookmark/],
+      [[...to, '--bookmark', torn], 1, /is not a bookmark/],
       [[...to, '--secret-file', '/nowhere/at/all'], 1, /^The file \/nowhere\/at\/all cannot be read/],
       [[...to, '--url', 'http://127.0.0.1:1'], 1, /^No server answers at /],
     ]

@@ -501,7 +501,7 @@ describe('trunkline mcp --http', () => {
       [['--max-per-hour', '-1'], 2, /--max-per-hour/],
       [['--max-per-hour', 'many'], 2, /^--max-per-hour must be a whole number/],
       [['--http', '--port', '99999'], 2, /^--port must be/],
-      [['x'], 2, /^This takes no names/],
+      [['x'], 2, /^This command takes no arguments besides options, not "x"/],
       [['--state', '/dev/null/state'], 1, /^The folder of .* cannot be used/],
     ]
     for (const [args, code, words] of failing) {

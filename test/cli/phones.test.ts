@@ -71,12 +71,12 @@ describe('trunkline phones', () => {
 
   it('ends with 2 and a reason, or 1 and a reason', async () => {
     const failing: [string[], number, RegExp][] = [
-      [[ADA], 2, /^This takes no names/],
-      [['show', 'Ada'], 2, /^Name one phone by its number/],
-      [['show'], 2, /^Name one phone/],
+      [[ADA], 2, /^This command takes no arguments besides options/],
+      [['show', 'Ada'], 2, /^Give the number of one phone/],
+      [['show'], 2, /^Give the number of one phone/],
       [['show', '+12025550111'], 1, /^There is no phone/],
-      [['text', ADA], 2, /^Say what to write/],
-      [['set', ADA], 2, /^Say what to change/],
+      [['text', ADA], 2, /^Give a text, or --media/],
+      [['set', ADA], 2, /^Give at least one change/],
       [['set', ADA, 'imessage=maybe'], 2, /^"imessage=maybe" is none of imessage=on\|off/],
       [['set', ADA, 'colour=red'], 2, /is none of/],
       [['text', ADA, 'x', '--line', '+12025550111'], 1, /\+12025550111/],

@@ -90,8 +90,8 @@ describe('trunkline trigger', () => {
 
   it('ends with 2 and a reason, or 1 and a reason', async () => {
     const failing: [string[], number, RegExp][] = [
-      [[], 2, /^Name one event; trunkline trigger --list/],
-      [['message.lost'], 2, /^There is no event "message\.lost"\. There are message\.received, /],
+      [[], 2, /^Give one event; list them with trunkline trigger --list/],
+      [['message.lost'], 2, /^There is no event "message\.lost"\. Use message\.received, /],
       [['message.received', '--from', 'Ada'], 2, /^--from must be a phone number/],
       [['message.received', '--line', '+12025550155'], 1, /./],
       [['typing', '--url', 'http://127.0.0.1:1'], 1, /^No server answers/],

@@ -45,7 +45,7 @@ describe('the everyday commands', () => {
     const ran = await cli('send', '--to', ADA, '--wait', 'Hello', 'Ada')
     expect(ran).toMatchObject({
       code: 0,
-      stderr: `From ${LINE}, the first of 2 lines; --from names another.\n`,
+      stderr: `From ${LINE}, the first of 2 lines. Use --from to choose another.\n`,
     })
     expect(ran.stdout).toMatch(/^status +(SENT|DELIVERED)$/m)
     await eventually(
@@ -86,7 +86,10 @@ describe('the everyday commands', () => {
     )
     await cli('line', 'set', line.id, '--config', '{"state":"OFFLINE"}')
     const waiting = await cli('send', '--to', DAN, '--from', SHARED_LINE, '--wait', '--timeout', '1', 'Later')
-    expect(waiting).toMatchObject({ code: 3, stderr: expect.stringMatching(/^It is still \w+ after 1 s/) })
+    expect(waiting).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/^The message is still \w+ after 1 s\. /),
+    })
   })
 
   it('sends one message however often the network loses the answer', async () => {
@@ -197,20 +200,24 @@ describe('the everyday commands', () => {
 
   it('ends with 1 and a reason, or 2 and the help', async () => {
     const failing: [string[], number, RegExp][] = [
-      [['send', 'x'], 2, /^--to is needed\n\nUsage: trunkline send <text\.\.\.>/],
-      [['send', '--to', ADA], 2, /^Say what to send/],
-      [['send', '--to', ADA, '--timeout', '0', 'x'], 2, /^--timeout must be a whole number/],
+      [['send', 'x'], 2, /^--to is required\n\nUsage: trunkline send <text\.\.\.>/],
+      [['send', '--to', ADA], 2, /^Give a text, - for standard input, or --media/],
+      [
+        ['send', '--to', ADA, '--timeout', '0', 'x'],
+        2,
+        /^--timeout must be a whole number, 1 or more, not "0"/,
+      ],
       [['send', '--to', 'nobody', '--from', LINE, 'x'], 1, /^number: /],
       [['send', '--to', ADA, '--from', '+12025559999', 'x'], 1, /./],
       [['send', '--to', ADA, '--from', LINE, '--style', 'odd', 'x'], 1, /^send_style: /],
-      [['messages', 'x'], 2, /^This takes no names/],
-      [['messages', '--limit', 'x'], 2, /^--limit must be/],
+      [['messages', 'x'], 2, /^This command takes no arguments besides options, not "x"/],
+      [['messages', '--limit', 'x'], 2, /^--limit must be a whole number, 1 or more, not "x"/],
       [['messages', '--status', 'odd'], 1, /^status: /],
       [['tail', '--types', 'odd'], 1, /^types: there is no odd/],
       [['tail', '--since', '99999999'], 1, /^since: this account has no event/],
       [['tail', '--url', 'http://127.0.0.1:1'], 1, /^No server answers at /],
-      [['replay'], 2, /^Name one delivery, or use --failed/],
-      [['replay', '1', '--failed'], 2, /not both/],
+      [['replay'], 2, /^Give one delivery id, or --failed/],
+      [['replay', '1', '--failed'], 2, /^Give either the id of one delivery or options/],
       [['replay', '999999'], 1, /^There is no such delivery\n$/],
       [['replay', '--since', 'tomorrow'], 1, /^created_at_gte: /],
     ]

@@ -70,8 +70,8 @@ describe('trunkline why', () => {
 
   it('ends with 1 and a reason, or 2 and the help', async () => {
     const failing: [string[], Record<string, string>, number, RegExp][] = [
-      [[], {}, 2, /^Name one message by its handle[\s\S]*Usage: trunkline why <handle>/],
-      [['a', 'b'], {}, 2, /^Name one message/],
+      [[], {}, 2, /^Give one message handle[\s\S]*Usage: trunkline why <handle>/],
+      [['a', 'b'], {}, 2, /^Give one message handle/],
       [['no-such-handle'], {}, 1, /^There is no message with this handle\n$/],
       [['../../admin/lines'], {}, 1, /^There is no message with this handle\n$/],
       [[handle], { TRUNKLINE_API_SECRET_KEY: 'wrong' }, 1, /a key of the account/],

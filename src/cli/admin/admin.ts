@@ -1,230 +1,238 @@
-import { type Call, CLIENT_OPTIONS, withClient } from '../client.js'
-import { type Args, type Command, needed, onePositional, text, UsageError } from '../command.js'
+import {
+  type Args,
+  clearable,
+  flag,
+  inField,
+  type OptionTable,
+  onePositional,
+  required,
+  text,
+  UsageError,
+} from '../args.js'
+import { type Command, command, type Fields } from '../command.js'
 import { builtInDrivers, refuseSecrets } from '../lines/drivers.js'
-import { printRecord, printTable } from '../output.js'
-import { SET_COMMANDS, settingOptions, settings } from './set.js'
+import { LINE_OPTIONS, NEW_LINE, newLine } from '../lines/options.js'
 
-/** Administration: each command is one call of an admin route. */
-
-type Fields = Record<string, unknown>
-
+/** Something that an operator creates, lists, shows and removes. */
 interface Resource {
   name: string
-  path: string
-  columns: string[]
-  filter?: boolean
-  /** What its removal is called. */
-  removal: 'remove' | 'revoke'
-  create: Pick<Command, 'options' | 'examples'> & { body(args: Args): Fields | Promise<Fields> }
+  summary: string
+  columns: string
+  /** An id, for the examples. */
   example: string
+  removal: 'remove' | 'revoke'
+  isOfAccount: boolean
+  create: OptionTable
+  creates: string[]
+  body?(args: Args): Fields | Promise<Fields>
+  /** Options of the command that changes it. */
+  set?: OptionTable
+  sets?: string
 }
+
+const FORWARDING = 'rings on calls to lines assigned to this seat'
 
 const RESOURCES: Resource[] = [
   {
     name: 'account',
-    path: '/admin/accounts',
-    columns: ['id', 'email', 'name', 'plan'],
-    removal: 'remove',
+    summary: 'an account',
+    columns: 'id email name plan',
     example: '4fT0aQ81Zk',
+    removal: 'remove',
+    isOfAccount: false,
     create: {
-      options: {
-        email: { type: 'string', help: 'identifies the account on the wire' },
-        name: { type: 'string', help: 'company or person' },
-        plan: { type: 'string', help: 'dedicated (default), free or a name of your own' },
-      },
-      examples: ['trunkline account create --email you@example.com --name "Example Inc."'],
-      body: (args) => ({ email: needed(args, 'email'), name: text(args, 'name'), plan: text(args, 'plan') }),
+      email: required('identifies the account on the wire'),
+      name: 'company or person',
+      plan: 'dedicated (default), free or a name of your own',
     },
+    creates: ['--email you@example.com --name "Example Inc."'],
+    set: {
+      'default-forwarding-number': clearable(
+        'rings on calls for which neither a seat nor the line has a number; none removes it',
+      ),
+    },
+    sets: '<id> --default-forwarding-number +12025550111',
   },
   {
     name: 'key',
-    path: '/admin/keys',
-    columns: ['id', 'kind', 'account_id', 'label', 'revoked_at'],
-    filter: true,
-    removal: 'revoke',
+    summary: 'a key',
+    columns: 'id kind account_id label revoked_at',
     example: 'tlk_4fT0aQ',
+    removal: 'revoke',
+    isOfAccount: true,
     create: {
-      options: {
-        account: { type: 'string', help: 'id of the account' },
-        test: { type: 'boolean', help: "opens the account's test world" },
-        admin: { type: 'boolean', help: 'an operator key, of no account' },
-        label: { type: 'string', help: 'what it is for' },
-      },
-      examples: [
-        'trunkline key create --account <id>',
-        'trunkline key create --account <id> --test',
-        'trunkline key create --admin --offline',
-      ],
-      body(args) {
-        const admin = args.values.admin === true
-        if (admin === (text(args, 'account') !== undefined))
-          throw new UsageError('Give either --account or --admin')
-        return {
-          account_id: text(args, 'account'),
-          kind: admin ? 'admin' : args.values.test ? 'test' : 'live',
-          label: text(args, 'label'),
-        }
-      },
+      account: 'id of the account',
+      test: flag("a key of the account's test world"),
+      admin: flag('an operator key, which belongs to no account'),
+      label: 'what it is for',
+    },
+    creates: ['--account <id>', '--account <id> --test', '--admin --offline'],
+    body({ values: { account, test, admin, label } }) {
+      if ((admin === true) === (account !== undefined))
+        throw new UsageError('Give either --account or --admin')
+      return { account_id: account, kind: admin ? 'admin' : test ? 'test' : 'live', label }
     },
   },
   {
     name: 'line',
-    path: '/admin/lines',
-    columns: ['id', 'number', 'kind', 'world', 'driver', 'pace', 'on_unknown', 'driven_here'],
-    filter: true,
-    removal: 'remove',
+    summary: 'a line',
+    columns: 'id number kind world driver pace on_unknown driven_here',
     example: '4fT0aQ81Zk',
+    removal: 'remove',
+    isOfAccount: true,
     create: {
-      options: {
-        account: { type: 'string', help: 'owner, or first member of a shared line' },
-        number: { type: 'string', help: 'E.164' },
-        shared: { type: 'boolean', help: 'several accounts may use it' },
-        driver: { type: 'string', help: 'carrier (default simulator); line add asks for what each needs' },
-        ...settingOptions(),
-      },
-      examples: ['trunkline line create --account <id> --number +12025550110 --pace 5'],
-      async body(args) {
-        const body = {
-          account_id: needed(args, 'account'),
-          number: needed(args, 'number'),
-          kind: args.values.shared ? 'shared' : 'dedicated',
-          driver: text(args, 'driver'),
-          ...settings(args),
-        }
-        const driver = (await builtInDrivers()).find(({ kind }) => kind === body.driver)
-        refuseSecrets(driver, (body as Fields).config)
-        return body
-      },
+      ...NEW_LINE,
+      driver: 'carrier (default simulator); "line add" asks for what each driver needs',
+      ...LINE_OPTIONS,
+    },
+    creates: ['--account <id> --number +12025550110 --pace 5'],
+    async body(args) {
+      const { driver, config } = args.values
+      refuseSecrets(
+        (await builtInDrivers()).find(({ kind }) => kind === driver),
+        config,
+      )
+      return { ...newLine(args), driver }
     },
   },
   {
     name: 'seat',
-    path: '/admin/seats',
-    columns: ['id', 'email', 'account_id', 'first_name', 'last_name'],
-    filter: true,
-    removal: 'remove',
+    summary: 'a seat',
+    columns: 'id email account_id first_name last_name',
     example: '0197a2c4-6f1e-7000-8000-000000000000',
+    removal: 'remove',
+    isOfAccount: true,
     create: {
-      options: {
-        account: { type: 'string', help: 'id of the account' },
-        email: { type: 'string', help: "the user's e-mail address" },
-        subject: { type: 'string', help: 'their id at an outside identity provider' },
-        'first-name': { type: 'string', help: 'first name' },
-        'last-name': { type: 'string', help: 'last name' },
-        'forwarding-number': { type: 'string', help: 'rings on calls to lines assigned to this seat' },
-      },
-      examples: ['trunkline seat create --account <id> --email ada@example.com'],
-      body: (args) => ({
-        account_id: needed(args, 'account'),
-        email: needed(args, 'email'),
-        subject: text(args, 'subject'),
-        first_name: text(args, 'first-name'),
-        last_name: text(args, 'last-name'),
-        forwarding_number: text(args, 'forwarding-number'),
-      }),
+      account: inField('account_id', required('id of the account')),
+      email: required("the user's e-mail address"),
+      subject: "the user's id at an external identity provider",
+      'first-name': 'first name',
+      'last-name': 'last name',
+      'forwarding-number': FORWARDING,
     },
+    creates: ['--account <id> --email ada@example.com'],
+    set: { 'forwarding-number': clearable(`${FORWARDING}; none removes it`) },
+    sets: '<id> --forwarding-number +12025550111',
   },
 ]
 
-function commandsOf(resource: Resource): Command[] {
-  const { name, path, columns, removal } = resource
-  const show = (args: Args, record: unknown) => printRecord(args, record as Fields)
-  const call = (args: Args, work: (call: Call) => Promise<void>) => withClient(args, work)
+function commandsOf({
+  name,
+  summary,
+  columns,
+  example,
+  removal,
+  isOfAccount,
+  ...resource
+}: Resource): Command[] {
+  const path = `/admin/${name}s`
   return [
-    {
+    command({
       name: `${name} create`,
-      summary: `Create ${name === 'account' ? 'an account and its test world' : `a ${name}`}`,
-      options: { ...resource.create.options, ...CLIENT_OPTIONS },
-      examples: resource.create.examples,
-      async run(args) {
-        const body = await resource.create.body(args)
-        return call(args, async (send) => show(args, await send('POST', path, body)))
-      },
-    },
-    {
+      summary: `Create ${summary}${name === 'account' ? ' and its test world' : ''}`,
+      as: 'admin',
+      options: resource.create,
+      examples: resource.creates,
+      request: `POST ${path}`,
+      ...(resource.body && { body: resource.body }),
+    }),
+    command({
       name: `${name} list`,
       summary: `List ${name}s`,
-      options: {
-        ...(resource.filter ? { account: { type: 'string', help: 'only of this account' } as const } : {}),
-        ...CLIENT_OPTIONS,
-      },
-      examples: [`trunkline ${name} list --json`],
-      run: (args) =>
-        call(args, async (send) => {
-          const account = text(args, 'account')
-          const query = account ? `?account_id=${encodeURIComponent(account)}` : ''
-          const { data } = (await send('GET', path + query)) as { data: Fields[] }
-          printTable(args, data, columns)
-        }),
-    },
-    {
+      as: 'admin',
+      options: isOfAccount ? { account: inField('account_id', 'only of this account') } : {},
+      examples: ['--json'],
+      request: `GET ${path}`,
+      columns,
+    }),
+    command({
       name: `${name} show`,
       summary: `Show one ${name}`,
       positional: 'id',
-      options: { ...CLIENT_OPTIONS },
-      examples: [`trunkline ${name} show ${resource.example}`],
-      run: (args) => {
-        const id = onePositional(args, name)
-        return call(args, async (send) => show(args, await send('GET', `${path}/${encodeURIComponent(id)}`)))
-      },
-    },
-    {
+      as: 'admin',
+      examples: [example],
+      request: `GET ${path}/:id`,
+    }),
+    command({
       name: `${name} ${removal}`,
-      summary:
-        removal === 'revoke'
-          ? 'Revoke a key, at once'
-          : `Remove ${name === 'account' ? 'an account' : `a ${name}`}`,
+      summary: removal === 'revoke' ? 'Revoke a key at once' : `Remove ${summary}`,
       positional: 'id',
-      options: { ...CLIENT_OPTIONS },
-      examples: [`trunkline ${name} ${removal} ${resource.example}`],
-      run: (args) => {
-        const id = onePositional(args, name)
-        return call(args, async (send) => {
-          const gone = await send('DELETE', `${path}/${encodeURIComponent(id)}`)
-          show(args, (gone as Fields | null) ?? { id, removed: true })
-        })
-      },
-    },
+      as: 'admin',
+      examples: [example],
+      request: `DELETE ${path}/:id`,
+      record: (answer, { positionals }) => answer ?? { id: positionals[0], removed: true },
+    }),
   ]
 }
 
-const lineShare: Command = {
-  name: 'line share',
-  summary: 'Let another account use a shared line',
-  positional: 'id',
-  options: { account: { type: 'string', help: 'id of the account' }, ...CLIENT_OPTIONS },
-  examples: ['trunkline line share <id> --account <id>'],
-  run: (args) => {
-    const id = onePositional(args, 'line')
-    const body = { account_id: needed(args, 'account') }
-    return withClient(args, async (send) =>
-      printRecord(
-        args,
-        (await send('POST', `/admin/lines/${encodeURIComponent(id)}/members`, body)) as Fields,
-      ),
-    )
-  },
-}
+const setCommands = RESOURCES.flatMap(({ name, set, sets }) =>
+  set === undefined
+    ? []
+    : command({
+        name: `${name} set`,
+        summary: `Change the settings of ${name === 'account' ? 'an account' : `a ${name}`}`,
+        positional: 'id',
+        as: 'admin',
+        options: set,
+        examples: [sets!],
+        request: `PATCH /admin/${name}s/:id`,
+      }),
+)
 
-const lineUnshare: Command = {
-  name: 'line unshare',
-  summary: 'Let an account use a shared line no more',
-  positional: 'id',
-  options: { account: { type: 'string', help: 'id of the account' }, ...CLIENT_OPTIONS },
-  examples: ['trunkline line unshare <id> --account <id>'],
-  run: (args) => {
-    const id = onePositional(args, 'line')
-    const account = needed(args, 'account')
-    return withClient(args, async (send) => {
-      await send('DELETE', `/admin/lines/${encodeURIComponent(id)}/members/${encodeURIComponent(account)}`)
-      printRecord(args, { id, account_id: account, removed: true })
-    })
-  },
-}
+const account = inField('account_id', required('id of the account'))
 
 export const ADMIN_COMMANDS: readonly Command[] = [
   ...RESOURCES.flatMap(commandsOf),
-  ...SET_COMMANDS,
-  lineShare,
-  lineUnshare,
+  ...setCommands,
+  command({
+    name: 'line share',
+    summary: 'Let another account use a shared line',
+    positional: 'id',
+    as: 'admin',
+    options: { account },
+    examples: ['<id> --account <id>'],
+    request: 'POST /admin/lines/:id/members',
+  }),
+  command({
+    name: 'line unshare',
+    summary: 'Remove an account from a shared line',
+    positional: 'id',
+    as: 'admin',
+    options: { account },
+    examples: ['<id> --account <id>'],
+    request: 'DELETE /admin/lines/:id/members/:account',
+    record: (_answer, args) => ({
+      id: args.positionals[0],
+      account_id: text(args, 'account'),
+      removed: true,
+    }),
+  }),
+]
+
+export const CONVERSATION_COMMANDS: readonly Command[] = [
+  command({
+    name: 'conversation list',
+    summary: 'List conversations that are held because they look like a loop',
+    as: 'admin',
+    examples: ['--json'],
+    request: 'GET /admin/conversations/held',
+    columns: 'line_id conversation account_id alternations held_until',
+  }),
+  command({
+    name: 'conversation release',
+    summary: 'Release a held conversation',
+    positional: 'number or group id',
+    as: 'admin',
+    options: {
+      line: required('id of the line'),
+      drop: flag('fail the held messages instead of sending them'),
+    },
+    examples: ['+12025550101 --line <id>'],
+    request: 'POST /admin/conversations/release',
+    body: (args) => ({
+      conversation: onePositional(args, 'number or group id'),
+      line_id: args.values.line,
+      drop: args.values.drop === true,
+    }),
+  }),
 ]

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util'
 import { demandOf, type Setting, settingsIn } from '../../core/lines/settings.js'
 import type { Driver } from '../../drivers/contract.js'
-import { settingOptions } from '../admin/set.js'
-import { ApiError, type Call, CLIENT_OPTIONS, withClient } from '../client.js'
-import { type Args, type Command, text, UsageError } from '../command.js'
+import { type Args, commaList, type Option, readValues, UsageError, yesOrNo } from '../args.js'
+import { ApiError, type Call, withAdmin } from '../client.js'
+import { type Fields, SERVER_OPTIONS } from '../command.js'
 import type { Io } from '../io.js'
+import { LINE_OPTIONS, NEW_LINE } from './options.js'
 import { readSecret, readText, secretOptions } from './secrets.js'
 
-type Fields = Record<string, unknown>
-type Options = Command['options']
+type Options = Record<string, Option>
 
-/** What the command line knows of a driver: its options come from the schema of its settings. */
+/** What the command line knows of a driver: its options follow from the schema of its settings. */
 export type DriverInfo = Pick<Driver, 'kind' | 'title' | 'config'>
 
 /** Loaded only when a command needs them. */
@@ -18,29 +18,29 @@ export async function builtInDrivers(): Promise<readonly DriverInfo[]> {
   return (await import('../../drivers/registry.js')).BUILT_IN
 }
 
-/** The drivers of a server, an operator's own included. */
-export async function listDrivers(send: Call): Promise<DriverInfo[]> {
-  const { data } = (await send('GET', '/admin/drivers')) as { data: Fields[] }
+/** The drivers of a server, including those that its operator wrote. */
+export async function listDrivers(call: Call): Promise<DriverInfo[]> {
+  const { data } = (await call('GET', '/admin/drivers')) as { data: Fields[] }
   return data.map(({ kind, title, settings }) => ({ kind, title, config: settings }) as DriverInfo)
 }
 
-/** The drivers of the server that the options name; the built-in ones while it does not answer. */
+/** The drivers of the server that the arguments name, or the built-in ones if it does not answer. */
 export function knownDrivers(args: Args): Promise<readonly DriverInfo[]> {
-  return withClient<readonly DriverInfo[]>(args, listDrivers).catch((error) => {
+  return withAdmin<readonly DriverInfo[]>(args, listDrivers).catch((error) => {
     if (error instanceof ApiError) return builtInDrivers()
     throw error
   })
 }
 
-/** Arguments whose options are not all known yet. */
-export function looseArgs(argv: readonly string[], io: Io, options: Options = CLIENT_OPTIONS): Args {
+/** Parses arguments whose options are not all known yet. */
+export function looseArgs(argv: readonly string[], io: Io, options: Options = SERVER_OPTIONS.admin): Args {
   return { ...parseArgs({ args: [...argv], options, strict: false }), json: false, io }
 }
 
-/** Options of other meanings: a setting with one of these names gets the driver's kind in front of it. */
+/** A setting with the name of another option gets the driver's kind as a prefix. */
 const TAKEN = new Set([
-  ...Object.keys({ ...settingOptions(), ...CLIENT_OPTIONS }),
-  ...['account', 'number', 'shared', 'driver', 'json', 'help', 'no-test', 'seat', 'blocked'],
+  ...Object.keys({ ...LINE_OPTIONS, ...NEW_LINE, ...SERVER_OPTIONS.admin }),
+  ...['driver', 'json', 'help', 'no-test', 'seat', 'blocked'],
 ])
 
 interface Flag {
@@ -61,20 +61,29 @@ function flagsOf({ kind, config }: DriverInfo): Flag[] {
     })
 }
 
-/** The options that a driver's settings make, with their descriptions. */
-export function optionsOf(driver: DriverInfo, use: 'add' | 'set'): Options {
+/** The options for a driver's settings. The server checks that the required settings are there. */
+export function driverOptions(driver: DriverInfo, use: 'add' | 'set'): Options {
   const options: Options = {}
   for (const { name, setting, isFile } of flagsOf(driver)) {
-    const needed = setting.isRequired && use === 'add' ? ' (needed)' : ''
-    const words = lowered(setting.description)
-    if (setting.isSecret) Object.assign(options, secretOptions(name, `${words}${needed}`, use))
-    else
-      options[name] = {
-        type: 'string',
-        help: `${isFile ? 'file: ' : ''}${words}${valuesOf(setting)}${needed}`,
-      }
+    const suffix = setting.isRequired && use === 'add' ? ' (required)' : ''
+    const help = lowered(setting.description)
+    if (setting.isSecret) Object.assign(options, secretOptions(name, `${help}${suffix}`, use))
+    else options[name] = optionFor(setting, `${isFile ? 'file: ' : ''}${help}${valuesOf(setting)}${suffix}`)
   }
   return options
+}
+
+function optionFor(setting: Setting, help: string): Option {
+  const isClearable = !setting.isRequired && !setting.choices.includes('none')
+  const parse = (value: string) => (/^-?\d+(\.\d+)?$/.test(value) ? Number(value) : undefined)
+  const option: Option =
+    setting.kind === 'switch'
+      ? yesOrNo(help)
+      : setting.kind === 'list'
+        ? commaList(help)
+        : { type: 'string', help }
+  const isNumber = setting.kind === 'whole' || setting.kind === 'number'
+  return { ...option, isClearable, ...(isNumber && { parse, demand: demandOf(setting) }) }
 }
 
 /** Options of an example: the required settings, and those with an example value. */
@@ -87,64 +96,50 @@ export function exampleOf(driver: DriverInfo): string {
     .join(' ')
 }
 
-/** The options for a line that exists, whichever of the drivers it has. */
+/** The options of several drivers, for a line whose driver is not known yet: their values are left unread. */
 export function optionsOfAll(drivers: readonly DriverInfo[]): Options {
   const options: Options = {}
   for (const driver of drivers)
-    for (const [name, option] of Object.entries(optionsOf(driver, 'set'))) {
+    for (const [name, { type, help }] of Object.entries(driverOptions(driver, 'set'))) {
       const known = options[name] ? `${options[name].help}; ` : ''
-      options[name] = { ...option, help: `${known}${driver.kind}: ${option.help}` }
+      options[name] = { type, help: `${known}${driver.kind}: ${help}` }
     }
   return options
 }
 
-/** The settings that were given as options. A value of `none` takes one away. */
+/** The settings that were given as options; null for one to remove. */
 export async function givenSettings(driver: DriverInfo, args: Args, use: 'add' | 'set'): Promise<Fields> {
+  const values = readValues(args.values, driverOptions(driver, use))
   const given: Fields = {}
-  const keep = ({ name }: Setting, value: unknown) => {
-    if (value !== undefined) given[name] = value
-  }
-  for (const { name, setting, isFile } of flagsOf(driver))
-    if (!setting.isSecret)
-      keep(setting, isFile ? await readText(args, name) : readValue(name, setting, text(args, name)))
   // Secrets last: a prompt for one comes after everything else was found to be right.
-  for (const { name, setting } of flagsOf(driver))
-    if (setting.isSecret) keep(setting, await readSecret(args, name, setting, use))
-  return given
+  const flags = flagsOf(driver).sort((a, b) => Number(a.setting.isSecret) - Number(b.setting.isSecret))
+  for (const { name, setting, isFile } of flags)
+    given[setting.name] = setting.isSecret
+      ? await readSecret(args, name, setting, use)
+      : isFile
+        ? await readText(args, name)
+        : values[name]
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-function readValue(name: string, setting: Setting, value: string | undefined): unknown {
-  if (value === undefined) return undefined
-  if (value === 'none' && !setting.isRequired && !setting.choices.includes('none')) return null
-  switch (setting.kind) {
-    case 'whole':
-    case 'number':
-      if (!/^-?\d+(\.\d+)?$/.test(value)) throw new UsageError(`--${name} ${demandOf(setting)}`)
-      return Number(value)
-    case 'switch':
-      if (value !== 'yes' && value !== 'no') throw new UsageError(`--${name} must be yes or no`)
-      return value === 'yes'
-    case 'list':
-      return value.split(',').map((one) => one.trim())
-    default:
-      return value
-  }
-}
-
-/** Everybody who lists the processes of a machine can read a secret on a command line. */
+/** Every user of the machine can see the arguments of a running process. */
 export function refuseSecrets(driver: DriverInfo | undefined, config: unknown): void {
   if (!driver || typeof config !== 'object' || config === null) return
   for (const { name, setting } of flagsOf(driver))
     if (setting.isSecret && setting.name in config)
       throw new UsageError(
-        `${setting.name} is a secret, and a command line is no place for one: use --${name}-file or --${name}-stdin`,
+        `${setting.name} is a secret and must not be on the command line: use --${name}-file or --${name}-stdin`,
       )
+}
+
+export function withoutNull(given: Fields): Fields {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
 function valuesOf({ kind, choices }: Setting): string {
   if (kind === 'switch') return ' (yes or no)'
   if (choices.length === 0) return ''
-  return ` (${choices.join(', ')}${kind === 'list' ? '; several with commas' : ''})`
+  return ` (${choices.join(', ')}${kind === 'list' ? '; separate several with commas' : ''})`
 }
 
 function lowered(words: string): string {

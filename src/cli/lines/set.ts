@@ -1,88 +1,98 @@
-import { clearable, settingOptions, settings, yesOrNo } from '../admin/set.js'
-import { type Call, CLIENT_OPTIONS, withClient } from '../client.js'
-import { type Args, type Command, onePositional, UsageError } from '../command.js'
+import {
+  type Args,
+  clearable,
+  fieldsOf,
+  inField,
+  type OptionTable,
+  onePositional,
+  UsageError,
+  yesOrNo,
+} from '../args.js'
+import type { Call } from '../client.js'
+import { type Command, command, type Fields, SERVER_OPTIONS } from '../command.js'
 import { printRecord } from '../output.js'
 import {
   builtInDrivers,
+  type DriverInfo,
+  driverOptions,
   givenSettings,
   knownDrivers,
   listDrivers,
   looseArgs,
-  optionsOf,
   optionsOfAll,
   refuseSecrets,
+  withoutNull,
 } from './drivers.js'
+import { LINE_OPTIONS } from './options.js'
 
-type Fields = Record<string, unknown>
+/** Options that a line of any driver has. */
+const GENERAL: OptionTable = {
+  ...LINE_OPTIONS,
+  seat: inField('seat_id', clearable('the seat that the line is assigned to; none removes it')),
+  blocked: yesOrNo('yes: the line sends nothing and its waiting messages fail; no: it sends again'),
+}
 
-/** Options that every command has. */
-const COMMON = ['json', 'help']
+/** Whether no driver has this option. */
+const isGeneral = (name: string) =>
+  name in GENERAL || name in SERVER_OPTIONS.admin || name === 'json' || name === 'help'
 
-/** Options that every line has. */
-const GENERAL: Command['options'] = {
-  ...settingOptions(),
-  seat: { type: 'string', help: 'the seat it is assigned to; none takes it away' },
-  blocked: { type: 'string', help: 'yes: it sends nothing and what waits for it fails; no: it may again' },
-  ...CLIENT_OPTIONS,
+const lineSetFor = (drivers: readonly DriverInfo[]): Command =>
+  command({
+    name: 'line set',
+    summary: "Change a line's settings; they apply at once, and no waiting message is lost",
+    positional: 'id',
+    as: 'admin',
+    options: { ...GENERAL, ...optionsOfAll(drivers) },
+    examples: [
+      '<id> --pace 1',
+      '<id> --on-unknown resend',
+      '<id> --seat <seat id>',
+      '<id> --blocked yes',
+      '<id> --consent-replies carrier',
+      '<id> --host smsc2.example.com --port 3550 --tls yes',
+      '<id> --password-file smsc.password',
+    ],
+    async run(args, call) {
+      const path = `/admin/lines/${encodeURIComponent(onePositional(args, 'line id'))}`
+      const changes = fieldsOf(args, GENERAL)
+      const own = Object.keys(args.values).filter((name) => !isGeneral(name))
+      if (own.length > 0 || changes.config !== undefined)
+        changes.config = await changedConfig(call, path, args, own, changes.config as Fields | undefined)
+      printRecord(args, (await call('PATCH', path, changes)) as Fields)
+    },
+  })
+
+async function carriers(): Promise<DriverInfo[]> {
+  return (await builtInDrivers()).filter(({ kind }) => kind !== 'simulator')
 }
 
 export const lineSet: Command = {
-  name: 'line set',
-  summary: "Change a line's settings; it goes on with them at once, and nothing that waits is lost",
-  positional: 'id',
-  options: GENERAL,
-  variants: async () => [{ ...lineSet, options: await builtInOptions() }],
+  ...lineSetFor([]),
+  variants: async () => [lineSetFor(await carriers())],
   async more(argv, io) {
-    const options = await builtInOptions()
-    const args = looseArgs(argv, io, options)
-    const isForeign = Object.keys(args.values).some((name) => !(name in options) && !COMMON.includes(name))
-    if (!isForeign) return { ...lineSet, options }
-    return { ...lineSet, options: { ...GENERAL, ...optionsOfAll(await knownDrivers(args)) } }
-  },
-  examples: [
-    'trunkline line set <id> --pace 1',
-    'trunkline line set <id> --on-unknown resend',
-    'trunkline line set <id> --seat <seat id>',
-    'trunkline line set <id> --blocked yes',
-    'trunkline line set <id> --consent-replies carrier',
-    'trunkline line set <id> --host smsc2.example.com --port 3550 --tls yes',
-    'trunkline line set <id> --password-file smsc.password',
-  ],
-  async run(args) {
-    const path = `/admin/lines/${encodeURIComponent(onePositional(args, 'line'))}`
-    const changes: Fields = {
-      ...settings(args),
-      seat_id: clearable(args, 'seat'),
-      blocked: yesOrNo(args, 'blocked'),
-    }
-    const asked = Object.keys(args.values).filter((name) => !(name in GENERAL) && !COMMON.includes(name))
-    await withClient(args, async (send) => {
-      if (asked.length > 0 || changes.config !== undefined)
-        changes.config = await changedConfig(send, path, args, asked, changes.config as Fields | undefined)
-      printRecord(args, (await send('PATCH', path, changes)) as Fields)
-    })
+    const builtIn = lineSetFor(await carriers())
+    const args = looseArgs(argv, io, builtIn.options)
+    const isKnown = Object.keys(args.values).every((name) => name in builtIn.options || isGeneral(name))
+    return isKnown ? builtIn : lineSetFor(await knownDrivers(args))
   },
 }
 
-async function builtInOptions(): Promise<Command['options']> {
-  const drivers = (await builtInDrivers()).filter(({ kind }) => kind !== 'simulator')
-  return { ...GENERAL, ...optionsOfAll(drivers) }
-}
-
-/** The line's present settings, or those given as JSON, with the ones that are given as options. */
+/** The line's present settings, or those given as JSON, with the settings that are given as options. */
 async function changedConfig(
-  send: Call,
+  call: Call,
   path: string,
   args: Args,
-  asked: readonly string[],
+  names: readonly string[],
   given: Fields | undefined,
 ): Promise<Fields> {
-  const line = (await send('GET', path)) as { driver: string; config: Fields }
-  const driver = (await listDrivers(send)).find(({ kind }) => kind === line.driver)
-  const own = driver ? optionsOf(driver, 'set') : {}
-  const foreign = asked.find((name) => !(name in own))
-  if (foreign) throw new UsageError(`--${foreign} is no setting of a line of the driver ${line.driver}`)
+  const line = (await call('GET', path)) as { driver: string; config: Fields }
+  const driver = (await listDrivers(call)).find(({ kind }) => kind === line.driver)
+  const options = driver ? driverOptions(driver, 'set') : {}
+  const foreign = names.find((name) => !(name in options))
+  if (foreign) throw new UsageError(`--${foreign} is not a setting of the driver ${line.driver}`)
   refuseSecrets(driver, given)
-  const config = { ...(given ?? line.config), ...(driver ? await givenSettings(driver, args, 'set') : {}) }
-  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null))
+  return withoutNull({
+    ...(given ?? line.config),
+    ...(driver ? await givenSettings(driver, args, 'set') : {}),
+  })
 }

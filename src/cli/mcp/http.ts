@@ -7,28 +7,24 @@ import { isLoopback } from '../../config.js'
 import { hashSecret } from '../../services/accounts/accounts.js'
 import { note, printLine } from '../output.js'
 import { untilStopped } from '../webhooks/feed.js'
-import type { Desk } from './desk.js'
 import { createMcpServer } from './server.js'
-import type { Tool } from './tool.js'
+import type { Desk, Tool } from './tool.js'
 
 export interface HttpOptions {
   host: string
   port: number
-  /** What callers must show as a bearer token; null: nothing, which is for loopback addresses only. */
+  /** The bearer token that clients must send; null (only on loopback addresses) accepts every client. */
   secret: string | null
-  /** Names that this server has beside loopback ones. */
+  /** Host names of this server besides loopback names. */
   allowHosts: readonly string[]
-  /** Web pages that may call it beside those of this machine. */
+  /** Origins of web pages that may call it besides those of this machine. */
   allowOrigins: readonly string[]
 }
 
 const PATH = '/mcp'
 const MAX_BODY = 1024 * 1024
 
-/**
- * Streamable HTTP without sessions: each request stands alone, so a restart disturbs nobody and nothing is kept
- * for callers who never come back.
- */
+/** Streamable HTTP without sessions: a restart breaks no session, and none of an absent client is kept in memory. */
 export async function serveHttp(desk: Desk, tools: readonly Tool[], options: HttpOptions): Promise<void> {
   const server = createServer((request, reply) => {
     respond(desk, tools, options, request, reply).catch((error) => {
@@ -67,7 +63,7 @@ async function respond(
   if (request.url?.split('?')[0] !== PATH) return refuse(reply, 404, `MCP is at ${PATH}`)
   if (request.method !== 'POST') {
     reply.setHeader('allow', 'POST')
-    return refuse(reply, 405, 'There are no sessions here: POST each request')
+    return refuse(reply, 405, 'This server has no sessions. POST each request.')
   }
   const body = await bodyOf(request)
   if (body === undefined) return refuse(reply, 413, `At most ${MAX_BODY} bytes`)
@@ -85,24 +81,24 @@ async function respond(
   await transport.handleRequest(request, reply, message)
 }
 
-/** Who may not come in. A page from the web must not reach it by way of somebody's browser. */
+/** Why a request is refused. A web page must not reach the server through the browser of a user. */
 function faultOf(
   { headers }: IncomingMessage,
   { host, secret, allowHosts, allowOrigins }: HttpOptions,
 ): { status: number; words: string } | undefined {
   const called = nameOf(`http://${headers.host ?? ''}`)
-  const isCalledRightly = called !== undefined && (isLoopback(called) || allowHosts.includes(called))
-  // A name that leads here without being ours is how a page in a browser gets to a loopback address.
-  if (!isCalledRightly && (isLoopback(host) || allowHosts.length > 0))
-    return { status: 403, words: 'This host name is not allowed; --allow-host allows one' }
+  const isOwnName = called !== undefined && (isLoopback(called) || allowHosts.includes(called))
+  // DNS rebinding: a web page reaches a loopback address under a host name of its own.
+  if (!isOwnName && (isLoopback(host) || allowHosts.length > 0))
+    return { status: 403, words: 'This host name is not allowed. Allow it with --allow-host.' }
   const { origin } = headers
   if (origin !== undefined && !allowOrigins.includes(origin)) {
     const from = nameOf(origin)
     if (from === undefined || !isLoopback(from))
-      return { status: 403, words: 'This origin is not allowed; --allow-origin allows one' }
+      return { status: 403, words: 'This origin is not allowed. Allow it with --allow-origin.' }
   }
   if (secret !== null && !isSecret(headers.authorization, secret))
-    return { status: 401, words: 'Show the secret of this server as a bearer token' }
+    return { status: 401, words: 'Send the secret of this server as a bearer token.' }
   return undefined
 }
 
@@ -120,7 +116,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    // Read on, so that the caller hears why; but not for ever.
+    // Read a larger body to its end, so that the client gets the answer, but only up to a limit.
     if (size > 8 * MAX_BODY) return undefined
     if (size <= MAX_BODY) chunks.push(chunk)
   }

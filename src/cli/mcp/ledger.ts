@@ -3,24 +3,23 @@ import { dirname } from 'node:path'
 import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
 import { Refusal } from './refusal.js'
 
-/** A send that is about to happen. */
-export interface Planned {
-  /** The same for calls that say the same to the same people. */
+export interface PlannedSend {
+  /** Equal for calls with the same text to the same people. */
   fingerprint: string
-  /** What they had written last: whoever answers something new means a new message. */
+  /** The last message from the other side: an answer to a newer one is a new message. */
   moment: string
-  /** Where the log ended before. */
+  /** Sequence number of the newest event before the send. */
   bookmark: number | null
-  /** The key that the caller gave, or a new one. */
+  /** The caller's idempotency key, or a new one. */
   key: string
   isKeyGiven: boolean
   recipients: readonly string[]
 }
 
-export interface Reserved {
+export interface Reservation {
   key: string
   bookmark: number | null
-  /** Null for a repeat: the first one was counted. */
+  /** Null for a repeat, which does not count. */
   id: number | null
 }
 
@@ -29,19 +28,19 @@ export interface Caps {
   perRecipient: number
 }
 
-/** What this server has sent lately, on disk: a restart gives no new allowance, nor does a second process. */
+/** The sends of the last hour, on disk, so that the caps hold across restarts and processes. */
 export interface Ledger {
-  /** Counts a send in before it happens, or refuses it. A repeat is not counted; it gets the key of the first. */
-  reserve(send: Planned, now: number): Reserved
-  /** The caller knows of it. Until then an equal call is a repeat, even when they have answered already. */
-  told(reserved: Reserved): void
-  /** Nothing was sent after all. */
-  giveBack(reserved: Reserved): void
+  /** Counts a send before it happens, or refuses it. A repeat is not counted and gets the key of the first call. */
+  reserve(send: PlannedSend, now: number): Reservation
+  /** Records that the caller got the answer. Until then an equal call is a repeat, even after a newer message. */
+  confirm(reservation: Reservation): void
+  /** Removes a send that did not happen. */
+  giveBack(reservation: Reservation): void
   close(): void
 }
 
 const HOUR_MS = 3_600_000
-/** Calls that are equal within this time, with nothing from the other side between them, are one call. */
+/** Equal calls within this time, with no message from the other side between them, are repeats. */
 export const SAME_CALL_MS = 10 * 60_000
 
 export async function openLedger(file: string, caps: Caps): Promise<Ledger> {
@@ -57,40 +56,54 @@ export async function openLedger(file: string, caps: Caps): Promise<Ledger> {
     create index if not exists sends_fingerprint on sends (fingerprint, at);
     create index if not exists recipients_at on recipients (at);
     create index if not exists recipients_number on recipients (number, at)`)
-  const earlier = db.prepare(
-    'select key, bookmark from sends where fingerprint = ? and at > ? and (told = 0 or moment = ?) order by at desc limit 1',
-  )
-  const countAll = db.prepare('select count(*) as n from recipients where at > ?')
-  const countOne = db.prepare('select count(*) as n from recipients where number = ? and at > ?')
-  const roomAt = db.prepare('select at from recipients where at > ? order by at limit 1 offset ?')
-  const roomForAt = db.prepare(
-    'select at from recipients where number = ? and at > ? order by at limit 1 offset ?',
-  )
-  const addSend = db.prepare(
-    'insert into sends (key, fingerprint, moment, bookmark, told, at) values (?, ?, ?, ?, 0, ?) returning id',
-  )
-  const addRecipient = db.prepare('insert into recipients (send_id, number, at) values (?, ?, ?)')
-  const count = (row: unknown) => (row as { n: number }).n
+  const one = <T>(sql: string, ...values: (string | number | null)[]) => db.prepare(sql).get(...values) as T
+  const run = (sql: string, ...values: (string | number)[]) => void db.prepare(sql).run(...values)
 
-  function check(recipients: readonly string[], now: number): void {
-    const since = now - HOUR_MS
-    const secondsUntil = (row: unknown) => {
-      const at = (row as { at: number } | undefined)?.at
-      return at === undefined ? 3600 : Math.max(1, Math.ceil((at + HOUR_MS - now) / 1000))
-    }
-    for (const number of recipients) {
-      const sent = count(countOne.get(number, since))
-      if (sent < caps.perRecipient) continue
-      const wait = secondsUntil(roomForAt.get(number, since, sent - caps.perRecipient))
-      throw capped(`${number} got ${sent} messages within the last hour`, '--max-per-recipient', wait)
-    }
-    const sent = count(countAll.get(since))
-    const over = sent + recipients.length - caps.perHour
+  /** Refuses a send for which `limit` leaves no room. `where` selects the recipients that count. */
+  function check(
+    [option, limit]: [option: string, limit: number],
+    more: number,
+    where: string,
+    values: (string | number)[],
+    now: number,
+    describe: (sent: number) => string,
+  ): void {
+    const sent = one<{ n: number }>(`select count(*) as n from recipients where ${where}`, ...values).n
+    const over = sent + more - limit
     if (over <= 0) return
-    const wait = secondsUntil(roomAt.get(since, Math.min(over, sent) - 1))
-    const words =
-      recipients.length > 1 ? `, and this one goes to ${recipients.length} people, each of whom counts` : ''
-    throw capped(`${sent} messages were sent within the last hour${words}`, '--max-per-hour', wait)
+    // There is room again when the oldest `over` recipients are an hour old.
+    const oldest = `select at from recipients where ${where} order by at limit 1 offset ?`
+    const at = one<{ at: number } | undefined>(oldest, ...values, Math.min(over, sent) - 1)?.at
+    const seconds = at === undefined ? 3600 : Math.max(1, Math.ceil((at + HOUR_MS - now) / 1000))
+    throw new Refusal(
+      'rate_limited',
+      `Not sent: ${describe(sent)}, and the cap of this server (${option}) is reached.`,
+      `Do not work around it. Wait ${seconds} seconds, or ask the user to raise ${option}.`,
+      { retry_after_seconds: seconds },
+    )
+  }
+
+  function checkCaps(recipients: readonly string[], now: number): void {
+    const since = now - HOUR_MS
+    for (const number of recipients)
+      check(
+        ['--max-per-recipient', caps.perRecipient],
+        1,
+        'number = ? and at > ?',
+        [number, since],
+        now,
+        (sent) => `${number} got ${sent} messages within the last hour`,
+      )
+    const people = recipients.length
+    const group = people > 1 ? `, and this one counts for each of its ${people} people` : ''
+    check(
+      ['--max-per-hour', caps.perHour],
+      people,
+      'at > ?',
+      [since],
+      now,
+      (sent) => `${sent} messages were sent within the last hour${group}`,
+    )
   }
 
   function together<T>(work: () => T): T {
@@ -106,38 +119,31 @@ export async function openLedger(file: string, caps: Caps): Promise<Ledger> {
   }
 
   return {
-    reserve: (send, now) =>
+    reserve: ({ fingerprint, moment, bookmark, key, isKeyGiven, recipients }, now) =>
       together(() => {
-        const since = now - (send.isKeyGiven ? HOUR_MS : SAME_CALL_MS)
-        const first = earlier.get(send.fingerprint, since, send.moment) as Omit<Reserved, 'id'> | undefined
+        const first = one<Omit<Reservation, 'id'> | undefined>(
+          'select key, bookmark from sends where fingerprint = ? and at > ? and (told = 0 or moment = ?) order by at desc limit 1',
+          ...[fingerprint, now - (isKeyGiven ? HOUR_MS : SAME_CALL_MS), moment],
+        )
         if (first) return { key: first.key, bookmark: first.bookmark, id: null }
-        db.prepare('delete from recipients where at <= ?').run(now - HOUR_MS)
-        db.prepare('delete from sends where at <= ?').run(now - HOUR_MS)
-        check(send.recipients, now)
-        const { key, fingerprint, moment, bookmark } = send
-        const { id } = addSend.get(key, fingerprint, moment, bookmark, now) as { id: number }
-        for (const number of send.recipients) addRecipient.run(id, number, now)
+        for (const table of ['recipients', 'sends']) run(`delete from ${table} where at <= ?`, now - HOUR_MS)
+        checkCaps(recipients, now)
+        const { id } = one<{ id: number }>(
+          'insert into sends (key, fingerprint, moment, bookmark, told, at) values (?, ?, ?, ?, 0, ?) returning id',
+          ...[key, fingerprint, moment, bookmark, now],
+        )
+        for (const number of recipients)
+          run('insert into recipients (send_id, number, at) values (?, ?, ?)', id, number, now)
         return { key, bookmark, id }
       }),
-    told({ key }) {
-      together(() => db.prepare('update sends set told = 1 where key = ?').run(key))
-    },
+    confirm: ({ key }) => together(() => run('update sends set told = 1 where key = ?', key)),
     giveBack({ id }) {
       if (id === null) return
       together(() => {
-        db.prepare('delete from recipients where send_id = ?').run(id)
-        db.prepare('delete from sends where id = ?').run(id)
+        run('delete from recipients where send_id = ?', id)
+        run('delete from sends where id = ?', id)
       })
     },
     close: () => db.close(),
   }
-}
-
-function capped(words: string, option: string, seconds: number): Refusal {
-  return new Refusal(
-    'rate_limited',
-    `Not sent: ${words}, and the cap of this server (${option}) allows no more now.`,
-    `Do not work around it. Wait ${seconds} seconds, or ask the user to raise ${option}.`,
-    { retry_after_seconds: seconds },
-  )
 }

@@ -1,5 +1,5 @@
+import type { Args } from '../args.js'
 import { ApiError, type Call } from '../client.js'
-import type { Args } from '../command.js'
 import { followFeed, positionNow } from '../webhooks/feed.js'
 
 type Row = Record<string, unknown>

@@ -2,79 +2,83 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { parseTime } from '../../base/time.js'
-import { ACCOUNT_OPTIONS, ApiError, type Call, withAccount } from '../client.js'
-import { type Args, type Command, onePositional, text, UsageError } from '../command.js'
+import { type Args, type Option, onePositional, text, UsageError } from '../args.js'
+import { ApiError } from '../client.js'
+import { command } from '../command.js'
 import { note } from '../output.js'
 import { csvLine } from './csv.js'
 import { SOURCES } from './export-sources.js'
 
 const NAMES = Object.keys(SOURCES)
 
-export const exportCommand: Command = {
+const time = (help: string): Option => ({
+  type: 'string',
+  help,
+  demand: 'must be a date or a time, like 2026-01-31T09:30:00Z',
+  parse(value) {
+    const ms = parseTime(value)
+    return ms === undefined ? undefined : new Date(ms).toISOString()
+  },
+})
+
+const SEQUENCE = /^\d{1,15}$/
+const since = time('only from this time on, ISO 8601; for events also: only after this sequence number')
+
+export const exportCommand = command({
   name: 'export',
-  summary: 'Write out messages, contacts, events or deliveries of webhooks, as NDJSON or CSV',
+  summary: 'Export messages, contacts, events or webhook deliveries as NDJSON or CSV',
   positional: NAMES.join('|'),
+  as: 'account',
   options: {
     format: {
       type: 'string',
-      help: 'ndjson (default) or csv, whose cells no spreadsheet takes for formulas',
+      help: 'ndjson (default) or csv, in which no cell is a formula to a spreadsheet',
+      demand: 'must be ndjson or csv',
+      parse: (value) => (value === 'ndjson' || value === 'csv' ? value : undefined),
     },
-    out: { type: 'string', help: 'file to write, complete or not at all; default the standard output' },
-    since: {
-      type: 'string',
-      help: 'only from this time on, ISO 8601; events: or after this sequence number',
-    },
-    until: { type: 'string', help: 'only before this time, ISO 8601; default now' },
-    ...ACCOUNT_OPTIONS,
+    out: 'file to write, complete or not at all; default standard output',
+    since: { ...since, parse: (value) => (SEQUENCE.test(value) ? value : since.parse!(value)) },
+    until: time('only before this time, ISO 8601; default now'),
   },
   examples: [
     'trunkline export messages > messages.ndjson',
-    'trunkline export messages --format csv --since 2026-01-01 --out messages.csv',
-    'trunkline export events --since 1200',
+    'messages --format csv --since 2026-01-01 --out messages.csv',
+    'events --since 1200',
   ],
-  async run(args) {
+  async run(args, call) {
     const what = onePositional(args, `of ${NAMES.join(', ')}`)
     const source = Object.hasOwn(SOURCES, what) ? SOURCES[what] : undefined
-    if (!source) throw new UsageError(`There is no "${what}". There are ${NAMES.join(', ')}`)
-    const format = text(args, 'format') ?? 'ndjson'
-    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format must be ndjson or csv')
-    if (args.json && format === 'csv') throw new UsageError('--json and --format csv exclude each other')
-    const since = timeOf(args, 'since', what === 'events')
-    const until = timeOf(args, 'until', false) ?? new Date().toISOString()
+    if (!source) throw new UsageError(`There is no "${what}" to export. Use ${NAMES.join(', ')}`)
+    const isCsv = args.values.format === 'csv'
+    if (args.json && isCsv) throw new UsageError('--json and --format csv exclude each other')
+    const from = text(args, 'since')
+    if (what !== 'events' && SEQUENCE.test(from ?? '')) throw new UsageError(`--since ${since.demand}`)
+    const until = text(args, 'until') ?? new Date().toISOString()
     const columns = source.columns.split(/\s+/)
     let count = 0
-    async function* lines(call: Call): AsyncGenerator<string> {
-      if (format === 'csv') yield csvLine(columns)
-      for await (const rows of source!.pages(call, args, since, until)) {
+    async function* lines(): AsyncGenerator<string> {
+      if (isCsv) yield csvLine(columns)
+      for await (const rows of source!.pages(call, args, from, until)) {
         for (const row of rows)
-          yield format === 'csv' ? csvLine(columns.map((name) => row[name])) : `${JSON.stringify(row)}\n`
+          yield isCsv ? csvLine(columns.map((name) => row[name])) : `${JSON.stringify(row)}\n`
         count += rows.length
       }
     }
     try {
-      await withAccount(args, (call) => write(args, lines(call)))
+      await write(args, lines())
       note(args, `${count} ${what}`)
     } catch (error) {
-      // The reader of the standard output has enough, like head.
+      // The reader of standard output, like head, has closed it.
       if ((error as { code?: string }).code !== 'EPIPE') throw error
     }
   },
-}
-
-function timeOf(args: Args, name: string, isNumberAllowed: boolean): string | undefined {
-  const given = text(args, name)
-  if (given === undefined || (isNumberAllowed && /^\d{1,15}$/.test(given))) return given
-  const time = parseTime(given)
-  if (time === undefined)
-    throw new UsageError(`--${name} must be a date or a time, like 2026-01-31T09:30:00Z`)
-  return new Date(time).toISOString()
-}
+})
 
 /** A file gets its name when it is complete; only a process that is killed leaves its `.part` behind. */
 async function write(args: Args, lines: AsyncGenerator<string>): Promise<void> {
   const file = text(args, 'out')
   if (file === undefined) return pipeline(lines, args.io.stdout, { end: false })
-  if (existsSync(file)) throw new ApiError(`${file} is there already: remove it, or name another.`)
+  if (existsSync(file)) throw new ApiError(`${file} exists already. Remove it, or give another file.`)
   const part = `${file}.part`
   try {
     await rm(part, { force: true })

@@ -1,59 +1,59 @@
-import { randomUUID } from 'node:crypto'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ACCOUNT_OPTIONS, AnswerLost, ApiError, type Call, withAccount } from '../client.js'
-import { type Args, type Command, count, needed, StillWaiting, text, UsageError } from '../command.js'
+import { type Args, flag, required, StillWaiting, text, UsageError, whole } from '../args.js'
+import { AnswerLost, ApiError, type Call, onceOnly } from '../client.js'
+import { command, type Fields } from '../command.js'
 import { note, printRecord } from '../output.js'
 
-type Sent = Record<string, unknown> & { message_handle: string; status: string; error_message?: unknown }
+type Message = Fields & { message_handle: string; status: string }
 
 const SHOWN = ['message_handle', 'status', 'service', 'from_number', 'number', 'error_code', 'error_message']
 const TRIES = 4
 const POLL_MS = { first: 100, most: 1000 } as const
 
-export const send: Command = {
+export const send = command({
   name: 'send',
   summary: 'Send a message',
   positional: 'text...',
+  as: 'account',
   options: {
-    to: { type: 'string', help: 'recipient, E.164' },
-    from: { type: 'string', help: "the line to send from; default the account's first" },
-    media: { type: 'string', help: 'URL of a file to send; the text may then be left out' },
-    style: { type: 'string', help: 'effect of an iMessage, like confetti or slam' },
-    wait: { type: 'boolean', help: 'until it was sent (0) or has failed (1)' },
-    timeout: { type: 'string', help: 'seconds that --wait lasts (default 60); then it ends with 3' },
-    ...ACCOUNT_OPTIONS,
+    to: required('recipient, E.164'),
+    from: "the line to send from; default the account's first line",
+    media: 'URL of a file to send; the text is then optional',
+    style: 'effect of an iMessage, like confetti or slam',
+    wait: flag('wait until the message was sent (exits with 0) or failed (1)'),
+    timeout: {
+      ...whole('how many seconds --wait lasts (default 60); then it exits with 3', 1),
+      default: '60',
+    },
   },
   examples: [
-    'trunkline send --to +12025550101 Hello Ada',
-    'trunkline send --to +12025550101 --from +12025550100 --wait "Your table is ready"',
-    'trunkline send --to +12025550101 --media https://example.com/menu.png',
+    '--to +12025550101 Hello Ada',
+    '--to +12025550101 --from +12025550100 --wait "Your table is ready"',
+    '--to +12025550101 --media https://example.com/menu.png',
     'date | trunkline send --to +12025550101 -',
   ],
-  async run(args) {
-    const to = needed(args, 'to')
-    const seconds = count(args, 'timeout') ?? 60
+  async run(args, call) {
+    const { to, media, style, wait, timeout } = args.values
     const content = await contentOf(args)
-    if (content === '' && text(args, 'media') === undefined)
-      throw new UsageError('Say what to send: a text, - for the standard input, or --media')
-    await withAccount(args, async (call) => {
-      const body = {
-        number: to,
-        from_number: text(args, 'from') ?? (await firstLine(args, call)),
-        content,
-        media_url: text(args, 'media'),
-        send_style: text(args, 'style'),
-      }
-      const sent = await post(call, body)
-      const last = args.values.wait ? await outcome(call, sent, seconds) : sent
-      printRecord(args, args.json ? last : shown(last))
-      if (hasFailed(last))
-        throw new ApiError(`The message was not sent: ${last.error_message ?? last.status}`)
-      if (args.values.wait && !isOut(last))
-        throw new StillWaiting(`It is still ${last.status} after ${seconds} s; it goes on without us.`)
+    if (content === '' && media === undefined)
+      throw new UsageError('Give a text, - for standard input, or --media')
+    const sent = await post(call, {
+      number: to,
+      from_number: text(args, 'from') ?? (await firstLine(args, call)),
+      content,
+      media_url: media,
+      send_style: style,
     })
+    const last = wait ? await outcome(call, sent, timeout as number) : sent
+    printRecord(args, args.json ? last : shown(last))
+    if (hasFailed(last)) throw new ApiError(`The message was not sent: ${last.error_message ?? last.status}`)
+    if (wait && !isOut(last))
+      throw new StillWaiting(
+        `The message is still ${last.status} after ${timeout} s. Trunkline goes on with it.`,
+      )
   },
-}
+})
 
 async function contentOf({ positionals, io }: Args): Promise<string> {
   if (positionals.length !== 1 || positionals[0] !== '-') return positionals.join(' ')
@@ -65,31 +65,29 @@ async function firstLine(args: Args, call: Call): Promise<string> {
   const [first] = numbers
   if (first === undefined) throw new ApiError('The account has no line to send from.')
   if (numbers.length > 1)
-    note(args, `From ${first}, the first of ${numbers.length} lines; --from names another.`)
+    note(args, `From ${first}, the first of ${numbers.length} lines. Use --from to choose another.`)
   return first
 }
 
-/** All tries have one key: however many of them arrive, one message is sent. */
-async function post(call: Call, body: object): Promise<Sent> {
-  const headers = { 'idempotency-key': `cli-${randomUUID()}` }
+/** All tries have the same idempotency key, so that only one message is sent. */
+async function post(call: Call, body: object): Promise<Message> {
+  const headers = onceOnly()
   for (let tries = 1; ; tries++) {
     try {
-      return (await call('POST', '/api/send-message', body, headers)) as Sent
+      return (await call('POST', '/api/send-message', body, headers)) as Message
     } catch (error) {
-      if (tries === TRIES || !isPassing(error)) throw error
+      if (tries === TRIES || !isTemporary(error)) throw error
       await pause(250 * 2 ** tries)
     }
   }
 }
 
-function isPassing(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (error instanceof AnswerLost) return true
-  return (
-    error instanceof ApiError && error.status !== undefined && [429, 502, 503, 504].includes(error.status)
-  )
+  return error instanceof ApiError && [429, 502, 503, 504].includes(error.status ?? 0)
 }
 
-async function outcome(call: Call, sent: Sent, seconds: number): Promise<Sent> {
+async function outcome(call: Call, sent: Message, seconds: number): Promise<Message> {
   const until = performance.now() + seconds * 1000
   let last = sent
   for (let wait: number = POLL_MS.first; !isOut(last) && !hasFailed(last); ) {
@@ -98,26 +96,24 @@ async function outcome(call: Call, sent: Sent, seconds: number): Promise<Sent> {
     await pause(Math.min(wait, left))
     wait = Math.min(wait * 2, POLL_MS.most)
     try {
-      last = (await call('GET', `/api/status?handle=${encodeURIComponent(sent.message_handle)}`)) as Sent
+      last = (await call('GET', `/api/status?handle=${encodeURIComponent(sent.message_handle)}`)) as Message
     } catch (error) {
-      // It was accepted: a question that gets no answer says nothing about it.
-      if (!isPassing(error)) throw error
+      // The message was accepted: a status request without an answer changes nothing about it.
+      if (!isTemporary(error)) throw error
     }
   }
   return last
 }
 
-function isOut({ status }: Sent): boolean {
+function isOut({ status }: Message): boolean {
   return ['SENT', 'DELIVERED', 'SUCCESS'].includes(status)
 }
 
-function hasFailed({ status }: Sent): boolean {
+function hasFailed({ status }: Message): boolean {
   return ['ERROR', 'DECLINED'].includes(status)
 }
 
-function shown(message: Sent): Record<string, unknown> {
-  const present = SHOWN.filter((name) => message[name] !== undefined && message[name] !== null)
-  return Object.fromEntries(
-    present.filter((name) => message[name] !== '').map((name) => [name, message[name]]),
-  )
+function shown(message: Message): Fields {
+  const isPresent = (name: string) => ![undefined, null, ''].includes(message[name] as string)
+  return Object.fromEntries(SHOWN.filter(isPresent).map((name) => [name, message[name]]))
 }

@@ -8,34 +8,27 @@ import { KEY_FILE } from '../../services/accounts/vault.js'
 import { loadDrivers } from '../../services/lines/driver-load.js'
 import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
 
-/** What one look found. */
 export interface Finding {
   check: string
   result: 'ok' | 'warn' | 'fail'
   detail: string
-  /** What to do about it. */
+  /** What the user can do about it. */
   advice?: string
 }
 
-const ok = (check: string, detail: string): Finding => ({ check, result: 'ok', detail })
-const warn = (check: string, detail: string, advice: string): Finding => ({
-  check,
-  result: 'warn',
-  detail,
-  advice,
+export const ok = (check: string, detail: string): Finding => ({ check, result: 'ok', detail })
+export const warn = (check: string, detail: string, advice: string): Finding => ({
+  ...{ check, result: 'warn', detail, advice },
 })
-const fail = (check: string, detail: string, advice: string): Finding => ({
-  check,
-  result: 'fail',
-  detail,
-  advice,
+export const fail = (check: string, detail: string, advice: string): Finding => ({
+  ...{ check, result: 'fail', detail, advice },
 })
-export const found = { ok, warn, fail }
 
 const MB = 1024 * 1024
 const LEAST_NODE = [20, 19] as const
-/** Reading all of a large file would take minutes. */
-const CHECKED_BYTES = 1024 * MB
+/** Checking a larger database would take minutes. */
+const MAX_CHECKED_BYTES = 1024 * MB
+const OWN_KEYS = "select count(*) from keys where kind = 'admin' and well_known = 0 and revoked_at is null"
 
 export function checkNode(version = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -44,65 +37,58 @@ export function checkNode(version = process.versions.node): Finding {
   return fail('node', `Node ${version} is too old`, `Install Node ${LEAST_NODE.join('.')} or newer.`)
 }
 
-/** Looks and makes nothing: a folder that is not there yet is judged by where it will be. */
+/** Creates nothing: a folder that does not exist yet is judged by its nearest parent. */
 export function checkFolder(config: Config): Finding {
   const folder = resolve(config.data)
   const entry = statSync(folder, { throwIfNoEntry: false })
   if (entry && !entry.isDirectory())
     return fail('data', `${folder} is not a folder`, 'Set TRUNKLINE_DATA or --data to a folder.')
-  const there = entry ? folder : nearest(folder)
+  const existing = nearest(folder)
   try {
-    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
+    accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
-    return fail('data', `${there} cannot be written`, `Run: chown "$(id -u)" ${there}`)
+    return fail('data', `${existing} is not writable`, `Run: chown "$(id -u)" ${existing}`)
   }
-  if (!entry) return ok('data', `${folder} will be made by the first start`)
-  if (process.platform !== 'win32' && entry.mode & 0o007)
-    return warn('data', `Everyone on this machine can look into ${folder}`, `Run: chmod 700 ${folder}`)
+  if (!entry) return ok('data', `${folder} will be created by the first start`)
+  if (isOpenToAll(entry))
+    return warn('data', `Every user of this machine can read ${folder}`, `Run: chmod 700 ${folder}`)
   return ok('data', folder)
 }
 
 export function checkDisk(config: Config): Finding {
-  const folder = nearest(resolve(config.data))
-  const { bavail, bsize, blocks } = statfsSync(folder)
+  const { bavail, bsize, blocks } = statfsSync(nearest(resolve(config.data)))
   const free = bavail * bsize
-  const detail = `${Math.floor(free / MB).toLocaleString('en')} MB free of ${Math.floor((blocks * bsize) / MB).toLocaleString('en')} MB`
-  if (free < 100 * MB) return fail('disk', detail, 'Make room: a full disk stops every send.')
-  if (free < 1024 * MB)
-    return warn('disk', detail, 'Make room soon, or shorten TRUNKLINE_EVENT_DAYS and TRUNKLINE_WEBHOOK_DAYS.')
-  return ok('disk', detail)
+  const detail = `${megabytes(free)} free of ${megabytes(blocks * bsize)}`
+  if (free < 100 * MB) return fail('disk', detail, 'Free some space: a full disk stops every send.')
+  if (free >= 1024 * MB) return ok('disk', detail)
+  return warn('disk', detail, 'Free some space, or reduce TRUNKLINE_EVENT_DAYS and TRUNKLINE_WEBHOOK_DAYS.')
 }
 
 export function checkSealKey(config: Config): Finding {
-  if (config.sealKeys) return ok('seal key', `${config.sealKeys.length} from TRUNKLINE_SEAL_KEYS`)
+  const check = 'seal key'
+  if (config.sealKeys) return ok(check, `${config.sealKeys.length} from TRUNKLINE_SEAL_KEYS`)
   const file = join(resolve(config.data), KEY_FILE)
   const entry = statSync(file, { throwIfNoEntry: false })
-  if (!entry) return ok('seal key', `${file} will be made by the first start`)
-  if (process.platform !== 'win32' && entry.mode & 0o007)
-    return fail('seal key', `Everyone on this machine can read ${file}`, `Run: chmod 600 ${file}`)
+  if (!entry) return ok(check, `${file} will be created by the first start`)
+  if (isOpenToAll(entry))
+    return fail(check, `Every user of this machine can read ${file}`, `Run: chmod 600 ${file}`)
   try {
     const keys = parseSealKeys(readFileSync(file, 'utf8'))
-    if (config.databaseUrl)
-      return warn(
-        'seal key',
-        `${file} is on this machine only`,
-        'Set TRUNKLINE_SEAL_KEYS, so that every node has the same keys, and keep a copy elsewhere.',
-      )
-    return ok('seal key', `${keys.length} in ${file}; keep a copy elsewhere`)
+    if (!config.databaseUrl) return ok(check, `${keys.length} in ${file}; keep a copy elsewhere`)
+    const advice = 'Set TRUNKLINE_SEAL_KEYS to the same keys on every node, and keep a copy elsewhere.'
+    return warn(check, `${file} is on this machine only`, advice)
   } catch (error) {
-    return fail(
-      'seal key',
-      `${file}: ${(error as Error).message}`,
-      'Bring back the key file that was used before.',
-    )
+    return fail(check, `${file}: ${(error as Error).message}`, 'Restore the previous key file.')
   }
 }
 
-/** What is on the disk, read beside a server that may be running. */
+/** Reads the database file, which a running server may have open. */
 export async function checkSqlite(config: Config): Promise<Finding[]> {
   const file = join(resolve(config.data), 'trunkline.db')
-  const entry = isFolder(config.data) ? statSync(file, { throwIfNoEntry: false }) : undefined
-  if (!entry) return [ok('database', `SQLite, ${file} will be made by the first start`)]
+  // Below a file that is not a folder, statSync throws in spite of throwIfNoEntry.
+  const isFolder = statSync(config.data, { throwIfNoEntry: false })?.isDirectory()
+  const entry = isFolder ? statSync(file, { throwIfNoEntry: false }) : undefined
+  if (!entry) return [ok('database', `SQLite, ${file} will be created by the first start`)]
   const open = await loadSqlite()
   try {
     const db = open(file)
@@ -110,69 +96,92 @@ export async function checkSqlite(config: Config): Promise<Finding[]> {
       db.exec('pragma query_only = on; pragma busy_timeout = 2000')
       const one = (sql: string) => Object.values((db.prepare(sql).get() ?? {}) as object)[0]
       const journal = one('pragma journal_mode')
-      const size = `${Math.ceil(entry.size / MB).toLocaleString('en')} MB`
       const findings = [
         journal === 'wal'
-          ? ok('database', `SQLite, ${size}, write-ahead log, every commit is flushed`)
-          : fail(
-              'database',
-              `SQLite with journal_mode=${journal}`,
-              'Start the server once: it sets what it needs.',
-            ),
+          ? ok('database', `SQLite, ${megabytes(entry.size)}, write-ahead log, every commit is flushed`)
+          : fail('database', `SQLite with journal_mode=${journal}`, 'Start the server once to correct it.'),
       ]
-      if (entry.size <= CHECKED_BYTES) {
-        const health = one('pragma quick_check(1)')
+      if (entry.size <= MAX_CHECKED_BYTES) {
+        const health = String(one('pragma quick_check(1)'))
         findings.push(
           health === 'ok'
-            ? ok('database content', 'nothing is damaged')
-            : fail('database content', String(health), 'Stop the server and bring back a backup.'),
+            ? ok('database content', 'not damaged')
+            : fail('database content', health, 'Stop the server and restore a backup.'),
         )
       }
-      if (!isLoopback(config.host))
-        findings.push(
-          ownKey(
-            Number(
-              one("select count(*) from keys where kind = 'admin' and well_known = 0 and revoked_at is null"),
-            ),
-          ),
-        )
+      if (!isLoopback(config.host)) findings.push(ownKey(Number(one(OWN_KEYS))))
       return findings
     } finally {
       db.close()
     }
   } catch (error) {
-    return [
-      fail(
-        'database',
-        `${file}: ${(error as Error).message}`,
-        'Check its owner and permissions, or bring back a backup.',
-      ),
-    ]
+    const detail = `${file}: ${(error as Error).message}`
+    return [fail('database', detail, 'Check its owner and permissions, or restore a backup.')]
   }
 }
 
-/** The keys that everyone knows work on loopback addresses only. */
-export function ownKey(amount: number): Finding {
-  if (amount > 0) return ok('keys', `${amount} admin ${amount === 1 ? 'key' : 'keys'} of your own`)
-  return warn(
-    'keys',
-    'Others can reach this server, where the development keys do not work, and there is no admin key',
-    'Run, while it is stopped: trunkline key create --admin --offline',
-  )
+export async function checkPostgres(config: Config, timeoutMs: number): Promise<Finding[]> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: config.databaseUrl!, connectionTimeoutMillis: timeoutMs })
+  try {
+    await client.connect()
+  } catch (error) {
+    const detail = `PostgreSQL cannot be reached: ${(error as Error).message || (error as { code?: string }).code}`
+    return [
+      fail('database', detail, 'Check DATABASE_URL, and that the database accepts connections from here.'),
+    ]
+  }
+  try {
+    const one = async (sql: string) => Object.values((await client.query(sql)).rows[0] as object)[0]
+    const off: string[] = []
+    for (const name of ['fsync', 'synchronous_commit', 'full_page_writes'])
+      if ((await one(`show ${name}`)) === 'off') off.push(name)
+    const names = off.join(', ')
+    const asked = Date.now()
+    const now = Number(await one('select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms'))
+    const findings = [
+      off.length === 0
+        ? ok('database', `PostgreSQL ${await one('show server_version')}, every commit is flushed`)
+        : fail(
+            'database',
+            `PostgreSQL runs with ${names} off`,
+            `Set ${names} to on: an accepted message could be lost.`,
+          ),
+      skew('clock of the database', now - (asked + Date.now()) / 2, 'the database'),
+    ]
+    const hasKeys = (await one("select to_regclass('keys') is not null as there")) === true
+    if (hasKeys && !isLoopback(config.host)) findings.push(ownKey(Number(await one(OWN_KEYS))))
+    return findings
+  } finally {
+    await client.end()
+  }
+}
+
+/** Receivers refuse signatures that are older than five minutes. */
+const SKEW_MS = { warn: 2000, fail: 60_000 } as const
+
+export function skew(check: string, ms: number, than: string): Finding {
+  const detail = `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms >= 0 ? 'behind' : 'ahead of'} ${than}`
+  const advice = 'Set the clocks by NTP: signatures and one-time codes depend on them.'
+  if (Math.abs(ms) >= SKEW_MS.fail) return fail(check, detail, advice)
+  if (Math.abs(ms) >= SKEW_MS.warn) return warn(check, detail, advice)
+  return ok(check, `the same as ${than}`)
+}
+
+/** The development keys work on loopback addresses only. */
+export function ownKey(count: number): Finding {
+  if (count > 0) return ok('keys', `${count} admin ${count === 1 ? 'key' : 'keys'} of your own`)
+  const detail = 'The development keys do not work beyond loopback addresses, and there is no admin key'
+  return warn('keys', detail, 'Run while the server is stopped: trunkline key create --admin --offline')
 }
 
 export function checkPublicUrl(config: Config): Finding[] {
   if (isLoopback(config.host) || config.publicUrl) return []
-  return [
-    warn(
-      'public URL',
-      'Links to media will name the address that the server listens on',
-      'Set TRUNKLINE_PUBLIC_URL to the address that others reach it at.',
-    ),
-  ]
+  const detail = 'URLs of media will contain the address that the server listens on'
+  return [warn('public URL', detail, 'Set TRUNKLINE_PUBLIC_URL to the address that clients use.')]
 }
 
-/** The carriers that lines can use; loads the operator's own, as a start would. */
+/** Loads the operator's own drivers, as a start would. */
 export async function checkDrivers(config: Config): Promise<Finding[]> {
   const kinds = BUILT_IN.map(({ kind }) => kind)
   const builtIn = ok('drivers', `${kinds.join(', ')} are built in`)
@@ -183,7 +192,7 @@ export async function checkDrivers(config: Config): Promise<Finding[]> {
       ...own.map(({ from, driver }) => ok(`driver ${driver.kind}`, `${driver.title}, ${from}`)),
     ]
   } catch (error) {
-    return [builtIn, fail('drivers', (error as Error).message, 'Correct it, or correct TRUNKLINE_DRIVERS.')]
+    return [builtIn, fail('drivers', (error as Error).message, 'Correct the driver or TRUNKLINE_DRIVERS.')]
   }
 }
 
@@ -199,12 +208,15 @@ export function portState(host: string, port: number): Promise<PortState> {
   })
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+function isOpenToAll({ mode }: { mode: number }): boolean {
+  return process.platform !== 'win32' && (mode & 0o007) !== 0
 }
 
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / MB).toLocaleString('en')} MB`
+}
+
+/** The path itself if it exists, else its nearest parent. */
 function nearest(path: string): string {
-  let there = path
-  while (!statSync(there, { throwIfNoEntry: false }) && dirname(there) !== there) there = dirname(there)
-  return there
+  return statSync(path, { throwIfNoEntry: false }) || dirname(path) === path ? path : nearest(dirname(path))
 }

@@ -1,36 +1,36 @@
 import { type Config, isLoopback, loadConfig } from '../../config.js'
 import { DEFAULT_WORLD, isDefaultWorld } from '../../services/accounts/default-world.js'
 import { openStorage } from '../../storage/engine/open.js'
-import type { Command } from '../command.js'
+import { command } from '../command.js'
 import type { Io } from '../io.js'
 import { printText } from '../output.js'
 
 const WARM_UP_MS = 200
 
-export const serve: Command = {
+export const serve = command({
   name: 'serve',
   summary: 'Start the server',
   options: {
-    host: { type: 'string', help: 'address to listen on (HOST; default 127.0.0.1)' },
-    port: { type: 'string', help: 'port (PORT; default 4040)' },
-    data: { type: 'string', help: 'folder of the SQLite database (TRUNKLINE_DATA; default ./.trunkline)' },
-    'database-url': { type: 'string', help: 'PostgreSQL instead (DATABASE_URL)' },
-    'log-level': { type: 'string', help: 'fatal, error, warn, info, debug, trace or silent (LOG_LEVEL)' },
+    host: 'address to listen on (HOST; default 127.0.0.1)',
+    port: 'port (PORT; default 4040)',
+    data: 'folder of the SQLite database (TRUNKLINE_DATA; default ./.trunkline)',
+    'database-url': 'use PostgreSQL instead (DATABASE_URL)',
+    'log-level': 'fatal, error, warn, info, debug, trace or silent (LOG_LEVEL)',
   },
-  examples: ['trunkline serve', 'trunkline serve --port 8080 --database-url postgres://localhost/trunkline'],
+  examples: ['', '--port 8080 --database-url postgres://localhost/trunkline'],
   async run({ values, json, io }) {
     const startedAt = performance.now()
     const config = loadConfig(
       { LOG_LEVEL: json ? 'info' : 'warn', ...io.env },
       values as Record<string, string>,
     )
-    // The server's modules take a while to load, and no other command needs them. The database opens meanwhile.
+    // The server's modules load slowly, so only this command imports them. The database opens at the same time.
     const storage = openStorage(config, { now: Date.now() })
     storage.catch(() => {})
     const { createApp } = await import('../../app.js')
     const app = await createApp(config, { seed: true, storage })
     await app.start().catch(async (error) => {
-      // What is open already would keep the process alive.
+      // Open handles would keep the process alive.
       await app.stop()
       throw error
     })
@@ -41,11 +41,11 @@ export const serve: Command = {
       defaultWorld: isLoopback(config.host) && (await isDefaultWorld(app.ctx)),
     }
     printText({ io }, json ? JSON.stringify({ ready: true, ...facts }) : welcome(config, facts))
-    // Ready comes first; the first requests need not wait for the rest, either.
+    // Warm up later: the first requests do not wait for it.
     setTimeout(app.warmUp, WARM_UP_MS).unref()
     await stopOnSignal(io, () => app.stop(), config)
   },
-}
+})
 
 function welcome(
   config: Config,
@@ -72,7 +72,7 @@ function welcome(
         `  ${i === 0 ? 'Phones    ' : '          '} ${phone.number} ${phone.name} (${phone.note})`,
     ),
     '',
-    '  Send a message, then ask what became of it:',
+    '  Send a message, then ask for its status:',
     `    curl -s ${facts.url}/api/send-message -H 'sb-api-key-id: ${keys.live.id}' -H 'sb-api-secret-key: ${keys.live.secret}' \\`,
     `      -H 'content-type: application/json' -d '{"from_number":"${DEFAULT_WORLD.line}","number":"${DEFAULT_WORLD.phones[0].number}","content":"Hello Ada"}'`,
     `    curl -s '${facts.url}/api/status?handle=<message_handle>' -H 'sb-api-key-id: ${keys.live.id}' -H 'sb-api-secret-key: ${keys.live.secret}'`,
@@ -80,22 +80,21 @@ function welcome(
     '  Point the public SDK here:',
     `    export SENDBLUE_API_BASE_URL=${facts.url}`,
     '',
-    '  Have webhooks posted to a program on this machine:',
+    '  Forward webhooks to a program on this machine:',
     `    node dist/main.js listen --forward-to http://localhost:3000/hook`,
     '',
-    `  These keys work on this machine only. Links to loopback addresses are allowed while listening on ${config.host}.`,
+    `  These keys work only on this machine. URLs with loopback addresses are allowed while listening on ${config.host}.`,
     '',
   ].join('\n')
 }
 
-/** The first signal drains, a second one ends at once. */
+/** The first signal drains, a second signal ends the process at once. */
 function stopOnSignal(io: Io, stop: () => Promise<void>, config: Config): Promise<void> {
   let stopping = false
   return new Promise((resolve, reject) => {
     io.onSignal(() => {
       if (stopping) io.exit(1)
       stopping = true
-      // A drain that hangs must not hang for ever.
       setTimeout(() => io.exit(1), config.drainMs + 10_000).unref()
       stop().then(resolve, reject)
     })

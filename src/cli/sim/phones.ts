@@ -1,86 +1,73 @@
 import { toE164 } from '../../core/phone-number.js'
-import { ACCOUNT_OPTIONS, withAccount } from '../client.js'
-import { type Args, type Command, noPositionals, text, UsageError } from '../command.js'
+import { text, UsageError } from '../args.js'
+import { type Command, command, type Fields } from '../command.js'
 import { printRecord, printTable } from '../output.js'
-
-type Fields = Record<string, unknown>
 
 const PHONES = '/sim/phones'
 const SWITCHES = ['imessage', 'rcs', 'power', 'read_receipts', 'refuses']
 const TEXTS = ['name', 'email', 'auto_reply']
 
-const list: Command = {
-  name: 'phones',
-  summary: 'List virtual phones',
-  options: { ...ACCOUNT_OPTIONS },
-  examples: ['trunkline phones'],
-  run: (args) =>
-    withAccount(args, async (call) => {
-      noPositionals(args)
-      const { data } = (await call('GET', PHONES)) as { data: Fields[] }
-      const columns = ['number', 'name', 'imessage', 'rcs', 'power', 'refuses', 'auto_reply']
-      printTable(args, data, columns)
-    }),
-}
-
-const show: Command = {
-  name: 'phones show',
-  summary: 'List the newest messages of a virtual phone',
-  positional: 'number',
-  options: { ...ACCOUNT_OPTIONS },
-  examples: ['trunkline phones show +12025550101', 'trunkline phones show +12025550101 --json'],
-  run: (args) =>
-    withAccount(args, async (call) => {
+export const PHONE_COMMANDS: readonly Command[] = [
+  command({
+    name: 'phones',
+    summary: 'List virtual phones',
+    as: 'account',
+    examples: [''],
+    request: `GET ${PHONES}`,
+    columns: 'number name imessage rcs power refuses auto_reply',
+  }),
+  command({
+    name: 'phones show',
+    summary: 'List the newest messages of a virtual phone',
+    positional: 'number',
+    as: 'account',
+    examples: ['+12025550101', '+12025550101 --json'],
+    async run(args, call) {
       const phone = phonePath(numberIn(args.positionals))
       const details = (await call('GET', phone)) as Fields
       const inbox = (await call('GET', `${phone}/inbox?newest=true&limit=200`)) as { data: Fields[] }
       if (args.json) return printRecord(args, { ...details, messages: inbox.data })
-      const columns = ['created_at', 'from', 'service', 'read_at', 'content', 'media_urls']
-      printTable(args, inbox.data, columns)
-    }),
-}
-
-const say: Command = {
-  name: 'phones text',
-  summary: 'Text a line from a virtual phone',
-  positional: 'number text...',
-  options: {
-    line: { type: 'string', help: "the line to write to; default the account's first" },
-    media: { type: 'string', help: 'URL of a file to send; the text may then be left out' },
-    ...ACCOUNT_OPTIONS,
-  },
-  examples: ['trunkline phones text +12025550101 "Is it ready?"'],
-  run: (args) =>
-    withAccount(args, async (call) => {
+      printTable(args, inbox.data, ['created_at', 'from', 'service', 'read_at', 'content', 'media_urls'])
+    },
+  }),
+  command({
+    name: 'phones text',
+    summary: 'Text a line from a virtual phone',
+    positional: 'number text...',
+    as: 'account',
+    options: {
+      line: "the line to write to; default the account's first line",
+      media: 'URL of a file to send; the text is then optional',
+    },
+    examples: ['+12025550101 "Is it ready?"'],
+    async run(args, call) {
       const [given = '', ...words] = args.positionals
       const phone = phonePath(numberIn([given]))
       const media = text(args, 'media')
-      if (words.length === 0 && media === undefined) throw new UsageError('Say what to write')
+      if (words.length === 0 && media === undefined) throw new UsageError('Give a text, or --media')
       const to = text(args, 'line') ?? ((await call('GET', '/api/lines')) as { numbers: string[] }).numbers[0]
       const body = { to, content: words.join(' '), media_url: media }
       printRecord(args, (await call('POST', `${phone}/messages`, body)) as Fields)
-    }),
-}
-
-const set: Command = {
-  name: 'phones set',
-  summary: 'Switch the abilities of a virtual phone; a number that is new makes one',
-  positional: 'number name=value...',
-  options: { ...ACCOUNT_OPTIONS },
-  examples: [
-    'trunkline phones set +12025550101 imessage=off',
-    'trunkline phones set +12025550101 power=off read_receipts=off',
-    'trunkline phones set +12025550106 name=Fay auto_reply="On my way"',
-  ],
-  run: (args) =>
-    withAccount(args, async (call) => {
-      const [given = '', ...words] = args.positionals
+    },
+  }),
+  command({
+    name: 'phones set',
+    summary: 'Change the abilities of a virtual phone; a new number creates one',
+    positional: 'number name=value...',
+    as: 'account',
+    examples: [
+      '+12025550101 imessage=off',
+      '+12025550101 power=off read_receipts=off',
+      '+12025550106 name=Fay auto_reply="On my way"',
+    ],
+    request: `POST ${PHONES}`,
+    body({ positionals: [given = '', ...words] }) {
       const number = numberIn([given])
-      if (words.length === 0) throw new UsageError('Say what to change, like imessage=off')
-      const body = { number, ...Object.fromEntries(words.map(changeIn)) }
-      printRecord(args, (await call('POST', PHONES, body)) as Fields)
-    }),
-}
+      if (words.length === 0) throw new UsageError('Give at least one change, like imessage=off')
+      return { number, ...Object.fromEntries(words.map(changeIn)) }
+    },
+  }),
+]
 
 /** Parses one word like `imessage=off` or `name=Ada`; `none` clears a text other than the name. */
 function changeIn(word: string): [name: string, value: unknown] {
@@ -95,10 +82,8 @@ function phonePath(number: string): string {
   return `${PHONES}/${encodeURIComponent(number)}`
 }
 
-function numberIn(positionals: Args['positionals']): string {
+function numberIn(positionals: readonly string[]): string {
   const number = positionals.length === 1 ? toE164(positionals[0]!) : undefined
-  if (number === undefined) throw new UsageError('Name one phone by its number, like +12025550101')
+  if (number === undefined) throw new UsageError('Give the number of one phone, like +12025550101')
   return number
 }
-
-export const PHONE_COMMANDS: readonly Command[] = [list, show, say, set]

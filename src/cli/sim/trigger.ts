@@ -1,10 +1,11 @@
 import { toE164 } from '../../core/phone-number.js'
 import { webhookTypeOf } from '../../core/webhooks/types.js'
-import { ACCOUNT_OPTIONS, ApiError, type Call, withAccount, withClient } from '../client.js'
-import { type Args, type Command, onePositional, StillWaiting, text, UsageError } from '../command.js'
+import { type Args, flag, onePositional, StillWaiting, text, UsageError } from '../args.js'
+import { ApiError, type Call, withAdmin } from '../client.js'
+import { command } from '../command.js'
 import { printRecord, printTable } from '../output.js'
 import { type Envelope, envelopeIn, followFeed, positionNow } from '../webhooks/feed.js'
-import { type PhoneKind, type Scene, type Told, TRIGGERS, type Trigger } from './triggers.js'
+import { type EventFilter, type PhoneKind, type Scene, TRIGGERS, type Trigger } from './triggers.js'
 
 const TIMEOUT_MS = 20_000
 const TEST_PHONE = '+12025550196'
@@ -32,42 +33,38 @@ const KINDS: Record<PhoneKind, { fits(phone: Phone): boolean; make: object }> = 
   },
 }
 
-export const trigger: Command = {
+export const trigger = command({
   name: 'trigger',
-  summary: 'Make an event happen in the simulated world, by its real cause, so that listeners see it',
+  summary: 'Cause an event in the simulated world, so that webhooks and event streams receive it',
   positional: 'event',
+  as: 'account',
   options: {
-    list: { type: 'boolean', help: 'say which events there are' },
-    from: { type: 'string', help: 'the phone that acts, or is written to; default one that fits' },
-    text: { type: 'string', help: 'what is written' },
-    line: { type: 'string', help: "a simulated line; default the account's first" },
-    ...ACCOUNT_OPTIONS,
+    list: flag('list the events'),
+    from: 'the phone that acts or receives; default one that fits',
+    text: 'text of the message',
+    line: "a simulated line; default the account's first line",
   },
   examples: [
-    'trunkline trigger --list',
-    'trunkline trigger message.received --from +12025550101 --text "Is it ready?"',
-    'trunkline trigger message.failed --json',
-    'trunkline trigger line.blocked',
+    '--list',
+    'message.received --from +12025550101 --text "Is it ready?"',
+    'message.failed --json',
+    'line.blocked',
   ],
-  async run(args) {
+  async run(args, call) {
     if (args.values.list === true) return list(args)
-    const name = onePositional(args, 'event; trunkline trigger --list names them')
+    const name = onePositional(args, 'event; list them with trunkline trigger --list')
     const found = TRIGGERS.find((one) => one.name === name)
     if (!found)
-      throw new UsageError(
-        `There is no event "${name}". There are ${TRIGGERS.map((one) => one.name).join(', ')}`,
-      )
-    await withAccount(args, (call) => withClient(args, (admin) => fire(args, found, call, admin)))
+      throw new UsageError(`There is no event "${name}". Use ${TRIGGERS.map((one) => one.name).join(', ')}`)
+    await withAdmin(args, (admin) => fire(args, found, call, admin))
   },
-}
+})
 
 function list(args: Args): void {
-  const rows = TRIGGERS.map(({ name, event, summary }) => ({
-    event: name,
-    type: event,
-    webhook: webhookTypeOf(event) ?? null,
-    summary,
-  }))
+  const rows = TRIGGERS.map(({ name, event, summary }) => {
+    const webhook = webhookTypeOf(event) ?? null
+    return { event: name, type: event, webhook, summary }
+  })
   printTable(args, rows, ['event', 'webhook', 'summary'])
 }
 
@@ -81,47 +78,36 @@ async function fire(args: Args, trigger: Trigger, call: Call, admin: Call): Prom
     line,
     phone: (kind) => phoneFor(args, call, kind),
     text: text(args, 'text') ?? `Test of ${trigger.name}`,
-    until: async (event, isIt) => void (await told(args, after, event, isIt)),
+    until: async (event, isMeant) => void (await eventAfter(args, after, event, isMeant)),
     later: (work) => void undo.push(work),
   }
   try {
-    const isIt = await trigger.cause(scene)
-    const { sequence, envelope } = await told(args, after, trigger.event, isIt)
+    const isMeant = await trigger.cause(scene)
+    const { sequence, envelope } = await eventAfter(args, after, trigger.event, isMeant)
     const { id, type, occurred_at, data } = envelope
-    const facts = {
-      triggered: trigger.name,
-      webhook: webhookTypeOf(trigger.event) ?? null,
-      sequence,
-      id,
-      type,
-      occurred_at,
-    }
+    const webhook = webhookTypeOf(trigger.event) ?? null
+    const facts = { triggered: trigger.name, webhook, sequence, id, type, occurred_at }
     printRecord(args, args.json ? { ...facts, data } : { ...facts, about: aboutOf(data) })
   } finally {
     for (const work of undo.reverse()) await work()
   }
 }
 
-/** The event, when the log has it. */
-async function told(
+/** Waits for the first matching event after a sequence number. */
+async function eventAfter(
   args: Args,
   after: number,
   type: string,
-  isIt: Told,
+  isMeant: EventFilter,
 ): Promise<{ sequence: number; envelope: Envelope }> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  for await (const { id, event } of followFeed(args, {
-    path: `/api/v2/events?types=${type}`,
-    after,
-    signal,
-  })) {
+  const path = `/api/v2/events?types=${type}`
+  for await (const { id, event } of followFeed(args, { path, after, signal })) {
     if (event?.name !== type) continue
     const envelope = envelopeIn(event)
-    if (isIt(envelope.data)) return { sequence: id, envelope }
+    if (isMeant(envelope.data)) return { sequence: id, envelope }
   }
-  throw new StillWaiting(
-    `No ${type} within ${TIMEOUT_MS / 1000} s. Does the clock of that world stand still?`,
-  )
+  throw new StillWaiting(`No ${type} event within ${TIMEOUT_MS / 1000} s. Is the clock of the world stopped?`)
 }
 
 function aboutOf(data: Record<string, unknown>): unknown {
@@ -129,14 +115,14 @@ function aboutOf(data: Record<string, unknown>): unknown {
   return message_handle ?? call_id ?? contact_id ?? number ?? sendblue_number ?? from_number
 }
 
-/** Nothing of this may reach a real person. */
+/** Refuses lines that could reach a real person. */
 async function simulatedLine(args: Args, call: Call): Promise<string> {
   const { numbers } = (await call('GET', '/api/lines')) as { numbers: string[] }
   const given = text(args, 'line')
   const line = given === undefined ? numbers[0] : toE164(given)
   if (line === undefined) throw new ApiError('The account has no line.')
   const phone = encodeURIComponent(TEST_PHONE)
-  // Takes back what nobody does: it changes nothing, and is refused on a line that is not simulated.
+  // Stopping an indicator that is not shown changes nothing, and the server refuses it on a line that is not simulated.
   await call('POST', `/sim/phones/${phone}/typing`, { to: line, typing: false })
   return line
 }

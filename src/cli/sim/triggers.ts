@@ -3,43 +3,43 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { EventType } from '../../core/events/event.js'
 import { ApiError, type Call } from '../client.js'
 
-/** What `trigger` can make happen, each by its real cause in the simulated world. */
+/** An event that `trigger` causes the way it happens in use. */
 export interface Trigger {
   name: string
   summary: string
-  /** The event that it leads to. */
+  /** The type of the resulting event. */
   event: EventType
-  cause(scene: Scene): Promise<Told>
+  cause(scene: Scene): Promise<EventFilter>
 }
 
 export interface Scene {
   call: Call
-  /** With a key of the operator, who alone may change lines. */
+  /** With an admin key: only the operator may change lines. */
   admin: Call
   line: string
-  /** A phone of the world that fits, or the one that the caller named. */
+  /** The phone that the user named, or one of this kind. */
   phone(kind: PhoneKind): Promise<string>
   text: string
-  /** Waits for something that has to happen on the way. */
-  until(event: EventType, isIt: Told): Promise<void>
-  /** What is put back after the event was told. */
+  /** Waits for an intermediate event. */
+  until(event: EventType, isMeant: EventFilter): Promise<void>
+  /** Registers work that restores the previous state at the end. */
   later(undo: () => Promise<unknown>): void
 }
 
-/** Says which of the events of that name is the one that was made. */
-export type Told = (data: Fields) => boolean
+/** Whether an event of the type is the one that was caused. */
+export type EventFilter = (data: Fields) => boolean
 
 export type PhoneKind = 'able' | 'refusing' | 'plain'
 type Fields = Record<string, unknown>
 type Sent = { message_handle: string }
 
 const at = (phone: string, what: string) => `/sim/phones/${encodeURIComponent(phone)}/${what}`
-/** Takes calls to the line for a moment. */
-const TAKER = '+12025550199'
+/** Answers calls to the line. */
+const CALLEE = '+12025550199'
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-async function receive({ call, line, phone, text }: Scene, more: Fields = {}): Promise<Told> {
+async function receive({ call, line, phone, text }: Scene, more: Fields = {}): Promise<EventFilter> {
   const from = await phone('able')
   await call('POST', at(from, 'messages'), { to: line, content: text, ...more })
   return (data) => data.from_number === from && (data.content === text || more.content !== undefined)
@@ -52,13 +52,13 @@ async function send({ call, line, phone, text }: Scene, kind: PhoneKind): Promis
   return [((await call('POST', '/api/send-message', body, headers)) as Sent).message_handle, number]
 }
 
-function has(handle: string, ...statuses: string[]): Told {
+function has(handle: string, ...statuses: string[]): EventFilter {
   return (data) =>
     data.message_handle === handle && (statuses.length === 0 || statuses.includes(String(data.status)))
 }
 
-/** Sends, and waits until the phone shows it. */
-async function arrived(scene: Scene): Promise<{ handle: string; phone: string; id: string }> {
+/** Sends a message and waits until the phone shows it. */
+async function sendAndArrive(scene: Scene): Promise<{ handle: string; phone: string; id: string }> {
   const [handle, phone] = await send(scene, 'able')
   await scene.until('message.updated', has(handle, 'DELIVERED', 'SENT'))
   for (let tries = 0; tries < 50; tries++) {
@@ -69,20 +69,20 @@ async function arrived(scene: Scene): Promise<{ handle: string; phone: string; i
     if (shown) return { handle, phone, id: shown.id }
     await pause(100)
   }
-  throw new ApiError(`The phone ${phone} does not show the message`)
+  throw new ApiError(`The phone ${phone} does not show the message.`)
 }
 
-/** A line for a moment, so that nothing happens to those in use. */
+/** Creates a temporary line, so that the lines in use stay as they are. */
 async function scratchLine({ call, admin, later }: Scene): Promise<{ id: string; number: string }> {
   const { email, world } = (await call('GET', '/account')) as { email: string; world: string }
-  if (world !== 'live') throw new ApiError('Lines are given to live accounts: use a live key.')
+  if (world !== 'live') throw new ApiError('Only live accounts get lines. Use a live key.')
   const { data } = (await admin('GET', '/admin/accounts')) as { data: { id: string; email: string }[] }
   const owner = data.find((one) => one.email === email)
-  if (!owner) throw new ApiError(`There is no account ${email}`)
-  const body = { account_id: owner.id, number: nobody() }
+  if (!owner) throw new ApiError(`There is no account ${email}.`)
+  const body = { account_id: owner.id, number: unassigned() }
   const line = (await admin('POST', '/admin/lines', body)) as { id: string; number: string }
   later(async () => {
-    // It has a twin in the account's test world.
+    // The line has a twin in the account's test world.
     const { data: all } = (await admin('GET', '/admin/lines')) as { data: { id: string; number: string }[] }
     for (const { id } of all.filter((one) => one.number === line.number))
       await admin('DELETE', `/admin/lines/${id}`)
@@ -90,8 +90,8 @@ async function scratchLine({ call, admin, later }: Scene): Promise<{ id: string;
   return line
 }
 
-/** A number that nobody has: its area code is not given out. */
-function nobody(): string {
+/** A number in an area code that is not assigned. */
+function unassigned(): string {
   return `+1555${randomInt(200, 1000)}${String(randomInt(10_000)).padStart(4, '0')}`
 }
 
@@ -110,22 +110,22 @@ export const TRIGGERS: readonly Trigger[] = [
   },
   {
     name: 'message.received.reply',
-    summary: 'a phone answers a message of the line in its thread',
+    summary: 'a phone replies to a message of the line in its thread',
     event: 'message.received',
     async cause(scene) {
-      const { id, handle } = await arrived(scene)
+      const { id, handle } = await sendAndArrive(scene)
       await receive(scene, { reply_to: id })
       return (data) => (data.reply_to as { message_handle?: string } | undefined)?.message_handle === handle
     },
   },
   {
     name: 'message.received.location',
-    summary: 'a phone shares its place with the line',
+    summary: 'a phone shares its location with the line',
     event: 'message.received',
     async cause({ call, line, phone, later }) {
       const from = await phone('able')
       const stop = () => call('DELETE', at(from, `location?to=${encodeURIComponent(line)}`))
-      // Only the beginning of a share is told.
+      // Only the start of sharing is an event.
       await stop().catch(() => {})
       await call('PUT', at(from, 'location'), { to: line, latitude: 38.8977, longitude: -77.0365 })
       later(stop)
@@ -137,7 +137,7 @@ export const TRIGGERS: readonly Trigger[] = [
     summary: 'a phone loves a message of the line',
     event: 'message.reaction',
     async cause(scene) {
-      const { phone, id, handle } = await arrived(scene)
+      const { phone, id, handle } = await sendAndArrive(scene)
       await scene.call('POST', at(phone, `messages/${encodeURIComponent(id)}/reactions`), {
         reaction: 'love',
       })
@@ -167,14 +167,14 @@ export const TRIGGERS: readonly Trigger[] = [
     summary: 'a phone reads a message of the line',
     event: 'message.read',
     async cause(scene) {
-      const { phone, handle } = await arrived(scene)
+      const { phone, handle } = await sendAndArrive(scene)
       await scene.call('POST', at(phone, 'read'), {})
       return has(handle)
     },
   },
   {
     name: 'typing',
-    summary: 'somebody begins to type, and stops',
+    summary: 'a phone starts typing, and stops',
     event: 'typing.changed',
     async cause({ call, line, phone, later }) {
       const from = await phone('able')
@@ -193,14 +193,14 @@ export const TRIGGERS: readonly Trigger[] = [
       const caller = await phone('able')
       const path = `/api/lines/${encodeURIComponent(line)}/call-forwarding`
       const before = (await call('GET', path)) as { forwarding_number?: string | null }
-      await call('PUT', path, { forwarding_number: TAKER })
+      await call('PUT', path, { forwarding_number: CALLEE })
       later(() =>
         before.forwarding_number
           ? call('PUT', path, { forwarding_number: before.forwarding_number })
           : call('DELETE', path),
       )
       const { id } = (await call('POST', at(caller, 'calls'), { to: line })) as { id: string }
-      await call('POST', at(TAKER, `calls/${id}/answer`), {})
+      await call('POST', at(CALLEE, `calls/${id}/answer`), {})
       await call('POST', at(caller, `calls/${id}/hangup`), {})
       return (data) => data.call_id === id
     },
@@ -219,10 +219,10 @@ export const TRIGGERS: readonly Trigger[] = [
   },
   {
     name: 'contact.created',
-    summary: 'a contact is made (and removed again)',
+    summary: 'a contact is created (and removed again)',
     event: 'contact.created',
     async cause({ call, later }) {
-      const number = nobody()
+      const number = unassigned()
       await call('POST', '/api/v2/contacts', { number, first_name: 'Test', last_name: 'Contact' })
       later(() => call('DELETE', `/api/v2/contacts/${encodeURIComponent(number)}`))
       return (data) => data.phone === number
@@ -230,7 +230,7 @@ export const TRIGGERS: readonly Trigger[] = [
   },
   {
     name: 'contact_profile.completed',
-    summary: 'the line gets a name (and loses it again, if it had none)',
+    summary: 'the line gets a contact card (and loses it again, if it had none)',
     event: 'contact_profile.completed',
     async cause({ call, line, later }) {
       const path = '/api/v2/contact-sharing'
@@ -245,7 +245,7 @@ export const TRIGGERS: readonly Trigger[] = [
   },
   {
     name: 'line.assigned',
-    summary: 'the account gets a line (which goes again); needs an admin key',
+    summary: 'the account gets a line (removed again); needs an admin key',
     event: 'line.assigned',
     async cause(scene) {
       const { number } = await scratchLine(scene)
@@ -254,7 +254,7 @@ export const TRIGGERS: readonly Trigger[] = [
   },
   {
     name: 'line.blocked',
-    summary: 'a line made for this is blocked (and goes again); needs an admin key',
+    summary: 'a temporary line is blocked (and removed again); needs an admin key',
     event: 'line.blocked',
     async cause(scene) {
       const { id, number } = await scratchLine(scene)

@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ApiError } from '../client.js'
 
-/** What a listener must know again after it was killed. */
+/** What a listener keeps on disk. */
 export interface Bookmark {
-  /** The last event that its receiver has taken. Unknown until the server has said where the end is. */
+  /** Sequence number of the last event that the receiver accepted; undefined before the first connection. */
   after?: number
-  /** Signs, unless the caller gives another. Made once, so that the receiver need be told once. */
+  /** Signs webhooks unless --secret-file names another secret. Generated once. */
   secret: string
 }
 
@@ -24,11 +24,11 @@ export function readBookmark(file: string): Bookmark {
     if (typeof secret === 'string' && (after === undefined || Number.isSafeInteger(after)))
       return after === undefined ? { secret } : { after, secret }
   } catch {}
-  // Going on from anywhere else could lose events in silence.
-  throw new ApiError(`The file ${file} is no bookmark. Remove it, or name another with --bookmark.`)
+  // Starting from any other place could lose events silently.
+  throw new ApiError(`The file ${file} is not a bookmark. Remove it, or use another file with --bookmark.`)
 }
 
-/** In one step: whoever is killed in the middle leaves the old one. */
+/** Replaces the file atomically. */
 export function writeBookmark(file: string, bookmark: Bookmark): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

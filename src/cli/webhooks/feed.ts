@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Args } from '../args.js'
 import { ApiError, answer, codeOf, serverOf, WHICH_KEY } from '../client.js'
-import type { Args } from '../command.js'
 import { note } from '../output.js'
 
-/** Something that a stream of server-sent events said. */
+/** One frame of a stream of server-sent events. */
 export interface FeedItem {
-  /** Whoever has this stands here. */
+  /** Sequence number to continue after. */
   id: number
-  /** Nothing when only the place has moved on. */
+  /** Undefined in a frame that only moves the position forward. */
   event?: { name: string; data: string }
 }
 
@@ -24,49 +24,49 @@ export function envelopeIn({ data }: NonNullable<FeedItem['event']>): Envelope {
 }
 
 export interface FeedOptions {
-  /** With its query; `since` among it counts only until the first id is known. */
+  /** With its query. A `since` in it counts only until the first id is known. */
   path: string
-  /** The last id that the caller has. */
+  /** The last id that the caller has received. */
   after: number | undefined
   signal: AbortSignal
 }
 
-/** The server lets itself be heard every 15 seconds. */
+/** The server sends a keep-alive every 15 seconds. */
 const SILENCE_MS = 60_000
 const WAIT_MS = { first: 250, most: 10_000 } as const
 
 /**
- * A stream that goes on when its connection ends, from where the caller is: nothing is lost and nothing comes twice.
- * Only a server that was never there, or that refuses, is an error. Ends when the signal says so.
+ * Reads a stream and reconnects when the connection breaks, after the last id: no frame is lost or comes twice. Throws
+ * only if the first connection fails or the server refuses the request. Ends when `signal` aborts.
  */
 export async function* followFeed(args: Args, options: FeedOptions): AsyncGenerator<FeedItem> {
   const { signal } = options
   let { after } = options
   let wait: number = WAIT_MS.first
   let wasOpen = false
-  let isTold = false
+  let isNoted = false
   while (!signal.aborted) {
     try {
       for await (const item of readOnce(args, options, after)) {
         wasOpen = true
-        isTold = false
+        isNoted = false
         wait = WAIT_MS.first
         after = item.id
         yield item
       }
     } catch (error) {
       if (signal.aborted) return
-      const isRefusal = error instanceof ApiError && error.status !== undefined && !isPassing(error.status)
+      const isRefusal = error instanceof ApiError && error.status !== undefined && !isTemporary(error.status)
       if (isRefusal || !wasOpen) throw error
-      if (!isTold) note(args, `The connection broke (${codeOf(error)}); connecting again.`)
-      isTold = true
+      if (!isNoted) note(args, `The connection broke (${codeOf(error)}); connecting again.`)
+      isNoted = true
     }
     await pause(wait, undefined, { signal }).catch(() => {})
     wait = Math.min(wait * 2, WAIT_MS.most)
   }
 }
 
-function isPassing(status: number): boolean {
+function isTemporary(status: number): boolean {
   return status === 429 || status >= 500
 }
 
@@ -100,7 +100,7 @@ async function* readOnce(
       silence = setTimeout(abort, SILENCE_MS)
       const { done, value } = await reader.read()
       clearTimeout(silence)
-      // A frame that was cut off in the middle counts as not sent.
+      // An incomplete frame is dropped: the server sends it again after a reconnect.
       if (done) return
       text += decoder.decode(value, { stream: true })
       const frames = text.split('\n\n')
@@ -131,7 +131,7 @@ function parse(frame: string): FeedItem | undefined {
     : { id: Number(id), event: { name: fields.get('event') ?? 'message', data } }
 }
 
-/** Runs until it is over or somebody stops it, which is a regular end. */
+/** Runs `work` and aborts its signal on SIGINT, SIGTERM or when standard output is closed. */
 export async function untilStopped(
   { io }: Args,
   work: (signal: AbortSignal) => Promise<void>,
@@ -139,7 +139,7 @@ export async function untilStopped(
   const controller = new AbortController()
   const stop = () => controller.abort()
   const forget = io.onSignal(stop)
-  // Whoever reads what we print has enough, like head.
+  // The reader of standard output, like head, has closed it.
   io.stdout.on('error', stop)
   try {
     await work(controller.signal)
@@ -148,7 +148,7 @@ export async function untilStopped(
   }
 }
 
-/** The end of the account's log: what happens from now on comes after it. */
+/** The sequence number of the account's newest event. */
 export async function positionNow(args: Args, signal: AbortSignal): Promise<number> {
   const controller = new AbortController()
   const path = '/api/v2/events?types=message.received'

@@ -3,14 +3,14 @@ import { VERSION } from '../../base/version.js'
 import { type WebhookPost, webhookHeaders } from '../../core/webhooks/headers.js'
 import { codeOf } from '../client.js'
 
-/** What came of one post. */
+/** The result of one attempt. */
 export interface Outcome {
   attempt: number
-  /** Null when nobody answered. */
+  /** Null if no answer came. */
   status: number | null
   reason: string | null
   ms: number
-  /** Posted again after this; null when that was all. */
+  /** Delay until the next attempt; null if this was the last. */
   againMs: number | null
 }
 
@@ -18,15 +18,15 @@ const TIMEOUT_MS = 45_000
 const WAIT_MS = { first: 250, most: 10_000 } as const
 
 /**
- * Posts one event until it is answered for good: like the server, again after 5xx, 429 or no answer, but without
- * giving up. Other refusals would only be repeated. Nothing is left undone unless the signal says stop.
+ * Posts one event until the receiver gives a final answer. Like the server, it retries after 5xx, 429 or no answer, but
+ * without a limit. Only `signal` stops it.
  */
 export async function forward(
   url: string,
   event: Omit<WebhookPost, 'attempt'>,
   secret: string,
   signal: AbortSignal,
-  tell: (outcome: Outcome) => void,
+  onOutcome: (outcome: Outcome) => void,
 ): Promise<'answered' | 'stopped'> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     const againMs = Math.min(WAIT_MS.first * 2 ** (attempt - 1), WAIT_MS.most)
@@ -35,7 +35,7 @@ export async function forward(
     if (answer.status === null && signal.aborted) break
     const isAnswered = answer.status !== null && answer.status < 500 && answer.status !== 429
     const ms = Math.round(performance.now() - startedAt)
-    tell({ attempt, ...answer, ms, againMs: isAnswered ? null : againMs })
+    onOutcome({ attempt, ...answer, ms, againMs: isAnswered ? null : againMs })
     if (isAnswered) return 'answered'
     await pause(againMs, undefined, { signal }).catch(() => {})
   }

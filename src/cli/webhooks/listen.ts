@@ -2,8 +2,9 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { parseUrl } from '../../base/parse-url.js'
 import { WEBHOOK_TYPES } from '../../core/webhooks/types.js'
-import { ACCOUNT_OPTIONS, ApiError, serverOf } from '../client.js'
-import { type Args, type Command, needed, noPositionals, text, UsageError } from '../command.js'
+import { type Args, fieldsOf, flag, required, text } from '../args.js'
+import { ApiError, serverOf } from '../client.js'
+import { command } from '../command.js'
 import { note, printLine } from '../output.js'
 import { type Bookmark, readBookmark, writeBookmark } from './bookmark.js'
 import { followFeed, untilStopped } from './feed.js'
@@ -20,35 +21,34 @@ interface Post {
   body: string
 }
 
-export const listen: Command = {
+const QUERY = {
+  types: `only these types, separated by commas: ${WEBHOOK_TYPES.join(', ')}`,
+  since: 'where to begin without a bookmark: after this sequence number, or at this time (default now)',
+}
+
+export const listen = command({
   name: 'listen',
   summary: 'Post live events as signed webhooks to a receiver on this machine, until Ctrl-C',
+  as: 'account',
   options: {
-    'forward-to': { type: 'string', help: 'URL of the receiver' },
-    types: { type: 'string', help: `only these, separated by commas: ${WEBHOOK_TYPES.join(', ')}` },
-    since: {
-      type: 'string',
-      help: 'where to begin while there is no bookmark: after this number, or at this time (default now)',
+    'forward-to': {
+      ...required('URL of the receiver'),
+      demand: 'must be a URL, like http://localhost:3000/webhooks',
+      parse: (value) => (/^https?:$/.test(parseUrl(value)?.protocol ?? '') ? value : undefined),
     },
-    'secret-file': {
-      type: 'string',
-      help: 'file with the signing secret, - for the standard input (default: one of its own)',
-    },
-    'print-secret': { type: 'boolean', help: 'say the signing secret at the start' },
-    bookmark: {
-      type: 'string',
-      help: 'file that knows what was taken; the same command goes on from there (default: in ./.trunkline)',
-    },
-    ...ACCOUNT_OPTIONS,
+    ...QUERY,
+    'secret-file': 'file with the signing secret, - for standard input (default: a generated secret)',
+    'print-secret': flag('print the signing secret at the start'),
+    bookmark:
+      'file that records the last event posted; the next run continues from there (default: in ./.trunkline)',
   },
   examples: [
-    'trunkline listen --forward-to http://localhost:3000/webhooks',
-    'trunkline listen --forward-to http://localhost:3000/webhooks --types receive,outbound --print-secret',
-    'trunkline listen --forward-to http://localhost:3000/webhooks --secret-file ./secret --json',
+    '--forward-to http://localhost:3000/webhooks',
+    '--forward-to http://localhost:3000/webhooks --types receive,outbound --print-secret',
+    '--forward-to http://localhost:3000/webhooks --secret-file ./secret --json',
   ],
   async run(args) {
-    noPositionals(args)
-    const url = urlOf(args)
+    const url = text(args, 'forward-to')!
     const file = text(args, 'bookmark') ?? defaultFile(args, url)
     const release = await takeAlone(file)
     try {
@@ -56,15 +56,15 @@ export const listen: Command = {
       const secretFile = text(args, 'secret-file')
       const secret = secretFile === undefined ? bookmark.secret : await readSecret(args, secretFile)
       if (secret === '') throw new ApiError(`The file ${secretFile} is empty`)
-      await untilStopped(args, (signal) => pass(args, url, file, bookmark, secret, signal))
+      await untilStopped(args, (signal) => forwardAll(args, url, file, bookmark, secret, signal))
     } finally {
       release()
     }
   },
-}
+})
 
-/** One after the other: what happened to a message is told in order, whatever the receiver does. */
-async function pass(
+/** Forwards one event after the other, so that the receiver gets them in order. */
+async function forwardAll(
   args: Args,
   url: string,
   file: string,
@@ -72,39 +72,27 @@ async function pass(
   secret: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const query = new URLSearchParams()
-  for (const name of ['types', 'since']) {
-    const value = text(args, name)
-    if (value !== undefined) query.set(name, value)
-  }
-  const { after } = bookmark
-  let isGreeted = false
-  for await (const item of followFeed(args, { path: `/v3/webhook-feed?${query}`, after, signal })) {
-    if (!isGreeted) greet(args, url, secret, item.id)
-    isGreeted = true
-    if (item.event?.name === 'recovery.gap') {
-      const { from, to } = JSON.parse(item.event.data) as { from: number; to: number }
-      note(args, `Events ${from} to ${to} are no longer kept: what was among them is not posted.`)
-    } else if (item.event) {
-      const post = JSON.parse(item.event.data) as Post
-      const told = (outcome: Outcome) => tell(args, post, outcome)
-      const event = { ...post, webhookId: post.webhook_id, eventType: post.event_type }
-      if ((await forward(url, event, secret, signal, told)) === 'stopped') return
+  const path = `/v3/webhook-feed?${new URLSearchParams(fieldsOf(args, QUERY) as Record<string, string>)}`
+  let isReady = false
+  for await (const { id, event } of followFeed(args, { path, after: bookmark.after, signal })) {
+    if (!isReady) printReady(args, url, secret, id)
+    isReady = true
+    if (event?.name === 'recovery.gap') {
+      const { from, to } = JSON.parse(event.data) as { from: number; to: number }
+      note(args, `Events ${from} to ${to} were deleted after their retention time and are not posted.`)
+    } else if (event) {
+      const post = JSON.parse(event.data) as Post
+      const delivery = { ...post, webhookId: post.webhook_id, eventType: post.event_type }
+      const outcome = await forward(url, delivery, secret, signal, (one) => printOutcome(args, post, one))
+      if (outcome === 'stopped') return
     }
-    // Only now: whoever is killed before this posts it again, under the same webhook-id.
-    if (bookmark.after !== item.id) writeBookmark(file, { ...bookmark, after: item.id })
-    bookmark.after = item.id
+    // After the post: a process that is killed before this line posts the event again, under the same webhook-id.
+    if (bookmark.after !== id) writeBookmark(file, { ...bookmark, after: id })
+    bookmark.after = id
   }
 }
 
-function urlOf(args: Args): string {
-  const given = needed(args, 'forward-to')
-  if (!/^https?:$/.test(parseUrl(given)?.protocol ?? ''))
-    throw new UsageError('--forward-to must be a URL, like http://localhost:3000/webhooks')
-  return given
-}
-
-/** The same account, receiver and types are the same listener. */
+/** One bookmark for each combination of account, receiver and types. */
 function defaultFile(args: Args, url: string): string {
   const server = serverOf(args, 'live')
   const parts = [server.url, server.who, url, text(args, 'types') ?? '']
@@ -112,14 +100,13 @@ function defaultFile(args: Args, url: string): string {
   return join(args.io.env.TRUNKLINE_DATA ?? '.trunkline', name)
 }
 
-function greet(args: Args, url: string, secret: string, after: number): void {
-  const shown = args.values['print-secret'] === true
-  const facts = { ready: true, forward_to: url, after, ...(shown ? { secret } : {}) }
-  const words = `Events after ${after} go to ${url}${shown ? `, signed with ${secret}` : ''}`
-  printLine(args, facts, words)
+function printReady(args: Args, url: string, secret: string, after: number): void {
+  const isShown = args.values['print-secret'] === true
+  const facts = { ready: true, forward_to: url, after, ...(isShown && { secret }) }
+  printLine(args, facts, `Events after ${after} go to ${url}${isShown ? `, signed with ${secret}` : ''}`)
 }
 
-function tell(args: Args, post: Post, { attempt, status, reason, ms, againMs }: Outcome): void {
+function printOutcome(args: Args, post: Post, { attempt, status, reason, ms, againMs }: Outcome): void {
   const { body: _body, ...event } = post
   const answer = status ?? `no answer (${reason})`
   const next = againMs === null ? '' : `, again in ${againMs} ms`

@@ -4,8 +4,8 @@ import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
 import { ApiError } from '../client.js'
 
 /**
- * Takes a file for this process alone. The lock is the operating system's: it goes with its process, however that
- * ends, so none is ever left over. Its number lies beside it only to be told.
+ * Locks a file for this process and returns the function that releases it. The lock is the operating system's, so it
+ * ends with its process in every case. The file with the process id only serves the error message.
  */
 export async function takeAlone(file: string): Promise<() => void> {
   const open = await loadSqlite()
@@ -13,7 +13,7 @@ export async function takeAlone(file: string): Promise<() => void> {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new ApiError(`The folder of ${file} cannot be made: ${(error as Error).message}`)
+    throw new ApiError(`The folder of ${file} cannot be created: ${(error as Error).message}`)
   }
   const lock = open(`${file}.lock`)
   try {
@@ -24,7 +24,7 @@ export async function takeAlone(file: string): Promise<() => void> {
       throw new ApiError(`The file ${file}.lock cannot be used: ${(cause as Error).message}`)
     const pid = readIfThere(pidFile)
     throw new ApiError(
-      `Another process${pid ? ` (${pid})` : ''} works with ${file}. Two would do everything twice: stop it, or name another file.`,
+      `Another process${pid ? ` (${pid})` : ''} uses ${file}. Stop it, or use another file: two processes would post every event twice.`,
     )
   }
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })

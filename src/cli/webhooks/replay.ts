@@ -1,55 +1,40 @@
-import { randomUUID } from 'node:crypto'
-import { ACCOUNT_OPTIONS, ApiError, withAccount } from '../client.js'
-import { type Args, type Command, onePositional, text, UsageError } from '../command.js'
+import { fieldsOf, flag, inField, onePositional, UsageError } from '../args.js'
+import { ApiError, onceOnly } from '../client.js'
+import { command, type Fields } from '../command.js'
 import { printRecord } from '../output.js'
 
 const PATH = '/v3/webhook-deliveries'
 
-/** Posting webhooks again. */
-export const replay: Command = {
-  name: 'replay',
-  summary: 'Post webhooks again: one delivery, all that failed, or all of a period',
-  positional: 'delivery id',
-  options: {
-    failed: { type: 'boolean', help: 'all that failed' },
-    since: { type: 'string', help: 'all from this time on, ISO 8601' },
-    until: { type: 'string', help: 'all before this time, ISO 8601' },
-    type: { type: 'string', help: 'only of this type, like receive or outbound' },
-    message: { type: 'string', help: 'only those about the message of this handle' },
-    ...ACCOUNT_OPTIONS,
-  },
-  examples: [
-    'trunkline replay 42',
-    'trunkline replay --failed',
-    'trunkline replay --since 2026-11-15T08:00:00Z --until 2026-11-15T09:00:00Z --type receive',
-  ],
-  async run(args) {
-    const filter = filterOf(args)
-    if (filter && args.positionals.length > 0)
-      throw new UsageError('Name one delivery, or say which ones, not both')
-    const path = filter
-      ? PATH
-      : `${PATH}/${encodeURIComponent(onePositional(args, 'delivery, or use --failed'))}`
-    await withAccount(args, async (call) => {
-      const headers = { 'idempotency-key': `cli-${randomUUID()}` }
-      const { data } = (await call('POST', `${path}/replay`, filter ?? {}, headers)) as {
-        data: Record<string, unknown>
-      }
-      printRecord(args, data)
-      if (data.more === true)
-        throw new ApiError('Older ones match too and were left out: run it again with an earlier --until.')
-    })
-  },
+const FILTER = {
+  failed: inField('status', flag('all failed deliveries')),
+  since: inField('created_at_gte', 'all from this time on, ISO 8601'),
+  until: inField('created_at_lt', 'all before this time, ISO 8601'),
+  type: 'only of this type, like receive or outbound',
+  message: inField('message_handle', 'only about the message with this handle'),
 }
 
-function filterOf(args: Args): Record<string, string> | undefined {
-  const given = {
-    status: args.values.failed ? 'failed' : undefined,
-    created_at_gte: text(args, 'since'),
-    created_at_lt: text(args, 'until'),
-    type: text(args, 'type'),
-    message_handle: text(args, 'message'),
-  }
-  const entries = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return entries.length > 0 ? Object.fromEntries(entries) : undefined
-}
+export const replay = command({
+  name: 'replay',
+  summary: 'Repeat webhook deliveries: one, all that failed, or all of a period',
+  positional: 'delivery id',
+  as: 'account',
+  options: FILTER,
+  examples: ['42', '--failed', '--since 2026-11-15T08:00:00Z --until 2026-11-15T09:00:00Z --type receive'],
+  async run(args, call) {
+    const filter = fieldsOf(args, FILTER)
+    const isFiltered = Object.keys(filter).length > 0
+    if (filter.status) filter.status = 'failed'
+    if (isFiltered && args.positionals.length > 0)
+      throw new UsageError('Give either the id of one delivery or options that select deliveries')
+    const path = isFiltered
+      ? PATH
+      : `${PATH}/${encodeURIComponent(onePositional(args, 'delivery id, or --failed'))}`
+    const answer = await call('POST', `${path}/replay`, filter, onceOnly())
+    const { data } = answer as { data: Fields }
+    printRecord(args, data)
+    if (data.more === true)
+      throw new ApiError(
+        'Older deliveries match, too, and were left out. Run this again with an earlier --until.',
+      )
+  },
+})

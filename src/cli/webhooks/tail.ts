@@ -1,32 +1,22 @@
-import { ACCOUNT_OPTIONS } from '../client.js'
-import { type Command, noPositionals, text } from '../command.js'
+import { fieldsOf } from '../args.js'
+import { command } from '../command.js'
 import { shortened } from '../messages/messages.js'
 import { printLine } from '../output.js'
 import { type Envelope, envelopeIn, followFeed, untilStopped } from './feed.js'
 
-export const tail: Command = {
+const QUERY = {
+  types: 'only these event types, separated by commas, or all (default: the usual ones)',
+  since: 'begin after the event with this sequence number, or at this time, ISO 8601',
+}
+
+export const tail = command({
   name: 'tail',
-  summary: 'Follow what happens in the account, until Ctrl-C',
-  options: {
-    types: {
-      type: 'string',
-      help: 'only these events, separated by commas, or all (default: the usual ones)',
-    },
-    since: { type: 'string', help: 'begin after the event of this number, or at this time, ISO 8601' },
-    ...ACCOUNT_OPTIONS,
-  },
-  examples: [
-    'trunkline tail',
-    'trunkline tail --types message.received,message.updated',
-    'trunkline tail --since 0 --types all --json',
-  ],
+  summary: "Follow the account's events until Ctrl-C",
+  as: 'account',
+  options: QUERY,
+  examples: ['', '--types message.received,message.updated', '--since 0 --types all --json'],
   async run(args) {
-    noPositionals(args)
-    const query = new URLSearchParams()
-    for (const name of ['types', 'since']) {
-      const value = text(args, name)
-      if (value !== undefined) query.set(name, value)
-    }
+    const query = new URLSearchParams(fieldsOf(args, QUERY) as Record<string, string>)
     await untilStopped(args, async (signal) => {
       const feed = followFeed(args, { path: `/api/v2/events?${query}`, after: undefined, signal })
       for await (const { id, event } of feed) {
@@ -36,7 +26,7 @@ export const tail: Command = {
       }
     })
   },
-}
+})
 
 function inWords(sequence: number, { type, occurred_at, data }: Envelope): string {
   const about = type.startsWith('message.') && data.from_number ? aboutMessage(data) : JSON.stringify(data)
