@@ -14,14 +14,14 @@ const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 const ENVIRONMENT = [
   ['TRUNKLINE_URL', 'the server, as `--url`; default `http://127.0.0.1:4040`'],
-  ['TRUNKLINE_API_KEY_ID', 'id of the key; default the development key, which works on this machine only'],
+  ['TRUNKLINE_API_KEY_ID', 'id of the key; default the development key, which works only on this machine'],
   ['TRUNKLINE_API_SECRET_KEY', 'its secret'],
   ['TRUNKLINE_TOKEN', 'a temporary token instead of a key, for commands that act for an account'],
   [
     'TRUNKLINE_LINE_<NAME>',
     'a secret of a new line, such as `TRUNKLINE_LINE_PASSWORD`, for `line add` and `line test`',
   ],
-  ['NO_COLOR', 'set to anything: no colours, not even at a terminal'],
+  ['NO_COLOR', 'any value: no colours, not even at a terminal'],
 ]
 
 function section({ name, summary, positional, options, examples }) {
@@ -50,15 +50,15 @@ function section({ name, summary, positional, options, examples }) {
 const text = [
   '# The command line',
   '',
-  '`trunkline <command>`, or `npx trunkline <command>`. Every command takes `--help` and `--json`. Results go to the',
-  'standard output, everything else to the standard error. Colours are for terminals only. Nothing asks a question but',
-  '`line add`, at a terminal: for a secret that was not given, and when its test fails.',
+  '`trunkline <command>`, or `npx trunkline <command>`. Every command takes `--help` and `--json`. Results go to standard',
+  'output, everything else to standard error. Only terminals get colours. Only `line add` asks questions, at a terminal:',
+  'for a missing secret, and if its test fails.',
   '',
-  'This page is written by `node scripts/cli-docs.js` from what `--help` says, and a test fails when it is out of date.',
+  '`node scripts/cli-docs.js` writes this page from the texts of `--help`, and a test fails when it is out of date.',
   '',
   '## Exit codes',
   '',
-  'They do not change from one version to the next.',
+  'Exit codes do not change between versions.',
   '',
   '| Code | Means | |',
   '|---|---|---|',
@@ -68,7 +68,7 @@ const text = [
   '',
   '## Environment',
   '',
-  'For commands that talk to a server. What `serve` reads is in the README.',
+  'For commands that call a server. The README lists the variables of `serve`.',
   '',
   '| Variable | |',
   '|---|---|',

@@ -32,13 +32,12 @@ interface Description extends Pick<Command, 'name' | 'summary' | 'positional' | 
   options?: OptionTable
   /** What follows the name; or a whole command line, if it has the word trunkline. */
   examples: readonly string[]
-  /** Whose key the command uses, and so which options name its server. Without it, the command needs no server. */
+  /** Whose key the command uses. Without it, the command needs no server. A request tells it by its path. */
   as?: 'account' | 'admin'
 }
 
 /** A command that is one request to the API. */
-interface RequestDescription extends Description {
-  as: 'account' | 'admin'
+interface RequestDescription extends Omit<Description, 'as'> {
   /**
    * Method and path. `:id` stands for the positional, other names with a colon for options. The remaining options
    * go into the query of a GET and into the body of everything else.
@@ -65,7 +64,8 @@ export const SERVER_OPTIONS = {
 }
 
 export function command(given: RequestDescription | WorkDescription): Command {
-  const { name, positional, as, options = {}, examples } = given
+  const { name, positional, options = {}, examples } = given
+  const as = 'request' in given ? (given.request.includes(' /admin/') ? 'admin' : 'account') : given.as
   const connect = as && { account: withAccount, admin: withAdmin }[as]
   const work = 'request' in given ? (args: Args, call: Call) => request(given, args, call) : given.run
   return {
@@ -87,7 +87,7 @@ function noServer(): never {
 }
 
 async function request(given: RequestDescription, args: Args, call: Call): Promise<void> {
-  const { positional, options = {}, columns, row, record, as } = given
+  const { positional, options = {}, columns, row, record } = given
   const left = { ...options }
   const [method, path] = given.request
     .replace(/:(\w+)/g, (_, name) => {
@@ -105,7 +105,7 @@ async function request(given: RequestDescription, args: Args, call: Call): Promi
           method,
           path,
           method === 'DELETE' && !given.body ? undefined : fields,
-          as === 'account' ? onceOnly() : {},
+          path.startsWith('/admin/') ? {} : onceOnly(),
         )
   if (columns === undefined) return printRecord(args, (record?.(answer as Fields, args) ?? answer) as Fields)
   const items = (Array.isArray(answer) ? answer : (answer as { data: Fields[] }).data) as Fields[]

@@ -1,22 +1,22 @@
 import type { Command } from './command.js'
 import { CHAPTERS, COMMANDS } from './commands.js'
 
-/** Scripts rely on these: they do not change. */
+/** Scripts rely on these codes: they do not change. */
 export const EXIT = { done: 0, failed: 1, usage: 2, waiting: 3 } as const
 
 export const EXIT_MEANS: Record<keyof typeof EXIT, { short: string; long: string }> = {
-  done: { short: 'done', long: 'It was done. Commands that go on until they are stopped end with it, too.' },
+  done: { short: 'done', long: 'Success. Also the end of a command that runs until it is stopped.' },
   failed: {
     short: 'failed',
-    long: 'It was not done: the server refused it or does not answer, a message failed, a check of `doctor` failed. The reason is on the standard error.',
+    long: 'The server refused the request or does not answer, a message failed, or a check of `doctor` failed. The reason is on standard error.',
   },
   usage: {
     short: 'wrong usage',
-    long: 'The command line is wrong: nothing was tried. The reason and the help are on the standard error.',
+    long: 'The command line is wrong, and nothing was done. The reason and the help are on standard error.',
   },
   waiting: {
-    short: 'nothing came in time, or still waiting',
-    long: 'What was waited for has not happened yet (`wait`, `send --wait`, `trigger`). It may still happen.',
+    short: 'timed out',
+    long: 'The expected message or status did not come in time (`wait`, `send --wait`, `trigger`). It may still come.',
   },
 }
 
@@ -62,7 +62,7 @@ export function commandHelp(command: Command): string {
   const all: Command['options'] = {
     ...command.options,
     json: { type: 'boolean', help: 'print JSON' },
-    help: { type: 'boolean', help: 'show this' },
+    help: { type: 'boolean', help: 'show this help' },
   }
   const options = Object.entries(all).map(([name, option]): [string, string] => [
     `--${name}${option.type === 'string' ? ' <value>' : ''}`,

@@ -1,7 +1,5 @@
 import type { Args } from './args.js'
 
-/** What commands print: aligned text for people, JSON for programs. */
-
 /** Where and how a command prints. */
 type Printer = Pick<Args, 'io' | 'json'>
 
@@ -30,12 +28,12 @@ export function printTable(
     )
 }
 
-/** One of many things as they happen: a line each. */
+/** Prints one line of a stream: words, or JSON. */
 export function printLine(to: Printer, record: Record<string, unknown>, words: string): void {
   printText(to, to.json ? toJson(record, 0) : harmless(words))
 }
 
-/** For people, beside the result. */
+/** Prints a note for people to standard error, beside the result. */
 export function note({ io }: Pick<Args, 'io'>, words: string): void {
   io.stderr.write(`${harmless(words)}\n`)
 }
@@ -53,19 +51,31 @@ function show(value: unknown): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed here
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
 
-/** Escape sequences in stored text must not reach a terminal. */
+/** Replaces control characters: escape sequences in stored text must not reach a terminal. */
 export function harmless(text: string): string {
   return text.replace(CONTROL, '�')
 }
 
-/** JSON that is safe to look at: its own escapes leave out DEL and the upper control characters. */
+/** JSON that is safe to print: JSON.stringify does not escape DEL and the upper control characters. */
 function toJson(value: unknown, indent = 2): string {
   const escaped = (control: string) =>
     control === '\n' ? control : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(value, null, indent).replace(CONTROL, escaped)
 }
 
-/** Text as it is: only for text that is known to be harmless. */
+const COLOURS = { dim: 2, red: 31, green: 32, yellow: 33 } as const
+
+/** Colours text for a terminal. https://no-color.org: any value but the empty one turns colours off. */
+export function paint(
+  { stdout, env }: { stdout: { isTTY?: boolean }; env: Args['io']['env'] },
+  colour: keyof typeof COLOURS,
+  text: string,
+): string {
+  const isPlain = !stdout.isTTY || !!env.NO_COLOR || env.TERM === 'dumb'
+  return isPlain ? text : `\u001b[${COLOURS[colour]}m${text}\u001b[0m`
+}
+
+/** Prints text unchanged, so it must be harmless. */
 export function printText({ io }: Pick<Args, 'io'>, text: string): void {
   io.stdout.write(`${text}\n`)
 }

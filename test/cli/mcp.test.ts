@@ -482,7 +482,7 @@ describe('trunkline mcp --http', () => {
 
     const bare = await runCli(['mcp', '--http', '--host', '0.0.0.0', '--port', '0'], env())
     expect(bare.code).toBe(2)
-    expect(bare.stderr).toMatch(/^Others can reach 0\.0\.0\.0: set TRUNKLINE_MCP_SECRET/)
+    expect(bare.stderr).toMatch(/^Other machines can reach 0\.0\.0\.0: set TRUNKLINE_MCP_SECRET/)
     const short = await runCli(['mcp', '--http'], { ...env(), TRUNKLINE_MCP_SECRET: 'short' })
     expect([short.code, short.stderr]).toEqual([
       2,
@@ -502,7 +502,7 @@ describe('trunkline mcp --http', () => {
       [['--max-per-hour', 'many'], 2, /^--max-per-hour must be a whole number/],
       [['--http', '--port', '99999'], 2, /^--port must be/],
       [['x'], 2, /^This command takes no arguments besides options, not "x"/],
-      [['--state', '/dev/null/state'], 1, /^The folder of .* cannot be used/],
+      [['--state', '/dev/null/state'], 1, /^\/dev\/null\/state\/mcp-\w+\.db cannot be used .*--state\.\n$/s],
     ]
     for (const [args, code, words] of failing) {
       const ran = await runCli(['mcp', ...args], env(), '')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { paintFor } from '../../src/cli/colour.js'
+import { paint } from '../../src/cli/output.js'
 import { runCli } from '../support/cli.js'
 import { eventually } from '../support/server.js'
 import { ADA, BOB, CLEO, createWorld, credentials, type Json, LINE, type World } from '../support/world.js'
@@ -63,7 +63,8 @@ describe('trunkline phones', () => {
   })
 
   it('colours only a terminal, and not when NO_COLOR is set', () => {
-    const red = (isTTY: boolean, env: Record<string, string> = {}) => paintFor({ isTTY }, env).red('x')
+    const red = (isTTY: boolean, env: Record<string, string> = {}) =>
+      paint({ stdout: { isTTY }, env }, 'red', 'x')
     expect(red(true)).toBe('\u001b[31mx\u001b[0m')
     expect([red(false), red(true, { NO_COLOR: '1' }), red(true, { TERM: 'dumb' })]).toEqual(['x', 'x', 'x'])
     expect(red(true, { NO_COLOR: '' })).not.toBe('x')

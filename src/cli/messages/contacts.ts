@@ -6,7 +6,6 @@ export const CONTACT_COMMANDS: readonly Command[] = [
   command({
     name: 'contacts list',
     summary: 'List contacts, newest first',
-    as: 'account',
     options: { limit: { ...whole('how many at most (default 100, up to 1000)', 1), default: '100' } },
     examples: ['', '--limit 10 --json'],
     request: 'GET /api/v2/contacts',
@@ -16,7 +15,6 @@ export const CONTACT_COMMANDS: readonly Command[] = [
     name: 'contacts add',
     summary: 'Add a contact, or change the contact with this number',
     positional: 'number',
-    as: 'account',
     options: { 'first-name': 'first name', 'last-name': 'last name' },
     examples: ['+12025550101 --first-name Ada --last-name Lovelace'],
     request: 'POST /api/v2/contacts',
@@ -32,7 +30,6 @@ export const CONTACT_COMMANDS: readonly Command[] = [
     name: 'contacts remove',
     summary: 'Remove a contact',
     positional: 'number',
-    as: 'account',
     examples: ['+12025550101'],
     request: 'DELETE /api/v2/contacts/:id',
     record: (_answer, { positionals }) => ({ number: positionals[0], removed: true }),
@@ -41,7 +38,6 @@ export const CONTACT_COMMANDS: readonly Command[] = [
     name: 'totp code',
     summary: 'Show the current one-time code of a stored secret',
     positional: 'secret id',
-    as: 'account',
     examples: ['<id>', '<id> --json'],
     request: 'GET /api/v2/totp/code/:id',
     record: ({ code, expires_in }) => ({ code, expires_in }),
@@ -49,7 +45,6 @@ export const CONTACT_COMMANDS: readonly Command[] = [
   command({
     name: 'token create',
     summary: 'Create a temporary token; it is shown once',
-    as: 'account',
     options: {
       seconds: inField('expires_in_seconds', whole('how long it is valid', 1)),
       lines: inField('phone_numbers', commaList('only these lines, separated by commas')),

@@ -6,7 +6,6 @@ const CONTENT_SHOWN = 60
 export const messages = command({
   name: 'messages',
   summary: 'List messages, newest first',
-  as: 'account',
   options: {
     number: 'only with this number on either side',
     status: {

@@ -1,9 +1,8 @@
 import { type Config, ConfigError, loadConfig } from '../../config.js'
 import type { Args } from '../args.js'
 import { ApiError } from '../client.js'
-import { paintFor } from '../colour.js'
 import { command } from '../command.js'
-import { harmless, printRecord, printText } from '../output.js'
+import { harmless, paint, printRecord, printText } from '../output.js'
 import type { Finding } from './doctor-local.js'
 
 export const doctor = command({
@@ -63,11 +62,13 @@ async function examine(args: Args): Promise<Finding[]> {
 }
 
 function print(args: Args, findings: readonly Finding[]): void {
-  const paint = paintFor(args.io.stdout, args.io.env)
-  const colours = { ok: paint.green, warn: paint.yellow, fail: paint.red }
+  const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
   const width = Math.max(...findings.map(({ check }) => check.length))
   for (const { check, result, detail, advice } of findings) {
-    printText(args, `${colours[result](result.padEnd(4))}  ${check.padEnd(width)}  ${harmless(detail)}`)
-    if (advice) printText(args, `${' '.repeat(width + 8)}${paint.dim(harmless(advice))}`)
+    printText(
+      args,
+      `${paint(args.io, colours[result], result.padEnd(4))}  ${check.padEnd(width)}  ${harmless(detail)}`,
+    )
+    if (advice) printText(args, `${' '.repeat(width + 8)}${paint(args.io, 'dim', harmless(advice))}`)
   }
 }

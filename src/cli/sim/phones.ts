@@ -11,7 +11,6 @@ export const PHONE_COMMANDS: readonly Command[] = [
   command({
     name: 'phones',
     summary: 'List virtual phones',
-    as: 'account',
     examples: [''],
     request: `GET ${PHONES}`,
     columns: 'number name imessage rcs power refuses auto_reply',
@@ -54,7 +53,6 @@ export const PHONE_COMMANDS: readonly Command[] = [
     name: 'phones set',
     summary: 'Change the abilities of a virtual phone; a new number creates one',
     positional: 'number name=value...',
-    as: 'account',
     examples: [
       '+12025550101 imessage=off',
       '+12025550101 power=off read_receipts=off',

@@ -95,34 +95,30 @@ function unassigned(): string {
   return `+1555${randomInt(200, 1000)}${String(randomInt(10_000)).padStart(4, '0')}`
 }
 
+function trigger(name: string, event: EventType, summary: string, cause: Trigger['cause']): Trigger {
+  return { name, event, summary, cause }
+}
+
 export const TRIGGERS: readonly Trigger[] = [
-  {
-    name: 'message.received',
-    summary: 'a phone writes to the line',
-    event: 'message.received',
-    cause: (scene) => receive(scene),
-  },
-  {
-    name: 'message.received.media',
-    summary: 'a phone sends a picture',
-    event: 'message.received',
-    cause: (scene) => receive(scene, { media: { name: 'picture.png', base64: PIXEL } }),
-  },
-  {
-    name: 'message.received.reply',
-    summary: 'a phone replies to a message of the line in its thread',
-    event: 'message.received',
-    async cause(scene) {
+  trigger('message.received', 'message.received', 'a phone writes to the line', (scene) => receive(scene)),
+  trigger('message.received.media', 'message.received', 'a phone sends a picture', (scene) =>
+    receive(scene, { media: { name: 'picture.png', base64: PIXEL } }),
+  ),
+  trigger(
+    'message.received.reply',
+    'message.received',
+    'a phone replies to a message of the line in its thread',
+    async (scene) => {
       const { id, handle } = await sendAndArrive(scene)
       await receive(scene, { reply_to: id })
       return (data) => (data.reply_to as { message_handle?: string } | undefined)?.message_handle === handle
     },
-  },
-  {
-    name: 'message.received.location',
-    summary: 'a phone shares its location with the line',
-    event: 'message.received',
-    async cause({ call, line, phone, later }) {
+  ),
+  trigger(
+    'message.received.location',
+    'message.received',
+    'a phone shares its location with the line',
+    async ({ call, line, phone, later }) => {
       const from = await phone('able')
       const stop = () => call('DELETE', at(from, `location?to=${encodeURIComponent(line)}`))
       // Only the start of sharing is an event.
@@ -131,52 +127,36 @@ export const TRIGGERS: readonly Trigger[] = [
       later(stop)
       return (data) => data.from_number === from && data.message_type === 'location'
     },
-  },
-  {
-    name: 'message.reaction',
-    summary: 'a phone loves a message of the line',
-    event: 'message.reaction',
-    async cause(scene) {
-      const { phone, id, handle } = await sendAndArrive(scene)
-      await scene.call('POST', at(phone, `messages/${encodeURIComponent(id)}/reactions`), {
-        reaction: 'love',
-      })
-      return has(handle)
-    },
-  },
-  {
-    name: 'message.delivered',
-    summary: 'a message arrives',
-    event: 'message.updated',
-    cause: async (scene) => has((await send(scene, 'able'))[0], 'DELIVERED'),
-  },
-  {
-    name: 'message.downgraded',
-    summary: 'a message goes out as SMS, because the phone has no iMessage',
-    event: 'message.updated',
-    cause: async (scene) => has((await send(scene, 'plain'))[0], 'SENT', 'DELIVERED'),
-  },
-  {
-    name: 'message.failed',
-    summary: 'a message is refused',
-    event: 'message.updated',
-    cause: async (scene) => has((await send(scene, 'refusing'))[0], 'ERROR'),
-  },
-  {
-    name: 'message.read',
-    summary: 'a phone reads a message of the line',
-    event: 'message.read',
-    async cause(scene) {
-      const { phone, handle } = await sendAndArrive(scene)
-      await scene.call('POST', at(phone, 'read'), {})
-      return has(handle)
-    },
-  },
-  {
-    name: 'typing',
-    summary: 'a phone starts typing, and stops',
-    event: 'typing.changed',
-    async cause({ call, line, phone, later }) {
+  ),
+  trigger('message.reaction', 'message.reaction', 'a phone loves a message of the line', async (scene) => {
+    const { phone, id, handle } = await sendAndArrive(scene)
+    await scene.call('POST', at(phone, `messages/${encodeURIComponent(id)}/reactions`), {
+      reaction: 'love',
+    })
+    return has(handle)
+  }),
+  trigger('message.delivered', 'message.updated', 'a message arrives', async (scene) =>
+    has((await send(scene, 'able'))[0], 'DELIVERED'),
+  ),
+  trigger(
+    'message.downgraded',
+    'message.updated',
+    'a message goes out as SMS, because the phone has no iMessage',
+    async (scene) => has((await send(scene, 'plain'))[0], 'SENT', 'DELIVERED'),
+  ),
+  trigger('message.failed', 'message.updated', 'a message is refused', async (scene) =>
+    has((await send(scene, 'refusing'))[0], 'ERROR'),
+  ),
+  trigger('message.read', 'message.read', 'a phone reads a message of the line', async (scene) => {
+    const { phone, handle } = await sendAndArrive(scene)
+    await scene.call('POST', at(phone, 'read'), {})
+    return has(handle)
+  }),
+  trigger(
+    'typing',
+    'typing.changed',
+    'a phone starts typing, and stops',
+    async ({ call, line, phone, later }) => {
       const from = await phone('able')
       const type = (typing: boolean) => call('POST', at(from, 'typing'), { to: line, typing })
       await type(false)
@@ -184,12 +164,12 @@ export const TRIGGERS: readonly Trigger[] = [
       later(() => type(false))
       return (data) => data.number === from && data.is_typing === true
     },
-  },
-  {
-    name: 'call.inbound',
-    summary: 'a phone calls the line, is answered and hangs up',
-    event: 'call.inbound',
-    async cause({ call, line, phone, later }) {
+  ),
+  trigger(
+    'call.inbound',
+    'call.inbound',
+    'a phone calls the line, is answered and hangs up',
+    async ({ call, line, phone, later }) => {
       const caller = await phone('able')
       const path = `/api/lines/${encodeURIComponent(line)}/call-forwarding`
       const before = (await call('GET', path)) as { forwarding_number?: string | null }
@@ -204,35 +184,35 @@ export const TRIGGERS: readonly Trigger[] = [
       await call('POST', at(caller, `calls/${id}/hangup`), {})
       return (data) => data.call_id === id
     },
-  },
-  {
-    name: 'call.outbound',
-    summary: 'the line calls a phone, which answers and hangs up',
-    event: 'call.outbound',
-    async cause({ call, line, phone }) {
+  ),
+  trigger(
+    'call.outbound',
+    'call.outbound',
+    'the line calls a phone, which answers and hangs up',
+    async ({ call, line, phone }) => {
       const to = await phone('able')
       const { id } = (await call('POST', '/sim/calls', { from: line, to })) as { id: string }
       await call('POST', at(to, `calls/${id}/answer`), {})
       await call('POST', at(to, `calls/${id}/hangup`), {})
       return (data) => data.call_id === id
     },
-  },
-  {
-    name: 'contact.created',
-    summary: 'a contact is created (and removed again)',
-    event: 'contact.created',
-    async cause({ call, later }) {
+  ),
+  trigger(
+    'contact.created',
+    'contact.created',
+    'a contact is created (and removed again)',
+    async ({ call, later }) => {
       const number = unassigned()
       await call('POST', '/api/v2/contacts', { number, first_name: 'Test', last_name: 'Contact' })
       later(() => call('DELETE', `/api/v2/contacts/${encodeURIComponent(number)}`))
       return (data) => data.phone === number
     },
-  },
-  {
-    name: 'contact_profile.completed',
-    summary: 'the line gets a contact card (and loses it again, if it had none)',
-    event: 'contact_profile.completed',
-    async cause({ call, line, later }) {
+  ),
+  trigger(
+    'contact_profile.completed',
+    'contact_profile.completed',
+    'the line gets a contact card (and loses it again, if it had none)',
+    async ({ call, line, later }) => {
       const path = '/api/v2/contact-sharing'
       const query = `from_number=${encodeURIComponent(line)}`
       const { data } = (await call('GET', `${path}/state?${query}`)) as { data: Fields }
@@ -242,24 +222,24 @@ export const TRIGGERS: readonly Trigger[] = [
       if (!names) later(() => call('DELETE', `${path}/profile`, { fromNumber: line }))
       return () => true
     },
-  },
-  {
-    name: 'line.assigned',
-    summary: 'the account gets a line (removed again); needs an admin key',
-    event: 'line.assigned',
-    async cause(scene) {
+  ),
+  trigger(
+    'line.assigned',
+    'line.assigned',
+    'the account gets a line (removed again); needs an admin key',
+    async (scene) => {
       const { number } = await scratchLine(scene)
       return (data) => data.sendblue_number === number
     },
-  },
-  {
-    name: 'line.blocked',
-    summary: 'a temporary line is blocked (and removed again); needs an admin key',
-    event: 'line.blocked',
-    async cause(scene) {
+  ),
+  trigger(
+    'line.blocked',
+    'line.blocked',
+    'a temporary line is blocked (and removed again); needs an admin key',
+    async (scene) => {
       const { id, number } = await scratchLine(scene)
       await scene.admin('PATCH', `/admin/lines/${id}`, { blocked: true })
       return (data) => data.sendblue_number === number
     },
-  },
+  ),
 ]

@@ -59,7 +59,6 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     name: 'webhooks remove',
     summary: 'Remove webhooks of a type',
     positional: 'url...',
-    as: 'account',
     options: { type: TYPE },
     examples: ['https://example.com/inbound', 'https://example.com/status --type outbound'],
     request: `DELETE ${PATH}`,
