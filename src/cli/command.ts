@@ -30,7 +30,7 @@ export interface Command {
 
 interface Description extends Pick<Command, 'name' | 'summary' | 'positional' | 'more' | 'variants'> {
   options?: OptionTable
-  /** What follows the name; or a whole command line, if it has the word trunkline. */
+  /** What follows the name; or a whole command line, if it calls trunkline itself. */
   examples: readonly string[]
   /** Whose key the command uses. Without it, the command needs no server. A request tells it by its path. */
   as?: 'account' | 'admin'
@@ -72,7 +72,7 @@ export function command(given: RequestDescription | WorkDescription): Command {
     ...given,
     options: { ...optionsOf(options), ...(as && SERVER_OPTIONS[as]) },
     examples: examples.map((one) =>
-      one.includes('trunkline') ? one : `trunkline ${name}${one && ` ${one}`}`,
+      one.includes('trunkline ') ? one : `trunkline ${name}${one && ` ${one}`}`,
     ),
     async run(args) {
       if (!positional && args.positionals.length > 0)

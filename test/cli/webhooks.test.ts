@@ -65,8 +65,8 @@ describe('trunkline webhooks', () => {
 
   it('ends with 1 and a reason, or 2 and the help', async () => {
     const failing: [string[], Record<string, string>, number, RegExp][] = [
-      [['add'], {}, 2, /Name at least one URL[\s\S]*Usage: trunkline webhooks add <url\.\.\.>/],
-      [['remove'], {}, 2, /Name at least one URL/],
+      [['add'], {}, 2, /Give at least one URL[\s\S]*Usage: trunkline webhooks add <url\.\.\.>/],
+      [['remove'], {}, 2, /Give at least one URL/],
       [['list', 'x'], {}, 2, /Usage: trunkline webhooks list/],
       [['add', HOOK, '--secret', 'x'], {}, 2, /Unknown option '--secret'/],
       [['add', 'http://example.com'], {}, 1, /^webhooks.0: must be an https URL\n$/],
