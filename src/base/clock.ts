@@ -1,14 +1,14 @@
 /**
- * The only source of time. It runs with the system clock, and in simulated worlds it can be moved ahead: timers
- * that fall due on the way fire in their order, each at its own moment. A frozen clock moves no other way.
+ * The only source of time. It follows the system clock. In simulated worlds `advance` moves it ahead: timers that
+ * fall due on the way fire in order, each at its own time. A frozen clock moves by `advance` only.
  */
 export interface Clock {
-  /** Whether it moves by `advance` alone. */
+  /** Whether the clock moves by `advance` only. */
   readonly isFrozen: boolean
   now(): number
-  /** Calls `fn` after that time; the answer cancels it. */
+  /** Calls `fn` after this time. Returns a function that cancels the call. */
   after(ms: number, fn: () => void): () => void
-  /** Moves ahead; `settle` is awaited after every timer so that its consequences happen at its time. */
+  /** Moves the clock ahead. Awaits `settle` after every timer, so that the timer's effects happen at its time. */
   advance(ms: number, settle: () => Promise<void>): Promise<void>
   stop(): void
 }
@@ -19,7 +19,7 @@ interface Timer {
   fn: () => void
 }
 
-/** By how much we go slower while ahead of the wall clock: an hour is made up for in ten. */
+/** How much slower the clock runs while it is ahead of the wall clock: ten hours make up for one. */
 const SLOWER = 0.1
 
 export function createClock(frozenAt?: number): Clock {
@@ -30,7 +30,7 @@ export function createClock(frozenAt?: number): Clock {
   let alarm: NodeJS.Timeout | undefined
   let alarmAt = Number.POSITIVE_INFINITY
   let last = 0
-  /** What we are ahead of the machine's steady clock, and when that was last looked at. */
+  /** Lead over the machine's monotonic clock, and when it was last updated. */
   let lead = Number.NEGATIVE_INFINITY
   let looked = 0
 
@@ -38,8 +38,8 @@ export function createClock(frozenAt?: number): Clock {
     if (frozen !== undefined) return frozen
     const wall = Date.now() + offset
     const steady = performance.now()
-    // A wall clock that is set back must neither turn order around nor stop us: we go on by the steady one, a
-    // little slower, until both agree again.
+    // A wall clock that is set back must neither reverse the order of times nor stop them: the clock follows the
+    // monotonic one, a little slower, until both agree again.
     if (lead + steady < wall + 1) lead = Math.max(lead, wall - steady)
     else lead -= (steady - looked) * SLOWER
     looked = steady
@@ -78,7 +78,7 @@ export function createClock(frozenAt?: number): Clock {
     isFrozen: frozenAt !== undefined,
     now,
     after(ms, fn) {
-      // Whole milliseconds: a moment with a fraction is none that could be stored.
+      // Whole milliseconds: the columns for times are integers.
       const timer = { at: now() + Math.max(0, Math.ceil(ms)), order: order++, fn }
       timers.add(timer)
       arm(timer.at)

@@ -1,6 +1,6 @@
 /**
- * Kills the process, as `kill -9` would, at the n-th passing of a named moment: TRUNKLINE_FAILPOINT=name@n.
- * This is how the tests prove what a crash leaves behind.
+ * Kills the process like `kill -9` when it passes a named point for the n-th time: TRUNKLINE_FAILPOINT=name@n.
+ * Tests use it to check what a crash leaves behind.
  */
 export function createFailpoint(setting: string | null): (name: string) => void {
   if (!setting) return () => {}

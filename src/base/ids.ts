@@ -1,11 +1,11 @@
 import { createCipheriv, createHash, hash, randomFillSync } from 'node:crypto'
 
-/** Where everything that is left to chance comes from. */
+/** The only source of randomness. */
 export interface Random {
   bytes(length: number): Buffer
   /** Base62 characters, without bias. */
   text(length: number): string
-  /** A whole number from 0 up to that one, which is not among them; without bias. */
+  /** An integer from 0 to `limit` (exclusive), without bias. */
   below(limit: number): number
 }
 
@@ -18,7 +18,7 @@ export interface Ids {
 const POOL = 16 * 512
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** With a seed, a simulated world gets the same ones in the same order each time; such a world keeps no secrets. */
+/** A seed makes a simulated world repeatable: same ids, same order. Such a world has no secrets. */
 export function createIds(seed?: string): Ids {
   const fill = seed === undefined ? randomFillSync : seeded(seed)
   const pool = Buffer.alloc(POOL)
@@ -48,16 +48,13 @@ export function createIds(seed?: string): Ids {
     },
   }
 
-  /**
-   * UUID version 7: new rows land side by side at the end of every index instead of all over it, which is what a
-   * database writes fastest.
-   */
+  /** UUID version 7: new rows are appended to the end of every index, which a database writes fastest. */
   function timeOrdered(now: number): string {
     if (used + 8 > pool.length) {
       fill(pool)
       used = 0
     }
-    // Within a millisecond the 12 bits after the time count up, so that order holds there too.
+    // Within a millisecond the 12 bits after the time count up, so that ids keep their order.
     if (now > lastMillis) {
       lastMillis = now
       counter = pool.readUInt16BE(used) & 0x3ff
@@ -79,7 +76,7 @@ export function createIds(seed?: string): Ids {
   return { timeOrdered, random }
 }
 
-/** An endless stream of bytes that the seed alone determines. */
+/** An endless stream of bytes, determined by the seed. */
 function seeded(seed: string): (buffer: Buffer) => Buffer {
   const stream = createCipheriv('aes-256-ctr', createHash('sha256').update(seed).digest(), Buffer.alloc(16))
   return (buffer) => {
@@ -88,19 +85,19 @@ function seeded(seed: string): (buffer: Buffer) => Buffer {
   }
 }
 
-/** The smallest id of that time. */
+/** The smallest id of a time. */
 export function firstIdAt(time: number): string {
   const hex = Math.max(0, time).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }
 
 /**
- * For things of which there are few and whose id stands in many indexes: ten characters instead of 36 make a
- * message a third cheaper to store.
+ * Length of the ids of accounts and lines. They are few, and their ids are in many indexes: ten characters instead of
+ * 36 make a message a third cheaper to store.
  */
 export const SHORT_ID = 10
 
-/** A UUID that the same text always gives (version 8). */
+/** A UUID derived from a text (version 8): equal texts have equal UUIDs. */
 export function uuidOf(text: string): string {
   const hex = hash('sha256', text, 'hex')
   const variant = '89ab'[Number.parseInt(hex[16]!, 16) & 3]

@@ -1,4 +1,4 @@
-/** What the work comes to, or an error when that takes longer. Machine time: nobody moves the clock of a carrier. */
+/** The result of the work, or an error if it takes longer. Real time: carriers do not follow a world's clock. */
 export function inTime<T>(work: Promise<T>, ms: number, complaint: string): Promise<T> {
   let timer: NodeJS.Timeout
   const late = new Promise<never>((_, reject) => {
@@ -7,7 +7,7 @@ export function inTime<T>(work: Promise<T>, ms: number, complaint: string): Prom
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** The same pieces, as long as each comes in time. */
+/** Passes pieces on, and fails if one takes longer. */
 export async function* inTimeEach<T>(pieces: AsyncIterable<T>, ms: number): AsyncGenerator<T> {
   const source = pieces[Symbol.asyncIterator]()
   try {
@@ -17,7 +17,7 @@ export async function* inTimeEach<T>(pieces: AsyncIterable<T>, ms: number): Asyn
       yield next.value
     }
   } finally {
-    // Not waited for: a source that has stopped may never say that it ends.
+    // Not awaited: a stuck source may never confirm its end.
     void Promise.resolve(source.return?.()).catch(() => {})
   }
 }

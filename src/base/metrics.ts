@@ -6,7 +6,7 @@ import type {
   Registry as RegistryOf,
 } from 'prom-client'
 
-// Its parts one by one: the whole loads the metrics of the process, which take longer than all others together.
+// Imported part by part: the package's index loads the process metrics, which take longer than all other parts.
 const load = createRequire(import.meta.url)
 const Registry = load('prom-client/lib/registry') as typeof RegistryOf
 const Counter = load('prom-client/lib/counter') as typeof CounterOf
@@ -36,14 +36,14 @@ export function createMetrics() {
   let watchesProcess = false
   return {
     registry,
-    /** Adds those of the process itself, from the first time on. */
+    /** Adds the metrics of the process, on the first call. */
     watchProcess() {
       if (watchesProcess) return
       watchesProcess = true
       const { collectDefaultMetrics } = load('prom-client') as typeof import('prom-client')
       collectDefaultMetrics({ register: registry })
     },
-    /** Cheaper than a labelled counter, which is looked up by all its labels; read when scraped. */
+    /** A plain number, read when scraped: cheaper than a labelled counter, which is looked up by all its labels. */
     countRequest(method: string, route: string, status: number) {
       const key = `${method} ${route} ${status}`
       answered.set(key, (answered.get(key) ?? 0) + 1)

@@ -1,6 +1,6 @@
 /**
- * The URL in a text, if it is one. Not by URL.canParse: once it is optimised, Node 20's says no to every name with
- * letters beyond Latin-1's first half.
+ * Parses a URL; undefined if the text is not a URL. Does not use URL.canParse: in Node 20, the optimised version
+ * rejects every host name with non-ASCII letters.
  */
 export function parseUrl(text: string, base?: string | URL): URL | undefined {
   try {

@@ -1,4 +1,4 @@
-/** Work of one kind. `begun` shows work that begins and ends between two looks. */
+/** Counts of one kind of work. `begun` reveals work that begins and ends between two checks. */
 export interface Activity {
   /** Not finished yet. */
   open: number
@@ -7,8 +7,8 @@ export interface Activity {
 }
 
 /**
- * Waits until nothing has been under way, and nothing has begun, for six turns of the event loop. A look sees one
- * moment of a turn; `begun` catches work that goes from one short write to the next between two looks.
+ * Waits until no work was open and none began for six turns of the event loop. A check sees one moment of a turn;
+ * `begun` reveals work that goes from one short write to the next between two checks.
  */
 export async function settled(look: () => Activity[]): Promise<void> {
   let before = -1

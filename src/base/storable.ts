@@ -1,7 +1,7 @@
 /**
- * What a carrier said, in a form that can be stored: PostgreSQL takes no NULs and no halves of characters, and
- * SQLite does not find them again. A caller is told to mend such a text; a carrier would only bring it again, for
- * ever. So NULs go, and halves become the replacement character.
+ * Makes a carrier's text storable: PostgreSQL rejects NULs and lone surrogates, and SQLite cannot find them again. An
+ * API caller gets an error for such a text, but a carrier would deliver it again for ever. So NULs are removed, and
+ * lone surrogates become the replacement character.
  */
 export function storable<T>(value: T): T {
   if (typeof value === 'string') {

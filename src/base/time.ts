@@ -7,8 +7,8 @@ export function parseTime(text: string): number | undefined {
 }
 
 /**
- * The same for the bound of a range. Nothing is older than 1970, so an earlier one is simply the beginning: some
- * programs write the year 1 where they mean no bound at all.
+ * Like `parseTime`, for the bound of a range. A time before 1970 becomes 1970: nothing stored is older, and some
+ * programs write the year 1 to mean "no bound".
  */
 export function parseBound(text: string): number | undefined {
   if (text.startsWith('0000')) return undefined
@@ -17,13 +17,13 @@ export function parseBound(text: string): number | undefined {
 }
 
 function read(text: string): number | undefined {
-  // A raw `+` of an offset arrives from a query string as a space.
+  // An unescaped `+` of an offset arrives from a query string as a space.
   const match = ISO.exec(text.replace(/ (\d{2}:?\d{2})$/, '+$1'))
   if (!match) return undefined
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone = 'Z'] = match
-  // Date.UTC would take the year 1 for 1901.
+  // Date.UTC reads the year 1 as 1901.
   const midnight = new Date(0).setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  // The 30th of February rolls over into March; a date that does not come back is not a date.
+  // Date.UTC turns February 30 into March 2. Such a date is invalid: formatting the result gives another text.
   if (new Date(midnight).toISOString().slice(0, 10) !== `${year}-${month}-${day}`) return undefined
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
   let offset = 0
@@ -40,7 +40,7 @@ function read(text: string): number | undefined {
 let lastMillis = Number.NaN
 let lastText = ''
 
-/** ISO 8601 with milliseconds and Z. Rows written together share a time, so the last one is kept. */
+/** ISO 8601 with milliseconds and Z. Caches the last result, because rows written together share a time. */
 export function formatTime(millis: number): string {
   if (millis !== lastMillis) {
     lastText = new Date(millis).toISOString()

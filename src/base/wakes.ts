@@ -1,10 +1,10 @@
 /**
- * Hints that there is something to do. They reach every process on the database, may be lost, and carry no
- * truth of their own: the process that is woken reads the database.
+ * Hints that there is work to do. They reach every process on the database and may be lost. A woken process reads
+ * the database and does not rely on the hint.
  */
 export interface Wakes {
   wake<Detail extends string[]>(topic: Topic<Detail>, ...detail: Detail): void
-  /** Answers with the function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   on<Detail extends string[]>(topic: Topic<Detail>, handler: (...detail: NoInfer<Detail>) => void): () => void
 }
 
@@ -19,7 +19,7 @@ export interface Topic<Detail extends string[] = string[]> {
 /**
  * Which processes a hint is for. A hint that a transaction announces goes to all of them, like a burst.
  *
- * - one: the process that listens; the others hear the hint only when nobody listens here
+ * - one: this process if it has a listener, otherwise the other processes
  * - all: every process
  * - burst: every process, up to thousands of times a second, so hints are gathered before they are sent
  */
@@ -38,7 +38,7 @@ export interface WakePort {
   onAnnounce(handler: (hint: string) => void): void
 }
 
-/** Other processes get the hints of a burst together, this often at most. */
+/** How often other processes get the gathered hints of a burst, at most. */
 const GATHER_MS = 20
 
 /** Carries hints inside this process and, on a shared database, to the other processes. */
@@ -46,7 +46,7 @@ export function createWakes(db: WakePort): Wakes {
   const handlers = new Map<string, Set<(...detail: string[]) => void>>()
   const gathered = new Set<string>()
 
-  /** Whether anybody listens here. */
+  /** Whether this process has a listener. */
   function call(hint: string): boolean {
     const [name = '', ...detail] = hint.split('#')
     const found = handlers.get(name)

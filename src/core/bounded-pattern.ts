@@ -1,12 +1,12 @@
 import { createContext, Script } from 'node:vm'
 import { AppError } from './errors.js'
 
-/** What a pattern may look at, and how long (a busy machine is no reason to refuse one): some take centuries. */
+/** Limits of text length and time, because some patterns take exponential time. The time allows for a busy machine. */
 export const MAX_PATTERN_CHARS = 200
 export const MAX_SEARCHED_CHARS = 2000
 const MAX_MS = 500
 
-/** Only here can it be stopped. Strings come in and one leaves: nothing of ours is in reach. */
+/** Runs in a VM context, where a pattern can be interrupted. Only strings go in and out. */
 const room = createContext(Object.create(null))
 const search = new Script(`(() => {
   const wanted = new RegExp(pattern)
@@ -18,13 +18,13 @@ const search = new Script(`(() => {
 
 export interface Found {
   whole: string
-  /** What the first group of the pattern caught, if it has one. */
+  /** Text of the pattern's first group, if it has one. */
   group: string | null
-  /** What its groups with names caught. */
+  /** Texts of the pattern's named groups. */
   named: Record<string, string | undefined>
 }
 
-/** Somebody's regular expression, to be looked for in several texts. Fails at once when it is none. */
+/** A user's regular expression, to search several texts with. Throws if it is invalid. */
 export function boundedPattern(
   field: string,
   pattern: string,

@@ -1,4 +1,4 @@
-/** An error the caller is meant to see. Everything else is logged and answered as a bare 500. */
+/** An error that the caller sees. Every other error is logged and answered with a 500 without detail. */
 export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -7,9 +7,9 @@ export class AppError extends Error {
       retryAfterMs?: number
       allow?: string
       details?: unknown
-      /** A code for programs, where one status has several causes. */
+      /** A code for programs, if one status has several causes. */
       reason?: string
-      /** A code of its own for the body, where a message route's usual number is not what clients look for. */
+      /** `error_code` of the body, if clients expect another one than the usual code of message routes. */
       errorCode?: string
     } = {},
   ) {
@@ -35,7 +35,7 @@ export const HTTP_STATUS = {
   unavailable: 503,
 } as const
 
-/** Numeric codes that message answers and message records carry beside the text. */
+/** Numeric codes in the answers and records of messages. */
 export const MESSAGE_ERROR = {
   validation: 4000,
   rateLimit: 4001,

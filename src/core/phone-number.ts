@@ -1,12 +1,12 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
 const E164 = /^\+[1-9]\d{6,14}$/
-/** The one numbering plan whose numbers all have the same shape; others vary in length by country and region. */
+/** The only numbering plan with numbers of a fixed shape; others vary in length by country and region. */
 const NORTH_AMERICA = /^\+1[2-9]\d{2}[2-9]\d{6}$/
 
 /**
- * E.164 from what callers really send: a `+` that a query string turned into a space, and the usual
- * separators. A number without its country code is refused: guessing a country would text a stranger.
+ * Normalises to E.164. Accepts a `+` that a query string turned into a space, and the usual separators. Refuses a
+ * number without a country code: a wrong guess would text a stranger.
  */
 export function toE164(input: string): string | undefined {
   let text = input
@@ -18,7 +18,7 @@ export function toE164(input: string): string | undefined {
   return text.startsWith('+1') && !NORTH_AMERICA.test(text) ? undefined : text
 }
 
-/** The same for fields that also take North American numbers as people write them, without a country code. */
+/** Like `toE164`, and also accepts North American numbers without a country code. */
 export function toE164FromUS(input: string): string | undefined {
   const direct = toE164(input)
   if (direct || !/^[\d\s().+-]+$/.test(input)) return direct
@@ -27,7 +27,7 @@ export function toE164FromUS(input: string): string | undefined {
   return toE164(parsed.number)
 }
 
-/** Carriers write numbers with and without their country: the last digits tell whose it is. */
+/** Compares the last digits, because carriers write numbers with and without the country code. */
 export function isSameSubscriber(a: string, b: string): boolean {
   const end = (text: string) => text.replace(/\D/g, '').slice(-7)
   return a === b || (end(a) !== '' && end(a) === end(b))

@@ -35,17 +35,17 @@ export const topics = {
 
   /** A line has a message to send, or has received one. */
   line: (lineId: string) => topic(`line:${lineId}`, 'one'),
-  /** Somebody asks what became of a message. */
+  /** A caller asks for the outcome of a message. */
   ask: (lineId: string) => topic<[messageId: string]>(`ask:${lineId}`, 'one'),
-  /** Another process wants something done on a line. */
+  /** Another process requests an action of a line. */
   act: (lineId: string) => topic(`act:${lineId}`, 'one'),
-  /** The line has done it, or failed. */
+  /** The requested action has succeeded or failed. */
   acted: (actionId: string) => topic(`acted:${actionId}`, 'one'),
   /** A line's profile is to be changed. */
   profile: (lineId: string) => topic(`profile:${lineId}`, 'one'),
-  /** A contact of a line shares another location, or the line may answer otherwise. */
+  /** A contact of a line shares a new location, or the line's connection has changed. */
   places: (lineId: string) => topic(`places:${lineId}`, 'all'),
-  /** Virtual phones have something for a line: messages and the like, calls, locations. */
+  /** Virtual phones have news for a line: messages, calls or locations. */
   phones: (lineId: string) => topic(`phones:${lineId}`, 'one'),
   phoneCalls: (lineId: string) => topic(`calls:${lineId}`, 'one'),
   phonePlaces: (lineId: string) => topic(`phone-places:${lineId}`, 'one'),

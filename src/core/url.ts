@@ -5,15 +5,15 @@ const MAX_LENGTH = 2048
 const ROUTED_IPV6 = ipaddr.parseCIDR('2000::/3')
 
 export interface UrlRules {
-  /** The default world lets a developer's own machine be called. */
+  /** Whether loopback may be called; the default world allows it for a developer's own receiver. */
   allowLoopback: boolean
-  /** Hosts that may be called although they are private, in http too: an operator's own choice. */
+  /** Private hosts that the operator allows, over plain HTTP, too. */
   allowHosts?: readonly string[]
 }
 
 /**
- * What is wrong with a URL that we are asked to call, or undefined. This is the check when it is given to us;
- * where a name leads to is checked again at every connection.
+ * What is wrong with a URL that Trunkline is asked to call, or undefined. This checks the URL when it is configured;
+ * the resolved address is checked again at every connection.
  */
 export function urlFault(text: string, rules: UrlRules): string | undefined {
   if (text.length > MAX_LENGTH) return `must be at most ${MAX_LENGTH} characters`
@@ -29,21 +29,21 @@ export function urlFault(text: string, rules: UrlRules): string | undefined {
   return undefined
 }
 
-/** What is wrong with an address that a name led to, or undefined. */
+/** What is wrong with a resolved address, or undefined. */
 export function addressFault(hostname: string, address: string, rules: UrlRules): string | undefined {
   if (rules.allowHosts?.includes(hostname)) return undefined
   const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
-  // The machine's own name is allowed because it leads to the machine.
+  // `localhost` is allowed only because it resolves to loopback.
   if (isAllowed(hostname, rules)) return parsed?.range() === 'loopback' ? undefined : 'not loopback'
   return parsed && isPublicAddress(parsed) ? undefined : 'not public'
 }
 
-/** Names an operator allowed, and the machine itself in the default world. */
+/** Hosts that the operator allows, and loopback in the default world. */
 function isAllowed(hostname: string, rules: UrlRules): boolean {
   return (rules.allowLoopback && isLoopbackHost(hostname)) || (rules.allowHosts?.includes(hostname) ?? false)
 }
 
-/** Web servers live on 443 and above 1024; below, and on these, somebody else is listening. */
+/** Web servers use port 443 and ports above 1024. Other services listen below 1024 and on these ports. */
 const SERVICE_PORTS = new Set([
   '1433',
   '1521',
@@ -72,7 +72,7 @@ function isPublicHost(hostname: string): boolean {
   return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)
 }
 
-/** The library calls IPv6 unicast whatever it has no name for, ::127.0.0.1 among it; only 2000::/3 is routed. */
+/** The library calls every unnamed IPv6 range unicast, even ::127.0.0.1; only 2000::/3 is routed. */
 function isPublicAddress(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(ROUTED_IPV6))
 }

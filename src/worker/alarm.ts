@@ -4,20 +4,20 @@ import type { Ctx } from '../services/ctx.js'
 
 export interface Alarm {
   start(): Promise<void>
-  /** Looks whether something is due. */
+  /** Checks for due work. */
   look(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface AlarmOptions {
-  /** Woken when something new may be due earlier. */
+  /** Hints that new work may be due earlier. */
   topic: Topic<[]>
-  /** When the next thing is due, from the database: what is due survives this process. */
+  /** When the next work is due, from the database, so that it survives this process. */
   next(): Promise<number | undefined>
   run(): Promise<void>
 }
 
-/** Does something at the time the database says, and then asks for the next time. */
+/** Runs work at the time stored in the database, then reads the next time. */
 export function createAlarm(ctx: Ctx, { topic, next, run }: AlarmOptions): Alarm {
   let unsubscribe = () => {}
   const looking = createAgain(
@@ -29,7 +29,7 @@ export function createAlarm(ctx: Ctx, { topic, next, run }: AlarmOptions): Alarm
       return next()
     },
     (error) => {
-      ctx.log.warn({ err: error, topic: topic.name }, 'what is due could not be done; trying again')
+      ctx.log.warn({ err: error, topic: topic.name }, 'due work failed; trying again')
       return 1000
     },
   )

@@ -4,9 +4,9 @@ export interface Account {
   name: string
   plan: string
   world: World
-  /** The same account's other world: live for test, test for live. Nothing is shared between the two. */
+  /** The account of the other world: live for test, test for live. The two share nothing. */
   twinId: string
-  /** Where calls go that neither a seat nor a line has a number for. */
+  /** Forwarding number for calls if neither the seat nor the line has one. */
   defaultForwardingNumber: string | null
   createdAt: number
 }
@@ -21,7 +21,7 @@ export interface Key {
   accountId: string | null
   kind: KeyKind
   label: string
-  /** One of the fixed development keys, good on loopback only. */
+  /** Whether this is one of the fixed development keys, which work on loopback only. */
   wellKnown: boolean
   createdAt: number
   revokedAt: number | null
@@ -31,18 +31,18 @@ export interface Seat {
   id: string
   accountId: string
   email: string
-  /** The user's id at an outside identity provider, accepted wherever a seat id is. */
+  /** The user's id at an external identity provider, accepted in place of a seat id. */
   subject: string | null
   firstName: string | null
   lastName: string | null
-  /** Rings when somebody calls a line that is assigned to this seat. */
+  /** Rings for calls to a line that is assigned to this seat. */
   forwardingNumber: string | null
   createdAt: number
 }
 
 /**
- * The telephone network a world's numbers live in. Live accounts share the real one; every test world is a
- * network of its own, so the same number can be a real line there and a simulated one here.
+ * The telephone network of a world. Live accounts share the real network; every test world has its own, so that a
+ * number can be a real line in one and a simulated line in the other.
  */
 export function networkOf(account: { id: string; world: World }): string {
   return account.world === 'live' ? 'live' : account.id

@@ -1,4 +1,4 @@
-/** A visit to the console: the keys somebody signed in with, for as long as their cookie lasts. */
+/** A session of the console: the keys of the signed-in user, for the life of the cookie. */
 export interface ConsoleSession {
   id: string
   /** A live or test key. */
@@ -17,7 +17,7 @@ export const SESSION_LENGTHS = { id: ID_LENGTH, secret: SECRET_LENGTH }
 
 const TEXT = new RegExp(`^([0-9A-Za-z]{${ID_LENGTH}})\\.([0-9A-Za-z]{${SECRET_LENGTH}})$`)
 
-/** What the cookie holds. */
+/** The content of the cookie. */
 export function sessionText(id: string, secret: string): string {
   return `${id}.${secret}`
 }

@@ -8,17 +8,16 @@ import {
 } from 'node:crypto'
 
 /**
- * Sealing: text that must be read again, kept so that a copy of the database is worth nothing without the key
- * ring. AES-256-GCM, written as `v1.kid.iv.ct.tag`, bound to the place it was made for: moved to another row,
- * column or account it does not open.
+ * Encrypts recoverable secrets, so that a copy of the database is useless without the key ring. AES-256-GCM, written as
+ * `v1.kid.iv.ct.tag` and bound to its place: moved to another row, column or account, the text does not open.
  */
 export interface SealKey {
-  /** Names the key in every text sealed under it. */
+  /** Name of the key, part of every text that it sealed. */
   kid: string
   key: Buffer
 }
 
-/** Where a sealed text belongs. */
+/** The place of a sealed text. */
 export interface Place {
   table: string
   column: string
@@ -33,9 +32,9 @@ export interface Vault {
   readonly kids: readonly string[]
   seal(place: Place, text: string): string
   open(place: Place, sealed: string): string
-  /** A token for something that is known by name: it need not be stored, and nobody else can make it. */
+  /** A token for a name. It is not stored, and only a holder of the key ring can make it. */
   sign(purpose: string, name: string): string
-  /** Whether any key of the ring made that token. */
+  /** Whether a key of the ring made this token. */
   isSigned(purpose: string, name: string, token: string): boolean
 }
 
@@ -55,7 +54,7 @@ export function parseSealKeys(text: string): SealKey[] {
   if (entries.length === 0) throw new SealError('there is no key in it')
   const keys = entries.map((entry, i): SealKey => {
     const match = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]+={0,2})$/.exec(entry)
-    // Never the entry itself: it may hold the key.
+    // Does not show the entry, which may contain the key.
     if (!match) throw new SealError(`entry ${i + 1} must be kid:key, with the key in base64`)
     const key = Buffer.from(match[2]!, 'base64')
     if (key.length !== KEY_BYTES) {
@@ -68,7 +67,7 @@ export function parseSealKeys(text: string): SealKey[] {
   return keys
 }
 
-/** A fresh key as it is written into a ring. */
+/** A new key in the format of a ring. */
 export function newSealKey(): string {
   return `k${randomBytes(4).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}`
 }
@@ -78,7 +77,7 @@ export function createVault(keys: readonly SealKey[]): Vault {
   const kid = keys[0]!.kid
   const derived = new Map<string, Buffer>()
 
-  /** A key of its own for every purpose, so that what one protects is no help against another. */
+  /** Derives a separate key for each purpose, so that one leaked key does not affect another purpose. */
   function subkey(kid: string, purpose: string): Buffer {
     const name = `${kid} ${purpose}`
     let key = derived.get(name)
@@ -153,12 +152,12 @@ function purposeOf(place: Place): string {
   return `seal ${place.table}.${place.column}`
 }
 
-/** As JSON, so that no two places read the same. */
+/** JSON, so that no two places have equal texts. */
 function binding(kid: string, { table, column, row, account }: Place): Buffer {
   return Buffer.from(JSON.stringify([VERSION, kid, table, column, row, account]))
 }
 
-/** Base64url has spare bits at its end: a text that says the same in other letters is not the one we wrote. */
+/** Base64url has spare bits at its end. Rejects another spelling of the same bytes. */
 function bytesOf(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, 'base64url')
   return bytes.toString('base64url') === part ? bytes : undefined

@@ -1,31 +1,31 @@
 import { crc32 } from 'node:zlib'
 
-/** A short-lived stand-in for the key that made it. Its text is shown once and kept only as a hash. */
+/** A short-lived substitute for the key that created it. Its text is shown once and stored as a hash only. */
 export interface Token {
   id: string
   accountId: string
-  /** The key that made it; the token is dead when that key is. */
+  /** The key that created the token. Revoking the key revokes the token. */
   keyId: string
-  /** Numbers of the lines it is confined to; null: all lines of the account. */
+  /** Numbers of the lines that the token is limited to; null for all lines of the account. */
   numbers: readonly string[] | null
   createdAt: number
   expiresAt: number
   revokedAt: number | null
 }
 
-/** Seconds a token may live. */
+/** Lifetime of a token in seconds. */
 export const TOKEN_LIFE = { min: 60, max: 86_400, default: 900 } as const
 
 /**
- * `tl_<token id>_<random tail><checksum>`. The checksum tells a mistyped or cut-off token, and one that a
- * scanner found, from noise, without a look into the database.
+ * `tl_<token id>_<random tail><checksum>`. The checksum detects mistyped or truncated tokens, and lets secret scanners
+ * recognise tokens, without a database.
  */
 export function tokenText(id: string, tail: string): string {
   const body = `tl_${id}_${tail}`
   return body + checksum(body)
 }
 
-/** The id in a token's text; undefined when the text cannot be a token. */
+/** The id in a token's text; undefined if the text is not a token. */
 export function tokenIdIn(text: string): string | undefined {
   const id = SHAPE.exec(text)?.[1]
   return id !== undefined && checksum(text.slice(0, -CHECKSUM)) === text.slice(-CHECKSUM) ? id : undefined

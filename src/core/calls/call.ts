@@ -4,8 +4,8 @@ import { AppError } from '../errors.js'
 export type CallOutcome = 'COMPLETED' | 'NO_ANSWER' | 'BUSY' | 'FAILED' | 'CANCELLED'
 
 /**
- * Somebody calls a line, and the call goes on to a phone of the account's choice; or a user of the account calls a
- * phone from a line.
+ * An inbound call to a line, which is forwarded to a phone that the account chooses; or an outbound call from a line
+ * by a user of the account.
  */
 export interface Call {
   id: string
@@ -13,28 +13,28 @@ export interface Call {
   direction: 'inbound' | 'outbound'
   lineId: string
   lineNumber: string
-  /** Whose call it is; null when it was turned away before that was known. */
+  /** Owner of the call; null if the call was turned away before the owner was known. */
   accountId: string | null
-  /** Of an outbound call, the line's number. */
+  /** For an outbound call, the line's number. */
   caller: string
   /** The phone that rings. */
   forwardedTo: string | null
-  /** Turned away: it never reached the account, which hears nothing of it. */
+  /** `turned_away`: the call never reached the account and causes no event. */
   state: 'ringing' | 'answered' | 'ended' | 'turned_away'
-  /** Set when it has ended. */
+  /** Null until the call has ended. */
   outcome: CallOutcome | null
-  /** It was a machine that answered. */
+  /** Whether an answering machine took the call. */
   voicemail: boolean
   /** The user who placed an outbound call. */
   sentBy: string | null
   createdAt: number
   answeredAt: number | null
   endedAt: number | null
-  /** When it stops ringing. */
+  /** When the phone stops ringing. */
   dueAt: number | null
 }
 
-/** How long a phone rings before the call is given up. */
+/** How long a phone rings before the call ends. */
 export const RING_MS = 30_000
 
 export function ended(call: Call, outcome: CallOutcome, now: number): Call {
@@ -45,11 +45,11 @@ export function turnedAway(call: Call, now: number): Call {
   return { ...call, state: 'turned_away', endedAt: now, dueAt: null }
 }
 
-/** What people do with a call, seen from one of its two phones. */
+/** An action on a call by one of its two sides. */
 export type CallAction = 'answer' | 'voicemail' | 'decline' | 'hangup'
 export type CallSide = 'caller' | 'forwarded'
 
-/** The call after that. What its state or the side does not allow is a conflict that says why. */
+/** The call after the action. An action that the state or side does not allow is a conflict that says why. */
 export function afterAction(call: Call, side: CallSide, action: CallAction, now: number): Call {
   const rings = call.state === 'ringing' && call.dueAt! > now
   if (action === 'hangup' && call.state === 'answered') return ended(call, 'COMPLETED', now)

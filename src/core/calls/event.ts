@@ -16,7 +16,7 @@ export function callEvent(
     direction: call.direction,
     status: call.outcome,
     duration: call.answeredAt === null ? null : Math.floor((at - call.answeredAt) / 1000),
-    // Clients know two providers for each direction; this one is known for both.
+    // Clients know two providers for each direction; this one is valid for both.
     provider: 'twilio',
     companyId,
     createdAt: call.createdAt,

@@ -1,20 +1,20 @@
 import { toE164FromUS } from '../phone-number.js'
 
-/** Numbers that calls to a line may go on to. */
+/** Numbers that calls to a line may be forwarded to. */
 export interface ForwardingNumbers {
-  /** Of the seat the line is assigned to. */
+  /** Number of the seat that the line is assigned to. */
   seat: string | null
   line: string | null
   /** The account's default. */
   company: string | null
 }
 
-/** Who is rung when somebody calls a line: the most particular number that is set; null: nobody. */
+/** The number that calls are forwarded to: the most specific one that is set; null forwards none. */
 export function forwardingNumber(numbers: ForwardingNumbers): string | null {
   return numbers.seat ?? numbers.line ?? numbers.company
 }
 
-/** Emergency services of the world, and 933, which tests the way to one. */
+/** Emergency numbers of the world, and 933, the test number of US emergency services. */
 const EMERGENCY = new Set(
   (
     '000 100 101 102 108 110 111 112 113 115 117 118 119 120 122 123 190 191 192 193 197 199 ' +
@@ -30,7 +30,7 @@ export function toForwardingNumber(input: string): { number: string } | { fault:
   return number ? { number } : { fault: 'must be a phone number in E.164, like +12025550101, or a US number' }
 }
 
-/** Short, as people dial it, with a country code before it, or in the place of an area code. */
+/** Whether a number is an emergency number: as dialled, after a country code, or in place of an area code. */
 function isEmergency(input: string): boolean {
   const digits = input.replace(/\D/g, '')
   return (digits.length <= 6 && EMERGENCY.has(digits.slice(-3))) || /^1?[2-9]11\d{7}$/.test(digits)

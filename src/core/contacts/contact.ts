@@ -1,6 +1,6 @@
 import type { NewEvent } from '../events/event.js'
 
-/** A person an account writes to. The phone finds it, the id is the same for as long as it exists. */
+/** A person that an account writes to. Contacts are found by phone; the id never changes. */
 export interface Contact {
   id: string
   accountId: string
@@ -9,18 +9,18 @@ export interface Contact {
   lastName: string
   companyName: string
   assignedToEmail: string | null
-  /** The line that writes to it. */
+  /** The line that writes to the contact. */
   lineNumber: string | null
   tags: readonly string[]
   /** By human-readable label. */
   variables: Readonly<Record<string, string>>
-  /** Made because its person wrote in: nobody has described it yet. */
+  /** Whether an inbound message created the contact and the account has not edited it yet. */
   unclaimed: boolean
   createdAt: number
   updatedAt: number
 }
 
-/** What a caller may set. */
+/** Fields that a caller may set. */
 export type ContactFields = Partial<
   Pick<
     Contact,
@@ -28,7 +28,7 @@ export type ContactFields = Partial<
   >
 >
 
-/** Beside the contact itself: what is known about its number. */
+/** What is known about a contact's number. */
 export interface ContactState {
   optedOut: boolean
   verified: boolean
@@ -37,7 +37,7 @@ export interface ContactState {
 export const CONTACT_ORDERS = ['created', 'firstName', 'lastName', 'phone'] as const
 export type ContactOrder = (typeof CONTACT_ORDERS)[number]
 
-/** Given fields replace the old ones; variables are merged, so that two callers do not erase each other's. */
+/** Given fields replace the old ones. Variables are merged, so that two callers do not erase each other's values. */
 export function changedContact(contact: Contact, fields: ContactFields, now: number): Contact {
   // Field by field: spreading would cost a bulk call of ten thousand a tenth of its time.
   return {
@@ -57,7 +57,7 @@ export function changedContact(contact: Contact, fields: ContactFields, now: num
   }
 }
 
-/** The subject is its id, the time is that of its creation. */
+/** The event's subject is the contact's id, its time the contact's creation. */
 export function contactCreated(contact: Contact): NewEvent {
   const { phone, firstName, lastName } = contact
   return {

@@ -1,4 +1,4 @@
-/** Words that, as a whole message, end or renew consent, or ask for help (the carriers' own lists). */
+/** Words that, as a whole message, end or renew consent, or ask for help (from the carriers' lists). */
 const STOP = new Set([
   'stop',
   'stopall',
@@ -10,11 +10,11 @@ const STOP = new Set([
   'arret',
   'arrêt',
 ])
-/** These are said in conversations, too, so they count only when nothing stands beside them. */
+/** These words also occur in conversations, so they count only without any other word. */
 const STOP_ALONE = new Set(['cancel', 'end', 'quit'])
 const START = new Set(['start', 'unstop', 'yes', 'subscribe', 'optin', 'opt in'])
 const HELP = new Set(['help', 'info', 'aide'])
-/** People are polite to machines: "Stop. Thank you" is as clear as "STOP". */
+/** Polite words to ignore: "Stop. Thank you" opts out like "STOP". */
 const COURTESY = /\b(please|pls|plz|thank you|thankyou|thanks|thank u|thx|ty|kindly|now)\b/g
 
 export type ConsentWord = 'stop' | 'start' | 'help' | undefined
@@ -22,7 +22,7 @@ export type ConsentWord = 'stop' | 'start' | 'help' | undefined
 /** Whole-message match: "Stop." and "stop, thanks" opt out, "stop by later" does not. */
 export function consentWord(content: string): ConsentWord {
   if (content.length > 40) return undefined
-  // Emoji come with invisible characters of their own.
+  // Emoji contain invisible characters.
   const text = plain(content.toLowerCase().replace(/[\p{P}\p{S}\p{Cf}]|\ufe0f/gu, ' '))
   if (STOP.has(text) || STOP_ALONE.has(text) || STOP.has(plain(text.replace(COURTESY, ' ')))) return 'stop'
   if (START.has(text)) return 'start'
@@ -34,7 +34,7 @@ function plain(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** What STOP and START are answered with, unless the line has words of its own. */
+/** Default answers to STOP and START. */
 export const STOP_TEXT =
   'You are unsubscribed and will get no more messages from this number. Reply START to subscribe again.'
 export const START_TEXT = 'You are subscribed again. Reply STOP to unsubscribe.'

@@ -1,7 +1,7 @@
 import { formatTime } from '../../base/time.js'
 import type { Event, EventType } from './event.js'
 
-/** The types that a client of the event stream gets unless it names others. */
+/** Event types that a client of the event stream gets by default. */
 export const STREAM_TYPES = [
   'message.received',
   'message.created',

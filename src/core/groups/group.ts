@@ -6,12 +6,12 @@ export interface Group {
   id: string
   accountId: string
   lineId: string
-  /** The carrier's own id of the chat, once it told. */
+  /** The carrier's id of the chat, once known. */
   chatId: string | null
-  /** Null: it has none, and phones show its members instead. */
+  /** Null if the group has no name; phones then show its members. */
   name: string | null
   photo: GroupPhoto | null
-  /** Everyone beside the line, in the order they came. */
+  /** All members except the line, in the order of joining. */
   members: readonly GroupMember[]
   createdAt: number
   updatedAt: number
@@ -29,13 +29,13 @@ export interface GroupPhoto {
   url: string
 }
 
-/** People in a group beside the line. */
+/** Number of members of a group, without the line. */
 export const MIN_MEMBERS = 2
 export const MAX_MEMBERS = 25
-/** People, the line among them, that there have to be for one to be taken out or to leave. */
+/** Minimum number of members, including the line, for one to be removed or to leave. */
 export const MIN_BEFORE_REMOVAL = 4
 
-/** What the same people have in common in whatever order they are named: how a list of numbers finds its group. */
+/** A key for a set of members, independent of their order, by which a list of numbers finds its group. */
 export function membersKey(handles: readonly string[]): string {
   return hash('sha256', [...handles].sort().join('\n'), 'base64url')
 }
@@ -44,15 +44,15 @@ export function handlesOf(group: Pick<Group, 'members'>): string[] {
   return group.members.map((member) => member.handle)
 }
 
-/** What becomes of a group: whatever is named is what it has from now on. */
+/** The wanted state of a group; absent fields stay unchanged. */
 export interface GroupState {
   handles?: readonly string[]
   name?: string | null
-  /** Where its photo is; null: it has none. */
+  /** URL of the photo; null removes it. */
   photoUrl?: string | null
 }
 
-/** The part of a wanted state that differs from what a group has. */
+/** The fields of a wanted state that differ from the group. */
 export function differences(group: Group, wanted: GroupState): GroupState {
   const changes: GroupState = {}
   if (wanted.handles && membersKey(wanted.handles) !== membersKey(handlesOf(group)))

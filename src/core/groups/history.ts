@@ -1,16 +1,16 @@
 import type { PhoneGroupChange } from '../sim/phone.js'
 
-/** A line that phones show between the messages of a group chat. */
+/** A notice that phones show between the messages of a group chat. */
 export interface GroupStep {
   kind: 'made' | 'named' | 'unnamed' | 'photo' | 'added' | 'removed' | 'left'
-  /** Who did it. */
+  /** Who made the change. */
   by: string
-  /** The new name, or whom it is about. */
+  /** The new name, or the affected member. */
   value: string | null
   at: number
 }
 
-/** What happened to a chat, from how it was after each change. */
+/** The notices of a chat, derived from its states after each change. */
 export function groupSteps(changes: readonly PhoneGroupChange[]): GroupStep[] {
   return changes.flatMap((change, index) => {
     const before = changes[index - 1]

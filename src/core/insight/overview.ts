@@ -1,6 +1,6 @@
 import type { Service, Status } from '../messages/message.js'
 
-/** How long back an overview looks, and how finely. */
+/** The time span of an overview and the length of its steps. */
 export const WINDOWS = {
   '1h': { span: 3_600_000, step: 300_000 },
   '24h': { span: 86_400_000, step: 3_600_000 },
@@ -8,7 +8,7 @@ export const WINDOWS = {
 } as const
 export type Window = keyof typeof WINDOWS
 
-/** Where a message ended up, or is on the way to. */
+/** The outcome of a message, or its state on the way. */
 export const OUTCOMES = ['delivered', 'sent', 'waiting', 'failed'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
@@ -28,14 +28,14 @@ export function outcomeOf(status: Status): Outcome {
   }
 }
 
-/** The beginnings of a window's steps, oldest first; the last one is the one we are in. */
+/** Start times of a window's steps, oldest first. The last step contains `now`. */
 export function stepsOf(window: Window, now: number): number[] {
   const { span, step } = WINDOWS[window]
   const last = Math.floor(now / step) * step
   return Array.from({ length: span / step }, (_, i) => last - (span / step - 1 - i) * step)
 }
 
-/** Messages that are alike, as many as there are. */
+/** A number of messages with equal properties. */
 export interface Counted {
   at: number
   isOutbound: boolean
@@ -51,7 +51,7 @@ export interface SendStep {
   received: number
 }
 
-/** Sends by outcome and by service, and what came in, in each step. */
+/** Sends by outcome and by service, and inbound messages, in each step. */
 export function countSends(steps: readonly number[], counted: Iterable<Counted>): SendStep[] {
   const filled = steps.map((at) => ({
     at,
@@ -71,14 +71,14 @@ export function countSends(steps: readonly number[], counted: Iterable<Counted>)
   return filled
 }
 
-/** The step a moment is in; -1 for one before the first. */
+/** Index of the step that contains a time; -1 before the first step. */
 export function stepAt(steps: readonly number[], at: number): number {
   const width = (steps[1] ?? 1) - steps[0]!
   const index = Math.floor((at - steps[0]!) / width)
   return index < 0 ? -1 : Math.min(index, steps.length - 1)
 }
 
-/** The smallest value that so large a part of all values does not exceed; null of none. */
+/** The smallest value that at least this fraction of the values does not exceed; null without values. */
 export function percentile(values: readonly number[], part: number): number | null {
   if (values.length === 0) return null
   const sorted = values.toSorted((a, b) => a - b)

@@ -1,10 +1,7 @@
 import type { Message } from '../messages/message.js'
 import type { Part, Search, Term } from './search.js'
 
-/**
- * Whether a message is what somebody looks for. What goes to a group is to nobody in particular: it is found by
- * the group.
- */
+/** Whether a message matches a search. A message to a group has no single recipient; `group:` finds it. */
 export function matches(search: Search, message: Message): boolean {
   const { from, to } = search
   if (from !== undefined && message.createdAt < from) return false
@@ -40,7 +37,7 @@ function holds(term: Term, message: Message): boolean {
   }
 }
 
-/** With a plus it must begin so, without one the digits may be anywhere. */
+/** With a plus, the number must begin with the term; without one, it may contain the digits anywhere. */
 function isNumber(number: string, wanted: string): boolean {
   return wanted.startsWith('+') ? number.startsWith(wanted) : number.includes(wanted)
 }

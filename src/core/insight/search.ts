@@ -3,10 +3,10 @@ import { AppError } from '../errors.js'
 import { SERVICES, type Service, type Status } from '../messages/message.js'
 import { toE164 } from '../phone-number.js'
 
-/** What somebody looks for among messages: all of these must hold. */
+/** A message search. All conditions must hold. */
 export interface Search {
   terms: Term[]
-  /** Inclusive bounds of when a message was accepted or stored. */
+  /** Inclusive bounds of the time when a message was accepted or stored. */
   from?: number
   to?: number
 }
@@ -39,14 +39,14 @@ const STATUSES: Record<string, readonly Status[]> = {
 const STATES = [...Object.keys(STATUSES), 'inbound', 'outbound', 'downgraded']
 const FILTERS = ['to', 'from', 'with', 'line', 'group', 'is', 'has', 'service', 'text', 'after', 'before']
 
-/** Words one search may have: each costs every message that is looked at. */
+/** Maximum number of words in a search: each word costs time for every message that is read. */
 const MAX_TERMS = 20
 const SPAN = /^(\d{1,6})(s|m|h|d|w)$/
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 }
 
 /**
- * Reads the language of searches: words and "phrases" in the text, filters like to:+1202 or is:failed, and a
- * minus before what must not be. What cannot be read is refused with the place of it.
+ * Parses a search: words and "phrases" of the text, filters like to:+1202 or is:failed, and a minus before excluded
+ * terms. An error names the position in the query.
  */
 export function parseSearch(query: string, now: number): Search {
   const search: Search = { terms: [] }
@@ -70,7 +70,7 @@ interface Word {
   /** Null for a word or phrase of the text. */
   name: string | null
   value: string
-  /** Where it begins, counted from 1. */
+  /** Position in the query, from 1. */
   at: number
 }
 

@@ -1,14 +1,14 @@
-/** Why a line did not do what it was asked to do at once. */
+/** Why a line did not perform a requested action. */
 export type LineFaultCode =
-  /** The other side is not there: no chat, no such message, no such group. */
+  /** The target does not exist: no such chat, message or group. */
   | 'not_found'
-  /** There has to be a conversation first. */
+  /** The action needs an existing conversation. */
   | 'no_chat'
-  /** Works between iMessage users only, and this person is not one. */
+  /** The action works with iMessage users only, and the contact is not one. */
   | 'not_imessage'
-  /** The carrier said no. */
+  /** The carrier refused. */
   | 'refused'
-  /** The carrier cannot be reached; the same may work later. */
+  /** The carrier is unreachable; a retry may succeed. */
   | 'unreachable'
 
 const LINE_FAULT = Symbol.for('trunkline.LineFault')
@@ -16,7 +16,7 @@ const LINE_FAULT = Symbol.for('trunkline.LineFault')
 export class LineFault extends Error {
   readonly [LINE_FAULT] = true
 
-  /** A driver from elsewhere may have been made with a copy of this class. */
+  /** By name, because an external driver may use its own copy of this class. */
   static override [Symbol.hasInstance](error: unknown): boolean {
     return typeof error === 'object' && error !== null && LINE_FAULT in error
   }

@@ -5,37 +5,37 @@ export interface Line {
   network: string
   number: string
   kind: 'dedicated' | 'shared'
-  /** Owner of a dedicated line; a shared one serves its members. */
+  /** Owner of a dedicated line; null for a shared line, which serves its members. */
   accountId: string | null
   driver: string
-  /** The driver's own settings; of secrets, a word that there is one. */
+  /** The driver's settings, with a placeholder for each secret. */
   config: Record<string, unknown>
   /** Messages a second; 0 is unlimited. */
   pace: number
   /** Messages from midnight to midnight, UTC; 0 is unlimited. */
   dailyLimit: number
   onUnknown: 'hold' | 'resend'
-  /** How long after the wire a carrier's "no such message" may still be wrong. */
+  /** Milliseconds after a send during which the carrier's "no such message" may be wrong. */
   settleMs: number
-  /** Who answers STOP and START: we, or the carrier by itself. */
+  /** Who answers STOP and START: Trunkline, or the carrier. */
   consentReplies: 'send' | 'carrier'
-  /** Own words for these answers; null: ours. */
+  /** Texts of these answers; null uses the default. */
   stopText: string | null
   startText: string | null
-  /** What HELP is answered with; null: nothing. */
+  /** Answer to HELP; null sends none. */
   helpText: string | null
-  /** Quick alternations that make a conversation a loop; 0: never; null: as the server is set. */
+  /** Number of quick alternations that make a conversation a loop; 0 is never, null the server's setting. */
   loopLimit: number | null
   createdAt: number
-  /** Since when its carrier or the operator lets it send nothing. */
+  /** When the carrier or the operator blocked the line. */
   blockedAt: number | null
-  /** How often its simulated world was begun anew: what started in an earlier one has nothing to say any more. */
+  /** Number of resets of its simulated world. Work that started before a reset must write nothing. */
   resets: number
-  /** How often its secrets were changed. */
+  /** Number of changes of its secrets. */
   revision: number
 }
 
-/** What an operator may change of a line beside its driver's own settings. */
+/** Settings of a line that an operator may change, besides the driver's settings. */
 export type LineSettings = Pick<
   Line,
   | 'pace'
@@ -66,7 +66,7 @@ export const DEFAULT_SETTINGS: LineSettings = {
   loopLimit: null,
 }
 
-/** What a line can do: data, so that what it cannot do is refused before it is queued. */
+/** Abilities of a line. They are data, so that an unsupported send is refused before it is queued. */
 export interface Capabilities {
   services: readonly Service[]
   media: boolean
@@ -82,7 +82,7 @@ export interface Capabilities {
   profile: boolean
 }
 
-/** What every carrier of texts can do, and nothing more. */
+/** The abilities that every text carrier has. */
 export const TEXT_ONLY: Capabilities = {
   services: ['SMS'],
   media: false,
@@ -100,7 +100,7 @@ export const TEXT_ONLY: Capabilities = {
 
 export type LineState = 'ONLINE' | 'DEGRADED' | 'OFFLINE' | 'UNKNOWN'
 
-/** What a line is to an account: its own, or one it shares with others. */
+/** Whether a line belongs to the account or is shared with others. */
 export type Assignment = 'assigned' | 'shared'
 
 export function assignmentOf(line: Pick<Line, 'kind'>): Assignment {

@@ -3,10 +3,10 @@
  * same size would let twice as many through in some windows.
  */
 export interface Pace {
-  /** How many may go now. */
+  /** Number of messages that may go now. */
   room(now: number): number
   take(now: number): void
-  /** When the next one may go; `now` if there is room. */
+  /** When the next message may go; `now` if there is room. */
   nextAt(now: number): number
 }
 
@@ -39,16 +39,16 @@ export function createPace(perSecond: number, recent: number[] = []): Pace {
 
 const DAY_MS = 86_400_000
 
-/** The day that a moment is on, UTC. */
+/** The UTC day of a time. */
 export function dayOf(time: number): number {
   return Math.floor(time / DAY_MS)
 }
 
-/** What a line may send from midnight to midnight, UTC. */
+/** A line's limit for each UTC day. */
 export interface DailyLimit {
-  /** How many may go today. */
+  /** Number of messages that may still go today. */
   room(now: number): number
-  /** So many went; fewer than none did not, after all. */
+  /** Counts sent messages; a negative number takes back messages that did not leave. */
   count(now: number, n: number): void
   /** When the next day begins. */
   nextAt(now: number): number

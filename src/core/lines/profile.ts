@@ -2,14 +2,14 @@
 export interface Card {
   firstName: string | null
   lastName: string | null
-  /** Chosen; without it the names make it. */
+  /** Chosen display name; null derives it from the other names. */
   displayName: string | null
   photoUrl: string | null
 }
 
 export const EMPTY_CARD: Card = { firstName: null, lastName: null, displayName: null, photoUrl: null }
 
-/** Absent: stays as it is. Empty or null: is taken away. */
+/** An absent field stays unchanged; an empty or null field is removed. */
 export interface CardChange {
   firstName?: string
   lastName?: string
@@ -30,7 +30,7 @@ export function changedCard(card: Card, change: CardChange): Card {
   }
 }
 
-/** What others see of a card. Without a name and a photo there is none. */
+/** What recipients see of a card; undefined without a name and a photo. */
 export function profileOf(card: Card) {
   const { firstName, lastName, displayName, photoUrl } = card
   const names = [firstName, lastName].filter((name) => name !== null).join(' ')

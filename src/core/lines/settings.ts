@@ -1,4 +1,4 @@
-/** One setting of a driver, read from its schema: for forms, command line options and validation errors. */
+/** One setting of a driver, read from the driver's schema, for forms, command line options and validation errors. */
 export interface Setting {
   name: string
   /** For people: the schema's `title`, or the name as words. */
@@ -27,13 +27,13 @@ export interface SettingsSchema {
   required?: string[]
 }
 
-/** One thing that is wrong with given settings, in words for whoever gave them. */
+/** One fault in given settings, in words for the user. */
 export interface SettingFault {
   name: string
   words: string
 }
 
-/** Stands for a secret wherever settings are shown. Given back, it means the one that is stored. */
+/** Shown in place of a secret. When a client sends it back, the stored secret stays. */
 export const KEPT = '(kept)'
 
 interface Property {
@@ -108,7 +108,7 @@ function choicesOf({ anyOf, enum: values }: Property): string[] {
   return all.every((value) => typeof value === 'string') ? (all as string[]) : []
 }
 
-/** What a value of the setting must be. */
+/** Describes the values that the setting accepts. */
 export function demandOf(setting: Setting): string {
   const { kind, choices, minLength = 0, maxLength, pattern } = setting
   const range = rangeOf(setting)
@@ -145,7 +145,7 @@ function rangeOf({ minimum, maximum }: Setting): string {
 
 const SHOWN_NAME = 40
 
-/** What is wrong with the names, if anything: unknown ones, and needed ones that are not there. */
+/** Faults in the names: unknown settings, and missing required settings. */
 export function nameFaults(settings: readonly Setting[], given: Record<string, unknown>): SettingFault[] {
   const names = settings.map(({ name }) => name)
   const unknown = Object.keys(given)
@@ -161,7 +161,7 @@ export function nameFaults(settings: readonly Setting[], given: Record<string, u
   return [...unknown, ...missing]
 }
 
-/** The same but for case and separators, or with two letters changed places or one letter more or less. */
+/** Whether two names differ only in case and separators, in two swapped letters, or in one letter more or less. */
 function isNear(known: string, given: string): boolean {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   const [a, b] = [plain(known), plain(given.slice(0, SHOWN_NAME))]
@@ -173,11 +173,11 @@ function isNear(known: string, given: string): boolean {
   return [...long].some((_, i) => long.slice(0, i) + long.slice(i + 1) === short)
 }
 
-/** Takes secrets out of words that others will read. */
+/** Removes secrets from a text that others will read. */
 export function hide(text: string, secrets: Iterable<unknown>): string {
   let shown = text
   for (const secret of secrets) {
-    // Of fewer letters no word would be left.
+    // Removing shorter secrets would destroy ordinary words.
     if (typeof secret !== 'string' || secret.length < 3) continue
     for (const form of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]))
       shown = shown.replaceAll(form, KEPT)

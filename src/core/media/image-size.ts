@@ -12,7 +12,7 @@ export function imageSize(bytes: Uint8Array, type: ImageType): ImageSize | undef
     const size = READERS[type](data)
     return size && size.width > 0 && size.height > 0 ? size : undefined
   } catch {
-    // A header that ends in the middle.
+    // The header is truncated.
     return undefined
   }
 }

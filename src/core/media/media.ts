@@ -1,11 +1,11 @@
-/** A file we serve under an address that cannot be guessed. */
+/** A file that is served under an unguessable URL. */
 export interface Media {
-  /** What the API calls mediaObjectId. */
+  /** `mediaObjectId` in the API. */
   id: string
-  /** The secret part of its address. */
+  /** The secret part of the file's URL. */
   name: string
   accountId: string
-  /** Given to us by the account, or sent by a person to one of its lines. */
+  /** Uploaded by the account, or received on one of its lines. */
   source: MediaSource
   extension: string
   size: number
@@ -15,20 +15,20 @@ export interface Media {
 export type MediaSource = 'upload' | 'inbound'
 
 export const MAX_MEDIA_BYTES = 100_000_000
-/** 131 bits: nobody finds one by trying. */
+/** 131 bits cannot be guessed. */
 export const MEDIA_NAME_LENGTH = 22
 
 const DAY_MS = 86_400_000
-/** What people send is kept for thirty days, as the interface says. */
+/** Received media is kept for 30 days, as the interface specifies. */
 const INBOUND_DAYS = 30
 
-/** How long media of this source is kept; undefined: for ever. `uploadDays` is the operator's choice, 0 for ever. */
+/** How long media of this source is kept; undefined is for ever. `uploadDays` is a setting; 0 is for ever. */
 export function keptMs(source: MediaSource, uploadDays: number): number | undefined {
   if (source === 'inbound') return INBOUND_DAYS * DAY_MS
   return uploadDays > 0 ? uploadDays * DAY_MS : undefined
 }
 
-/** The media's name and extension in an address under our own base, or undefined. */
+/** The media's name and extension in a URL of this server, or undefined. */
 export function parseMediaUrl(base: string, url: string): { name: string; extension: string } | undefined {
   if (base === '' || !url.startsWith(`${base}/media/`)) return undefined
   return parseMediaFile(url.slice(base.length + '/media/'.length))

@@ -5,8 +5,8 @@ export interface Range {
 }
 
 /**
- * Reads a Range header. Undefined means the whole file: there is no header, or one that need not be understood
- * (several ranges, another unit). 'unsatisfiable' means that nothing of the file lies in it.
+ * Reads a Range header. Undefined means the whole file: there is no header, or one that a server may ignore (several
+ * ranges, another unit). 'unsatisfiable' means that the range lies outside the file.
  */
 export function parseRange(header: string | undefined, size: number): Range | 'unsatisfiable' | undefined {
   const match = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/.exec(header ?? '')

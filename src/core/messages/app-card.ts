@@ -1,21 +1,21 @@
 import { parseUrl } from '../../base/parse-url.js'
 import type { AppCardLayout, InboundAppCard, MessageExtra, OutboundAppCard } from './extra.js'
 
-/** The rules of App Cards: what a Messages extension draws in a conversation, state by state. */
+/** The rules of App Cards, which a Messages extension draws in a conversation, state by state. */
 
 export const MAX_HTTPS_URL = 2048
 export const MAX_DATA_URL = 16_384
 export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** What a caller says of a card. */
+/** A card as the caller gives it. */
 export type CardInput = Omit<OutboundAppCard, 'sessionIdentifier' | 'updateMessageHandle'> & {
   sessionIdentifier?: string
 }
 
-/** What a continuation changes; what it leaves out stays as on the card it continues. */
+/** Changes of a continuation; absent fields keep their values. */
 export type CardChanges = Partial<Pick<OutboundAppCard, 'layout' | 'url' | 'fallbackText' | 'interactive'>>
 
-/** What is wrong with a card, as a sentence that starts with the field; undefined when nothing is. */
+/** What is wrong with a card, as a sentence that starts with the field; undefined for a valid card. */
 export function cardFault(card: Pick<OutboundAppCard, 'layout' | 'url'>): string | undefined {
   const url = cardUrlFault(card.url)
   if (url) return `url: ${url}`
@@ -26,7 +26,7 @@ export function cardFault(card: Pick<OutboundAppCard, 'layout' | 'url'>): string
   return undefined
 }
 
-/** The URL goes to the extension on the recipient's phone and is never called by us. */
+/** The URL goes to the extension on the recipient's phone; Trunkline never calls it. */
 function cardUrlFault(url: string): string | undefined {
   if (/^data:/i.test(url)) {
     if (url.length > MAX_DATA_URL) return `a data URL must be at most ${MAX_DATA_URL} characters`
@@ -37,12 +37,12 @@ function cardUrlFault(url: string): string | undefined {
   return isHttps ? undefined : 'must be an https URL or a data URL'
 }
 
-/** A new card. Without a session of the caller's it gets one of its own, named like its message. */
+/** A new card. Without a given session, the message's handle is its session. */
 export function newCard(input: CardInput, handle: string): OutboundAppCard {
   return { ...input, sessionIdentifier: input.sessionIdentifier ?? handle }
 }
 
-/** The next state of a card that was sent before. */
+/** The next state of an earlier card. */
 export function continuedCard(card: OutboundAppCard, handle: string, changes: CardChanges): OutboundAppCard {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   return { ...card, ...given, updateMessageHandle: card.updateMessageHandle ?? handle }
@@ -52,18 +52,18 @@ export function isInboundCard(card: OutboundAppCard | InboundAppCard | undefined
   return card !== undefined && 'balloonBundleId' in card
 }
 
-/** The card of a message, if it is one that we sent. */
+/** The card of an outbound message, if it has one. */
 export function sentCard(extra: MessageExtra | null): OutboundAppCard | undefined {
   const card = extra?.appCard
   return card && !isInboundCard(card) ? card : undefined
 }
 
-/** Sessions are UUIDs, whatever their case. */
+/** Sessions are UUIDs; case does not matter. */
 export function cardSession(extra: MessageExtra | null): string | null {
   return extra?.appCard?.sessionIdentifier.toLowerCase() ?? null
 }
 
-/** The id by which Messages knows an extension. */
+/** The id of an extension in Messages. */
 export function balloonBundleId(teamId: string, extensionBundleId: string): string {
   return `com.apple.messages.MSMessageExtensionBalloonPlugin:${teamId}:${extensionBundleId}`
 }

@@ -1,6 +1,6 @@
 /**
- * A text as it compares with what we sent: carriers that hand back our own messages add control characters,
- * replacement characters and spaces of their own.
+ * Normalises a text for comparison with a send: carriers that return our own messages add control characters,
+ * replacement characters and spaces.
  */
 export function comparable(text: string): string {
   return text
@@ -10,11 +10,11 @@ export function comparable(text: string): string {
     .trim()
 }
 
-/** How the reading of a rich text fails: it leaves a byte or two of the text's own bookkeeping before it. */
+/** A misread rich text starts with a byte or two of its encoding. */
 const GARBLED = /^.{0,3}[\p{Cc}\ufffd]/u
 const GARBAGE = 4
 
-/** Whether what came in may be a copy of this send. */
+/** Whether an inbound text may be an echo of this send. */
 export function isCopy(
   send: { content: string; mediaUrl: string },
   came: { content: string; mediaUrl?: string },

@@ -1,25 +1,25 @@
-/** What only some messages have, beside what all have. A message without any of it carries null. */
+/** Fields that only some messages have; null if a message has none. */
 export interface MessageExtra {
   /** All images of a carousel, in order; mediaUrl is the first. */
   mediaUrls?: string[]
-  /** The caller's own JSON about a carousel, given back with every report on it. */
+  /** The caller's JSON about a carousel, returned with every report. */
   metadata?: unknown
   appCard?: OutboundAppCard | InboundAppCard
-  /** An inbound share of a place. */
+  /** An inbound location share. */
   location?: LocationFix
   /** First message of the reply thread. */
   threadOriginator?: { handle: string; partIndex: number | null }
-  /** Of a tapback that came as a text: what it is about, by the carrier's id. */
+  /** For a tapback that arrived as a text: the carrier's id of the message it refers to. */
   reaction?: { providerId: string; partIndex: number; reaction: string; removed: boolean }
-  /** Of a long text whose other parts did not come: those that did, and how many there should be. */
+  /** For an incomplete long text: the received parts and the expected number. */
   partial?: { received: number[]; expected: number }
-  /** Asks the recipient to share a location; there is no text. */
+  /** A request to share a location, without a text. */
   requestsLocation?: true
-  /** When its sender wanted it sent. */
+  /** Scheduled send time. */
   sendAt?: number
 }
 
-/** Whether only iMessage can carry it: it never goes out as an empty text instead. */
+/** Whether only iMessage can carry the message: another service would send an empty text. */
 export function needsIMessage(extra: MessageExtra | null): boolean {
   if (extra === null) return false
   return extra.mediaUrls !== undefined || extra.appCard !== undefined || extra.requestsLocation === true
@@ -47,7 +47,7 @@ export interface OutboundAppCard {
   interactive?: boolean
   /** Cards of one session replace each other on the phone. */
   sessionIdentifier: string
-  /** Of a continuation: the card it continues. */
+  /** For a continuation: the card that it continues. */
   updateMessageHandle?: string
 }
 
@@ -57,7 +57,7 @@ export interface InboundAppCard {
   teamId: string
   sessionIdentifier: string
   url: string
-  /** Counts the states of the session that a person sent. Given when one is stored: drivers say 0. */
+  /** Number of the session's inbound states. Set when the card is stored; drivers pass 0. */
   revision: number
 }
 

@@ -1,4 +1,4 @@
-/** How a field is kept: `parts` stands for a small object of scalars. */
+/** How a field is stored; `parts` is a small object of scalars. */
 export type FieldKind = 'text' | 'number' | 'flag' | 'json' | 'parts'
 
 /** One field of a message. Columns, rows, send requests and the form that drivers get follow from it. */
@@ -10,11 +10,11 @@ export interface Field<T, Traits extends FieldTraits = FieldTraits> {
 }
 
 export interface FieldTraits {
-  /** Changes after the message is stored. */
+  /** Whether the field changes after the message is stored. */
   changes?: true
-  /** The sender chooses it. Two requests ask for the same send only if it is equal. */
+  /** Whether the sender sets the field. Requests with different values are different sends. */
   chosen?: true
-  /** Drivers get it as it is. */
+  /** Whether drivers get the field unchanged. */
   carried?: true
 }
 

@@ -1,9 +1,9 @@
 import { createBoundedMap } from '../../base/bounded-map.js'
 
-/** Two sides that answer each other this quickly are machines, if they keep it up. */
+/** Two sides that keep answering each other within this time are machines. */
 export const LOOP_PAUSE_MS = 5_000
 
-/** Conversations of one line that take turns at the same time: the rest begin to count anew. */
+/** Maximum number of alternating conversations that a line counts; others start again at zero. */
 const MAX_EXCHANGES = 10_000
 
 interface Exchange {
@@ -11,11 +11,11 @@ interface Exchange {
   turns: number
 }
 
-/** Counts how often both sides of a conversation take turns without a pause. */
+/** Counts quick alternations between the two sides of a conversation. */
 export function createLoopWatch(limit: number, pauseMs = LOOP_PAUSE_MS) {
   const exchanges = createBoundedMap<string, Exchange>(MAX_EXCHANGES, pauseMs)
 
-  /** Tells how many turns there were when there are too many; then counting begins anew. */
+  /** Returns the number of alternations once it reaches the limit, and starts again at zero. */
   return (conversation: string, side: 'in' | 'out', now: number): number | undefined => {
     if (limit === 0) return undefined
     const before = exchanges.take(conversation, now)

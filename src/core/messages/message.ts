@@ -76,7 +76,7 @@ export const MESSAGE_FIELDS = {
   createdAt: field<number>()('number', 0),
   updatedAt: field<number>()('number', 0, { changes: true }),
   sentAt: field<number>()('number', 0, { changes: true }),
-  /** When the worker has to act on it next; null once nothing is left to do. */
+  /** When the worker acts on the message next; null if nothing is left to do. */
   nextActionAt: field<number | null>()('number', 0, { changes: true }),
   /** Attempts that have ended. An open attempt carries the next number. */
   attempts: field<number>()('number', 0, { changes: true }),
@@ -85,18 +85,18 @@ export const MESSAGE_FIELDS = {
   /** The carrier's id of an inbound message: unique on its line, so a repeat is a no-op. */
   providerId: field<string | null>()('text', null),
   extra: field<MessageExtra | null>()('json', null, { carried: true }),
-  /** When its account deleted it; only our own bookkeeping still sees it. */
+  /** When the account deleted the message; it is then hidden from the account. */
   deletedAt: field<number | null>()('number', null),
-  /** The time its sender chose, while the message waits for it outside the queue. */
+  /** Scheduled send time, while the message waits outside the queue. */
   dueAt: field<number | null>()('number', null, { changes: true }),
 }
 
 export type NewMessage = ValuesOf<typeof MESSAGE_FIELDS>
 export type Message = NewMessage & { id: number }
 
-/** What a sender chooses of a message. */
+/** The fields that a sender sets. */
 export type SendChoices = Pick<NewMessage, NamesWith<typeof MESSAGE_FIELDS, 'chosen'>>
-/** What a driver gets of a message as it is. */
+/** The fields that a driver gets unchanged. */
 export type CarriedFields = Pick<NewMessage, NamesWith<typeof MESSAGE_FIELDS, 'carried'>>
 
 /** Clone it with a spread that stands first and alone: V8 has a fast path for that. */
@@ -118,7 +118,7 @@ export const carriedOf: (message: NewMessage) => CarriedFields = compile(
   `return { ${CARRIED.map((name) => `${name}: m.${name}`).join(', ')} }`,
 )
 
-/** Sets what the sender chose in a new message. */
+/** Sets the sender's fields in a new message. */
 export const choose: (message: NewMessage, choices: SendChoices) => void = compile(
   ['m', 'choices'],
   CHOSEN.map((name) => `m.${name} = choices.${name}`).join('; '),
@@ -169,8 +169,8 @@ export const RANK: Readonly<Record<Status, number>> = {
 export const OUTCOME_UNKNOWN = 'outcome_unknown'
 
 /**
- * Verdicts of our own, on messages that were not known to be out: the carrier took one after all, and says so. A
- * line may be blocked or removed in the very moment in which one of its messages is sent.
+ * Errors that Trunkline itself gave to messages that were not known to have left. A later receipt of the carrier
+ * overrides them: a line may be blocked or removed while one of its messages is being sent.
  */
 const OWN_VERDICTS: ReadonlySet<string | undefined> = new Set([
   OUTCOME_UNKNOWN,
@@ -180,11 +180,11 @@ const OWN_VERDICTS: ReadonlySet<string | undefined> = new Set([
 
 /** Whether a message in this state may move to that status. */
 export function mayAdvance(from: { status: Status; error: MessageError | null }, to: Status): boolean {
-  // Inbound messages are born RECEIVED; nothing becomes one.
+  // Inbound messages start as RECEIVED; no status changes to RECEIVED.
   if (to === 'RECEIVED') return false
   if (from.status === 'ERROR') return OWN_VERDICTS.has(from.error?.reason) && RANK[to] >= RANK.ACCEPTED
   if (from.status === 'DELIVERED') return false
-  // The carrier's final word: only the device itself can add to it.
+  // SUCCESS is the carrier's final status; only a receipt of the device can follow.
   if (from.status === 'SUCCESS') return to === 'DELIVERED'
   return RANK[to] > RANK[from.status]
 }

@@ -12,38 +12,38 @@ import {
 import { backoffMs, lookupDelayMs, MAX_ATTEMPTS } from './retry.js'
 import { nextService, wasDowngraded } from './service.js'
 
-/** What a driver knows after a send. Only `never-left` may be tried again without asking the carrier. */
+/** The result of a send. Only `never-left` may be retried without a lookup at the carrier. */
 export type SendResult =
   | {
       outcome: 'accepted'
       providerId: string
       status: 'ACCEPTED' | 'SENT' | 'SUCCESS'
-      /** The service it really went by, when the carrier chose another. */
+      /** The service used, if the carrier chose another one. */
       service?: Service
-      /** When the carrier took it in parts, each with an id and receipts of its own: all of them, in order. */
+      /** The parts of a send that the carrier split, in order, each with its own id and receipts. */
       partIds?: readonly string[]
     }
   | { outcome: 'refused'; code: string; detail: string; tryNextService?: boolean }
   | { outcome: 'never-left'; code: string; detail: string; retryAfterMs?: number }
   | { outcome: 'unknown'; code: string; detail: string }
 
-/** What a carrier says when asked about an attempt. */
+/** The result of a lookup of an attempt at the carrier. */
 export type Evidence =
   | { found: true; providerId: string; status: Status }
-  /** It has no such message. Believed only after the line's settle time. */
+  /** The carrier has no such message. Trusted only after the line's settle time. */
   | { found: false }
-  /** It cannot say; with `againMs`, not yet: it may be asked again after that time, for a day. */
+  /** The carrier cannot tell; with `againMs`, not yet: the lookup may be repeated after that time, for a day. */
   | { found: undefined; againMs?: number }
 
-/** A carrier's status news about a message it took, by its id or by our ref, whichever it gives. */
+/** A carrier's receipt for a send, by the carrier's id or by our ref. */
 export interface Receipt {
   providerId?: string
-  /** Other spellings that the carrier may have given the same id in its answer. */
+  /** Other spellings of the id that the carrier may have used in its answer. */
   otherIds?: readonly string[]
-  /** Whom the message went to. Another spelling of an id counts only if this agrees. */
+  /** The recipient. Another spelling of an id counts only if the recipient matches. */
   to?: string
   ref?: string
-  /** The service it really went by, when the carrier chose another. */
+  /** The service used, if the carrier chose another one. */
   service?: Service
   status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'SUCCESS' | 'ERROR' | 'DECLINED'
   at: number
@@ -51,12 +51,12 @@ export interface Receipt {
   detail?: string
 }
 
-/** A send whose end is not known. */
+/** A send without a final status. */
 export interface OpenSend {
   ref: string
   /** Null while the carrier's answer is missing. */
   providerId: string | null
-  /** When the carrier took it in parts: the ids of all of them. */
+  /** Ids of all parts, if the carrier split the send. */
   partIds?: readonly string[]
   to: string
   content: string
@@ -74,8 +74,8 @@ export interface Try {
 }
 
 /**
- * Since when the outcome of an attempt is unknown. Files may have travelled for long before, or the carrier's
- * "slower" held it back: until then nothing says that it did not leave just now.
+ * Since when the outcome of an attempt is unknown. Uploads or the carrier's rate limit may have delayed the send, so it
+ * may have left at any time until then.
  */
 export function unknownSince({ wireAt, endedAt }: Pick<Try, 'wireAt' | 'endedAt'>): number {
   return endedAt ?? wireAt
@@ -90,7 +90,7 @@ export function afterResult(
   now: number,
 ): Message {
   const ended: Message = { ...message, attempts: attempt.n }
-  // News of an earlier attempt settled the message meanwhile: this one's failure takes nothing back.
+  // A receipt of an earlier attempt has settled the message: this attempt's failure changes nothing.
   if (message.nextActionAt === null && result.outcome !== 'accepted') return ended
   switch (result.outcome) {
     case 'accepted':
@@ -143,20 +143,20 @@ export function afterAcceptance(
   }
 }
 
-/** A carrier that says "not yet" is asked again for so long. */
+/** How long lookups are repeated while the carrier cannot tell yet. */
 const PATIENCE_MS = 24 * 3_600_000
 
 export type Verdict =
-  /** The carrier has it. */
+  /** The carrier has the message. */
   | { kind: 'accepted'; message: Message; providerId: string }
-  /** It provably never went out: it may be sent again. */
+  /** The message never left and may be sent again. */
   | { kind: 'never-left'; message: Message }
-  /** Nobody can say and the line's rule decides: hold it as an error, or risk a second copy. */
+  /** The outcome cannot be found out. The line's setting decides: an error, or a resend that may duplicate. */
   | { kind: 'given-up'; message: Message }
-  /** Too early to tell. */
+  /** It is too early to decide. */
   | { kind: 'wait'; message: Message }
 
-/** The message of unknown outcome after the carrier was asked (or could not be). */
+/** The message with an unknown outcome after a lookup, or after a failed lookup. */
 export function afterEvidence(
   message: Message,
   attempt: Try,
@@ -202,7 +202,7 @@ export function afterEvidence(
   }
 }
 
-/** The message after a receipt, or undefined when the receipt tells nothing new. */
+/** The message after a receipt, or undefined if the receipt changes nothing. */
 export function afterReceipt(
   message: Message,
   attempt: Try,
@@ -224,15 +224,15 @@ export function afterReceipt(
   return afterAcceptance(known, sent, receipt.status, line, now)
 }
 
-/** The attempt by the service it really took. */
+/** The attempt with the service that was used. */
 export function by<T extends Try>(attempt: T, service: Service | undefined): T {
   return service ? { ...attempt, service } : attempt
 }
 
 /**
- * The states a message passes between two that we know of. A carrier that says "delivered" has sent it, whether
- * or not its word for that comes later or never; one that answered no send and reports on it has accepted it. So
- * the sequence that others hear does not depend on the order in which we were told.
+ * The states between two known states of a message. A delivered message was sent, even if the receipt for "sent" comes
+ * later or never; a send without an answer that has a receipt was accepted. So the sequence of events does not depend
+ * on the order of receipts.
  */
 export function passedBetween(
   before: Message,
@@ -253,7 +253,7 @@ function isFailure(status: Status): status is 'ERROR' | 'DECLINED' {
   return status === 'ERROR' || status === 'DECLINED'
 }
 
-/** The carrier took it and says that it will not arrive. */
+/** The carrier accepted the message and reports that it failed. */
 function undelivered(
   message: Message,
   status: 'ERROR' | 'DECLINED',
@@ -290,7 +290,7 @@ export function failed(message: Message, now: number, error: MessageError): Mess
   }
 }
 
-/** No two states of a message share a moment: events are told apart by it. */
+/** Two states of a message never have equal times, because the time identifies the event. */
 function later(message: Message, now: number): number {
   return Math.max(now, message.updatedAt + 1)
 }

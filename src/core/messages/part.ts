@@ -1,7 +1,7 @@
 import { RANK } from './message.js'
 import type { Receipt } from './outcome.js'
 
-/** One part of a send that the carrier took in parts. */
+/** One part of a send that the carrier split. */
 export interface Part {
   n: number
   providerId: string
@@ -9,7 +9,7 @@ export interface Part {
   detail: string | null
 }
 
-/** The part after a receipt of its own; news that is older than what we know changes nothing. */
+/** The part after its receipt; an older status changes nothing. */
 export function partAfter<P extends Part>(part: P, receipt: Receipt): P {
   if (part.status === 'DELIVERED' || isFailure(part.status) || RANK[receipt.status] <= RANK[part.status])
     return part
@@ -17,7 +17,7 @@ export function partAfter<P extends Part>(part: P, receipt: Receipt): P {
   return { ...part, status: receipt.status, detail }
 }
 
-/** What the parts say of the whole: it has arrived when all have, and failed when one has. */
+/** The status of the whole message: delivered if all parts are, failed if one is. */
 export function wholeReceipt(parts: readonly Part[], at: number): Receipt {
   const lost = parts.find((part) => isFailure(part.status))
   if (lost) {

@@ -10,7 +10,7 @@ export interface Reaction {
 
 const MAX_LENGTH = 64
 
-/** `love`, `-love`, `😀`, `-😀`: the minus takes it away again. Undefined for anything else. */
+/** Parses `love`, `-love`, `😀` or `-😀`; a minus removes the reaction. Undefined for anything else. */
 export function parseReaction(text: string): Reaction | undefined {
   const remove = text.startsWith('-')
   const reaction = remove ? text.slice(1) : text
@@ -19,15 +19,15 @@ export function parseReaction(text: string): Reaction | undefined {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
-/** What Unicode recommends for interchange: flags and keycaps among it. */
+/** Emoji that Unicode recommends for interchange, including flags and keycaps. */
 let recommended: RegExp | undefined
-/** Also those that are newer than this Node's tables, by their shape. */
+/** Also matches emoji that are newer than Node's tables, by their shape. */
 const PICTOGRAPHIC =
   /^\p{Extended_Pictographic}(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|[\u{e0020}-\u{e007f}])*$/u
 
 function isOneEmoji(text: string): boolean {
   if (text.length === 0 || text.length > MAX_LENGTH || [...graphemes.segment(text)].length !== 1) return false
-  // A table of thousands: made when it is first needed.
+  // The table has thousands of entries and is built on first use.
   recommended ??= new RegExp(`^${'\\p{RGI_Emoji}'}$`, 'v')
   return recommended.test(text) || PICTOGRAPHIC.test(text)
 }
@@ -49,7 +49,7 @@ const REMOVED: Record<Named, string> = {
   question: 'a question mark',
 }
 
-/** The words in which a tapback reaches those who only see texts. */
+/** The text of a tapback for recipients who only get texts. */
 export function tapbackText(
   { reaction, remove }: Reaction,
   target: { content: string; mediaUrl: string },

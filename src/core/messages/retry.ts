@@ -1,12 +1,12 @@
-/** Waiting time before attempt n + 1 after a send that provably never left: 1, 4, 16, 60, 60 … seconds. */
+/** Delay before attempt n + 1 after a send that never left: 1, 4, 16, 60, 60 … seconds. */
 export function backoffMs(attempt: number): number {
   return Math.min(60_000, 1000 * 4 ** (attempt - 1))
 }
 
-/** Attempts per message before a line that never takes it makes the message fail. About five minutes. */
+/** Maximum number of attempts of a message that never leaves: about five minutes. */
 export const MAX_ATTEMPTS = 8
 
-/** How long we wait between two questions to a carrier about one unknown outcome. */
+/** Delay between two lookups of one unknown outcome. */
 export function lookupDelayMs(questions: number, settleMs: number): number {
   return Math.min(settleMs, 250 * 2 ** questions)
 }

@@ -1,13 +1,13 @@
 import { MESSAGE_ERROR } from '../errors.js'
 import type { Message } from './message.js'
 
-/** Messages that go out at a time their sender chose. */
+/** The rules of scheduled messages. */
 
 const DAYS_AHEAD = 366
-/** Nobody can tell that from now. */
+/** A send time this close to now is sent immediately. */
 const SOON_MS = 1000
 
-/** What is wrong with a chosen time, if anything. */
+/** What is wrong with a send time, or undefined. */
 export function sendAtFault(sendAt: number, now: number): string | undefined {
   if (sendAt < now)
     return 'must not be in the past; leave it out to send now, or check the zone (Z or an offset)'
@@ -15,12 +15,12 @@ export function sendAtFault(sendAt: number, now: number): string | undefined {
   return undefined
 }
 
-/** Until when a message with a chosen time waits; null when it need not. */
+/** Until when a scheduled message waits; null if it goes now. */
 export function waitUntil(sendAt: number, now: number): number | null {
   return sendAt > now + SOON_MS ? sendAt : null
 }
 
-/** Its sender thought better of it. */
+/** Cancels a scheduled message. */
 export function canceled(message: Message, now: number): Message {
   return {
     ...message,
@@ -37,7 +37,7 @@ export function canceled(message: Message, now: number): Message {
   }
 }
 
-/** Its time has come: it queues like any other, or waits on where its conversation is held. */
+/** Queues a message whose time has come; in a held conversation it keeps waiting. */
 export function queued(message: Message, heldUntil: number | undefined, now: number): Message {
   if (heldUntil !== undefined) return { ...message, nextActionAt: heldUntil, dueAt: null }
   const updatedAt = Math.max(now, message.updatedAt + 1)

@@ -1,6 +1,6 @@
 import { SERVICES, type Service } from './message.js'
 
-/** The services to try for a recipient, best first. `reachable` is what the carrier knows, if it says. */
+/** The services to try for a recipient, best first. `reachable` comes from the carrier, if known. */
 export function serviceChain(line: readonly Service[], reachable?: readonly Service[]): Service[] {
   return SERVICES.filter((service) => line.includes(service) && (!reachable || reachable.includes(service)))
 }
@@ -11,8 +11,8 @@ export function nextService(line: readonly Service[], failed: Service): Service 
 }
 
 /**
- * What a record says about its downgrade: false when it went by iMessage, true when the line could have used
- * iMessage and the recipient could not, null when the line never had it.
+ * `was_downgraded` of a message: false if it went by iMessage, true if the line has iMessage but the recipient does not,
+ * null if the line does not have iMessage.
  */
 export function wasDowngraded(line: readonly Service[], used: Service): boolean | null {
   if (used === 'iMessage') return false

@@ -1,4 +1,4 @@
-/** Finds in a message what a person would type or tap on next. */
+/** Extracts one-time codes and links from a message. */
 
 const WORDS =
   /code|c[oó]digo|codice|kode?n?\b|код|otp|\bpin\b|passwor[dt]|passwort|contrase[nñ]a|token|verif|2fa|authenti|one[- ]time|einmal|验证码|驗證碼|コード|인증/giu
@@ -7,11 +7,11 @@ const WORDS =
 const CANDIDATE = /(?<!\d)(?:\d{4,8}|\d{3}[- ]\d{3}|\d{4}[- ]\d{4}|\d{2} \d{2} \d{2})(?!\d)/g
 
 const URLS = /https?:\/\/\S+/gi
-/** Digits in groups, as telephone numbers are written; nine digits and more. */
+/** Nine or more digits in groups, like telephone numbers. */
 const GROUPS = /\+?\(?\d{1,5}\)?(?:(?:[ .-]|\) ?| ?\()?\d{2,5}\)?)+/g
 const DATES = /\b(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})\b/g
 
-/** What stands right before digits that are something else than a code. */
+/** Texts before digits that are not a code. */
 const NOT_AFTER: readonly RegExp[] = [
   /[$€£¥₹]\s?$/,
   /\b(?:USD|EUR|GBP|CHF|CAD|AUD|INR|Rs\.?)\s?$/i,
@@ -34,8 +34,8 @@ const YEAR_AFTER =
   /(?:©|\(c\)|copyright|\b(?:in|of|since|until|by|year|before|after|through|q[1-4]|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*)|\d(?:st|nd|rd|th)?,)\s*$/i
 
 /**
- * The one-time code in a text: the digits nearest to a word like code, without the dash or space inside. Prices,
- * dates, years, telephone and order numbers are none.
+ * The one-time code in a text: the digits nearest to a word like "code", without a dash or space inside. Prices, dates,
+ * years, telephone and order numbers do not count.
  */
 export function extractCode(text: string): string | null {
   const blank = (found: string) => '\u0000'.repeat(found.length)
@@ -57,7 +57,7 @@ export function extractCode(text: string): string | null {
     const distance = Math.min(
       ...words.map(({ from, to }) => (to <= index ? index - to : from - index - found.length)),
     )
-    // A message that is nothing but the code needs no word that says so.
+    // A message that consists of the code alone needs no such word.
     const says = words.length > 0 || !/\p{L}/u.test(plain)
     if (says && (!best || distance < best.distance)) best = { code, distance }
   }

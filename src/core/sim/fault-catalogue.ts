@@ -10,7 +10,7 @@ const chars: FaultParameter = {
   default: 40,
 }
 
-/** What carriers have done to others, by name. */
+/** Known faults of carriers, by name. */
 export const SIM_FAULTS: readonly FaultSpec[] = [
   ...SEND_FAULTS,
   {

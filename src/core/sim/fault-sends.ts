@@ -2,7 +2,7 @@ import type { FaultSpec } from './fault-spec.js'
 
 const ONCE = 'The carrier is asked what became of it; the phone has the message once.'
 
-/** What carriers do with what they are given to send. */
+/** Faults of carriers in handling sends. */
 export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'accept-then-drop',

@@ -1,17 +1,17 @@
-/** A way in which a simulated carrier misbehaves. It is nothing but settings of a simulated line, for some messages. */
+/** A fault of a simulated carrier: settings of a simulated line that apply to some messages. */
 export interface FaultSpec {
   name: string
-  /** What it happens to: a send, the news of one, a message of a phone, our own coming back, or the line. */
+  /** What the fault affects: a send, its receipts, a phone's message, an echo of a send, or the line. */
   affects: 'send' | 'receipt' | 'inbound' | 'echo' | 'line'
   description: string
-  /** What Trunkline makes of it. */
+  /** How Trunkline handles the fault. */
   promise: string
-  /** Where somebody met it. */
+  /** A public report of the fault. */
   report: string | null
   settings: Readonly<Record<string, unknown>>
-  /** Happens only to messages that are so. */
+  /** Limits the fault to some messages. */
   only?: Fact
-  /** Lasts while it is on, instead of being drawn for each message. */
+  /** Whether the fault applies as long as it is on, instead of being drawn for each message. */
   standing?: true
   parameters: readonly FaultParameter[]
 }
@@ -20,7 +20,7 @@ export type Fact = 'reply' | 'iMessage' | 'long' | 'link' | 'after-stop'
 
 export interface FaultParameter {
   name: string
-  /** The line's setting that it becomes. */
+  /** The line's setting for this parameter. */
   setting: string
   description: string
   minimum: number

@@ -6,16 +6,16 @@ import type { FaultSpec } from './fault-spec.js'
 export interface SimFault {
   accountId: string
   name: string
-  /** On this line only. */
+  /** Limits the fault to this line. */
   lineId: string | null
-  /** With this phone only. */
+  /** Limits the fault to this phone. */
   phone: string | null
-  /** Of 1. */
+  /** From 0 to 1. */
   probability: number
-  /** How many messages it will still happen to; null: without end. */
+  /** Number of messages that the fault will still affect; null is unlimited. */
   remaining: number | null
   seed: number
-  /** Messages that it might have happened to, and those it did. */
+  /** Number of messages that the fault could have affected, and that it did affect. */
   drawn: number
   hits: number
   parameters: Readonly<Record<string, number>>
@@ -32,7 +32,7 @@ export function isOn(fault: SimFault): boolean {
   return fault.remaining === null || fault.remaining > 0
 }
 
-/** The settings of the line while it happens. */
+/** The line's settings during the fault. */
 export function faultSettings(fault: SimFault): Record<string, unknown> {
   const spec = BY_NAME.get(fault.name)
   const given = (spec?.parameters ?? []).map(({ name, setting, default: usual }) => [
@@ -42,7 +42,7 @@ export function faultSettings(fault: SimFault): Record<string, unknown> {
   return { ...spec?.settings, ...Object.fromEntries(given) }
 }
 
-/** Whether it happens to the next message: the same for the same seed, whatever the machine. */
+/** Whether the fault affects the next message. Equal seeds give equal results on every machine. */
 export function isHit({ name, seed, drawn, probability }: SimFault): boolean {
   const dice = Number.parseInt(hash('sha256', `${seed} ${name} ${drawn}`, 'hex').slice(0, 8), 16)
   return dice / 2 ** 32 < probability

@@ -1,4 +1,4 @@
-/** Where a virtual phone is. */
+/** The location of a virtual phone. */
 export interface PhonePlace {
   latitude: number
   longitude: number
@@ -11,19 +11,19 @@ export interface PhonePlace {
 export const LOCATION_TYPES = ['shallow', 'live', 'legacy', 'unknown'] as const
 export type LocationType = (typeof LOCATION_TYPES)[number]
 
-/** A phone's place as it is shared with one line. */
+/** A location that a phone shares with one line. */
 export interface SharedPlace {
   lineId: string
   phone: string
   network: string
-  /** null while the phone does not know where it is. */
+  /** Null while the phone does not know its location. */
   place: PhonePlace | null
   at: number
-  /** null: until it is stopped. */
+  /** Null until the phone stops sharing. */
   expiresAt: number | null
 }
 
-/** How long a share was meant to last, in the words of the record of it. */
+/** The intended duration of a share, in the words of its record. */
 export function shareDuration(ms: number | null): string {
   if (ms === null) return 'indefinitely'
   const whole = (unit: number, name: string) => {

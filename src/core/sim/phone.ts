@@ -11,13 +11,13 @@ export interface Phone {
   power: boolean
   /** Whether reading is reported to the sender. */
   readReceipts: boolean
-  /** Refuses everything sent to it. */
+  /** Whether the phone refuses every message. */
   refuses: boolean
-  /** An address its owner can be reached at by iMessage, too. */
+  /** An e-mail address that also reaches the phone by iMessage. */
   email: string | null
-  /** What it answers by itself to everything that is sent to it alone; null: nothing. */
+  /** Auto-reply to every direct message; null is off. */
   autoReply: string | null
-  /** The account that made it; null: it was there because somebody wrote to it. */
+  /** The account that created the phone; null if a message to its number did. */
   accountId: string | null
   createdAt: number
 }
@@ -29,7 +29,7 @@ export function servicesOf(phone: Pick<Phone, 'imessage' | 'rcs'>): Service[] {
   return services
 }
 
-/** What an unknown number turns out to be when it is first written to. */
+/** The phone that is created when an unknown number receives its first message. */
 export function defaultPhone(network: string, number: string, now: number): Phone {
   return {
     network,
@@ -47,7 +47,7 @@ export function defaultPhone(network: string, number: string, now: number): Phon
   }
 }
 
-/** A message as the phone has it, in either direction. */
+/** A message on a phone, in either direction. */
 export interface PhoneMessage {
   id: number
   network: string
@@ -62,47 +62,47 @@ export interface PhoneMessage {
   mediaUrl: string
   sendStyle: string
   replyTo: string | null
-  /** The part of it that is meant, when the reply says so. */
+  /** The part that the reply refers to, if given. */
   replyToPart?: number | null
   extra: MessageExtra | null
-  /** The group chat it is in. */
+  /** The group chat of the message; null in a direct conversation. */
   chatId: string | null
-  /** Who wrote it, when that was another phone of the group, or the e-mail address that this one is in it by. */
+  /** The sender, if it is another phone of the group, or the e-mail address by which this phone is in the group. */
   sender: string | null
   service: Service
   createdAt: number
-  /** On the phone's screen, or, from the phone, at the line. */
+  /** When the message reached the phone, or, from the phone, the line. */
   arrivedAt: number | null
   readAt: number | null
-  /** When the network has to carry it on; null when it is there, or while the phone is off. */
+  /** When the network delivers the message; null after arrival and while the phone is off. */
   dueAt: number | null
 }
 
-/** A group chat as the phones in it have it. */
+/** A group chat on the virtual phones. */
 export interface PhoneGroup {
   /** The network's id. */
   id: string
   network: string
-  /** Whose world it is looked at from. */
+  /** The account whose world the chat belongs to. */
   accountId: string
   lineId: string
   lineNumber: string
-  /** The group the line made it for; null when a phone began it. */
+  /** The group that the line created the chat for; null if a phone started the chat. */
   groupId: string | null
   name: string | null
   photoUrl: string | null
-  /** The phones in it; the line is, too. */
+  /** The phones in the chat, without the line. */
   members: readonly string[]
   createdAt: number
-  /** Grows with every change; the line is told of each. */
+  /** Grows with every change. The line receives every version. */
   version: number
 }
 
-/** How a chat was after a change, and who made it. */
+/** The state of a chat after a change, and who made the change. */
 export interface PhoneGroupChange {
   chatId: string
   version: number
-  /** Handle of a phone in it, or the line's number. */
+  /** Handle of a phone in the chat, or the line's number. */
   actor: string
   name: string | null
   photoUrl: string | null
@@ -115,7 +115,7 @@ export interface PhoneReaction {
   /** The network's id of the message. */
   providerId: string
   partIndex: number
-  /** Number of whose it is. */
+  /** Number of the person who reacted. */
   by: string
   /** One of the six names, or an emoji. */
   reaction: string

@@ -4,8 +4,8 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const DNS_NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`)
 
 /**
- * Why a site's origin cannot be the one that may frame a page, if so. It must be what browsers compare with:
- * the exact origin, with a name, since of all addresses CSP knows only 127.0.0.1.
+ * What is wrong with the origin of a site that may frame a page, or undefined. It must be the exact origin that browsers
+ * compare, with a host name: the only IP address that CSP accepts is 127.0.0.1.
  */
 export function originFault(text: string): string | undefined {
   const exact = 'must be an exact origin like https://www.example.com: scheme, host and port, nothing else'

@@ -1,18 +1,18 @@
 import { createHmac } from 'node:crypto'
 
-/** One-time codes by the clock (RFC 6238), their base32 secrets (RFC 4648) and otpauth URIs. */
+/** Time-based one-time codes (RFC 6238), their base32 secrets (RFC 4648) and otpauth URIs. */
 
 export const ALGORITHMS = ['SHA1', 'SHA256', 'SHA512'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
 export const DIGITS = [6, 8] as const
 export const MAX_PERIOD = 86_400
-/** Secrets that services hand out have 10 to 64 bytes; below 5 it is a slip of the pen. */
+/** Common secrets have 10 to 64 bytes; fewer than 5 are a typing error. */
 export const SECRET_BYTES = { min: 5, max: 256 } as const
 
 export interface TotpSettings {
   algorithm: Algorithm
   digits: number
-  /** Seconds that a code is shown. */
+  /** Seconds that a code is valid. */
   period: number
 }
 
@@ -58,10 +58,10 @@ export function toBase32(bytes: Uint8Array): string {
   return bits > 0 ? text + BASE32[(buffer << (5 - bits)) & 31] : text
 }
 
-/** A secret as people paste it (spaces, dashes, small letters, padding), in its plain form; undefined if it is none. */
+/** Normalises a pasted secret (spaces, dashes, lower case, padding); undefined if it is invalid. */
 export function plainSecret(text: string): string | undefined {
   const plain = text.replace(/[\s-]/g, '').replace(/=+$/, '')
-  // Only these lengths can come out of whole bytes.
+  // Only these lengths encode whole bytes.
   if (!/^[A-Za-z2-7]+$/.test(plain) || [1, 3, 6].includes(plain.length % 8)) return undefined
   const bytes = Math.floor((plain.length * 5) / 8)
   return bytes < SECRET_BYTES.min || bytes > SECRET_BYTES.max ? undefined : plain.toUpperCase()

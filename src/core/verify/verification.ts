@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import type { NewEvent } from '../events/event.js'
 
 /**
- * Inverted one-time codes: we show a code, and the person proves that a number is theirs by texting the code
- * from it to one of our lines.
+ * Verification by text: the user sees a code and texts it from their phone to a line, which proves that they own the
+ * number.
  */
 export interface VerifyService {
   sid: string
@@ -11,7 +11,7 @@ export interface VerifyService {
   friendlyName: string
   codeLength: number
   ttlSeconds: number
-  /** Codes go to the account's own lines instead of its shared one. */
+  /** Whether codes go to the account's own lines instead of its shared line. */
   useCustomerLines: boolean
   createdAt: number
 }
@@ -29,10 +29,10 @@ export type Theme = (typeof THEMES)[number]
 /** The widget's session of a verification. */
 export interface Hosted {
   sessionId: string
-  /** The only site that may show it. */
+  /** The only site that may embed the widget. */
   parentOrigin: string
   brandName: string
-  /** Six hexadecimal digits; null: the widget's own. */
+  /** Six hexadecimal digits; null uses the widget's default. */
   accentColor: string | null
   theme: Theme
 }
@@ -41,10 +41,10 @@ export interface Verification {
   sid: string
   serviceSid: string
   accountId: string
-  /** Who must text. */
+  /** The number that must send the code. */
   to: string
   lineId: string
-  /** Where to. */
+  /** The number that the code goes to. */
   poolNumber: string
   code: string
   status: VerificationStatus
@@ -59,13 +59,13 @@ export function codeOf(number: number, length: number): string {
   return String(number).padStart(length, '0')
 }
 
-/** The code in a text, if it is nothing but one. */
+/** The code in a text that consists of a code only. */
 export function codeIn(text: string): string | undefined {
   const trimmed = text.trim()
   return /^[0-9]{4,8}$/.test(trimmed) ? trimmed : undefined
 }
 
-/** Opens the phone's message app with everything filled in. Phones differ over `?` and `&`; both read `?&`. */
+/** A link that opens the phone's message app with recipient and text. Phones expect `?` or `&`; all accept `?&`. */
 export function smsLink({ poolNumber, code }: Pick<Verification, 'poolNumber' | 'code'>): string {
   return `sms:${poolNumber}?&body=${code}`
 }
@@ -74,12 +74,12 @@ export function accountSid(accountId: string): string {
   return `AC${hash('sha256', accountId, 'hex').slice(0, 32)}`
 }
 
-/** A person is always sent to the same one of several lines, as long as these stay the same. */
+/** Chooses a line for a number: always the same one while the list of lines is unchanged. */
 export function pick<T>(choices: readonly T[], by: string): T | undefined {
   return choices[Number.parseInt(hash('sha256', by, 'hex').slice(0, 8), 16) % choices.length]
 }
 
-/** What the log holds of a verification's end. There is one end, so there is one event. */
+/** The event of a verification's end. A verification ends once, so there is one event. */
 export function verificationEvent(verification: Verification): NewEvent {
   const { sid, accountId, serviceSid, status, updatedAt } = verification
   if (status === 'pending') throw new Error('A pending verification has not ended')

@@ -1,6 +1,6 @@
 /**
- * A person who has, or has not yet, shown that a number is theirs by writing to a line. It starts as pending when
- * the account asks for it and is verified by any message from that number to that line, for good.
+ * A number whose owner proves ownership by writing to a line. It is pending from the account's request until the first
+ * message from the number to the line, and then verified permanently.
  */
 export interface VerifiedContact {
   id: number
@@ -13,10 +13,10 @@ export interface VerifiedContact {
   verifiedAt: number | null
 }
 
-/** The account's shared line, whichever it is: an account may get another one. */
+/** Stands for the account's shared line, which may change. */
 export const SHARED = 'shared'
 
-/** What a line's messages verify. */
+/** The scope that messages to a line verify. */
 export function scopeOf(line: { id: string; kind: 'dedicated' | 'shared' }): string {
   return line.kind === 'shared' ? SHARED : line.id
 }
@@ -26,5 +26,5 @@ export function needsVerifiedRecipient(plan: string): boolean {
   return plan === 'free'
 }
 
-/** How long a stranger's message to a shared line counts as the answer to an account that asks only then. */
+/** How long a message from an unrequested number to a shared line counts for an account that requests it later. */
 export const CLAIM_MS = 10 * 60_000

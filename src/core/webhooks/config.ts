@@ -1,37 +1,37 @@
 import type { WebhookType } from './types.js'
 import type { WebhookSchedule } from './webhook.js'
 
-/** One entry of an account's lists, as somebody gave it. */
+/** One entry of an account's webhook lists, as the client gave it. */
 export interface WebhookEntry {
   url: string
   secret: string | null
-  /** Lines whose events it gets; null for all. */
+  /** Lines whose events the webhook gets; null for all. */
   numbers: readonly string[] | null
   schedule: WebhookSchedule
-  /** As it came and as it is given back: a plain URL, or an object with everything that was in it. */
+  /** The entry as the client gave it and gets it back: a plain URL, or an object with all its keys. */
   given: string | Record<string, unknown>
 }
 
-/** An entry that an account has. */
+/** A configured webhook. */
 export interface ConfiguredWebhook extends WebhookEntry {
   id: string
   type: WebhookType
   position: number
-  /** The secret before this one, which signs beside it until then. */
+  /** The previous secret, which also signs until `until`. */
   former: { secret: string; until: number } | null
 }
 
 export interface WebhookSettings {
   globalSecret: string | null
-  /** The older place for it, at the root of the configuration. */
+  /** The older place of the secret, at the root of the configuration. */
   legacySecret: string | null
-  /** Keys that we do not know, to be given back as they came. */
+  /** Unknown keys, returned unchanged. */
   extra: Record<string, unknown>
 }
 
 export interface WebhookConfig {
   settings: WebhookSettings
-  /** Type by type, each in its order. */
+  /** Webhooks by type, each list in its order. */
   webhooks: readonly ConfiguredWebhook[]
 }
 
@@ -43,14 +43,14 @@ export const NO_WEBHOOKS: WebhookConfig = {
 export const MAX_ENTRIES = 100
 const CHANGEOVER_MS = 24 * 3600_000
 
-/** What an entry's deliveries are signed with: its own secret before the account's. */
+/** The signing secret of an entry: its own, otherwise the account's. */
 export function secretOf(webhook: WebhookEntry, settings: WebhookSettings): string | null {
   return webhook.secret ?? settings.globalSecret ?? settings.legacySecret
 }
 
 type Lists = ReadonlyMap<WebhookType, readonly WebhookEntry[]>
 
-/** Everything anew. A URL that stays in its list stays the same webhook: what waits for it goes on to it. */
+/** Replaces all lists. A URL that stays in its list keeps its webhook and its waiting deliveries. */
 export function replaced(
   before: WebhookConfig,
   lists: Lists,
@@ -68,7 +68,7 @@ export function replaced(
   return { settings, webhooks }
 }
 
-/** With these at the end of a list. An object takes the place of what its URL had; a plain URL says nothing new of it. */
+/** Appends entries to a list. An object replaces the entry with its URL; a plain URL keeps an existing entry. */
 export function appended(
   before: WebhookConfig,
   type: WebhookType,
@@ -87,8 +87,8 @@ export function appended(
 }
 
 /**
- * A webhook whose secret was replaced keeps the former one for a day, so that its receiver can change over;
- * whether it was its own or the account's makes no difference.
+ * A webhook whose secret was replaced, its own or the account's, keeps the previous secret for a day, so that its
+ * receiver can change over.
  */
 export function keepFormer(before: WebhookConfig, after: WebhookConfig, now: number): WebhookConfig {
   const known = new Map(before.webhooks.map((webhook) => [webhook.id, webhook]))
@@ -114,7 +114,7 @@ function fresh(newId: () => string) {
   return { id: newId(), former: null }
 }
 
-/** The same URL twice is one entry: the last word counts. */
+/** Merges entries with equal URLs; the last one counts. */
 function lastOfEach(entries: readonly WebhookEntry[]): WebhookEntry[] {
   return [...new Map(entries.map((entry) => [entry.url, entry])).values()]
 }

@@ -1,11 +1,11 @@
 import { signature } from './signature.js'
 
-/** An event on its way to a receiver. */
+/** An event for a receiver. */
 export interface WebhookPost {
   webhookId: string
   eventType: string
   sequence: number
-  /** The first is 1. */
+  /** Counts from 1. */
   attempt: number
   body: string
 }
@@ -13,8 +13,8 @@ export interface WebhookPost {
 export const SECRET_HEADER = 'sb-signing-secret'
 
 /**
- * `now` is the world's time, not the simulated one: receivers compare it with theirs. The names with `x-` in front
- * are for receivers behind proxies that drop the others. All secrets sign; the first is the current one.
+ * `now` is real time, not simulated time, because receivers compare it with their clock. The names with `x-` are for
+ * receivers behind proxies that drop the others. All secrets sign; the first is the current one.
  */
 export function webhookHeaders(
   post: WebhookPost,

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { WebhookSchedule } from './webhook.js'
 
-/** What came of posting an event: an answer, or none. */
+/** The result of an attempt: an answer, or none. */
 export type PostOutcome =
   | { status: number; retryAfterMs?: number }
-  /** Nobody answered, or what came was no answer. */
+  /** The receiver gave no valid answer. */
   | { status: null }
 
 export type Judgement =
   | { verdict: 'delivered' }
   | { verdict: 'retry'; afterMs: number }
-  /** Nothing will change by asking again, or it was asked often enough. */
+  /** A retry is useless, or the retries are used up. */
   | { verdict: 'failed' }
-  /** The receiver says that it is gone for good. */
+  /** The receiver answered 410 Gone. */
   | { verdict: 'gone' }
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** Waiting times before each further try. The long one follows the Standard Webhooks table: about three days. */
+/** Delays before each retry. The long schedule follows Standard Webhooks: about three days. */
 export const RETRY_DELAYS: Readonly<Record<WebhookSchedule, readonly number[]>> = {
   standard: [5 * SECOND, 30 * SECOND, 2 * MINUTE],
   extended: [
@@ -35,7 +35,7 @@ export const RETRY_DELAYS: Readonly<Record<WebhookSchedule, readonly number[]>> 
   ],
 }
 
-/** `tries` counts this one. `seed` makes the jitter differ from delivery to delivery, and the same in each run. */
+/** `tries` includes this attempt. `seed` makes the jitter differ between deliveries and repeatable. */
 export function judge(
   outcome: PostOutcome,
   tries: number,
@@ -46,18 +46,18 @@ export function judge(
   if (status !== null) {
     if (status >= 200 && status < 300) return { verdict: 'delivered' }
     if (status === 410) return { verdict: 'gone' }
-    // 429 asks to come back later. Every other refusal, and a redirect, would only be repeated.
+    // 429 asks for a later retry. Every other refusal, and a redirect, would only repeat.
     if (status < 500 && status !== 429) return { verdict: 'failed' }
   }
   const base = RETRY_DELAYS[schedule][tries - 1]
   if (base === undefined) return { verdict: 'failed' }
   const asked = status === 429 || status === 503 ? outcome.retryAfterMs : undefined
-  // A receiver may slow us down, but neither rush us nor put us off for ever.
+  // Retry-After may delay the next attempt, but neither hasten it nor postpone it without limit.
   if (asked !== undefined) return { verdict: 'retry', afterMs: Math.min(Math.max(asked, base), 2 * base) }
   return { verdict: 'retry', afterMs: Math.round(base * (0.8 + 0.4 * fraction(`${seed}:${tries}`))) }
 }
 
-/** Seconds, or a date, as a receiver may say it. */
+/** Parses Retry-After: seconds or a date. */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * SECOND
@@ -65,7 +65,7 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** A number from 0 to 1 that depends on the text alone. */
+/** A number from 0 to 1 derived from the text. */
 function fraction(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32
 }

@@ -3,11 +3,11 @@ import type { Event, EventType } from '../events/event.js'
 interface WebhookTypeInfo {
   /** The events that are posted to webhooks of this type. An event belongs to one type at most. */
   events: readonly EventType[]
-  /** When it is posted, for the API reference and the console. */
+  /** When the event is posted, for the API reference and the console. */
   label: string
-  /** Why a webhook of this type cannot be confined to some lines; undefined when it can. */
+  /** Why a webhook of this type cannot be limited to some lines; undefined if it can. */
   noLines?: string
-  /** A webhook of this type is only removed through the API, not by a receiver that answers 410. */
+  /** Whether only the API removes a webhook of this type, not a receiver that answers 410. */
   keptWhenGone?: true
 }
 

@@ -1,38 +1,38 @@
 import { hash } from 'node:crypto'
 import type { WebhookType } from './types.js'
 
-/** Where an account wants the events of one webhook type posted. */
+/** A receiver of the events of one webhook type. */
 export interface WebhookEndpoint {
   id: string
   accountId: string
   type: WebhookType
   url: string
-  /** The entry's own secret, or the account's global one; null when there is none. */
+  /** The entry's secret, or the account's; null if there is none. */
   secret: string | null
-  /** A secret that was replaced lately and still signs beside it. */
+  /** A recently replaced secret, which also signs. */
   formerSecret: string | null
-  /** Lines whose events it gets; null for all. */
+  /** Lines whose events the webhook gets; null for all. */
   numbers: readonly string[] | null
   schedule: WebhookSchedule
 }
 
-/** How long a failing delivery is tried again: three times within minutes, or for about three days. */
+/** How long a failing delivery is retried: three times within minutes, or for about three days. */
 export type WebhookSchedule = 'standard' | 'extended'
 
-/** Accounts are delivered to in this many parts, each by one process at a time. */
+/** Number of shards of accounts. One process at a time delivers the webhooks of a shard. */
 export const WEBHOOK_SHARDS = 8
 
-/** The part an account is in, the same for ever. */
+/** The shard of an account, which never changes. */
 export function shardOf(accountId: string): number {
   return Number.parseInt(hash('sha256', accountId, 'hex').slice(0, 8), 16) % WEBHOOK_SHARDS
 }
 
-/** The id of an event to its receivers: the same in every attempt and at every endpoint. */
+/** The id of an event for receivers, equal in every attempt and at every endpoint. */
 export function webhookIdOf(event: { accountId: string; seq: number }): string {
   return `evt_${event.accountId}_${event.seq}`
 }
 
-/** What of the deliveries waits together. Status callbacks go by their receiver: one dead host is one lane. */
+/** The lane of a delivery. Status callbacks share a lane for each host, so that a dead host blocks one lane. */
 export function callbackLane(accountId: string, url: string): string {
   return `callback:${accountId}:${new URL(url).origin}`
 }

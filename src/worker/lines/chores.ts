@@ -6,11 +6,11 @@ import { performWaiting } from '../../services/lines/actions.js'
 import { performProfileRequests } from '../../services/lines/profile-work.js'
 import type { Lease } from '../../storage/lines/leases.js'
 
-/** What a line does beside sending: what other processes ask of it at once, and changes of its profile. */
+/** A line's work besides sending: actions requested by other processes, and profile changes. */
 export interface Chores {
-  /** Look whether there is something to do: a wake-up may have been lost. */
+  /** Checks for work, because a hint may have been lost. */
   look(): void
-  /** Nothing new is begun; what is under way may finish until then (machine time). */
+  /** Begins nothing new; work in progress may finish until `deadline` (real time). */
   stop(deadline: number): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export function startChores(ctx: Ctx, line: Line, lease: Lease, act: DrivenLine[
     ctx.clock,
     () => performProfileRequests(ctx, { line, lease, act }, () => stopping),
     (error) => {
-      ctx.log.error({ err: error, line: line.id }, 'changing the profile stumbled and goes on in a second')
+      ctx.log.error({ err: error, line: line.id }, 'a profile change failed; trying again in a second')
       return 1000
     },
   )

@@ -7,18 +7,18 @@ import { createLineHttp } from '../../services/lines/http.js'
 import { connectLine } from '../../services/lines/secrets.js'
 import type { DispatchLine } from '../../services/messages/dispatch-line.js'
 
-/** A driver hands over its connection at once: other lines wait for that. */
+/** Time limit for a driver's `connect`, which must return at once: other lines wait for it. */
 const CONNECT_MS = 10_000
-/** For a goodbye, when all the time for the sends on the wire is used up. */
+/** Time for closing a connection when the time for sends on the wire is used up. */
 const CLOSE_MS = 1000
 
 export interface Link {
   connection: Connection
-  /** Waits for the driver until then (machine time), or a second. */
+  /** Waits for the driver until `deadline` (real time), but at least a second. */
   close(deadline: number): Promise<void>
 }
 
-/** Has a driver connect a line. What it does wrong concerns this line alone. */
+/** Lets a driver connect a line. A faulty driver affects this line only. */
 export async function connect(
   ctx: Ctx,
   driver: Driver,
@@ -45,7 +45,7 @@ export async function connect(
     }
   } catch (error) {
     door.state('OFFLINE', 'The driver could not connect; the log has its reason')
-    // One that comes after all is not wanted any more.
+    // A connection that arrives after the time limit is closed.
     void made.then((connection) => connection.close()).catch(() => {})
     await client.close()
     throw error

@@ -3,12 +3,12 @@ import type { Message, NewMessage } from '../../core/messages/message.js'
 import type { Entry } from './queue.js'
 
 /**
- * Messages as this very process is accepting them: when they appear in the table they need not be read back.
- * Whoever uses one that has changed since is stopped when its attempt is written.
+ * Messages that this process has just accepted, so that they need not be read from the table. If a message has changed
+ * since, writing its attempt fails.
  */
 export interface FreshMessages {
   add(message: NewMessage): void
-  /** Each is handed out once. */
+  /** Returns each message once. */
   take(entries: Iterable<Entry>): Map<number, Message>
 }
 

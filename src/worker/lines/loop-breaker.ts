@@ -6,11 +6,11 @@ import type { Ctx } from '../../services/ctx.js'
 import { holdConversation } from '../../services/messages/holds.js'
 import type { createLineQueue, Entry } from './queue.js'
 
-/** Watches a line's conversations for loops, and keeps back what belongs to a held one. */
+/** Watches a line's conversations for loops, and holds back the messages of held conversations. */
 export interface LoopBreaker {
   heard(message: NewMessage): void
   said(message: NewMessage): void
-  /** Until when an entry of the queue must wait; undefined: it may go. */
+  /** Until when an entry of the queue must wait; undefined if it may go now. */
   holds(entry: Entry): number | undefined
   stop(): void
 }
@@ -42,7 +42,7 @@ export function createLoopBreaker(
     holds(entry) {
       const until = ctx.holds.until(line.id, entry.conversation)
       if (until === undefined) return undefined
-      // When its time is over it is still to be released, by whoever does that.
+      // A hold whose time is over applies until the alarm releases it.
       return Math.max(until, ctx.clock.now() + 1000)
     },
     stop: unsubscribe,

@@ -2,8 +2,8 @@ import { conversationOf } from '../../core/messages/message.js'
 import type { QueueEntry } from '../../storage/messages/queue.js'
 
 /**
- * A line's waiting messages, in memory: which may go next. Each conversation gives only its oldest message, and
- * the next one when that is done. It is a window over the table, which stays the truth.
+ * A line's waiting messages in memory, to choose the next ones. A conversation offers only its oldest message, and the
+ * next one when that is done. The queue is a window over the table; the table is authoritative.
  */
 export interface Entry {
   id: number
@@ -15,11 +15,11 @@ export interface Entry {
 
 interface Conversation {
   entries: Entry[]
-  /** The newest that the window had no place for and left in the table; 0 when it holds all. */
+  /** Id of the newest message that stayed in the table because the window was full; 0 if the window has all. */
   leftUntil: number
 }
 
-/** Entries one conversation may hold in the window: a stuck one must not crowd out the others. */
+/** Maximum number of entries of one conversation: a stuck conversation must not fill the window. */
 const PER_CONVERSATION = 500
 const WINDOW = 20_000
 
@@ -37,7 +37,7 @@ export function createLineQueue() {
   }
 
   return {
-    /** Where to read on in the table. */
+    /** Where to continue reading the table. */
     cursor: () => cursor,
     isFull: () => known.size >= WINDOW,
     size: () => known.size,
@@ -50,7 +50,7 @@ export function createLineQueue() {
         const name = conversationOf(row)
         const conversation: Conversation = conversations.get(name) ?? { entries: [], leftUntil: 0 }
         if (conversation.entries.length === 0) conversations.set(name, conversation)
-        // What was left in the table is older than what comes new: it goes first, when it is read again.
+        // Messages left in the table are older than new ones and go first, when they are read again.
         const overtakes = conversation.leftUntil > 0 && row.id > readUntil
         if (overtakes || conversation.entries.length >= PER_CONVERSATION) {
           conversation.leftUntil = Math.max(conversation.leftUntil, row.id)
@@ -70,7 +70,7 @@ export function createLineQueue() {
       }
     },
 
-    /** Whether somebody may go now. */
+    /** Whether an entry may go now. */
     hasReady(now: number): boolean {
       for (const entry of delayed) {
         if (entry.dueAt > now) continue
@@ -80,7 +80,7 @@ export function createLineQueue() {
       return readyFrom < ready.length
     },
 
-    /** Takes up to `limit` of those that may go now; they come back through `finish`. */
+    /** Takes up to `limit` entries that may go now; `finish` returns them. */
     take(limit: number): Entry[] {
       const taken = ready.slice(readyFrom, readyFrom + limit)
       readyFrom += taken.length
@@ -95,7 +95,7 @@ export function createLineQueue() {
       ready.splice(readyFrom, 0, ...entries)
     },
 
-    /** Done with an entry: for good, or until a later time. Answers whether its conversation must be read again. */
+    /** Finishes an entry, for good or until a later time. Returns whether its conversation must be read again. */
     finish(entry: Entry, nextActionAt: number | null, now: number): boolean {
       if (nextActionAt !== null) {
         entry.dueAt = nextActionAt
@@ -114,7 +114,7 @@ export function createLineQueue() {
       return false
     },
 
-    /** Something happened to this message: look at it now instead of later. */
+    /** Makes a waiting message due now. */
     hurry(id: number, now: number): boolean {
       const entry = known.get(id)
       if (!entry || !delayed.delete(entry)) return false
@@ -123,7 +123,7 @@ export function createLineQueue() {
       return true
     },
 
-    /** A whole conversation that had to wait may go on. */
+    /** Makes a held conversation due now. */
     hurryAll(conversation: string, now: number) {
       const entries = conversations.get(conversation)?.entries ?? []
       const [first] = entries

@@ -2,8 +2,8 @@ import type { Message, Service } from '../../core/messages/message.js'
 import type { Connection } from '../../drivers/contract.js'
 
 /**
- * What the carrier knows of the services that reach each recipient, when it knows before sending. Groups are
- * iMessage's alone, so there is nothing to ask about them.
+ * The services that reach each recipient, for carriers that know them before sending. Groups use iMessage only, so
+ * they are not looked up.
  */
 export async function reachOf(
   connection: Connection,
@@ -15,7 +15,7 @@ export async function reachOf(
   const numbers = messages.flatMap((message) => (message.groupId === null ? message.contact : []))
   await Promise.all(
     [...new Set(numbers)].map(async (number) => {
-      // Not knowing is no reason to wait: the carrier's refusal then chooses the next service.
+      // Without an answer the send goes ahead: a refusal by the carrier then selects the next service.
       const known = await connection.availability!(number).catch(() => undefined)
       if (known) reach.set(number, known)
     }),

@@ -39,16 +39,16 @@ export interface Runner extends DrivenLine {
   lease: Lease
   capabilities: Capabilities
   wake(): void
-  /** Read the table again from its start: what a later commit may have slipped past the cursor. */
+  /** Reads the table again from its start, to find messages that were committed behind the cursor. */
   sweep(): void
-  /** Stops claiming and waits for what is on the wire, at most that long. */
+  /** Stops claiming and waits for sends on the wire, for at most `drainMs`. */
   stop(drainMs: number): Promise<void>
 }
 
 const MAX_IN_FLIGHT = 256
 const LAST_WORD_MS = 250
 const READ_AT_ONCE = 1000
-/** On PostgreSQL a lower id may be committed after a higher one; the sweep finds those even further behind. */
+/** On PostgreSQL a lower id may be committed after a higher one. The sweep finds ids even further behind. */
 const ID_OVERLAP = 256
 
 /** Drives one line for as long as this process holds its lease. */
@@ -63,14 +63,14 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const fresh = createFreshMessages()
   const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
   const pace = createPace(line.pace, recent)
-  // What changes messages of this line happens one after the other: nothing passes something else unseen.
+  // Changes to messages of this line run in sequence, so that each sees the one before.
   const inTurn = createTurns()
   const news = createNews(ctx, on, inTurn)
   const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
   const inFlight = new Set<number>()
   const dispatch = createAgain(ctx.clock, step, (error) => {
     if (error instanceof LeaseLost) return void dispatch.stop()
-    ctx.log.error({ err: error, line: line.id }, 'dispatch stumbled and goes on in a second')
+    ctx.log.error({ err: error, line: line.id }, 'dispatch failed; trying again in a second')
     return 1000
   })
   const wake = dispatch.ask
@@ -95,12 +95,12 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       unread = true
       wake()
     }),
-    // A caller at another process wants to know what became of a message.
+    // A caller at another process asks for the outcome of a message.
     ctx.wakes.on(topics.ask(line.id), (id) => void resolveNow(Number(id)).catch(() => {})),
     breaker.stop,
   ]
   const act: DrivenLine['act'] = (method, ask) =>
-    // What the carrier itself brings is welcome, whatever we think of its state.
+    // Accepts what the carrier delivers, even if the line's state is offline.
     method !== 'callback' && health.isOffline()
       ? Promise.reject(new LineFault('unreachable', 'The line is offline'))
       : perform(ctx, line, connection, method, ask)
@@ -130,7 +130,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     return inFlight.size < MAX_IN_FLIGHT ? pace.nextAt(now) : undefined
   }
 
-  /** Puts entries on the wire, or asks the carrier about those whose last attempt is an open question. */
+  /** Sends entries, or looks up the ones whose last attempt has an unknown outcome. */
   async function start(entries: Entry[]) {
     const left = new Map(entries.map((entry) => [entry.id, entry]))
     const takeOut = (id: number) => {
@@ -159,7 +159,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         pace.take(now)
         void send(takeOut(one.message.id), one)
       }
-      // The rest is done meanwhile, or due later than the window thought.
+      // The other entries are done by now, or due later than the window assumed.
       for (const id of [...left.keys()]) {
         const entry = takeOut(id)
         inFlight.delete(id)
@@ -192,7 +192,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     return inTurn(() => recordEvidence(ctx, on, attempt, evidence))
   }
 
-  /** Writes an end of something and lets the conversation go on. A failing database is tried again. */
+  /** Writes a result and lets the conversation continue. Retries while the database fails. */
   async function conclude(entry: Entry, write: () => Promise<number | null>): Promise<void> {
     try {
       const next = await write()
@@ -260,7 +260,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
       await link.close(deadline)
-      // What the end of the connection freed, such as sends that now never leave, is still written down.
+      // Closing the connection may have ended sends, such as ones that never left; their results are still written.
       const lastWord = Date.now() + LAST_WORD_MS
       while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))
       closed = true

@@ -7,11 +7,11 @@ import type { Lease } from '../../storage/lines/leases.js'
 export interface StateKeeper {
   report(state: LineState, detail?: string): void
   isOffline(): boolean
-  /** Nothing more is written; what is being written is. */
+  /** Writes nothing more. Resolves when the current write has ended. */
   stop(): Promise<void>
 }
 
-/** What a line's driver says of its connection, written down in its order so that every process can tell. */
+/** Stores the states that a line's driver reports, in order, so that every process can read them. */
 export function createStateKeeper(ctx: Ctx, line: Line, lease: Lease, cameBack: () => void): StateKeeper {
   let state: LineState = 'UNKNOWN'
   let detail: string | null = null

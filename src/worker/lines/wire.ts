@@ -3,7 +3,7 @@ import type { SendResult } from '../../core/messages/outcome.js'
 import type { Connection, Outbound } from '../../drivers/contract.js'
 import type { Ctx } from '../../services/ctx.js'
 
-/** Sends through a driver. One that throws or never answers leaves the outcome unknown. */
+/** Sends through a driver. If the driver throws or never answers, the outcome is unknown. */
 export function wire(
   ctx: Ctx,
   connection: Connection,
@@ -20,7 +20,7 @@ export function wire(
       (result) => {
         cancel()
         if (isResult(result)) return resolve(storable(result))
-        ctx.log.error({}, 'the driver answered a send with something that is no result')
+        ctx.log.error({}, 'the driver answered a send with an invalid result')
         resolve({ outcome: 'unknown', code: 'driver_error', detail: 'The driver gave no result' })
       },
       (error) => {

@@ -42,13 +42,13 @@ import { dropStrangers } from '../../storage/verify/verified-contacts.js'
 import { createAlarm } from '../alarm.js'
 import { type Runner, startRunner } from './runner.js'
 
-/** Beats in the time of a lease: one or two may get lost before the line does. */
+/** Renewals for each lease time: one or two may fail before the lease expires. */
 const BEATS = 5
 const SWEEP_MS = 2_000
 const TIDY_MS = 60_000
 const TIDY_FROZEN_MS = 24 * 3_600_000
 const PARKED_MS = 72 * 3_600_000
-/** A token that is long dead can still be revoked; then it is gone. */
+/** How long an expired token can still be revoked, before it is deleted. */
 const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
 
 export interface Worker {
@@ -58,8 +58,8 @@ export interface Worker {
 }
 
 /**
- * Drives this process's share of the lines. A line belongs to one process at a time, so its order, its pace and
- * its connection need no agreement between processes beyond the lease.
+ * Drives this process's share of the lines. A line belongs to one process at a time, so its order, pace and
+ * connection need no coordination between processes beyond the lease.
  */
 export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>): Worker {
   const { runners } = desk
@@ -70,7 +70,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
 
-  /** One look after everything: leases, connections, changed and removed lines. Never two at once. */
+  /** One pass over leases, connections, changed and removed lines. Never two at once. */
   const tending = createAgain(
     ctx.clock,
     tendOnce,
@@ -82,7 +82,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     return desk.tending
   }
 
-  /** A look may have to wait for sends to end, longer than a lease lasts: what we hold stays ours meanwhile. */
+  /** Renews leases during a pass, which may wait for sends to end for longer than a lease lasts. */
   function renew(): Promise<void> {
     renewing ??= beat(ctx.db, nodeId, startedAt)
       .then(async () => void (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)))
@@ -105,18 +105,18 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       const line = lines.find((one) => one.id === runner.line.id)
       if (lease?.epoch !== runner.lease.epoch) {
         await drop(runner, 0)
-        // Still ours, in a world that was begun anew.
+        // The lease is still ours, but the world was reset.
         if (lease && line) await drive(line, lease)
       } else if (!line) await drop(runner, ctx.config.drainMs, lease)
       else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
         await drop(runner, ctx.config.drainMs)
-        // Sends that the carrier did not answer for in that time are questions now, and not sent again.
+        // Sends without an answer from the carrier by now have an unknown outcome and are not sent again.
         const own = runner.inFlight() > 0 ? await nextEpoch(ctx.db, nodeId, lease) : lease
         if (own) await drive(line, own)
       }
     }
     await Promise.all([...runners.values()].map(look))
-    // Ours, but something went wrong before it was driven: nobody else would take it before the lease ends.
+    // Leases without a runner, because starting it failed: no other process can take such a line until the lease ends.
     for (const lease of held.values()) {
       const line = runners.has(lease.lineId) ? undefined : lines.find((one) => one.id === lease.lineId)
       if (line && !stopped) await drive(line, lease)
@@ -147,10 +147,10 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     try {
       runners.set(line.id, await startRunner(ctx, driver, line, lease))
     } catch (error) {
-      // The next look tries again; other lines need not wait for that.
+      // The next pass tries again; other lines do not wait.
       return ctx.log.error({ err: error, line: line.id }, 'the line could not be started; trying again')
     }
-    // Whoever watches places asks the line as it is now.
+    // Location watches ask the new connection.
     ctx.wakes.wake(topics.places(line.id))
   }
 
@@ -162,7 +162,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
 
   const tidySafely = () => tidy().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed'))
 
-  /** Where time stands it is moved by whole days, and everything that happens belongs to a moment of its own. */
+  /** On a frozen clock, which tests move by whole days: tidies once a day at its own time. */
   function tidyDaily() {
     cancelTidying = ctx.clock.after(TIDY_FROZEN_MS, () => {
       tidyDaily()
@@ -220,7 +220,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       await tend()
       if (ctx.clock.isFrozen) tidyDaily()
       else every(TIDY_MS, () => void tidySafely())
-      // Several processes may commit ids out of order; one alone cannot.
+      // Several processes may commit ids out of order; a single process does not.
       if (ctx.db.engine === 'postgres') {
         every(SWEEP_MS, () => {
           ctx.holds.look()

@@ -18,12 +18,12 @@ import { createLane, createSlots, type Lane } from './lane.js'
 
 export interface Courier {
   start(): Promise<void>
-  /** Starts no more posts and waits for those under way, at most that long. */
+  /** Starts no more attempts and waits for the current ones, for at most `drainMs`. */
   stop(drainMs: number): Promise<void>
 }
 
 interface Feeding extends Again {
-  /** Null: this account has never wanted anything delivered. Undefined: not read yet. */
+  /** Null: the account has never had a webhook. Undefined: not read yet. */
   feed: WebhookFeed | null | undefined
 }
 
@@ -32,8 +32,8 @@ const SWEEP_MS = 2000
 const ALL_SHARDS = Array.from({ length: WEBHOOK_SHARDS }, (_, shard) => shard)
 
 /**
- * Brings the events of accounts to their webhooks. An account belongs to one process at a time, like a line, so
- * the order at its receivers needs no agreement between processes.
+ * Delivers the events of accounts to their webhooks. An account belongs to one process at a time, like a line, so the
+ * order at its receivers needs no coordination between processes.
  */
 export function createCourier(
   ctx: Ctx,
@@ -52,7 +52,7 @@ export function createCourier(
   let tending: Promise<void> | undefined
   const timers: NodeJS.Timeout[] = []
 
-  /** Which accounts are this process's: those that were not are looked through, those that are no more let go. */
+  /** Updates this process's share of the accounts: checks new ones for work and drops lost ones. */
   async function tend() {
     const held =
       ctx.db.engine === 'sqlite'
@@ -69,7 +69,7 @@ export function createCourier(
     if (added.length > 0) await look(added)
   }
 
-  /** Everything that is left to do, from the database. */
+  /** Finds open work in the database. */
   async function look(within: readonly number[]) {
     for (const { lane, accountId } of await listBusyLanes(ctx.db, within)) laneOf(lane, accountId).reread()
     for (const feed of await listFeedsBehind(ctx.db, within)) {
@@ -96,7 +96,7 @@ export function createCourier(
     if (lane.unfinished() > 0) leaving.add(lane)
   }
 
-  /** The account's world was begun anew: nothing of the old one is posted any more. */
+  /** The account's world was reset: deliveries of the old world are dropped. */
   function abandon(accountId: string) {
     fresh.forget(accountId)
     for (const [key, lane] of lanes) {
@@ -107,11 +107,11 @@ export function createCourier(
     ctx.door.hangUp(accountId)
   }
 
-  /** The account's log has grown. */
+  /** Called when the account's event log has grown. */
   function feedOn(accountId: string) {
     if (stopped || !isOurs(accountId)) return
     const feeding = feedingOf(accountId)
-    // Asked once: until its webhooks change, an account without any costs nothing more.
+    // Read once: an account without webhooks costs nothing more until its webhooks change.
     if (feeding.feed !== null) feeding.ask()
   }
 
@@ -124,7 +124,7 @@ export function createCourier(
       (error) => {
         ctx.log.error(
           { err: error, account: accountId },
-          'events wait to be delivered; trying again in a second',
+          'events could not be turned into deliveries; trying again in a second',
         )
         return 1000
       },
@@ -139,7 +139,7 @@ export function createCourier(
     if (!feeding.feed || stopped || !isOurs(accountId)) return
     const since = fresh.mark()
     const step = await fanOut(ctx, feeding.feed, render)
-    // Another process was here: what it left tells where to go on.
+    // Another process has moved the feed: continue where it stopped.
     feeding.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
     if (!step || step.more) feeding.ask()
     if (step) bring(accountId, step.deliveries, since)
@@ -165,7 +165,7 @@ export function createCourier(
         ctx.wakes.on(topics.events, feedOn),
         ctx.wakes.on(topics.webhooksErased, fresh.forget),
         ctx.wakes.on(topics.webhookFeeds, (accountId) => {
-          // It had none when it was last asked for.
+          // The account had no feed when it was last read.
           const known = accounts.get(accountId)
           if (known?.feed === null) known.feed = undefined
           feedOn(accountId)
@@ -194,7 +194,7 @@ export function createCourier(
       let keptAt = Date.now()
       while (busy() && Date.now() < deadline) {
         await new Promise((done) => setTimeout(done, 5))
-        // Nobody else is to post what is being posted, as long as we wait for it.
+        // Keeps other processes from repeating current attempts while this process waits for them.
         if (ctx.db.engine === 'sqlite' || Date.now() - keptAt < ctx.config.leaseMs / 5) continue
         keptAt = Date.now()
         await ctx.db.tx((sql) => renewShards(sql, nodeId, ctx.config.leaseMs)).catch(() => {})

@@ -2,22 +2,21 @@ import { createBoundedMap } from '../../base/bounded-map.js'
 import type { NewDelivery } from '../../storage/webhooks/deliveries.js'
 
 /**
- * Deliveries as this very process has just written them, of all receivers: when their turn comes at once, as it does
- * as a rule, they need not be read back.
+ * Deliveries that this process has just written, of all receivers. Most are due at once and need not be read back.
  */
 export interface FreshDeliveries {
-  /** `since` is the mark from before they were written: what was forgotten meanwhile may be among them. */
+  /** `since` is the mark from before the write: deliveries forgotten in the meantime may be among them. */
   add(deliveries: readonly NewDelivery[], since: number): void
   mark(): number
-  /** Each is handed out once: at its next try it is no longer new. */
+  /** Returns each delivery once: at its next attempt it has changed. */
   take(lane: string, eventSeq: string): NewDelivery | undefined
-  /** Something of this account is no longer to be told. */
+  /** Forgets the deliveries of an account, because some were erased. */
   forget(accountId: string): void
 }
 
-/** Those of receivers that do not answer make room for the others'. */
+/** Evicts cached deliveries of unresponsive receivers first. */
 const KEPT = 5000
-/** Another process may have changed what is older, and its word of that may have got lost. */
+/** Older entries expire: another process may have changed the delivery, and its hint may have been lost. */
 const KEPT_MS = 2000
 
 export function createFreshDeliveries(now: () => number = Date.now): FreshDeliveries {

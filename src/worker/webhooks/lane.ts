@@ -13,34 +13,34 @@ import { createLineQueue, type Entry } from '../lines/queue.js'
 import type { FreshDeliveries } from './fresh-deliveries.js'
 
 /**
- * One receiver's deliveries: in the order of the events, and of what is about the same thing only one at a time.
- * As with lines, the queue is a window over the table, which stays the truth.
+ * One receiver's deliveries, in the order of the events; of each subject only one at a time. As with lines, the queue
+ * is a window over the table; the table is authoritative.
  */
 export interface Lane {
   accountId: string
-  /** There is something new in the table. */
+  /** Called when the table has new deliveries. */
   wake(): void
-  /** Something that was done is to be done again: the window is read from the start. */
+  /** Reads the window from the start, because finished deliveries were reopened. */
   reread(): void
-  /** Posts that are not both answered and written down. */
+  /** Number of attempts whose result is not stored yet. */
   unfinished(): number
   stop(): void
-  /** The same, and what is under way has no consequences: its world is no more. */
+  /** Like `stop`, and drops the results of current attempts: the world was reset. */
   abandon(): void
 }
 
-/** Posts that may be under way at once, over all lanes. */
+/** Concurrent attempts, over all lanes. */
 export interface Slots {
-  /** False when there is none; then `onFree` is called as soon as there is. */
+  /** False if no slot is free; then `onFree` is called as soon as one is. */
   take(onFree: () => void, isTroubled: boolean): boolean
   give(isTroubled: boolean): void
 }
 
-/** A receiver that answers gets more at once; one that does not is tried by a few only. */
+/** Concurrent attempts for one receiver: more while it answers, a few while it fails. */
 const WIDTH = { start: 4, troubled: 2, most: 32 }
-/** A receiver that fails again and again is given time: it would only cost others theirs. */
+/** Milliseconds of pause for each failure of a receiver, so that it does not take time from others. */
 const PAUSE = { each: 25, most: 250 }
-/** Answers that may wait for the disk. */
+/** Maximum number of results that wait to be stored. */
 const MOST_LEFT = 256
 const READ_AT_ONCE = 500
 const WINDOW = 2000
@@ -56,16 +56,16 @@ export function createLane(
 ): Lane {
   const queue = createLineQueue()
   let width = WIDTH.start
-  /** On the wire. */
+  /** Attempts on the wire. */
   let inFlight = 0
-  /** On the wire, or answered and not written down yet. */
+  /** Attempts on the wire, or answered and not stored yet. */
   let left = 0
   let failures = 0
   let pausedUntil = 0
   let unread = true
-  /** Also what is behind the cursor. */
+  /** Read the table from its start, not from the cursor. */
   let fromStart = false
-  /** Subjects the window had no place for all of; the rest is still to be read. */
+  /** Subjects with more deliveries than the window had room for; the rest is still in the table. */
   const crowded = new Set<string>()
   let abandoned = false
   const dispatch = createAgain(
@@ -77,7 +77,7 @@ export function createLane(
         return next
       }),
     (error) => {
-      ctx.log.error({ err: error }, 'a webhook lane stumbled and goes on in a second')
+      ctx.log.error({ err: error }, 'a webhook lane failed; trying again in a second')
       return 1000
     },
   )
@@ -92,7 +92,7 @@ export function createLane(
     }
     const now = ctx.clock.now()
     if (now < pausedUntil) return pausedUntil
-    // Several at a time: reading them one by one would cost more than posting them.
+    // Waits for several free places: reading deliveries one by one would cost more than posting them.
     if (inFlight > width * (3 / 4)) return undefined
     const entries: Entry[] = []
     const troubled = width <= WIDTH.troubled
@@ -107,7 +107,7 @@ export function createLane(
 
   async function read() {
     const after = fromStart ? 0 : queue.cursor()
-    // Before reading: what comes meanwhile is read next.
+    // Before the read, so that deliveries that arrive during it are read next.
     unread = fromStart = false
     try {
       const rows = await listLaneQueue(ctx.db, key, after, READ_AT_ONCE)
@@ -154,7 +154,7 @@ export function createLane(
     left += entries.length
     for (const entry of entries) {
       const delivery = deliveries.get(entry.id)
-      // Called off meanwhile.
+      // Canceled in the meantime.
       if (!delivery || delivery.nextAt === null) {
         release(troubled)
         finish(entry, null)
@@ -168,17 +168,17 @@ export function createLane(
       posted = await deliverer.post(delivery, () => !abandoned)
       if (posted) adapt(posted.wentWell)
     } catch (error) {
-      ctx.log.warn({ err: error }, 'a delivery could not be posted and is tried again')
+      ctx.log.warn({ err: error }, 'a delivery could not be posted; trying again')
     }
     release(troubled)
     if (abandoned) return finish(entry, null)
     wake()
     try {
-      // What is about the same thing waits for this: otherwise a crash could post the older after the newer one.
+      // The subject's next delivery waits for this write: a crash could otherwise post the older one after the newer.
       finish(entry, posted ? await posted.record() : ctx.clock.now() + 1000)
     } catch (error) {
-      // Nothing was written down: it is as if it had not been posted, and the receiver knows it by its id.
-      ctx.log.warn({ err: error }, 'a delivery could not be written down and is repeated')
+      // No result is stored, so the delivery is posted again; the receiver recognises it by its id.
+      ctx.log.warn({ err: error }, 'the result of a delivery could not be stored; the delivery is repeated')
       finish(entry, ctx.clock.now() + 1000)
     }
   }
@@ -222,7 +222,7 @@ export function createLane(
   }
 }
 
-/** At most so many posts at once; receivers in trouble, which hold theirs long, can take only half of them. */
+/** Limits concurrent attempts. Failing receivers, which hold a slot for long, can take only half of the slots. */
 export function createSlots(total: number): Slots {
   const waiting = new Set<() => void>()
   let used = 0

@@ -2,18 +2,18 @@ import type { Event } from '../../events/event.js'
 import type { LineState } from '../../lines/line.js'
 import type { Message, Service } from '../../messages/message.js'
 
-/** Everything that is known about one message at a moment. */
+/** All facts about a message at one time. */
 export interface Known {
   now: number
   message: Message
   /** Oldest first. */
   attempts: readonly KnownAttempt[]
-  /** From the log, oldest first: about the message, its line and its conversation. */
+  /** Events about the message, its line and its conversation, oldest first. */
   events: readonly Event[]
   line: KnownLine
   queue: KnownQueue
   hold: { until: number; alternations: number } | null
-  /** The recipient's phone, where the network is a simulated one; null where nobody can look. */
+  /** The recipient's virtual phone; null on a real network. */
   phone: { power: boolean } | null
   /** Oldest first. */
   deliveries: readonly KnownDelivery[]
@@ -25,42 +25,42 @@ export interface KnownAttempt {
   state: 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
   wireAt: number
   endedAt: number | null
-  /** How often the carrier was asked about its outcome. */
+  /** Number of lookups at the carrier. */
   lookups: number
   code: string | null
   detail: string | null
 }
 
 export interface KnownLine {
-  /** Null: no process drives it, so nobody knows. */
+  /** Null if no process drives the line. */
   state: LineState | null
   detail: string | null
   since: number | null
   blockedAt: number | null
   /** Messages a second; 0 is unlimited. */
   pace: number
-  /** Whether it has sent as many in the last second as it may. */
+  /** Whether the line has used up its pace for the last second. */
   isAtPace: boolean
   /** Messages a day; 0 is unlimited. */
   dailyLimit: number
-  /** Whether it has sent as many today as it may. */
+  /** Whether the line has used up its limit for today. */
   isAtDailyLimit: boolean
 }
 
-/** What waits before the message, while it waits itself. */
+/** Messages ahead of a waiting message. */
 export interface KnownQueue {
-  /** Earlier ones of its conversation. */
+  /** Number of earlier messages in its conversation. */
   inConversation: number
-  /** The first of those, when it is one the account may see. */
+  /** The first of these messages, if the account may see it. */
   firstHandle: string | null
-  /** Earlier ones on its line, counted to an end. */
+  /** Number of earlier messages on its line, up to a limit. */
   onLine: number
 }
 
 export interface KnownDelivery {
   id: number
   type: string
-  /** Null for those who may not know. */
+  /** Null if the caller may not see it. */
   url: string | null
   eventType: string
   state: 'pending' | 'delivered' | 'failed' | 'canceled'

@@ -5,7 +5,7 @@ import type { Known, KnownAttempt } from './known.js'
 import type { Step } from './story.js'
 import { deliveryStep } from './webhooks.js'
 
-/** What happened to a message, in its order. Of steps of one moment, the cause comes before what it led to. */
+/** The history of a message, in order. Among steps with equal times, the cause comes before its effect. */
 export function stepsOf(known: Known): Step[] {
   const steps = [
     beginning(known.message),
@@ -41,7 +41,7 @@ function attemptSteps(known: Known, attempt: KnownAttempt, before: KnownAttempt 
   return steps
 }
 
-/** Which service was chosen and why it is not the one before. */
+/** The chosen service, and why it differs from the previous one. */
 function serviceStep(
   known: Known,
   { service, n }: KnownAttempt,
@@ -118,7 +118,7 @@ function eventSteps({ message, events }: Known): Step[] {
   return steps
 }
 
-/** Until when the state of its line and conversation mattered to it. */
+/** Until when the state of the line and the conversation affected the message. */
 function lastConcern({ nextActionAt, updatedAt, isOutbound, createdAt }: Message): number {
   if (!isOutbound) return createdAt - 1
   return nextActionAt === null ? updatedAt : Number.POSITIVE_INFINITY

@@ -27,7 +27,7 @@ export interface Story {
   steps: Step[]
 }
 
-/** Where a message stands and why, as one word for programs. */
+/** The state of a message and its reason, as one word for programs. */
 export const VERDICTS = [
   'received',
   'delivered',
@@ -61,8 +61,8 @@ export type VerdictCode = (typeof VERDICTS)[number]
 export interface Conclusion {
   verdict: VerdictCode
   sentences: string[]
-  /** Null: there is nothing to do. */
+  /** Null if there is nothing to do. */
   nextStep: string | null
-  /** What it waits for at the moment. */
+  /** What the message waits for now. */
   waits?: string
 }

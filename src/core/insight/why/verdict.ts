@@ -4,7 +4,7 @@ import { seconds } from './steps.js'
 import type { Conclusion, VerdictCode } from './story.js'
 import { OTHER_LINE, waiting } from './waiting.js'
 
-/** After so long without a receipt none is expected any more. */
+/** After this time without a receipt, none is expected. */
 const RECEIPT_MS = 60_000
 
 export function conclude(known: Known): Conclusion {
@@ -104,7 +104,7 @@ function failed({ message, attempts, line }: Known): Conclusion {
     case 'line_blocked':
       return became('line_blocked', `${error.message}.`, OTHER_LINE)
     case 'refused':
-      // A carrier that blocks a line says so in its answer to a send.
+      // A carrier reports the block of a line in its answer to a send.
       return line.blockedAt !== null && last && line.blockedAt >= last.wireAt && last.endedAt !== null
         ? became('line_blocked', 'The carrier refused the message and blocked the line.', OTHER_LINE)
         : became(

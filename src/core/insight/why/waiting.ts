@@ -7,7 +7,7 @@ import type { Conclusion, VerdictCode } from './story.js'
 export const OTHER_LINE =
   'Send it from another line. This one sends nothing until its operator has settled the block with the carrier.'
 
-/** What a message waits for. Of several causes, the one without whose end nothing moves. */
+/** What a message waits for. If there are several causes, the one that blocks all others. */
 export function waiting(known: Known): Conclusion {
   const { message, attempts, line, queue, hold, now } = known
   const last = attempts.at(-1)

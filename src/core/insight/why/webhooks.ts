@@ -2,7 +2,7 @@ import { formatTime } from '../../../base/time.js'
 import type { KnownDelivery } from './known.js'
 import type { Step } from './story.js'
 
-/** What was posted about a message, in words. */
+/** Describes the webhook deliveries of a message. */
 
 export function deliveryStep(one: KnownDelivery): Step {
   const where = one.url === null ? '' : ` to ${one.url}`
@@ -30,7 +30,7 @@ function outcome(one: KnownDelivery): string {
   }
 }
 
-/** What of the deliveries is worth a sentence: those that did not succeed. */
+/** A sentence about the deliveries that did not succeed. */
 export function judgeDeliveries(deliveries: readonly KnownDelivery[]): {
   sentences: string[]
   nextStep: string | null

@@ -4,7 +4,7 @@ import type { Story } from './story.js'
 import { conclude } from './verdict.js'
 import { judgeDeliveries } from './webhooks.js'
 
-/** What happened to a message, why it is where it is, and what can be done about it. */
+/** Explains a message: its history, the reason for its state, and what to do. */
 export function tellStory(known: Known): Story {
   const { verdict, sentences, nextStep, waits } = conclude(known)
   const webhooks = judgeDeliveries(known.deliveries)
