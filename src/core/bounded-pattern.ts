@@ -16,7 +16,7 @@ const search = new Script(`(() => {
   }))
 })()`)
 
-export interface Found {
+export interface PatternMatch {
   whole: string
   /** Text of the pattern's first group, if it has one. */
   group: string | null
@@ -29,7 +29,7 @@ export function boundedPattern(
   field: string,
   pattern: string,
   maxMs = MAX_MS,
-): (texts: readonly string[]) => (Found | null)[] {
+): (texts: readonly string[]) => (PatternMatch | null)[] {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw new AppError('invalid', `${field}: at most ${MAX_PATTERN_CHARS} characters`)
   try {

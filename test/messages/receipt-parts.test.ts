@@ -3,7 +3,7 @@ import { createTurns } from '../../src/base/turns.js'
 import type { Line } from '../../src/core/lines/line.js'
 import { createDailyLimit, dayOf } from '../../src/core/lines/pacing.js'
 import type { Receipt, SendResult } from '../../src/core/messages/outcome.js'
-import { type Claimed, claim } from '../../src/services/messages/claim.js'
+import { type Claim, claim } from '../../src/services/messages/claim.js'
 import { createRecentSends, type DispatchLine } from '../../src/services/messages/dispatch-line.js'
 import { createNews } from '../../src/services/messages/news.js'
 import { recordRead, recordReceipts, rematchParked } from '../../src/services/messages/receipts.js'
@@ -33,7 +33,7 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
   afterAll(() => world.close())
 
   interface Sent {
-    claimed: Claimed
+    claimed: Claim
     handle: string
     to: string
   }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import { LOCATION_TYPES } from '../../core/sim/location.js'
-import type { Place } from '../../services/location/location.js'
+import type { ContactLocation } from '../../services/location/location.js'
 import type { WatchNews } from '../../services/location/watch.js'
 import { nullable } from '../messages/wire.js'
 
@@ -34,7 +34,7 @@ const Entry = Type.Object(
   { description: 'Where the person is; left out without a fix' },
 )
 
-export const StateWire = Type.Unsafe<Place['state']>({
+export const StateWire = Type.Unsafe<ContactLocation['state']>({
   type: 'string',
   enum: ['not_shared', 'shared_no_fix_yet', 'shared_with_fix'],
   description: 'Whether the person shares, and whether it is known where they are',
@@ -66,11 +66,11 @@ export const WatchWire = Type.Object({
   message: Type.Optional(Type.String({ description: 'Only in `error`: what went wrong' })),
 })
 
-export function placeWire({ number, state, location }: Place) {
+export function placeWire({ number, state, location }: ContactLocation) {
   return { number, state, ...(location ? { location: entryWire(location) } : {}) }
 }
 
-function entryWire(fix: NonNullable<Place['location']>) {
+function entryWire(fix: NonNullable<ContactLocation['location']>) {
   return {
     latitude: fix.latitude,
     longitude: fix.longitude,

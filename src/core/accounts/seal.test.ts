@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createVault, newSealKey, type Place, parseSealKeys, SealError } from './seal.js'
+import { createVault, newSealKey, parseSealKeys, type SealContext, SealError } from './seal.js'
 
-const PLACE: Place = { table: 'totp_secrets', column: 'secret', row: 'row-1', account: 'account-1' }
+const PLACE: SealContext = { table: 'totp_secrets', column: 'secret', row: 'row-1', account: 'account-1' }
 const key = (kid: string) => ({ kid, key: randomBytes(32) })
 
 describe('sealing', () => {

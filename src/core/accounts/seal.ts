@@ -18,7 +18,7 @@ export interface SealKey {
 }
 
 /** The place of a sealed text. */
-export interface Place {
+export interface SealContext {
   table: string
   column: string
   row: string
@@ -30,8 +30,8 @@ export interface Vault {
   readonly kid: string
   /** All keys that open. */
   readonly kids: readonly string[]
-  seal(place: Place, text: string): string
-  open(place: Place, sealed: string): string
+  seal(place: SealContext, text: string): string
+  open(place: SealContext, sealed: string): string
   /** A token for a name. It is not stored, and only a holder of the key ring can make it. */
   sign(purpose: string, name: string): string
   /** Whether a key of the ring made this token. */
@@ -148,12 +148,12 @@ export function createVault(keys: readonly SealKey[]): Vault {
   }
 }
 
-function purposeOf(place: Place): string {
+function purposeOf(place: SealContext): string {
   return `seal ${place.table}.${place.column}`
 }
 
 /** JSON, so that no two places have equal texts. */
-function binding(kid: string, { table, column, row, account }: Place): Buffer {
+function binding(kid: string, { table, column, row, account }: SealContext): Buffer {
   return Buffer.from(JSON.stringify([VERSION, kid, table, column, row, account]))
 }
 

@@ -36,7 +36,7 @@ export function stepsOf(window: Window, now: number): number[] {
 }
 
 /** A number of messages with equal properties. */
-export interface Counted {
+export interface MessageCount {
   at: number
   isOutbound: boolean
   status: Status
@@ -52,7 +52,7 @@ export interface SendStep {
 }
 
 /** Sends by outcome and by service, and inbound messages, in each step. */
-export function countSends(steps: readonly number[], counted: Iterable<Counted>): SendStep[] {
+export function countSends(steps: readonly number[], counted: Iterable<MessageCount>): SendStep[] {
   const filled = steps.map((at) => ({
     at,
     outcomes: { delivered: 0, sent: 0, waiting: 0, failed: 0 },

@@ -24,7 +24,7 @@ export async function checkVault(sql: Sql, vault: Vault): Promise<void> {
 }
 
 /** How far a rotation has come. What is sealed anew stays so: one that was cut off goes on where it was. */
-export interface Resealed {
+export interface ResealProgress {
   /** The key that seals now. */
   kid: string
   resealed: number
@@ -37,7 +37,7 @@ export interface Resealed {
 const BATCH = 100
 
 /** Seals a batch of what is under older keys with the newest one. `after` is where the batch before ended. */
-export async function resealBatch(ctx: Ctx, sql: Sql, after: string | null): Promise<Resealed> {
+export async function resealBatch(ctx: Ctx, sql: Sql, after: string | null): Promise<ResealProgress> {
   const { vault } = ctx
   const [table = '0', lastKid = '', lastId = ''] = after?.split(' ') ?? []
   for (const [index, column] of SEALED.entries()) {

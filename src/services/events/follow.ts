@@ -1,6 +1,14 @@
 import { listEvents } from '../../storage/events/events.js'
 import type { Ctx } from '../ctx.js'
-import { createTail, type Frame, matching, type Reader, type Renderer, type Seat, type Tail } from './tail.js'
+import {
+  createTail,
+  type Follower,
+  type Frame,
+  matching,
+  type Reader,
+  type Renderer,
+  type Tail,
+} from './tail.js'
 
 export interface Following {
   /** The reader has received every event it asked for up to this sequence number. */
@@ -42,36 +50,41 @@ export function createEventDesk(ctx: Ctx, renderer: Renderer): EventDesk {
   }
 
   /** Reads the log up to the tail, then joins the tail without a gap. */
-  async function catchUp(tail: Tail, accountId: string, seat: Seat, isOver: () => boolean): Promise<void> {
-    const { reader } = seat
+  async function catchUp(
+    tail: Tail,
+    accountId: string,
+    follower: Follower,
+    isOver: () => boolean,
+  ): Promise<void> {
+    const { reader } = follower
     while (!isOver()) {
       const reached = tail.seq()
-      if (seat.from >= reached) return tail.join(seat)
-      const events = await listEvents(ctx.db, accountId, seat.from, AT_ONCE)
+      if (follower.from >= reached) return tail.join(follower)
+      const events = await listEvents(ctx.db, accountId, follower.from, AT_ONCE)
       const first = events[0]?.seq ?? reached + 1
       const frames = await renderer.events(
         accountId,
         events.filter(({ type }) => reader.types.has(type)),
       )
-      if (first > seat.from + 1) frames.unshift(renderer.gap({ from: seat.from + 1, to: first - 1 }))
+      if (first > follower.from + 1) frames.unshift(renderer.gap({ from: follower.from + 1, to: first - 1 }))
       for (const piece of pieces(matching(frames, reader.types))) {
         await reader.ready()
         if (isOver()) return
         reader.take(Buffer.concat(piece.map(({ bytes }) => bytes)), piece.at(-1)!.seq)
       }
-      seat.from = events.at(-1)?.seq ?? reached
+      follower.from = events.at(-1)?.seq ?? reached
     }
   }
 
   return {
     async follow(accountId, after, reader) {
       const { tail, release } = use(accountId)
-      const seat: Seat = { reader, from: after }
+      const follower: Follower = { reader, from: after }
       let over = false
       const isOver = () => over || reader.isGone()
       const stop = () => {
         over = true
-        tail.leave(seat)
+        tail.leave(follower)
         release()
       }
       try {
@@ -80,12 +93,12 @@ export function createEventDesk(ctx: Ctx, renderer: Renderer): EventDesk {
         stop()
         throw error
       }
-      catchUp(tail, accountId, seat, isOver).catch((error) => {
+      catchUp(tail, accountId, follower, isOver).catch((error) => {
         ctx.log.warn({ err: error, account: accountId }, 'a reader of events could not catch up')
         reader.fail()
       })
       return {
-        position: () => (tail.has(seat) ? Math.max(seat.from, tail.seq()) : seat.from),
+        position: () => (tail.has(follower) ? Math.max(follower.from, tail.seq()) : follower.from),
         stop,
       }
     },

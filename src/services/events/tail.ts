@@ -34,7 +34,7 @@ export interface Reader {
 }
 
 /** A reader that has joined the tail. */
-export interface Seat {
+export interface Follower {
   reader: Reader
   /** The reader has already received every event up to this sequence number. */
   from: number
@@ -46,22 +46,22 @@ export interface Tail {
   begun: Promise<void>
   /** Sequence number of the last event given to readers. */
   seq(): number
-  join(seat: Seat): void
-  has(seat: Seat): boolean
-  leave(seat: Seat): void
+  join(follower: Follower): void
+  has(follower: Follower): boolean
+  leave(follower: Follower): void
   stop(): void
 }
 
 /** Readers of the same types, which share their bytes. */
 interface Audience {
   types: ReadonlySet<string>
-  seats: Set<Seat>
+  followers: Set<Follower>
 }
 
 const AT_ONCE = 500
 /** Wall-clock time. Bursts are read together; more readers mean a longer pause. */
 const GATHER_MS = { min: 20, max: 100 } as const
-const SEATS_PER_MS = 10
+const FOLLOWERS_PER_MS = 10
 /** Wall-clock time. Wake-ups from other processes may be lost. */
 const POLL_MS = 1000
 
@@ -69,7 +69,7 @@ const POLL_MS = 1000
 export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tail {
   const audiences = new Map<string, Audience>()
   let seq = 0
-  let seated = 0
+  let followerCount = 0
   let stopped = false
   /** Reads at once after a quiet time, otherwise when the pause is over. */
   const looking = createAgain(
@@ -97,7 +97,7 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
       seq = events.at(-1)!.seq
       isMore = events.length === AT_ONCE
     }
-    return Math.min(Math.max(seated / SEATS_PER_MS, GATHER_MS.min), GATHER_MS.max)
+    return Math.min(Math.max(followerCount / FOLLOWERS_PER_MS, GATHER_MS.min), GATHER_MS.max)
   }
 
   /** Serialises only types that a reader wants, including readers that join during the query. */
@@ -111,14 +111,14 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
   }
 
   function handOut(frames: readonly Frame[]) {
-    for (const { types, seats } of audiences.values()) {
+    for (const { types, followers } of audiences.values()) {
       const theirs = matching(frames, types)
       const bytes = joined(theirs)
-      for (const seat of seats) {
-        if (seat.from <= seq) give(seat, bytes, theirs)
+      for (const follower of followers) {
+        if (follower.from <= seq) give(follower, bytes, theirs)
         else {
-          const rest = theirs.filter((frame) => frame.seq > seat.from)
-          give(seat, joined(rest), rest)
+          const rest = theirs.filter((frame) => frame.seq > follower.from)
+          give(follower, joined(rest), rest)
         }
       }
     }
@@ -135,20 +135,20 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
   return {
     begun,
     seq: () => seq,
-    join(seat) {
-      const key = keyOf(seat.reader)
-      const audience = audiences.get(key) ?? { types: seat.reader.types, seats: new Set() }
+    join(follower) {
+      const key = keyOf(follower.reader)
+      const audience = audiences.get(key) ?? { types: follower.reader.types, followers: new Set() }
       audiences.set(key, audience)
-      audience.seats.add(seat)
-      seated++
+      audience.followers.add(follower)
+      followerCount++
     },
-    has: (seat) => audiences.get(keyOf(seat.reader))?.seats.has(seat) ?? false,
-    leave(seat) {
-      const key = keyOf(seat.reader)
+    has: (follower) => audiences.get(keyOf(follower.reader))?.followers.has(follower) ?? false,
+    leave(follower) {
+      const key = keyOf(follower.reader)
       const audience = audiences.get(key)
-      if (!audience?.seats.delete(seat)) return
-      seated--
-      if (audience.seats.size === 0) audiences.delete(key)
+      if (!audience?.followers.delete(follower)) return
+      followerCount--
+      if (audience.followers.size === 0) audiences.delete(key)
     },
     stop() {
       stopped = true
@@ -167,7 +167,7 @@ function joined(frames: readonly Frame[]): Buffer {
   return Buffer.concat(frames.map(({ bytes }) => bytes))
 }
 
-function give({ reader }: Seat, bytes: Buffer, frames: readonly Frame[]): void {
+function give({ reader }: Follower, bytes: Buffer, frames: readonly Frame[]): void {
   if (frames.length > 0) reader.take(bytes, frames.at(-1)!.seq)
 }
 

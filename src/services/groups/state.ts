@@ -23,12 +23,12 @@ import { requireCurrent } from '../../storage/lines/lines.js'
 import type { Ctx } from '../ctx.js'
 
 /** A group after something was done about it, and what the log has to say of that. */
-export interface Known {
+export interface GroupUpdate {
   group: Group
   events: NewEvent[]
 }
 
-interface Where {
+interface GroupOwner {
   accountId: string
   lineId: string
 }
@@ -37,10 +37,10 @@ interface Where {
 export async function groupOfMembers(
   ctx: Ctx,
   sql: Sql,
-  where: Where,
+  where: GroupOwner,
   handles: readonly string[],
   name: string | null = null,
-): Promise<Known> {
+): Promise<GroupUpdate> {
   await lockGroupsOf(sql, where.lineId)
   const found = await findGroupByMembers(sql, where.accountId, where.lineId, membersKey(handles))
   return found ? { group: found, events: [] } : makeGroup(ctx, sql, where, { handles, name, chatId: null })
@@ -50,7 +50,12 @@ export async function groupOfMembers(
  * The group that the carrier speaks of, brought to the state it tells: the one it knows by this id, else the one
  * it was made for, else one of the same people that it has no id for yet, else a new one.
  */
-export async function groupOfChat(ctx: Ctx, sql: Sql, where: Where, chat: GroupNews): Promise<Known> {
+export async function groupOfChat(
+  ctx: Ctx,
+  sql: Sql,
+  where: GroupOwner,
+  chat: GroupNews,
+): Promise<GroupUpdate> {
   await lockGroupsOf(sql, where.lineId)
   const found =
     (await findGroupByChat(sql, where.lineId, chat.chatId)) ??
@@ -68,9 +73,9 @@ export async function groupOfChat(ctx: Ctx, sql: Sql, where: Where, chat: GroupN
 async function makeGroup(
   ctx: Ctx,
   sql: Sql,
-  where: Where,
+  where: GroupOwner,
   made: { handles: readonly string[]; name: string | null; chatId: string | null },
-): Promise<Known> {
+): Promise<GroupUpdate> {
   const now = ctx.clock.now()
   const group: Group = {
     id: `sb_group_${ctx.newId()}`,
@@ -94,7 +99,7 @@ export async function setState(
   before: Group,
   wanted: GroupState,
   chatId: string | null = before.chatId,
-): Promise<Known> {
+): Promise<GroupUpdate> {
   const changes = differences(before, wanted)
   const changed = Object.keys(changes).length > 0
   if (!changed && chatId === before.chatId) return { group: before, events: [] }

@@ -9,7 +9,7 @@ import type { Ctx } from '../ctx.js'
 import type { Actor } from '../messages/outbound.js'
 import { lineIdsOf } from './conversations.js'
 
-export interface Found {
+export interface SearchPage {
   messages: Message[]
   /** How many were looked at. */
   looked: number
@@ -32,7 +32,7 @@ export async function searchMessages(
   search: Search,
   place: MessagePosition | undefined,
   limit: number,
-): Promise<Found> {
+): Promise<SearchPage> {
   const range = await rangeOf(ctx, actor, search)
   const messages: Message[] = []
   let before = place

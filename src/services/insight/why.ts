@@ -1,7 +1,7 @@
 import { firstIdAt } from '../../base/ids.js'
 import { AppError } from '../../core/errors.js'
 import type { Event } from '../../core/events/event.js'
-import type { Known, KnownLine, KnownQueue } from '../../core/insight/why/known.js'
+import type { LineFacts, MessageFacts, QueueFacts } from '../../core/insight/why/facts.js'
 import type { Story } from '../../core/insight/why/story.js'
 import { tellStory } from '../../core/insight/why/why.js'
 import type { Line } from '../../core/lines/line.js'
@@ -24,7 +24,7 @@ import { type Actor, isWithin } from '../messages/outbound.js'
 
 /** The story of a message, for one who may see it. */
 export async function explainMessage(ctx: Ctx, actor: Actor, handle: string): Promise<Story> {
-  return tellStory((await knownOf(ctx, actor, await visibleMessage(ctx, actor, handle))).known)
+  return tellStory((await factsOf(ctx, actor, await visibleMessage(ctx, actor, handle))).facts)
 }
 
 /** The same with everything it is told from. */
@@ -40,7 +40,7 @@ export interface Timeline {
 
 export async function readTimeline(ctx: Ctx, actor: Actor, handle: string): Promise<Timeline> {
   const message = await visibleMessage(ctx, actor, handle)
-  const { known, events, attempts, deliveries } = await knownOf(ctx, actor, message)
+  const { facts, events, attempts, deliveries } = await factsOf(ctx, actor, message)
   const shown = actor.numbers === null ? deliveries : []
   const posts = await listAttemptsOf(
     ctx.db,
@@ -49,7 +49,7 @@ export async function readTimeline(ctx: Ctx, actor: Actor, handle: string): Prom
   )
   return {
     message,
-    story: tellStory(known),
+    story: tellStory(facts),
     events: events.filter((event) => event.subject === handle),
     attempts,
     deliveries: shown.map((delivery) => ({
@@ -70,13 +70,13 @@ const DELIVERIES = 200
 const POSTS = 1000
 
 interface Sources {
-  known: Known
+  facts: MessageFacts
   events: Event[]
   attempts: Attempt[]
   deliveries: Delivery[]
 }
 
-async function knownOf(ctx: Ctx, actor: Actor, message: Message): Promise<Sources> {
+async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Sources> {
   const line = await findLineEver(ctx.db, message.lineId)
   const [attempts, events, lineNow, queue, hold, phone, newestFirst] = await Promise.all([
     listAttempts(ctx.db, message.id),
@@ -88,7 +88,7 @@ async function knownOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
   ])
   const deliveries = newestFirst.deliveries.toReversed()
-  const known: Known = {
+  const facts: MessageFacts = {
     now: ctx.clock.now(),
     message,
     attempts,
@@ -100,7 +100,7 @@ async function knownOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     // Where an account's events go is nothing to a token that only has some of its lines.
     deliveries: deliveries.map((one) => ({ ...one, url: actor.numbers === null ? one.url : null })),
   }
-  return { known, events, attempts, deliveries }
+  return { facts, events, attempts, deliveries }
 }
 
 /** Events one look at the log may read: a busy account has many, and no index leads to those of one message. */
@@ -132,7 +132,7 @@ async function eventsAround(ctx: Ctx, message: Message): Promise<Event[]> {
   return [...found.values()]
 }
 
-async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Promise<KnownLine> {
+async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Promise<LineFacts> {
   const health = await findLineHealth(ctx.db, message.lineId)
   const { pace, dailyLimit } = line ?? { pace: 0, dailyLimit: 0 }
   const since = ctx.clock.now() - PACE_WINDOW_MS
@@ -156,7 +156,7 @@ async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Pr
 /** Of those that wait before it, so many are looked at. */
 const LOOKED_AT = 5000
 
-async function queueBefore(ctx: Ctx, message: Message): Promise<KnownQueue> {
+async function queueBefore(ctx: Ctx, message: Message): Promise<QueueFacts> {
   if (message.nextActionAt === null) return { inConversation: 0, firstHandle: null, onLine: 0 }
   const { id, lineId, accountId } = message
   const { firstId, ...before } = await countBefore(ctx.db, lineId, id, conversationOf(message), LOOKED_AT)

@@ -1,4 +1,4 @@
-import { type Place, SealError } from '../../core/accounts/seal.js'
+import { type SealContext, SealError } from '../../core/accounts/seal.js'
 import type { Line } from '../../core/lines/line.js'
 import { hide, KEPT, type SettingsSchema, secretNames } from '../../core/lines/settings.js'
 import type { Connection, Driver } from '../../drivers/contract.js'
@@ -70,6 +70,6 @@ export function shownConfig(ctx: Ctx, line: Pick<Line, 'driver' | 'config'>): Se
   return shown
 }
 
-function placeOf(lineId: string): Place {
+function placeOf(lineId: string): SealContext {
   return { table: 'line_secrets', column: 'sealed', row: lineId, account: '' }
 }

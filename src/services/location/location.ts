@@ -10,7 +10,7 @@ import type { RequestIdentity } from '../replay.js'
 
 /** Where people who share their place with a line are. The line is asked each time. */
 
-export interface Place {
+export interface ContactLocation {
   number: string
   state: 'not_shared' | LocationShare['state']
   location: LocationShare['location']
@@ -30,7 +30,7 @@ export async function requireLocationLine(ctx: Ctx, actor: Actor, fromNumber: st
 }
 
 /** One person's place, now. */
-export async function findPlace(ctx: Ctx, from: UsableLine, number: string): Promise<Place> {
+export async function findPlace(ctx: Ctx, from: UsableLine, number: string): Promise<ContactLocation> {
   const shares = await ask(ctx, from.line, 'locations', { number })
   await remember(ctx, from, number, shares)
   const share = shares.find((one) => one.number === number)
@@ -38,7 +38,7 @@ export async function findPlace(ctx: Ctx, from: UsableLine, number: string): Pro
 }
 
 /** The same, or where they were last when the line cannot say it now. */
-export async function readPlace(ctx: Ctx, from: UsableLine, number: string): Promise<Place> {
+export async function readPlace(ctx: Ctx, from: UsableLine, number: string): Promise<ContactLocation> {
   try {
     return await findPlace(ctx, from, number)
   } catch (error) {
@@ -49,7 +49,7 @@ export async function readPlace(ctx: Ctx, from: UsableLine, number: string): Pro
 }
 
 /** Everyone who shares with the line. */
-export async function readPlaces(ctx: Ctx, from: UsableLine): Promise<Place[]> {
+export async function readPlaces(ctx: Ctx, from: UsableLine): Promise<ContactLocation[]> {
   try {
     const shares = await ask(ctx, from.line, 'locations', { number: null })
     await remember(ctx, from, null, shares)
@@ -88,7 +88,7 @@ export async function lastKnown(
   { line }: UsableLine,
   number: string | null,
   error: unknown,
-): Promise<Place[]> {
+): Promise<ContactLocation[]> {
   if (!(error instanceof AppError)) return []
   const now = ctx.clock.now()
   const fixes = [...(await listFixes<Fix>(ctx.db, line.id, number))]

@@ -3,13 +3,13 @@ import { AppError } from '../../core/errors.js'
 import { topics } from '../../core/topics.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx } from '../ctx.js'
-import { findPlace, lastKnown, type Place } from './location.js'
+import { type ContactLocation, findPlace, lastKnown } from './location.js'
 
 /** What somebody who follows a person's place is told. */
 export type WatchNews =
   | { kind: 'ready' }
-  | { kind: 'location'; place: Place }
-  | { kind: 'complete'; reason: WatchEnd; state: Place['state'] }
+  | { kind: 'location'; place: ContactLocation }
+  | { kind: 'complete'; reason: WatchEnd; state: ContactLocation['state'] }
   | { kind: 'error'; message: string }
   /** Nothing, but the connection lives. */
   | { kind: 'heartbeat' }
@@ -40,7 +40,7 @@ export async function watchPlace(
   tell: (news: WatchNews) => void,
   mayWatch: () => Promise<boolean>,
 ): Promise<Watch> {
-  let shown: Place | undefined
+  let shown: ContactLocation | undefined
   let isOpen = false
   let over = false
   let checks = 0
@@ -71,7 +71,7 @@ export async function watchPlace(
 
   const end = (reason: WatchEnd) => finish({ kind: 'complete', reason, state: shown?.state ?? 'not_shared' })
 
-  function show(place: Place) {
+  function show(place: ContactLocation) {
     if (over) return
     const before = shown
     shown = place

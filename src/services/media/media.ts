@@ -17,7 +17,7 @@ import type { Ctx } from '../ctx.js'
 import type { Limits, Opened } from '../webhooks/door/get.js'
 
 /** Bytes from anywhere, with what was said about them. */
-export interface Incoming {
+export interface FileStream {
   body: AsyncIterable<Buffer>
   contentType: string
   fileName: string
@@ -37,7 +37,7 @@ export async function takeMedia(
   ctx: Ctx,
   accountId: string,
   source: MediaSource,
-  incoming: Incoming,
+  incoming: FileStream,
 ): Promise<MediaDraft> {
   const name = ctx.random.text(MEDIA_NAME_LENGTH)
   const blob = await ctx.blobs.create(name)

@@ -20,7 +20,7 @@ import { forDriver } from '../groups/groups.js'
 import type { DispatchLine } from './dispatch-line.js'
 import { recoverOpenAttempts } from './outcomes.js'
 
-export interface Claimed {
+export interface Claim {
   message: Message
   attempt: Attempt
   outbound: Outbound
@@ -39,7 +39,7 @@ export async function claim(
   on: DispatchLine,
   messages: readonly Message[],
   reach: ReadonlyMap<string, readonly Service[]>,
-): Promise<Claimed[]> {
+): Promise<Claim[]> {
   if (messages.length === 0) return []
   const now = ctx.clock.now()
   const groups = await findGroups(
@@ -47,7 +47,7 @@ export async function claim(
     messages.flatMap((message) => message.groupId ?? []),
   )
   const claimed = await Promise.all(
-    messages.map(async (message): Promise<Claimed> => {
+    messages.map(async (message): Promise<Claim> => {
       const attempt: Attempt = {
         ref: ctx.newId(),
         messageId: message.id,
@@ -100,13 +100,13 @@ export async function claim(
 async function besides(
   ctx: Ctx,
   on: DispatchLine,
-  wanted: readonly Claimed[],
+  wanted: readonly Claim[],
   reach: ReadonlyMap<string, readonly Service[]>,
   fault: UniqueViolation,
-): Promise<Claimed[]> {
+): Promise<Claim[]> {
   const messages = wanted.map(({ message }) => message)
   const there = await findNextAttempts(ctx.db, messages)
-  const ours: Claimed[] = []
+  const ours: Claim[] = []
   const questions: string[] = []
   for (const { message, outbound } of wanted) {
     const attempt = there.get(message.id)

@@ -5,16 +5,16 @@ import { isStorageFault } from '../../storage/engine/db.js'
 import type { Ctx } from '../ctx.js'
 import type { DispatchLine } from './dispatch-line.js'
 import { recordReceipts } from './receipts.js'
-import { type Ended, recordResults } from './results.js'
+import { type ClaimResult, recordResults } from './results.js'
 
 /** Answers and receipts of a line's carrier. A receipt often follows its answer at once. */
 export interface News {
   /** Records an answer. Returns when the message needs attention again, or null. */
-  ended(ended: Ended): Promise<number | null>
+  ended(ended: ClaimResult): Promise<number | null>
   receipt(receipt: Receipt): Promise<void>
 }
 
-type Item = { ended: Ended } | { receipt: Receipt }
+type Item = { ended: ClaimResult } | { receipt: Receipt }
 /** A receipt that cannot be written fails alone: the carrier repeats it. */
 type Written = { next: number | null } | { fault: unknown }
 

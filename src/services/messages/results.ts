@@ -15,17 +15,17 @@ import { type Change, lockMessages } from '../../storage/messages/messages.js'
 import { forgetReceipts, listParkedReceipts, takeParkedReceipts } from '../../storage/messages/receipts.js'
 import type { Ctx } from '../ctx.js'
 import { saveChanges, unlessChanged } from './changes.js'
-import type { Claimed } from './claim.js'
+import type { Claim } from './claim.js'
 import type { DispatchLine } from './dispatch-line.js'
 import { mayConcern } from './receipt-match.js'
 import { applyParked, withReceipt } from './receipts.js'
 
-export interface Ended {
-  claimed: Claimed
+export interface ClaimResult {
+  claimed: Claim
   result: SendResult
 }
 
-export interface Recorded {
+export interface RecordedResults {
   /** When each message needs attention again, or null. */
   next: (number | null)[]
   /** Receipts of other sends. */
@@ -39,9 +39,9 @@ export interface Recorded {
 export async function recordResults(
   ctx: Ctx,
   on: DispatchLine,
-  ended: readonly Ended[],
+  ended: readonly ClaimResult[],
   receipts: readonly Receipt[] = [],
-): Promise<Recorded> {
+): Promise<RecordedResults> {
   ctx.failpoint('dispatch.before_result')
   const recorded = await unlessChanged(
     () => recordExpected(ctx, on, ended, receipts),
@@ -59,9 +59,9 @@ export async function recordResults(
 async function recordExpected(
   ctx: Ctx,
   on: DispatchLine,
-  ended: readonly Ended[],
+  ended: readonly ClaimResult[],
   receipts: readonly Receipt[],
-): Promise<Recorded> {
+): Promise<RecordedResults> {
   const now = ctx.clock.now()
   const parked = await listParkedReceipts(ctx.db, on.line.id, acceptedIds(ended))
   if (parked.length > 0) return recordAfterAll(ctx, on, ended, receipts)
@@ -105,9 +105,9 @@ async function recordExpected(
 async function recordAfterAll(
   ctx: Ctx,
   on: DispatchLine,
-  ended: readonly Ended[],
+  ended: readonly ClaimResult[],
   receipts: readonly Receipt[],
-): Promise<Recorded> {
+): Promise<RecordedResults> {
   const next = await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     await lockLine(sql, on.line.id)
@@ -154,7 +154,7 @@ async function recordAfterAll(
 }
 
 /** How many of today's sends did not go out, or go out by another service. */
-function unsent(ended: readonly Ended[], now: number): number {
+function unsent(ended: readonly ClaimResult[], now: number): number {
   return ended.filter(
     ({ claimed, result }) =>
       dayOf(claimed.attempt.wireAt) === dayOf(now) &&
@@ -162,7 +162,7 @@ function unsent(ended: readonly Ended[], now: number): number {
   ).length
 }
 
-function acceptedIds(ended: readonly Ended[]): string[] {
+function acceptedIds(ended: readonly ClaimResult[]): string[] {
   return ended.flatMap(({ result }) => idsIn(result))
 }
 
@@ -172,7 +172,7 @@ function idsIn(result: SendResult): readonly string[] {
   return result.partIds && result.partIds.length > 1 ? result.partIds : [result.providerId]
 }
 
-function partsOf(ended: readonly Ended[]): AttemptPart[] {
+function partsOf(ended: readonly ClaimResult[]): AttemptPart[] {
   return ended.flatMap(({ claimed, result }) => {
     const ids = idsIn(result)
     return ids.length < 2
@@ -187,7 +187,7 @@ function partsOf(ended: readonly Ended[]): AttemptPart[] {
   })
 }
 
-function endings(ended: readonly Ended[], now: number): EndedAttempt[] {
+function endings(ended: readonly ClaimResult[], now: number): EndedAttempt[] {
   return ended.map(({ claimed, result }) => ({
     ref: claimed.attempt.ref,
     state: result.outcome === 'never-left' ? 'never_left' : result.outcome,

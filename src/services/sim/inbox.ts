@@ -1,6 +1,6 @@
 import type { Account } from '../../core/accounts/account.js'
 import { networkOf } from '../../core/accounts/account.js'
-import { boundedPattern, type Found } from '../../core/bounded-pattern.js'
+import { boundedPattern, type PatternMatch } from '../../core/bounded-pattern.js'
 import { AppError } from '../../core/errors.js'
 import { extractCode, extractLink } from '../../core/sim/extract.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
@@ -114,7 +114,7 @@ function judgeOf({ match, extract }: Wanted) {
   const search = match === undefined ? undefined : boundedPattern('match', match)
   const known = new Map<number, string | null | undefined>()
 
-  function judge(content: string, found: Found | null | undefined): string | null | undefined {
+  function judge(content: string, found: PatternMatch | null | undefined): string | null | undefined {
     if (found === null) return undefined
     if (extract === 'regex') return found!.group ?? found!.whole
     if (extract === 'otp') return extractCode(content) ?? undefined

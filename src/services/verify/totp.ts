@@ -1,5 +1,5 @@
 import type { Account } from '../../core/accounts/account.js'
-import type { Place } from '../../core/accounts/seal.js'
+import type { SealContext } from '../../core/accounts/seal.js'
 import { AppError } from '../../core/errors.js'
 import { readOtpauth } from '../../core/verify/otpauth.js'
 import {
@@ -93,6 +93,6 @@ export function noSecret(): AppError {
   return new AppError('not_found', 'There is no TOTP secret with this id')
 }
 
-function placeOf({ id, accountId }: TotpSecret): Place {
+function placeOf({ id, accountId }: TotpSecret): SealContext {
   return { table: 'totp_secrets', column: 'secret', row: id, account: accountId }
 }

@@ -16,10 +16,10 @@ const ANSWER_KEPT = 8192
 
 export interface Deliverer {
   /** Posts it once, if that is still wanted. The receiver is free for the next as soon as it has answered. */
-  post(delivery: Delivery, isWanted: () => boolean): Promise<Posted | undefined>
+  post(delivery: Delivery, isWanted: () => boolean): Promise<ReceiverAnswer | undefined>
 }
 
-export interface Posted {
+export interface ReceiverAnswer {
   /** Whether the receiver gave any answer that says it is well. */
   wentWell: boolean
   /** Writes down how that went. Answers when it has to be posted again; null when nothing is left to do. */

@@ -1,4 +1,4 @@
-import type { Place } from '../../core/accounts/seal.js'
+import type { SealContext } from '../../core/accounts/seal.js'
 import {
   type ConfiguredWebhook,
   NO_WEBHOOKS,
@@ -58,18 +58,18 @@ export function sealSettings(
   return isEmpty ? null : seal(ctx, settingsPlace(accountId), { globalSecret, legacySecret, extra })
 }
 
-function seal({ vault }: Pick<Platform, 'vault'>, place: Place, value: object): Sealed {
+function seal({ vault }: Pick<Platform, 'vault'>, place: SealContext, value: object): Sealed {
   return { text: vault.seal(place, JSON.stringify(value)), kid: vault.kid }
 }
 
-function open<T>({ vault }: Pick<Platform, 'vault'>, place: Place, sealed: string): T {
+function open<T>({ vault }: Pick<Platform, 'vault'>, place: SealContext, sealed: string): T {
   return JSON.parse(vault.open(place, sealed))
 }
 
-function webhookPlace({ id, accountId }: { id: string; accountId: string }): Place {
+function webhookPlace({ id, accountId }: { id: string; accountId: string }): SealContext {
   return { table: 'webhook_endpoints', column: 'sealed', row: id, account: accountId }
 }
 
-function settingsPlace(accountId: string): Place {
+function settingsPlace(accountId: string): SealContext {
   return { table: 'webhook_settings', column: 'sealed', row: accountId, account: accountId }
 }

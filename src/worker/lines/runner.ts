@@ -11,7 +11,7 @@ import type { Driver } from '../../drivers/contract.js'
 import type { Ctx, DrivenLine } from '../../services/ctx.js'
 import { perform } from '../../services/lines/actions.js'
 import { endIfBlocked } from '../../services/lines/blocks.js'
-import { type Claimed, claim, LeaseLost } from '../../services/messages/claim.js'
+import { type Claim, claim, LeaseLost } from '../../services/messages/claim.js'
 import { createRecentSends, type DispatchLine, dailyLimitOf } from '../../services/messages/dispatch-line.js'
 import { createInboundDoor } from '../../services/messages/inbound/inbound.js'
 import { createNews } from '../../services/messages/news.js'
@@ -172,7 +172,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     }
   }
 
-  async function send(entry: Entry, claimed: Claimed) {
+  async function send(entry: Entry, claimed: Claim) {
     const startedAt = ctx.clock.now()
     breaker.said(claimed.message)
     const result = await wire(ctx, connection, claimed.outbound, driver.sendTimeoutMs)

@@ -1,6 +1,6 @@
 import { createAgain } from '../../base/again.js'
 import type { Ctx } from '../../services/ctx.js'
-import type { Deliverer, Posted } from '../../services/webhooks/delivery.js'
+import type { Deliverer, ReceiverAnswer } from '../../services/webhooks/delivery.js'
 import {
   asStored,
   type Delivery,
@@ -163,7 +163,7 @@ export function createLane(
   }
 
   async function run(entry: Entry, delivery: Delivery, troubled: boolean) {
-    let posted: Posted | undefined
+    let posted: ReceiverAnswer | undefined
     try {
       posted = await deliverer.post(delivery, () => !abandoned)
       if (posted) adapt(posted.wentWell)

@@ -1,17 +1,17 @@
 import { formatTime } from '../../../base/time.js'
 import type { MessageState } from '../../events/event.js'
 import type { Message } from '../../messages/message.js'
-import type { Known, KnownAttempt } from './known.js'
+import type { AttemptFacts, MessageFacts } from './facts.js'
 import type { Step } from './story.js'
 import { deliveryStep } from './webhooks.js'
 
 /** The history of a message, in order. Among steps with equal times, the cause comes before its effect. */
-export function stepsOf(known: Known): Step[] {
+export function stepsOf(facts: MessageFacts): Step[] {
   const steps = [
-    beginning(known.message),
-    ...known.attempts.flatMap((attempt, i) => attemptSteps(known, attempt, known.attempts[i - 1])),
-    ...eventSteps(known),
-    ...known.deliveries.map(deliveryStep),
+    beginning(facts.message),
+    ...facts.attempts.flatMap((attempt, i) => attemptSteps(facts, attempt, facts.attempts[i - 1])),
+    ...eventSteps(facts),
+    ...facts.deliveries.map(deliveryStep),
   ]
   return steps.sort((a, b) => a.at - b.at)
 }
@@ -27,11 +27,11 @@ function beginning({ isOutbound, createdAt, service, lineNumber, contact, groupI
       }
 }
 
-function attemptSteps(known: Known, attempt: KnownAttempt, before: KnownAttempt | undefined): Step[] {
+function attemptSteps(facts: MessageFacts, attempt: AttemptFacts, before: AttemptFacts | undefined): Step[] {
   const steps: Step[] = []
-  const chosen = serviceStep(known, attempt, before)
+  const chosen = serviceStep(facts, attempt, before)
   if (chosen) steps.push({ at: attempt.wireAt, what: 'service', detail: chosen })
-  const waited = attempt.wireAt - known.message.createdAt
+  const waited = attempt.wireAt - facts.message.createdAt
   const after = attempt.n === 1 && waited >= 1000 ? ` after ${seconds(waited)} in the queue` : ''
   steps.push({
     at: attempt.wireAt,
@@ -43,22 +43,22 @@ function attemptSteps(known: Known, attempt: KnownAttempt, before: KnownAttempt 
 
 /** The chosen service, and why it differs from the previous one. */
 function serviceStep(
-  known: Known,
-  { service, n }: KnownAttempt,
-  before: KnownAttempt | undefined,
+  facts: MessageFacts,
+  { service, n }: AttemptFacts,
+  before: AttemptFacts | undefined,
 ): string | null {
   if (before)
     return before.service === service
       ? null
       : `The recipient is not on ${before.service}: the next try is by ${service}.`
   if (n !== 1) return null
-  const wanted = known.events.find((event) => event.type === 'message.created')?.data.service
+  const wanted = facts.events.find((event) => event.type === 'message.created')?.data.service
   return wanted !== undefined && wanted !== service
     ? `The recipient is not on ${wanted}: ${service} was chosen.`
     : `${service} was chosen.`
 }
 
-function outcomeOf(attempt: KnownAttempt): string {
+function outcomeOf(attempt: AttemptFacts): string {
   const words =
     attempt.code === null ? '' : ` (${attempt.code}: ${(attempt.detail ?? '').replace(/\.$/, '')})`
   const asked =
@@ -80,7 +80,7 @@ function outcomeOf(attempt: KnownAttempt): string {
   }
 }
 
-function eventSteps({ message, events }: Known): Step[] {
+function eventSteps({ message, events }: MessageFacts): Step[] {
   const steps: Step[] = []
   let told = false
   for (const event of events) {

@@ -1,5 +1,5 @@
 import { OUTCOME_UNKNOWN } from '../../messages/message.js'
-import type { Known } from './known.js'
+import type { MessageFacts } from './facts.js'
 import { seconds } from './steps.js'
 import type { Conclusion, VerdictCode } from './story.js'
 import { OTHER_LINE, waiting } from './waiting.js'
@@ -7,25 +7,25 @@ import { OTHER_LINE, waiting } from './waiting.js'
 /** After this time without a receipt, none is expected. */
 const RECEIPT_MS = 60_000
 
-export function conclude(known: Known): Conclusion {
-  const { message } = known
-  if (!message.isOutbound) return received(known)
+export function conclude(facts: MessageFacts): Conclusion {
+  const { message } = facts
+  if (!message.isOutbound) return received(facts)
   switch (message.status) {
     case 'DELIVERED':
     case 'SUCCESS':
-      return delivered(known)
+      return delivered(facts)
     case 'ACCEPTED':
     case 'SENT':
-      return sent(known)
+      return sent(facts)
     case 'ERROR':
     case 'DECLINED':
-      return failed(known)
+      return failed(facts)
     default:
-      return waiting(known)
+      return waiting(facts)
   }
 }
 
-function received({ message, deliveries }: Known): Conclusion {
+function received({ message, deliveries }: MessageFacts): Conclusion {
   const posted = deliveries.filter((one) => one.state === 'delivered').length
   const words =
     deliveries.length === 0
@@ -42,7 +42,7 @@ function received({ message, deliveries }: Known): Conclusion {
   }
 }
 
-function delivered({ message, events }: Known): Conclusion {
+function delivered({ message, events }: MessageFacts): Conclusion {
   const sentences = [`The message was delivered by ${message.service}.`]
   if (message.wasDowngraded) sentences.push('The recipient is not on iMessage, so it went out another way.')
   if (events.some((event) => event.type === 'message.read' && event.subject === message.handle))
@@ -50,7 +50,7 @@ function delivered({ message, events }: Known): Conclusion {
   return { verdict: 'delivered', sentences, nextStep: null }
 }
 
-function sent({ message, phone, now }: Known): Conclusion {
+function sent({ message, phone, now }: MessageFacts): Conclusion {
   const went = [`The carrier took the message and sent it by ${message.service}.`]
   if (message.wasDowngraded) went.push('The recipient is not on iMessage.')
   if (phone?.power === false)
@@ -79,7 +79,7 @@ function sent({ message, phone, now }: Known): Conclusion {
   }
 }
 
-function failed({ message, attempts, line }: Known): Conclusion {
+function failed({ message, attempts, line }: MessageFacts): Conclusion {
   const { error } = message
   const last = attempts.at(-1)
   const words = error?.detail ? [`The carrier said: ${error.detail.replace(/\.$/, '')}.`] : []

@@ -1,6 +1,6 @@
 import { formatTime } from '../../../base/time.js'
 import { dayOf } from '../../lines/pacing.js'
-import type { Known } from './known.js'
+import type { MessageFacts } from './facts.js'
 import { seconds } from './steps.js'
 import type { Conclusion, VerdictCode } from './story.js'
 
@@ -8,8 +8,8 @@ export const OTHER_LINE =
   'Send it from another line. This one sends nothing until its operator has settled the block with the carrier.'
 
 /** What a message waits for. If there are several causes, the one that blocks all others. */
-export function waiting(known: Known): Conclusion {
-  const { message, attempts, line, queue, hold, now } = known
+export function waiting(facts: MessageFacts): Conclusion {
+  const { message, attempts, line, queue, hold, now } = facts
   const last = attempts.at(-1)
   const waits = (verdict: VerdictCode, sentence: string, nextStep: string, what: string): Conclusion => ({
     verdict,

@@ -1,10 +1,10 @@
 import { formatTime } from '../../../base/time.js'
-import type { KnownDelivery } from './known.js'
+import type { DeliveryFacts } from './facts.js'
 import type { Step } from './story.js'
 
 /** Describes the webhook deliveries of a message. */
 
-export function deliveryStep(one: KnownDelivery): Step {
+export function deliveryStep(one: DeliveryFacts): Step {
   const where = one.url === null ? '' : ` to ${one.url}`
   return {
     at: one.finishedAt ?? one.createdAt,
@@ -13,7 +13,7 @@ export function deliveryStep(one: KnownDelivery): Step {
   }
 }
 
-function outcome(one: KnownDelivery): string {
+function outcome(one: DeliveryFacts): string {
   const posts = times(one.attempts)
   const last = one.httpStatus === null ? (one.reason ?? 'no answer') : `the answer was ${one.httpStatus}`
   switch (one.state) {
@@ -31,7 +31,7 @@ function outcome(one: KnownDelivery): string {
 }
 
 /** A sentence about the deliveries that did not succeed. */
-export function judgeDeliveries(deliveries: readonly KnownDelivery[]): {
+export function judgeDeliveries(deliveries: readonly DeliveryFacts[]): {
   sentences: string[]
   nextStep: string | null
 } {
@@ -55,9 +55,9 @@ export function judgeDeliveries(deliveries: readonly KnownDelivery[]): {
 }
 
 function nextStepOf(
-  lost: KnownDelivery | undefined,
-  trying: KnownDelivery | undefined,
-  off: KnownDelivery | undefined,
+  lost: DeliveryFacts | undefined,
+  trying: DeliveryFacts | undefined,
+  off: DeliveryFacts | undefined,
 ): string | null {
   if (lost?.httpStatus === 410)
     return 'The receiver answered 410, so the webhook was removed. Add it again if that was a mistake.'
@@ -67,7 +67,7 @@ function nextStepOf(
   return null
 }
 
-function answer({ httpStatus, reason }: KnownDelivery): string {
+function answer({ httpStatus, reason }: DeliveryFacts): string {
   return httpStatus === null
     ? (reason ?? 'no answer').replace(/\.$/, '')
     : `the receiver answered ${httpStatus}`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BLANK_MESSAGE, type Message } from '../../messages/message.js'
-import type { Known, KnownAttempt, KnownDelivery } from './known.js'
+import type { AttemptFacts, DeliveryFacts, MessageFacts } from './facts.js'
 import { tellStory } from './why.js'
 
 const T = Date.parse('2026-03-01T12:00:00.000Z')
@@ -21,7 +21,7 @@ const message = (fields: Partial<Message> = {}): Message => ({
   ...fields,
 })
 
-const attempt = (fields: Partial<KnownAttempt> = {}): KnownAttempt => ({
+const attempt = (fields: Partial<AttemptFacts> = {}): AttemptFacts => ({
   n: 1,
   service: 'iMessage',
   state: 'accepted',
@@ -33,7 +33,7 @@ const attempt = (fields: Partial<KnownAttempt> = {}): KnownAttempt => ({
   ...fields,
 })
 
-const delivery = (fields: Partial<KnownDelivery> = {}): KnownDelivery => ({
+const delivery = (fields: Partial<DeliveryFacts> = {}): DeliveryFacts => ({
   id: 3,
   type: 'outbound',
   url: 'https://hooks.example/out',
@@ -48,7 +48,7 @@ const delivery = (fields: Partial<KnownDelivery> = {}): KnownDelivery => ({
   ...fields,
 })
 
-const ONLINE: Known['line'] = {
+const ONLINE: MessageFacts['line'] = {
   state: 'ONLINE',
   detail: null,
   since: T,
@@ -59,7 +59,7 @@ const ONLINE: Known['line'] = {
   isAtDailyLimit: false,
 }
 
-const known = (fields: Partial<Known> = {}): Known => ({
+const facts = (fields: Partial<MessageFacts> = {}): MessageFacts => ({
   now: T + 1000,
   message: message(),
   attempts: [],
@@ -80,7 +80,7 @@ const behind = { inConversation: 2, firstHandle: 'G', onLine: 5 }
 const blocked = { ...ONLINE, blockedAt: T + 15 }
 
 describe('the verdict', () => {
-  it.each<[string, Partial<Known>]>([
+  it.each<[string, Partial<MessageFacts>]>([
     ['queued', {}],
     ['queued_behind', { queue: behind }],
     ['waiting_for_pace', { line: { ...ONLINE, isAtPace: true } }],
@@ -132,7 +132,7 @@ describe('the verdict', () => {
     ['failed', { message: failing('something_new') }],
     ['received', { message: ended('RECEIVED', { isOutbound: false }) }],
   ])('%s %#', (verdict, fields) => {
-    const story = tellStory(known(fields))
+    const story = tellStory(facts(fields))
     expect(story.verdict).toBe(verdict)
     for (const text of [story.summary, story.nextStep, ...story.steps.map((step) => step.detail)])
       expect(text).toMatch(/^\S.*[.)]$/)
@@ -142,11 +142,11 @@ describe('the verdict', () => {
   })
 
   it('says when nobody else waits and when somebody does', () => {
-    expect(tellStory(known({ queue: behind }))).toMatchObject({
+    expect(tellStory(facts({ queue: behind }))).toMatchObject({
       summary: 'Messages of one conversation go out one after the other, and 2 of this one are before it.',
       nextStep: 'Ask the same about the first of them: G.',
     })
-    expect(tellStory(known({ queue: { ...behind, firstHandle: null } })).nextStep).toBe(
+    expect(tellStory(facts({ queue: { ...behind, firstHandle: null } })).nextStep).toBe(
       'Wait until they are out.',
     )
   })
@@ -155,9 +155,9 @@ describe('the verdict', () => {
 describe('the steps', () => {
   it('are in the order of time, the cause before what it led to', () => {
     const event = (seq: number, type: string, subject: string, at: number, data: object) =>
-      ({ seq, type, subject, at, data }) as Known['events'][number]
+      ({ seq, type, subject, at, data }) as MessageFacts['events'][number]
     const story = tellStory(
-      known({
+      facts({
         message: ended('SENT', { service: 'SMS', wasDowngraded: true, createdAt: T }),
         attempts: [
           attempt({ state: 'refused', code: 'c.none', detail: 'Not on iMessage.', wireAt: T + 2000 }),
@@ -198,14 +198,14 @@ describe('the steps', () => {
   })
 
   it('come from the message itself when the log is gone', () => {
-    const { steps } = tellStory(known({ message: failing('refused', 'x: no'), attempts: [attempt()] }))
+    const { steps } = tellStory(facts({ message: failing('refused', 'x: no'), attempts: [attempt()] }))
     expect(steps.map((step) => step.what)).toEqual(['accepted', 'service', 'attempt', 'status'])
     expect(steps.at(-1)!.detail).toBe('ERROR 10001, refused: It went wrong (x: no).')
   })
 })
 
 describe('webhooks', () => {
-  it.each<[Partial<KnownDelivery>, string, RegExp]>([
+  it.each<[Partial<DeliveryFacts>, string, RegExp]>([
     [{}, 'Nothing to do.', /delivered; posted once, the answer was 200\.$/],
     [{ url: null }, 'Nothing to do.', /^outbound about message\.updated: delivered/],
     [
@@ -239,7 +239,7 @@ describe('webhooks', () => {
       /called off after it was posted 0 times; The webhook was removed\.$/,
     ],
   ])('%#', (fields, nextStep, detail) => {
-    const story = tellStory(known({ message: ended('DELIVERED'), deliveries: [delivery(fields)] }))
+    const story = tellStory(facts({ message: ended('DELIVERED'), deliveries: [delivery(fields)] }))
     expect(story).toMatchObject({ verdict: 'delivered', nextStep })
     expect(story.steps.find((step) => step.what === 'webhook')!.detail).toMatch(detail)
   })

@@ -18,7 +18,7 @@ export interface Door {
    * POSTs to a URL. Any status is an answer, a redirect among them, however its body misbehaves; without one it is
    * a PostFailed.
    */
-  post(url: string, message: Posting): Promise<Posted>
+  post(url: string, message: Posting): Promise<PostResponse>
   /** Breaks off what is being posted for an account; what comes later goes as always. */
   hangUp(account: string): void
   close(): Promise<void>
@@ -39,7 +39,7 @@ export interface Posting {
   timeoutMs?: number
 }
 
-export interface Posted {
+export interface PostResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
   /** The beginning, as it came: nothing is inflated. */
@@ -114,7 +114,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
         if (fault) return reject(new PostFailed('blocked', `the URL ${fault}`))
         let abort: (() => void) | undefined
         let settled = false
-        let answer: Pick<Posted, 'status' | 'headers'> | undefined
+        let answer: Pick<PostResponse, 'status' | 'headers'> | undefined
         const kept: Buffer[] = []
         let size = 0
 

@@ -3,23 +3,23 @@ import type { LineState } from '../../lines/line.js'
 import type { Message, Service } from '../../messages/message.js'
 
 /** All facts about a message at one time. */
-export interface Known {
+export interface MessageFacts {
   now: number
   message: Message
   /** Oldest first. */
-  attempts: readonly KnownAttempt[]
+  attempts: readonly AttemptFacts[]
   /** Events about the message, its line and its conversation, oldest first. */
   events: readonly Event[]
-  line: KnownLine
-  queue: KnownQueue
+  line: LineFacts
+  queue: QueueFacts
   hold: { until: number; alternations: number } | null
   /** The recipient's virtual phone; null on a real network. */
   phone: { power: boolean } | null
   /** Oldest first. */
-  deliveries: readonly KnownDelivery[]
+  deliveries: readonly DeliveryFacts[]
 }
 
-export interface KnownAttempt {
+export interface AttemptFacts {
   n: number
   service: Service
   state: 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
@@ -31,7 +31,7 @@ export interface KnownAttempt {
   detail: string | null
 }
 
-export interface KnownLine {
+export interface LineFacts {
   /** Null if no process drives the line. */
   state: LineState | null
   detail: string | null
@@ -48,7 +48,7 @@ export interface KnownLine {
 }
 
 /** Messages ahead of a waiting message. */
-export interface KnownQueue {
+export interface QueueFacts {
   /** Number of earlier messages in its conversation. */
   inConversation: number
   /** The first of these messages, if the account may see it. */
@@ -57,7 +57,7 @@ export interface KnownQueue {
   onLine: number
 }
 
-export interface KnownDelivery {
+export interface DeliveryFacts {
   id: number
   type: string
   /** Null if the caller may not see it. */
