@@ -103,7 +103,7 @@ describe('trunkline doctor', () => {
     await server.kill()
     const gone = await examine(['--port', '0'], here)
     expect([gone.code, gone.results.server![0]]).toEqual([1, 'fail'])
-    await database?.drop()
+    await database?.release()
   })
 
   it('finds folders, keys and databases that cannot be used', async () => {
@@ -166,7 +166,7 @@ describe('trunkline doctor', () => {
       'fail',
       'PostgreSQL runs with synchronous_commit off',
     ])
-    await database.drop()
+    await database.release()
   })
 
   it('judges what this machine cannot show', () => {

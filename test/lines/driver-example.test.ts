@@ -27,7 +27,7 @@ describe('the example of a driver', () => {
       const args = ['--test', '--test-reporter=tap', 'dist/']
       const { stdout } = await project.run(process.execPath, args, { DATABASE_URL: database.url })
       expect(stdout).toMatch(/# pass 11\n# fail 0/)
-      await database.drop()
+      await database.release()
     },
     60_000,
   )

@@ -80,7 +80,7 @@ describe.each(ENGINES)('operations on %s', (engine) => {
       expect(world.logs.join('\n')).not.toMatch(PRIVATE)
       onTestFinished(async () => {
         await network.close()
-        await database.drop()
+        await database.release()
       })
     },
   )

@@ -37,7 +37,7 @@ describe.each(ENGINES)('createTrunkline on %s', (engine) => {
   })
   afterAll(async () => {
     await world.close()
-    await database?.drop()
+    await database?.release()
   })
 
   it('boots a world that the published SDK talks to, and phones see what it sends', async () => {

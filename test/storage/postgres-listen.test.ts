@@ -104,8 +104,8 @@ describe.runIf(ENGINES.includes('postgres'))('listening for what other processes
   })
 
   it('one that was lost is replaced by one, however often that was tried, and each word comes once', async () => {
-    const { url, drop } = await createDatabase()
-    toClose.push(drop)
+    const { url, release } = await createDatabase()
+    toClose.push(release)
     const direct = await open(url)
     const at = await door(url)
     at.lets = 'in'

@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
 import { makeDirectory } from './directory.js'
 import { startPostgres } from './postgres.js'
-import { createDatabaseNamed, TEMPLATE } from './template.js'
+import { createDatabaseNamed, rememberFresh, TEMPLATE } from './template.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -40,4 +40,5 @@ async function makeTemplates(adminUrl: string, directory: string): Promise<void>
     const db = await openStorage(settings, { now: Date.now() })
     await db.close()
   }
+  await rememberFresh(databaseUrl)
 }

@@ -49,7 +49,7 @@ export function temporaryDirectory(): string {
 export async function temporaryStorage(engine: Engine): Promise<Record<string, string>> {
   if (engine === 'sqlite') return { TRUNKLINE_DATA: join(temporaryDirectory(), 'data') }
   const database = await createDatabase()
-  atEndOfFile(() => database.drop())
+  atEndOfFile(() => database.release())
   return { DATABASE_URL: database.url }
 }
 

@@ -217,7 +217,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
     async close() {
       await app.stop()
       rmSync(directory, { recursive: true, force: true })
-      await database?.drop()
+      await database?.release()
     },
   }
   if (options.line) await world.setLine(LINE, options.line)
