@@ -22,7 +22,7 @@ import { refuseLoop } from '../calls/forwarding.js'
 import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../lines/lines.js'
 
-/** Secrets are 256 random bits, so a fast hash keeps them as well as a slow one, and costs no request anything. */
+/** Secrets are 256 random bits, so a fast hash protects them as well as a slow one. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
@@ -33,7 +33,7 @@ export interface NewAccount {
   plan?: string
 }
 
-/** An account and its test world: a twin that shares nothing with it. */
+/** Creates an account and its test world, a twin account that shares nothing with it. */
 export async function createAccount(
   ctx: Ctx,
   sql: Sql,
@@ -57,7 +57,7 @@ export async function createAccount(
   return { live, test }
 }
 
-/** Sets the number that calls go to when no other is set; undefined leaves it as it is. */
+/** Sets the number that calls go to if no other is set; undefined leaves it unchanged. */
 export async function changeAccount(
   ctx: Ctx,
   id: string,
@@ -100,7 +100,7 @@ export interface NewKey {
   label: string
 }
 
-/** A key with its secret, which exists in clear only here. */
+/** A key with its secret. Only this answer has the secret in plain text. */
 export async function createKey(
   ctx: Ctx,
   sql: Sql,
@@ -130,7 +130,7 @@ export async function createKey(
   return { key, secret }
 }
 
-/** The last six characters check the rest, so that scanners can tell a leaked secret from noise. */
+/** The last six characters are a checksum, so that scanners recognise a leaked secret. */
 function newSecret(random: Random): string {
   const body = `tls_${random.text(43)}`
   return body + hash('sha256', body, 'hex').slice(0, 6)
@@ -165,7 +165,7 @@ export async function createSeat(ctx: Ctx, sql: Sql, input: NewSeat): Promise<Se
   return seat
 }
 
-/** Sets the number that rings for a seat; undefined leaves it as it is. */
+/** Sets the number that rings for a seat; undefined leaves it unchanged. */
 export async function changeSeat(ctx: Ctx, id: string, number: string | null | undefined): Promise<Seat> {
   return ctx.db.tx(async (sql) => {
     const seat = await findSeatById(sql, id)

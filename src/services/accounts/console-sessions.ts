@@ -10,12 +10,12 @@ import { deleteSession, insertSession, saveSessionUse } from '../../storage/acco
 import type { Ctx } from '../ctx.js'
 import { hashSecret } from './accounts.js'
 
-/** How exactly the last use is known. */
+/** Precision of the last use. */
 const USE_MS = 300_000
 
 /**
- * Signs in with a key. A session before this one gives its other key and ends: what could be done grew, so what
- * was known of the old one must not count any more. The text exists in clear only here.
+ * Signs in with a key. The new session takes over the other key of a previous session and ends it: the rights grow,
+ * so the old session id must not stay valid. Only this answer has the session id in plain text.
  */
 export async function openSession(
   ctx: Ctx,
@@ -40,7 +40,7 @@ export async function openSession(
   return { session, text: sessionText(session.id, secret) }
 }
 
-/** Signs out: open streams of the session end as well, in every process. */
+/** Signs out, and ends the session's open streams in every process. */
 export async function closeSession(ctx: Ctx, id: string): Promise<void> {
   await ctx.db.tx((sql) => deleteSession(sql, id))
   accessChanged(ctx)
@@ -51,7 +51,7 @@ function accessChanged(ctx: Ctx): void {
   ctx.wakes.wake(topics.access)
 }
 
-/** Notes that a session is in use, now and then; nobody waits for it. */
+/** Records the last use in the background. */
 export function noteUse(ctx: Ctx, session: ConsoleSession): void {
   const now = Date.now()
   if (now - session.usedAt < USE_MS) return

@@ -8,7 +8,7 @@ import type { Ctx } from '../ctx.js'
 import { createLine, linesChanged } from '../lines/lines.js'
 import { createAccount, createKey } from './accounts.js'
 
-/** What the first start without configuration makes, so that anyone can build without a SIM or a Mac. */
+/** What the first start without configuration creates, so that anyone can build without a SIM or a Mac. */
 export const DEFAULT_WORLD = {
   email: 'dev@trunkline.local',
   keys: {
@@ -27,7 +27,7 @@ export const DEFAULT_WORLD = {
   ],
 } as const
 
-/** Seeds an empty database with the default world. Does nothing when there is an account already. */
+/** Seeds an empty database with the default world. Does nothing if there is an account already. */
 export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
   await ctx.db.lock('seed', async () => {
     if ((await listAccounts(ctx.db)).length > 0 || (await listKeys(ctx.db)).length > 0) return
@@ -64,7 +64,7 @@ export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
   linesChanged(ctx)
 }
 
-/** The phones that the default world begins with; those that are there already stay as they are. */
+/** Creates the phones of the default world; existing phones stay as they are. */
 export async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
   const phones = DEFAULT_WORLD.phones.map(
     (phone): Phone => ({
@@ -91,7 +91,7 @@ export async function isDefaultWorld(ctx: Ctx): Promise<boolean> {
   return (await Promise.all(fixed)).every((key) => key !== undefined)
 }
 
-/** Whether somebody made an admin key of their own. */
+/** Whether there is an admin key besides the development key. */
 export async function hasOwnAdminKey(ctx: Ctx): Promise<boolean> {
   return (await listKeys(ctx.db)).some(
     (key) => key.kind === 'admin' && !key.wellKnown && key.revokedAt === null,

@@ -11,25 +11,25 @@ import type { Db } from '../../storage/engine/db.js'
 import { findLine, listLinesOf } from '../../storage/lines/lines.js'
 
 /**
- * What every request looks up and almost never changes, kept for a second: another process's revocation takes
- * effect within that time, this process's own at once. Misses are kept too, so that an unknown key costs the
- * same work as a known one.
+ * Caches for one second what every request looks up and what rarely changes. A revocation takes effect at once in
+ * this process, and within that second in others. Unknown keys are cached, too, so that they cost the same work as
+ * known ones.
  */
 export const KEEP_MS = 1000
 export const KEEP_ENTRIES = 10_000
 
 export interface Directory {
-  /** Changes when anything in it may have changed in this process. */
+  /** Changes whenever this process may have changed an entry. */
   version(): number
 
   key(id: string): Promise<{ key: Key; secretHash: string } | undefined>
   token(id: string): Promise<{ token: Token; secretHash: string } | undefined>
   session(id: string): Promise<{ session: ConsoleSession; secretHash: string } | undefined>
   account(id: string): Promise<Account | undefined>
-  /** The lines an account may send from, by number. */
+  /** The lines that an account may send from, by number. */
   linesOf(accountId: string): Promise<ReadonlyMap<string, UsableLine>>
   line(id: string): Promise<UsableLine | undefined>
-  /** After a change in this process. */
+  /** Call it after a change in this process. */
   forget(): void
 }
 

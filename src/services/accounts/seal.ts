@@ -11,7 +11,7 @@ import {
 import type { Sql } from '../../storage/engine/db.js'
 import type { Ctx } from '../ctx.js'
 
-/** Refuses a key ring that could not open what is stored: better now than when somebody needs it. */
+/** Refuses a key ring that cannot open the stored secrets, at the start instead of at the first use. */
 export async function checkVault(sql: Sql, vault: Vault): Promise<void> {
   for (const column of SEALED) {
     const missing = (await listKids(sql, column)).filter((kid) => !vault.kids.includes(kid))
@@ -23,27 +23,27 @@ export async function checkVault(sql: Sql, vault: Vault): Promise<void> {
   }
 }
 
-/** How far a rotation has come. What is sealed anew stays so: one that was cut off goes on where it was. */
+/** Progress of a rotation. Each batch is final, so an interrupted rotation continues where it stopped. */
 export interface ResealProgress {
-  /** The key that seals now. */
+  /** The current key. */
   kid: string
   resealed: number
-  /** Rows that no key opens; they stay as they are. */
+  /** Rows that no key opens; they stay unchanged. */
   unreadable: number
-  /** Where to go on; null at the end. */
+  /** Where the next batch begins; null at the end. */
   next: string | null
 }
 
 const BATCH = 100
 
-/** Seals a batch of what is under older keys with the newest one. `after` is where the batch before ended. */
+/** Seals one batch of secrets under the newest key. `after` is the end of the previous batch. */
 export async function resealBatch(ctx: Ctx, sql: Sql, after: string | null): Promise<ResealProgress> {
   const { vault } = ctx
   const [table = '0', lastKid = '', lastId = ''] = after?.split(' ') ?? []
   for (const [index, column] of SEALED.entries()) {
     if (index < Number(table)) continue
     const begun = index === Number(table)
-    // In our own order: the database's depends on its language.
+    // Sorted here, because the database's order depends on its locale.
     for (const kid of (await listKids(sql, column)).sort()) {
       if (kid === vault.kid || (begun && kid < lastKid)) continue
       const rows = await lockSealed(sql, column, kid, begun && kid === lastKid ? lastId : '', BATCH)

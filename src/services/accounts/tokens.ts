@@ -11,11 +11,11 @@ import { hashSecret } from './accounts.js'
 export interface NewToken {
   keyId: string
   lifeSeconds: number
-  /** Lines to confine it to; null: all of the account, those it gets later among them. */
+  /** Lines that the token is limited to; null means all lines of the account, including later ones. */
   numbers: readonly string[] | null
 }
 
-/** A token with its text, which exists in clear only here. */
+/** A token with its text. Only this answer has the text in plain text. */
 export async function mintToken(
   ctx: Ctx,
   sql: Sql,
@@ -46,7 +46,7 @@ export async function mintToken(
   return { token, text }
 }
 
-/** Another account's token is absent, in the same words. */
+/** A token of another account gets the same error as one that does not exist. */
 export async function revokeToken(ctx: Ctx, account: Account, id: string): Promise<void> {
   const known = await ctx.db.tx((sql) => saveRevocation(sql, account.id, id, ctx.clock.now()))
   if (!known) throw new AppError('not_found', 'There is no token with this id')

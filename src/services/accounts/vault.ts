@@ -24,7 +24,7 @@ import {
 
 export const KEY_FILE = 'seal.key'
 
-/** The key ring: from the settings, else from a file in the data folder that the first start makes. */
+/** The key ring from the settings, else from a file in the data folder that the first start creates. */
 export function openVault(config: Config, log: Log): Vault {
   if (config.sealKeys) return createVault(config.sealKeys)
   const vault = createVault(readKeyFile(config.data))
@@ -58,7 +58,7 @@ function readKeyFile(folder: string): SealKey[] {
   }
 }
 
-/** Under its name only when it is complete, and never over one that is there: two starts may happen at once. */
+/** Creates the file atomically and never overwrites one: two starts may happen at once. */
 function makeKeyFile(folder: string, file: string): void {
   if (statSync(file, { throwIfNoEntry: false })) return
   mkdirSync(folder, { recursive: true })
@@ -74,7 +74,7 @@ function makeKeyFile(folder: string, file: string): void {
   try {
     linkSync(fresh, file)
   } catch (error) {
-    // Some file systems have no links.
+    // Some file systems have no hard links.
     if ((error as { code?: string }).code !== 'EEXIST') renameSync(fresh, file)
   }
   rmSync(fresh, { force: true })

@@ -8,10 +8,7 @@ import { findGroups } from '../../storage/groups/groups.js'
 import type { Ctx } from '../ctx.js'
 import { newOutbound } from '../messages/outbound.js'
 
-/**
- * Which messages may not go out because of an opt-out. A group cannot be written to without each of its people,
- * so one of them is enough: the message is kept back from all.
- */
+/** Which messages must not be sent because of an opt-out. One opted-out member stops a message to the whole group. */
 export async function findBlocked(
   sql: Sql,
   messages: readonly NewMessage[],
@@ -38,10 +35,10 @@ export async function findBlocked(
 }
 
 /**
- * STOP and START, before the record is written, so that it shows the consent it leaves behind. STOP counts
- * wherever it is said. A "yes" in a group is mostly meant for somebody else there, so consent is only renewed
- * face to face. Answers the replies to send, one for each change: they belong to the same transaction, so none
- * is lost and none comes twice, and the opt-out itself does not keep them back.
+ * Handles STOP and START before the message is stored, so that the message shows the resulting consent. STOP counts
+ * everywhere. A "yes" in a group is usually meant for another member, so START counts only outside of groups. Returns
+ * the replies to send, one for each change: they belong to the same transaction, so none is lost or sent twice, and
+ * the opt-out does not stop them.
  */
 export async function applyConsent(
   ctx: Ctx,
@@ -75,7 +72,7 @@ export async function applyConsent(
   return replies
 }
 
-/** Goes back the way the message came. */
+/** The reply uses the line and service of the message. */
 function replyTo(ctx: Ctx, line: Line, message: NewMessage, content: string, now: number): NewMessage {
   const capabilities = ctx.drivers.get(line.driver)!.capabilities(line.config)
   const reply = newOutbound(

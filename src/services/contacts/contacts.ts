@@ -21,7 +21,7 @@ import { appendEvents } from '../../storage/events/events.js'
 import type { Ctx } from '../ctx.js'
 import { type Actor, linesOf } from '../messages/outbound.js'
 
-/** One contact as a caller describes it. `at` is where, for errors: empty, or the row with a dot. */
+/** One contact as the caller describes it. `at` is its place in error messages: empty, or the row with a dot. */
 export interface ContactInput {
   at: string
   phone: string
@@ -32,7 +32,10 @@ export function scopeFor(actor: Actor): ContactScope {
   return { accountId: actor.account.id, lineNumbers: actor.numbers && [...actor.numbers] }
 }
 
-/** Whose contacts are changed. The lines are read before the transaction, since it must not look outside itself. */
+/**
+ * The account whose contacts change. Its lines are read before the transaction, which must not use the outer
+ * database.
+ */
 export interface Owner extends Actor {
   lines: ReadonlySet<string>
 }
@@ -42,9 +45,9 @@ export async function ownerOf(ctx: Ctx, actor: Actor): Promise<Owner> {
 }
 
 /**
- * Makes contacts, and changes those there are already if `update` says so. All or none: the first that cannot be
- * made ends it. A phone given twice is one contact, described in the order of the rows. The contacts are known
- * before they are `written`, so that a long answer can be made while the storage works.
+ * Creates contacts, and changes existing ones if `update` is set. All or none: the first invalid one fails all. A
+ * phone given twice is one contact, described in the order of the rows. The contacts are known before they are
+ * `written`, so that a long answer can be built while the storage works.
  */
 export async function putContacts(
   ctx: Ctx,
@@ -78,8 +81,8 @@ export async function putContacts(
     const before = there.get(after.phone)
     return before ? [{ before, after }] : []
   })
-  // In parts, so that the storage has something to do while the next one is made. The event numbers are a lock
-  // that the account's sends wait for, so they come last.
+  // In parts, so that the storage works while the next part is made. Event numbers are a lock that the account's
+  // sends wait for, so they come last.
   const parts = inParts(fresh, PART)
   const written = Promise.all([
     ...parts.map((part) => insertContacts(sql, part)),
@@ -104,10 +107,10 @@ function newContact(ctx: Ctx, { account, numbers, lines }: Owner, phone: string,
     phone,
     firstName: '',
     lastName: '',
-    // As existing clients know it: a contact belongs to the account's own company until told otherwise.
+    // Existing clients expect the account's own company by default.
     companyName: account.name || account.email,
     assignedToEmail: null,
-    // A token for one line can only mean that one.
+    // A token for one line can only mean that line.
     lineNumber: numbers && lines.size === 1 ? [...lines][0]! : null,
     tags: [],
     variables: {},
@@ -118,8 +121,8 @@ function newContact(ctx: Ctx, { account, numbers, lines }: Owner, phone: string,
 }
 
 /**
- * A contact's line is one of the account's, and under a confined token one of the token's. One that was taken away
- * since cannot be chosen, but what was read can be written back.
+ * A contact's line must be one of the account's and, with a limited token, one of the token's. A line that was
+ * removed since cannot be chosen, but may be written back unchanged.
  */
 function checkLine(owner: Owner, { lineNumber }: ContactFields, before: Contact, after: Contact, at: string) {
   const isKept = lineNumber === before.lineNumber && isVisible(owner, before)
@@ -170,7 +173,7 @@ export async function changeContact(
   })
 }
 
-/** Deletes by phone or id. What an account has not got, or a token may not see, counts as nothing. */
+/** Deletes by phone or id. Contacts that do not exist, or that the token may not see, are ignored. */
 export async function removeContacts(
   ctx: Ctx,
   actor: Actor,
@@ -186,7 +189,7 @@ export async function removeContacts(
   })
 }
 
-/** A contact the actor may see. Every other one is absent. */
+/** A contact that the actor may see; any other counts as absent. */
 export async function findVisible(sql: Sql, actor: Actor, phone: string): Promise<Contact> {
   const contact = (await findContacts(sql, actor.account.id, 'phone', [phone])).get(phone)
   if (!contact || !isVisible(actor, contact)) throw noContact(phone)
@@ -201,7 +204,7 @@ function isVisible(actor: Actor, contact: Contact): boolean {
   return !actor.numbers || (contact.lineNumber !== null && actor.numbers.has(contact.lineNumber))
 }
 
-/** The same record that the words STOP and START write. A number needs no contact for it. */
+/** Writes the same record as the words STOP and START. The number need not be a contact. */
 export async function setOptOut(
   ctx: Ctx,
   sql: Sql,

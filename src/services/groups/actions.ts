@@ -19,8 +19,8 @@ import { forDriver, groupError, lineOf, noGroup, requireGroup, requireGroups } f
 import { setState } from './state.js'
 
 /**
- * Changes of a group happen at the carrier first: what is written afterwards is what phones have. `state` says
- * what the group has to be like then, whatever else happened to it meanwhile.
+ * Changes happen at the carrier first, then in the database, so that the stored group is the one that phones have.
+ * `state` is the group after the change, whatever else happened to it in between.
  */
 export interface GroupChange {
   group: Group
@@ -28,7 +28,7 @@ export interface GroupChange {
   state(group: Group): GroupState
 }
 
-/** What the carrier was told to do is written down. */
+/** Stores the change that the carrier made. */
 export async function recordChange(ctx: Ctx, sql: Sql, { group, state }: GroupChange): Promise<Group> {
   await lockGroupsOf(sql, group.lineId)
   const current = await findGroup(sql, group.id, group.accountId)
@@ -45,7 +45,10 @@ export interface MembershipInput {
   fromNumber: string | null
 }
 
-/** Takes a person in or out. Who is in already, or not there, is no change and no error: a repeat is harmless. */
+/**
+ * Adds or removes a person. Adding a member or removing a stranger is no change and no error, so a repeat is
+ * harmless.
+ */
 export async function changeMembership(ctx: Ctx, actor: Actor, input: MembershipInput): Promise<GroupChange> {
   const { change, handle, fromNumber } = input
   const group = await requireGroup(ctx, actor, input.groupId)
@@ -85,7 +88,7 @@ export async function changeMembership(ctx: Ctx, actor: Actor, input: Membership
   }
 }
 
-/** Null takes the name away. */
+/** Null removes the name. */
 export async function renameGroup(
   ctx: Ctx,
   actor: Actor,
@@ -98,7 +101,10 @@ export async function renameGroup(
   return { group, from, state: () => ({ name }) }
 }
 
-/** `takePhoto` gets the photo and tells where it is, once it is clear that the group may have it; null: none. */
+/**
+ * `takePhoto` fetches the photo and returns its URL. It runs only once the group may have a photo; null removes the
+ * photo.
+ */
 export async function setGroupPhoto(
   ctx: Ctx,
   actor: Actor,
@@ -111,7 +117,7 @@ export async function setGroupPhoto(
   return { group, from, state: () => ({ photoUrl }) }
 }
 
-/** The line that acts: the one the group is on. A caller's choice must be that one, and no other is tried. */
+/** The line of the group. If the caller names a line, it must be that one. */
 async function actingLine(
   ctx: Ctx,
   actor: Actor,

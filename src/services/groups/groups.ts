@@ -21,12 +21,12 @@ import { findKeyed, type RequestIdentity } from '../replay.js'
 import { groupOfMembers } from './state.js'
 
 export interface GroupSendInput extends SendRequest {
-  /** The people, each once; empty when only the group is named. */
+  /** The people, each once; empty if only the group is given. */
   numbers: readonly string[]
   groupId: string | null
 }
 
-/** A message to a group. The first message to a set of people makes their group. */
+/** Sends a message to a group. The first message to a set of people creates their group. */
 export async function sendGroupMessage(
   ctx: Ctx,
   actor: Actor,
@@ -51,14 +51,14 @@ export async function sendGroupMessage(
   })
   const accepted = await ctx.acceptance.accept(message, request)
   const { groupId } = accepted.message
-  // A repeat answers for the group its first request wrote to, which may have other people by now.
+  // A repeat uses the group of its first request, whose members may have changed.
   return {
     ...accepted,
     group: groupId === group.id ? group : (await findGroups(ctx.db, [groupId!])).get(groupId!)!,
   }
 }
 
-/** A group before anything is said in it. The same people again are the same group, as it is. */
+/** Creates a group without a message. The group of the same people is returned if there is one. */
 export async function createGroup(
   ctx: Ctx,
   actor: Actor,
@@ -84,13 +84,13 @@ async function findMadeOf(
   return findGroupByMembers(ctx.db, account.id, from.line.id, membersKey(numbers))
 }
 
-/** The group this request's first try wrote to. Other people may be in it by now: a repeat makes no second one. */
+/** The group of this request's first try. Its members may have changed, and a repeat creates no second group. */
 async function groupBefore(ctx: Ctx, request: RequestIdentity): Promise<Group | undefined> {
   const groupId = (await findKeyed(ctx.db, request, ctx.clock.now()))?.groupId
   return groupId ? (await findGroups(ctx.db, [groupId])).get(groupId) : undefined
 }
 
-/** In a transaction of its own: a group that nothing follows to does no harm, the next message finds it. */
+/** In its own transaction: a group without a message does no harm, and the next message finds it. */
 async function makeOf(
   ctx: Ctx,
   account: Account,
@@ -118,7 +118,7 @@ function checkNumbers(from: UsableLine, numbers: readonly string[]): void {
     throw new AppError('invalid', `numbers: a group has at most ${MAX_MEMBERS} people`)
 }
 
-/** The group to write to. Numbers beside its id must be its people: nobody is to be written to by mistake. */
+/** The group to write to. Numbers given with its id must be its members, so that nobody gets a message by mistake. */
 async function requireGroupOn(
   ctx: Ctx,
   account: Account,
@@ -137,7 +137,7 @@ async function requireGroupOn(
   return group
 }
 
-/** A group the caller may see. One of another account, or on a line outside a token's, is as absent as none. */
+/** A group that the caller may see. A group of another account, or on a line outside a token's, counts as absent. */
 export async function requireGroup(ctx: Ctx, actor: Actor, id: string): Promise<Group> {
   const group = await findGroup(ctx.db, id, actor.account.id)
   const visible = group && (actor.numbers === null || (await lineOf(ctx, actor, group)) !== undefined)
@@ -145,12 +145,12 @@ export async function requireGroup(ctx: Ctx, actor: Actor, id: string): Promise<
   return group
 }
 
-/** The line a group is on, while the actor may use it. */
+/** The line of a group, if the actor may use it. */
 export async function lineOf(ctx: Ctx, actor: Actor, group: Group): Promise<UsableLine | undefined> {
   return [...(await linesOf(ctx, actor)).values()].find(({ line }) => line.id === group.lineId)
 }
 
-/** Groups are iMessage's, and not every line that sends it can have them. */
+/** Groups need iMessage, and not every line with iMessage supports them. */
 export function requireGroups({ capabilities }: UsableLine): void {
   if (!capabilities.groups)
     throw groupError('invalid', 'unsupported_line', 'from_number: this line has no groups')
@@ -160,7 +160,7 @@ export function noGroup(): AppError {
   return groupError('not_found', 'group_not_found', 'group_id: there is no such group')
 }
 
-/** Errors about groups carry a code for programs beside the text. */
+/** Errors about groups have a code for programs besides the text. */
 export function groupError(code: 'invalid' | 'not_found', reason: string, message: string): AppError {
   return new AppError(code, message, { reason })
 }

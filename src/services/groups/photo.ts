@@ -5,7 +5,7 @@ import { keepMedia, takeMedia, urlOf } from '../media/media.js'
 
 export const MAX_PHOTO_BYTES = 5_000_000
 
-/** What phones take as the photo of a group. */
+/** Image types and sizes that phones accept as the photo of a group. */
 const RULES: ImageRules = {
   maxBytes: MAX_PHOTO_BYTES,
   types: ['image/jpeg', 'image/png', 'image/gif'],
@@ -13,12 +13,12 @@ const RULES: ImageRules = {
   redirects: 0,
 }
 
-/** Fetches a photo and keeps a copy, so that it is there as long as the group shows it. Answers its address. */
+/** Fetches a photo and keeps a copy for as long as the group shows it. Returns the URL of the copy. */
 export async function copyPhoto(ctx: Ctx, account: Account, url: string): Promise<string> {
   return keepPhoto(ctx, account, (await fetchImage(ctx, url, RULES)).body)
 }
 
-/** The same with a photo that is here already. */
+/** Like `takePhoto`, for bytes that are already here. */
 export async function keepPhoto(ctx: Ctx, account: Account, body: Buffer): Promise<string> {
   const incoming = { body: once(body), contentType: checkImage(body, RULES), fileName: '' }
   return urlOf(ctx, await keepMedia(ctx, await takeMedia(ctx, account.id, 'upload', incoming)))

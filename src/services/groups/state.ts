@@ -22,7 +22,7 @@ import {
 import { requireCurrent } from '../../storage/lines/lines.js'
 import type { Ctx } from '../ctx.js'
 
-/** A group after something was done about it, and what the log has to say of that. */
+/** A group after a change, and the events of the change. */
 export interface GroupUpdate {
   group: Group
   events: NewEvent[]
@@ -33,7 +33,7 @@ interface GroupOwner {
   lineId: string
 }
 
-/** The group of these people on a line; made when there is none. The same people are the same group. */
+/** Finds the group of these people on a line, or creates it. */
 export async function groupOfMembers(
   ctx: Ctx,
   sql: Sql,
@@ -47,8 +47,8 @@ export async function groupOfMembers(
 }
 
 /**
- * The group that the carrier speaks of, brought to the state it tells: the one it knows by this id, else the one
- * it was made for, else one of the same people that it has no id for yet, else a new one.
+ * Finds or creates the group of a carrier's chat and brings it to the reported state: the group with this chat id,
+ * else the group that the chat was created for, else a group of the same people without a chat id, else a new group.
  */
 export async function groupOfChat(
   ctx: Ctx,
@@ -92,7 +92,7 @@ async function makeGroup(
   return { group, events: [groupEvent('group.created', group)] }
 }
 
-/** Brings a group to a state. What it has already is no change and no event. */
+/** Brings a group to a state. Fields that already agree are no change and no event. */
 export async function setState(
   ctx: Ctx,
   sql: Sql,
@@ -123,7 +123,7 @@ export async function setState(
   return { group, events: changed ? [groupEvent('group.updated', group)] : [] }
 }
 
-/** What finds a group by its people, unless these people are another group already: the elder keeps it. */
+/** The key that finds a group by its members, or null if an older group of these members has it. */
 async function freeKey(sql: Sql, group: Group): Promise<string | null> {
   const key = membersKey(group.members.map((member) => member.handle))
   const holder = await findGroupByMembers(sql, group.accountId, group.lineId, key)
@@ -134,7 +134,7 @@ function newMember(ctx: Ctx, handle: string): GroupMember {
   return { id: ctx.newId(), handle }
 }
 
-/** The carrier tells how a group is now. On a shared line one that is not known yet belongs to nobody so far. */
+/** Applies a group that the carrier reports. On a shared line, an unknown group belongs to no account yet. */
 export async function recordGroupNews(ctx: Ctx, line: Line, news: GroupNews): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const known =

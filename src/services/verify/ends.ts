@@ -14,8 +14,8 @@ import type { Ctx } from '../ctx.js'
 const AT_ONCE = 500
 
 /**
- * Approves what an inbound text answers: its sender must be the person asked, and the text nothing but the
- * code. The caller appends the event, in the same transaction and after that of the message.
+ * Approves the verification that an inbound text answers: the sender must be the person asked, and the text must be
+ * only the code. The caller appends the event in the same transaction, after the event of the message.
  */
 export async function approveByText(
   sql: Sql,
@@ -23,13 +23,12 @@ export async function approveByText(
   { from, content, group }: Inbound,
   now: number,
 ): Promise<NewEvent | undefined> {
-  // What is said to a group is not texted to the pool number.
+  // A message to a group is not a text to the pool number.
   const code = group ? undefined : codeIn(content)
   const approved = code && (await approveVerification(sql, line.id, from, code, now))
   return approved ? verificationEvent(approved) : undefined
 }
 
-/** Expires everything whose time is over. */
 export async function expireVerificationsDue(ctx: Ctx): Promise<void> {
   const due = async () => ((await findNextExpiry(ctx.db)) ?? Number.POSITIVE_INFINITY) <= ctx.clock.now()
   while (await due()) {

@@ -20,13 +20,13 @@ import type { Ctx } from '../ctx.js'
 export interface NewTotpSecret extends Partial<TotpSettings> {
   label?: string
   issuer?: string
-  /** Base32 as the caller has it; made here when absent. */
+  /** Base32; generated if undefined. */
   secret?: string
-  /** The URI of a QR code; then nothing else counts. */
+  /** The URI of a QR code, which replaces all other fields. */
   uri?: string
 }
 
-/** Stores a secret. It exists in clear only in the answer. */
+/** Stores a secret. Only the answer has it in plain text. */
 export async function createTotpSecret(
   ctx: Ctx,
   sql: Sql,
@@ -71,7 +71,7 @@ function fromFields(ctx: Ctx, input: NewTotpSecret) {
   }
 }
 
-/** The code of this moment. */
+/** The current code. */
 export async function readTotpCode(
   ctx: Ctx,
   account: Account,

@@ -43,7 +43,7 @@ export async function createVerifyService(
   return service
 }
 
-/** What still waits under it is canceled; what has ended stays on the list. */
+/** Pending verifications of the service are canceled; ended ones stay listed. */
 export async function deleteVerifyService(ctx: Ctx, account: Account, sid: string): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
@@ -58,7 +58,7 @@ export interface NewVerification {
   hosted: (Omit<Hosted, 'sessionId' | 'brandName'> & { brandName: string | null }) | null
 }
 
-/** A code that only `to` can answer, by texting it to the pool number. Nothing is sent to anybody. */
+/** Creates a code that only `to` can answer, by texting it to the pool number. Sends no message. */
 export async function startVerification(
   ctx: Ctx,
   sql: Sql,
@@ -103,10 +103,13 @@ export async function startVerification(
   )
 }
 
-/** With half of all codes of a length taken, one in a million requests fails. */
+/** With half of all codes of a length in use, one in a million requests fails. */
 const CODE_TRIES = 20
 
-/** A number's codes go to the shared line, or to the account's own ones where the service or the lack of one says so. */
+/**
+ * The line that a code goes to: the shared line, or a dedicated one if the service says so or there is no shared
+ * line.
+ */
 function poolLine(service: VerifyService, lines: readonly UsableLine[], to: string): UsableLine {
   const able = lines.filter(({ line }) => line.number !== to)
   const shared = able.filter(({ line }) => line.kind === 'shared')
@@ -122,12 +125,12 @@ function poolLine(service: VerifyService, lines: readonly UsableLine[], to: stri
   )
 }
 
-/** After a verification was made: somebody must be there when its time is over. */
+/** Wakes the timer of expiries after a verification was created. */
 export function verificationStarted(ctx: Ctx): void {
   ctx.wakes.wake(topics.verifications)
 }
 
-/** A verification as it is at this moment. */
+/** A verification in its present state. */
 export async function readVerification(
   ctx: Ctx,
   account: Account,
@@ -151,7 +154,7 @@ export async function isPending(
   return found?.status === 'pending' && found.expiresAt > ctx.clock.now()
 }
 
-/** The verification of a widget's session, for whoever has its token. */
+/** The verification of a widget's session, for the holder of its token. */
 export async function readHosted(
   ctx: Ctx,
   sessionId: string,
@@ -166,7 +169,7 @@ export async function readHosted(
 
 const HOSTED = 'verify.hosted'
 
-/** The token that opens a widget's session. It is computed, so it is stored nowhere. */
+/** The token of a widget's session. It is computed and stored nowhere. */
 export function hostedToken(ctx: Ctx, sessionId: string): string {
   return ctx.vault.sign(HOSTED, sessionId)
 }
@@ -190,7 +193,7 @@ export async function readVerifications(
   return listVerifications(ctx.db, account.id, page)
 }
 
-/** Cancels one that still waits. Again is no error; after another end it is. */
+/** Cancels a pending verification. Canceling twice is no error; canceling one that ended otherwise is. */
 export async function cancel(
   ctx: Ctx,
   sql: Sql,

@@ -11,13 +11,13 @@ import { askOnShared } from '../messages/inbound/owner.js'
 import { type Actor, linesOf, newOutbound, requireLine } from '../messages/outbound.js'
 import type { RequestIdentity } from '../replay.js'
 
-/** The shared line of an account: the one it has used longest. */
+/** The shared line that the account has used longest. */
 export async function sharedLineOf(ctx: Ctx, actor: Actor): Promise<Line | undefined> {
   const lines = [...(await linesOf(ctx, actor)).values()]
   return lines.find(({ line }) => line.kind === 'shared')?.line
 }
 
-/** Makes a pending contact of the shared line, or finds the one there is. */
+/** Creates a pending contact of the shared line, or finds the existing one. */
 export async function registerContact(
   ctx: Ctx,
   sql: Sql,
@@ -31,7 +31,7 @@ export async function registerContact(
   return askOnShared(sql, actor.account.id, line, number, ctx.clock.now())
 }
 
-/** Asks a contact by message to answer, which verifies it. On the free plan nothing else does. */
+/** Sends a message that asks the contact to answer; the answer verifies the contact. Required on the free plan. */
 export async function verifyContact(
   ctx: Ctx,
   actor: Actor,
@@ -59,7 +59,7 @@ export async function verifyContact(
   await ctx.acceptance.accept(message, request)
 }
 
-/** The contact's own line while it can send; else the account's first that can, its own before a shared one. */
+/** The contact's line if it can send, else the account's first line that can, dedicated lines before shared ones. */
 async function lineFor(ctx: Ctx, actor: Actor, chosen: string | null): Promise<UsableLine> {
   const lines = await linesOf(ctx, actor)
   const all = [...lines.values()]
@@ -71,6 +71,6 @@ async function lineFor(ctx: Ctx, actor: Actor, chosen: string | null): Promise<U
     (chosen ? lines.get(chosen) : undefined) ??
     all[0]
   if (!from) throw new AppError('invalid', 'This account has no line to send the verification message from')
-  // Says so when every line is blocked.
+  // Throws an error that says so if every line is blocked.
   return requireLine(ctx, actor, from.line.number)
 }

@@ -6,14 +6,14 @@ import type { WebhookEndpoint } from '../../core/webhooks/webhook.js'
 import type { Platform, WebhookBook } from '../ctx.js'
 import { openWebhooks } from './seal.js'
 
-/** A change is announced; this is how long a process that did not hear of it goes on with what it has. */
+/** Changes are announced. A process that missed the announcement uses the old configuration for at most this long. */
 const KEEP_MS = 2000
 const KEEP_ACCOUNTS = 10_000
 
 interface Page {
   version: number
   endpoints: readonly WebhookEndpoint[]
-  /** When the next former secret stops signing. */
+  /** When the next former secret expires. */
   until: number
 }
 

@@ -11,18 +11,18 @@ import type { Ctx } from '../ctx.js'
 import { PostFailed } from './door/failure.js'
 import { currentEndpointsOf, endpointsOf, removeGoneEndpoint } from './webhooks.js'
 
-/** What of an answer is kept in the log. */
+/** Bytes of an answer that the log keeps. */
 const ANSWER_KEPT = 8192
 
 export interface Deliverer {
-  /** Posts it once, if that is still wanted. The receiver is free for the next as soon as it has answered. */
+  /** Posts the delivery once, if `isWanted`. Resolves when the receiver has answered. */
   post(delivery: Delivery, isWanted: () => boolean): Promise<ReceiverAnswer | undefined>
 }
 
 export interface ReceiverAnswer {
-  /** Whether the receiver gave any answer that says it is well. */
+  /** Whether the answer shows a healthy receiver. */
   wentWell: boolean
-  /** Writes down how that went. Answers when it has to be posted again; null when nothing is left to do. */
+  /** Stores the outcome. Returns the time of the next attempt, or null if there is none. */
   record(): Promise<number | null>
 }
 
@@ -68,12 +68,12 @@ interface Outcome {
   attempt: DeliveryAttempt | null
 }
 
-/** The endpoint as it is now; nothing for a status callback, whose receiver is its URL. */
+/** The current endpoint; undefined for a status callback, which has only a URL. */
 async function receiverOf(ctx: Ctx, delivery: Delivery): Promise<WebhookEndpoint | null | 'removed'> {
   if (delivery.endpointId === null) return null
   const isIt = ({ id }: WebhookEndpoint) => id === delivery.endpointId
   const known = (await endpointsOf(ctx, delivery.accountId)).find(isIt)
-  // Called off only when it is surely gone: it may be newer than what is remembered here.
+  // Canceled only if the database has no such endpoint: it may be newer than the cached configuration.
   return known ?? (await currentEndpointsOf(ctx, delivery.accountId)).find(isIt) ?? 'removed'
 }
 
@@ -111,7 +111,7 @@ async function post(
     const retryAfterMs = parseRetryAfter(attempt.answerHeaders['retry-after'], Date.now())
     return { attempt, outcome: retryAfterMs === undefined ? { status } : { status, retryAfterMs } }
   } catch (error) {
-    // Cut off by our own end: as if it had not been posted.
+    // We stopped during the post: it does not count as an attempt.
     if (!(error instanceof PostFailed) || error.reason === 'stopping') throw error
     attempt.ms = Math.round(performance.now() - startedAt)
     attempt.reason = error.message
@@ -123,7 +123,7 @@ async function post(
   }
 }
 
-/** The delivery after this attempt, and whether its receiver wants no more of them. */
+/** The delivery after this attempt, and whether its endpoint is gone. */
 function judged(
   ctx: Ctx,
   delivery: Delivery,
@@ -177,7 +177,7 @@ function headersOf(delivery: Delivery, endpoint: WebhookEndpoint | null): Record
   return { 'user-agent': `Trunkline/${VERSION}`, ...webhookHeaders(post, secrets, Date.now()) }
 }
 
-/** As it is kept: whoever may read the log need not know the secret. */
+/** The stored headers have no secret, because readers of the log need not know it. */
 function withoutSecret(headers: Record<string, string>): Record<string, string> {
   return SECRET_HEADER in headers ? { ...headers, [SECRET_HEADER]: '(hidden)' } : headers
 }
@@ -192,7 +192,7 @@ function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   )
 }
 
-/** The beginning of an answer as text both engines can hold. */
+/** The beginning of an answer, as text that both engines can store. */
 function textOf(body: Buffer): string {
   return body.subarray(0, ANSWER_KEPT).toString('utf8').replaceAll('\u0000', '\uFFFD')
 }

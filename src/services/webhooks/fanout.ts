@@ -13,7 +13,7 @@ import type { Ctx } from '../ctx.js'
 import { findSubjects } from '../events/subjects.js'
 import { currentEndpointsOf } from './webhooks.js'
 
-/** An event with the things it is about, from which the body of its posts is made. */
+/** An event with the objects that its webhook body is made from. */
 export interface WebhookSource {
   event: PostedEvent
   account: Account
@@ -21,10 +21,10 @@ export interface WebhookSource {
   group?: Group
 }
 
-/** The body of an event's posts, and the line it happened on. Undefined when its message is gone. */
+/** The webhook body of an event, and its line. Undefined if its message was deleted. */
 export type RenderWebhook = (source: WebhookSource) => { body: object; lineNumber: string | null } | undefined
 
-/** Events taken at once: enough to be cheap, few enough to be quick. */
+/** Events for one transaction: enough to be cheap, few enough to be quick. */
 const EVENTS_AT_ONCE = 1000
 
 export interface FanOut {
@@ -34,9 +34,9 @@ export interface FanOut {
 }
 
 /**
- * Turns the next events of an account into deliveries. The deliveries and the mark how far it got are written
- * together, so each event becomes a delivery once for each of its receivers, whatever happens in between. The
- * transaction of the change itself needs to know nothing of receivers.
+ * Turns the next events of an account into deliveries. The deliveries and the position in the log are written
+ * together, so each event becomes exactly one delivery for each of its receivers. The transactions that write events
+ * know nothing of receivers.
  */
 export async function fanOut(
   ctx: Ctx,
@@ -52,7 +52,7 @@ export async function fanOut(
   ctx.failpoint('webhook.before_fanout')
   const deliveries = await ctx.db.tx(async (sql) => {
     if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return undefined
-    // Asked here, where nobody can delete one unseen: whoever does that waits for the feed.
+    // In this transaction: a deletion waits for the feed, so none goes unseen.
     const subjects = new Set(made.map(({ subject }) => subject))
     const deleted = new Set(await listDeleted(sql, [...subjects]))
     const wanted = made.filter(({ subject }) => !deleted.has(subject))
@@ -83,7 +83,7 @@ async function deliveriesOf(
     account,
     events.filter(isPosted).filter(({ type }) => {
       const posted = webhookTypeOf(type)
-      // A sent message may have a status callback of its own.
+      // An outbound message may have a status callback.
       return posted === 'outbound' || endpoints.has(posted)
     }),
     remembered(ctx, events),
@@ -120,7 +120,7 @@ async function deliveriesOf(
   })
 }
 
-/** Messages that this process accepted lately: they need not be read. */
+/** Messages that this process has just accepted and need not read. */
 function remembered(ctx: Ctx, events: readonly Event[]): Map<string, NewMessage> {
   const known = new Map<string, NewMessage>()
   for (const { subject } of events) {

@@ -11,12 +11,12 @@ import {
 } from '../../storage/webhooks/log.js'
 import type { Ctx } from '../ctx.js'
 
-/** Deliveries one call can ask for again. */
+/** Deliveries that one call can replay. */
 export const REPLAY_AT_ONCE = 10_000
 const PAGE = 1000
 const DROP_AT_ONCE = 1000
 
-/** Posts one delivery again, under the id it always had. */
+/** Posts one delivery again, under the same webhook id. */
 export async function replayDelivery(ctx: Ctx, sql: Sql, accountId: string, id: number): Promise<Delivery> {
   const delivery = await findDelivery(sql, accountId, id)
   if (!delivery) throw new AppError('not_found', 'There is no such delivery')
@@ -28,7 +28,7 @@ export async function replayDelivery(ctx: Ctx, sql: Sql, accountId: string, id: 
   return { ...delivery, state: 'pending', tries: 0, nextAt: ctx.clock.now(), finishedAt: null }
 }
 
-/** The same for all that match and have ended, oldest last; what has not ended is posted anyway. */
+/** Replays all ended deliveries that match, the oldest last. Deliveries that have not ended are posted anyway. */
 export async function replayMatching(
   ctx: Ctx,
   sql: Sql,
@@ -53,7 +53,7 @@ async function reopen(ctx: Ctx, sql: Sql, accountId: string, ids: readonly numbe
   return reopened
 }
 
-/** Deliveries are kept for a while after they have ended; those that have not stay. */
+/** Ended deliveries are deleted after a while; others stay. */
 export async function sweepDeliveries(ctx: Ctx): Promise<void> {
   const { webhookDays } = ctx.config
   if (webhookDays === 0) return

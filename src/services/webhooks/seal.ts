@@ -9,7 +9,7 @@ import type { Sql } from '../../storage/engine/db.js'
 import { readWebhookRows, type Sealed, type WebhookRow } from '../../storage/webhooks/webhooks.js'
 import type { Platform } from '../ctx.js'
 
-/** An account's configuration with everything that was sealed in it. */
+/** An account's configuration, unsealed. */
 export async function openWebhooks(
   ctx: Pick<Platform, 'vault'>,
   sql: Sql,

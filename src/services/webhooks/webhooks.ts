@@ -29,8 +29,8 @@ import { type Actor, keepWithin } from '../messages/outbound.js'
 import { openWebhooks, sealSettings, sealWebhook } from './seal.js'
 
 /**
- * Where an account wants its events posted. Kept in memory; who has just read from the database that the
- * configuration has a certain version asks for at least that one.
+ * The endpoints of an account, from a cache. A caller that has read a version of the configuration from the database
+ * asks for at least that version.
  */
 export function endpointsOf(
   ctx: Ctx,
@@ -41,14 +41,14 @@ export function endpointsOf(
 }
 
 /**
- * The same, and never older than what is committed now: for decisions that are made once. What another process
- * changed a moment ago may not have been heard of here yet.
+ * Like `endpointsOf`, but never older than the database: for decisions that are final. A change by another process
+ * may not have been announced here yet.
  */
 export async function currentEndpointsOf(ctx: Ctx, accountId: string): Promise<readonly WebhookEndpoint[]> {
   return endpointsOf(ctx, accountId, await findWebhooksVersion(ctx.db, accountId))
 }
 
-/** The configuration as an actor may see it: a token for some lines sees only what is for those lines alone. */
+/** The configuration that an actor may see: a token for some lines sees only webhooks for those lines alone. */
 export async function readWebhooks(ctx: Ctx, actor: Actor): Promise<WebhookConfig> {
   const { config } = await openWebhooks(ctx, ctx.db, actor.account.id)
   if (!actor.numbers) return config
@@ -58,7 +58,6 @@ export async function readWebhooks(ctx: Ctx, actor: Actor): Promise<WebhookConfi
   }
 }
 
-/** Replaces the whole configuration. */
 export async function setWebhooks(
   ctx: Ctx,
   accountId: string,
@@ -73,12 +72,11 @@ export async function setWebhooks(
 export interface AddedWebhooks {
   type: WebhookType
   entries: readonly WebhookEntry[]
-  /** Left as they are when undefined. */
+  /** Undefined leaves them unchanged. */
   globalSecret?: string
   legacySecret?: string
 }
 
-/** Adds to a list. */
 export async function addWebhooks(ctx: Ctx, sql: Sql, actor: Actor, added: AddedWebhooks): Promise<void> {
   if (actor.numbers) keepToReceive(actor, added)
   const { type, entries, globalSecret, legacySecret } = added
@@ -94,7 +92,7 @@ export async function addWebhooks(ctx: Ctx, sql: Sql, actor: Actor, added: Added
   })
 }
 
-/** Takes URLs out of a list. One that is not there is no error. */
+/** Removes URLs from a list. An unknown URL is no error. */
 export async function removeWebhooks(
   ctx: Ctx,
   actor: Actor,
@@ -112,7 +110,7 @@ export async function removeWebhooks(
   )
 }
 
-/** Changes of an account's configuration come one after the other, also from two processes: none is lost. */
+/** Serialises the changes of an account's configuration, also between processes, so that none is lost. */
 async function change(
   ctx: Ctx,
   sql: Sql,
@@ -142,7 +140,7 @@ async function change(
   announceWebhooks(sql, accountId)
 }
 
-/** What makes two webhooks the same, in one order. */
+/** The fields that decide whether a webhook has changed. */
 function shape({ id, position, numbers, schedule, secret, former, given }: ConfiguredWebhook) {
   return { id, position, numbers, schedule, secret, former, given }
 }
@@ -155,7 +153,7 @@ function checkCounts({ webhooks }: WebhookConfig): void {
       throw new AppError('invalid', `webhooks: at most ${MAX_ENTRIES} of the type ${type}; remove some first`)
 }
 
-/** Lines must be the account's; one that was the account's when the entry was made may be written back. */
+/** Lines must belong to the account. A line that an entry already had may be written back. */
 async function checkLines(
   sql: Sql,
   accountId: string,
@@ -176,7 +174,7 @@ async function checkLines(
     )
 }
 
-/** Whether a webhook is for nothing but the lines of a token. */
+/** Whether a webhook is only for lines of the token. */
 function isOwn(actor: Actor, { type, numbers }: Pick<ConfiguredWebhook, 'type' | 'numbers'>): boolean {
   return type === 'receive' && numbers !== null && numbers.every((number) => actor.numbers!.has(number))
 }
@@ -195,7 +193,7 @@ function keepToReceive(actor: Actor, { type, entries, globalSecret, legacySecret
   for (const { numbers } of entries) for (const number of numbers ?? []) keepWithin(actor, number)
 }
 
-/** A URL is once in a list: what also serves other lines is not a token's to change. */
+/** A URL appears once in a list: a token may not change one that also serves other lines. */
 function refuseOthers(
   actor: Actor,
   before: WebhookConfig,
@@ -210,7 +208,7 @@ function refuseOthers(
     )
 }
 
-/** A receiver said that it is gone for good: its webhook goes, and what it had not got is called off. */
+/** After a 410: removes the webhook and cancels its deliveries. */
 export async function removeGoneEndpoint(ctx: Ctx, endpoint: WebhookEndpoint): Promise<void> {
   const { accountId, id, type } = endpoint
   await ctx.db.tx(async (sql) => {

@@ -2,15 +2,15 @@ import type { Agent } from 'undici'
 
 export interface AccountAgents {
   of(account: string): Agent
-  /** What is under way for the account ends here. */
+  /** Ends the current requests of the account. */
   drop(account: string): void
   destroy(): Promise<unknown>
 }
 
 /**
- * One client for each account: what travels on a connection, and how fast, is nobody else's business. Each lives for
- * a while only, in use or not, so that a name that moved is asked for again and accounts that fell silent hold
- * nothing; when there are too many the oldest goes. What is under way on it is finished first.
+ * One client for each account, so that accounts share no connection. A client is replaced after `lifeMs`, so that
+ * names are looked up again and idle accounts hold no memory; beyond `max` clients the oldest is closed. A client
+ * finishes its requests before it closes.
  */
 export function createAccountAgents(make: () => Agent, lifeMs: number, max: number): AccountAgents {
   const agents = new Map<string, { agent: Agent; timer: NodeJS.Timeout }>()

@@ -6,20 +6,20 @@ import type { createOpen, Limits, Opened } from './get.js'
 import type { Guards, guardedAgent } from './guard.js'
 
 /**
- * The one way out for every URL that a user chose. The URL is checked as text, every address its name leads to
- * is checked when the connection is made, and the connection goes to the very address that was checked.
+ * The only way out for URLs that users choose. The URL is checked as text, every address of its name is checked when
+ * the connection is made, and the connection goes to the checked address.
  */
 export interface Door {
-  /** GETs a URL. The body may be read to `maxBytes`; redirects are followed and checked hop by hop. */
+  /** GETs a URL. The body may be read up to `maxBytes`; redirects are followed and checked one by one. */
   open(url: string, limits: Limits): Promise<Opened>
-  /** The same, read into memory. */
+  /** Like `open`, but reads the body into memory. */
   download(url: string, limits: Limits): Promise<Downloaded>
   /**
-   * POSTs to a URL. Any status is an answer, a redirect among them, however its body misbehaves; without one it is
-   * a PostFailed.
+   * POSTs to a URL. Any status is an answer, including redirects, whatever happens to the body. Throws PostFailed if
+   * there is no status.
    */
   post(url: string, message: Posting): Promise<PostResponse>
-  /** Breaks off what is being posted for an account; what comes later goes as always. */
+  /** Aborts the current posts of an account. Later posts are not affected. */
   hangUp(account: string): void
   close(): Promise<void>
 }
@@ -31,18 +31,18 @@ export interface Downloaded {
 }
 
 export interface Posting {
-  /** Whose connections are used. */
+  /** The account whose connections are used. */
   account: string
   headers: Record<string, string>
   body: string | Buffer
-  /** For everything, from the name to the last byte. */
+  /** Time limit for the whole exchange, from the name lookup to the last byte. */
   timeoutMs?: number
 }
 
 export interface PostResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
-  /** The beginning, as it came: nothing is inflated. */
+  /** The first bytes, not decompressed. */
   body: Buffer
   ms: number
 }
@@ -60,7 +60,7 @@ const AGENT_LIFE_MS = 60_000
 const MAX_AGENTS = 1000
 const MAX_TARGETS = 1000
 
-/** A URL that was looked at. */
+/** A checked URL. */
 interface Target {
   fault: string | undefined
   origin: string
@@ -69,7 +69,7 @@ interface Target {
 
 export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): Door {
   const guards: Guards = { ...options, rules }
-  // The HTTP library takes longer to load than everything else a start does: it comes with the first use.
+  // The HTTP library loads slower than everything else at a start, so the first use loads it.
   let makeAgent: typeof guardedAgent | undefined
   let opening: Promise<ReturnType<typeof createOpen>> | undefined
   const agents = createAccountAgents(
@@ -80,7 +80,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
   let closed = false
   const targets = createBoundedMap<string, Target>(MAX_TARGETS)
 
-  /** The text of a URL says the same each time. Where its name leads to is looked at for every connection. */
+  /** The check of the text of a URL can be cached. The addresses of its name are checked for every connection. */
   function targetOf(url: string): Target {
     const known = targets.get(url)
     if (known) return known
@@ -118,7 +118,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
         const kept: Buffer[] = []
         let size = 0
 
-        /** What came after the status line, or did not, changes nothing. */
+        /** The status line decides; nothing after it changes the result. */
         function settle(error?: unknown) {
           if (settled) return
           settled = true
@@ -135,7 +135,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
           { origin, path, method: 'POST', headers, body },
           {
             onRequestStart(controller) {
-              // Connected at last, and nobody waits any more.
+              // The connection is there after the time limit.
               if (settled) controller.abort(new Error('too late'))
               else abort = () => controller.abort(new Error('no more of this is wanted'))
             },
@@ -143,7 +143,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
               if (status >= 200) answer = { status, headers }
             },
             onResponseData(_controller, chunk) {
-              // A copy: the piece may be a small part of a large buffer.
+              // A copy: the chunk may be a small part of a large buffer.
               if (size < KEPT_BYTES) kept.push(Buffer.from(chunk.subarray(0, KEPT_BYTES - size)))
               size += chunk.length
               if (size <= READ_BYTES) return

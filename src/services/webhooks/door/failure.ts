@@ -1,10 +1,10 @@
-/** The connection was not made, or not used, because of where it leads. Outsiders never hear this word. */
+/** The address is blocked. Users see it as unreachable. */
 export class BlockedAddress extends Error {}
 
-/** `stopping` is nobody's fault: the server went away in the middle of it. */
+/** `stopping`: the server stopped during the request. */
 export type PostFault = 'timeout' | 'connection' | 'tls' | 'blocked' | 'protocol' | 'stopping'
 
-/** The same words for a blocked address and a dead one: the difference would tell what is inside our network. */
+/** One text for blocked and unreachable addresses: a difference would reveal what is in our network. */
 const WORDS: Record<PostFault, string> = {
   timeout: 'did not answer in time',
   connection: 'the address cannot be reached or is not allowed',
@@ -15,8 +15,8 @@ const WORDS: Record<PostFault, string> = {
 }
 
 /**
- * A POST that got no status. Its message is for everybody; `reason` and `detail` say what happened to us and to the
- * operator's log, and to nobody else where they say `blocked`.
+ * A POST without a status. Users see the message; `reason` and `detail` are for us and the operator's log, and must
+ * not reach users if they say `blocked`.
  */
 export class PostFailed extends Error {
   constructor(
@@ -27,7 +27,7 @@ export class PostFailed extends Error {
   }
 }
 
-/** What an error of the network or of the HTTP library means. */
+/** Classifies an error of the network or of the HTTP library. */
 export function failure(error: unknown): PostFailed {
   if (error instanceof PostFailed) return error
   const { name, code = name, message } = error as Error & { code?: string }
@@ -44,7 +44,7 @@ function isTls(code: string): boolean {
   )
 }
 
-/** The library has no codes of their own for an answer that is only interim and for one that changes protocols. */
+/** The library has no codes for an answer that is only interim and for one that changes protocols. */
 function isProtocol(code: string, message: string): boolean {
   return (
     /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_INVALID_ARG$|UND_ERR_REQ_|UND_ERR_RES_)/.test(

@@ -6,42 +6,45 @@ import { type Guards, guardedAgent } from './guard.js'
 
 export interface Limits {
   maxBytes: number
-  /** For everything, from the name to the last byte. */
+  /** Time limit for the whole exchange, from the name lookup to the last byte. */
   timeoutMs?: number
   redirects?: number
 }
 
 export interface Opened {
-  /** Where the redirects ended. */
+  /** URL after all redirects. */
   url: string
   contentType: string
-  /** Ends with an error when it is longer than allowed or too slow. */
+  /** Throws if it is longer than `maxBytes` or too slow. */
   body: AsyncIterable<Buffer>
 }
 
 const TIMEOUT_MS = 30_000
 const REDIRECTS = 3
 
-/** GETs what a URL leads to, hop by hop; `isClosed` tells a server that stops from an address that is dead. */
+/**
+ * Creates a function that GETs a URL and follows redirects. `isClosed` tells a stopping server from an unreachable
+ * address.
+ */
 export function createOpen(guards: Guards, isClosed: () => boolean) {
   const { rules } = guards
   const agent = guardedAgent(guards)
 
-  /** Everything that goes wrong on the way, in the same words. */
+  /** One error for every network failure. */
   function trouble(): AppError {
     if (isClosed()) return new AppError('unavailable', 'The server is stopping', { retryAfterMs: 1000 })
     return unreachable()
   }
 
   async function ask(url: string, signal: AbortSignal) {
-    // The library hears the signal only when it is connected.
+    // The library obeys the signal only once it is connected.
     const late = new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', reject, { once: true })
     })
     const asked = request(url, {
       dispatcher: agent,
       signal,
-      // A connection of its own each time: nobody gets one that another account opened.
+      // A new connection for each request: no account uses a connection that another account opened.
       reset: true,
       headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Trunkline' },
     })
@@ -76,7 +79,7 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
         continue
       }
       if (statusCode !== 200) throw reject(refused(`answered ${statusCode} instead of the file`))
-      // A few compressed bytes can unfold into anything.
+      // A few compressed bytes can expand to any size.
       if ((headers['content-encoding'] ?? 'identity') !== 'identity')
         throw reject(refused('answered with a compressed body'))
       if (Number(headers['content-length'] ?? 0) > limits.maxBytes) throw reject(tooLarge(limits.maxBytes))
@@ -108,7 +111,7 @@ async function* bounded(
   }
 }
 
-/** The same words for a blocked address and a dead one: the difference would tell what is inside our network. */
+/** One text for blocked and unreachable addresses: a difference would reveal what is in our network. */
 function unreachable(): AppError {
   return new AppError('invalid', 'could not be fetched: the address cannot be reached or is not allowed')
 }

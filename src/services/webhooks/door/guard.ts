@@ -10,26 +10,26 @@ export type Lookup = (
   callback: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** Who answers for names and certificates; tests that must not leave the machine bring their own. */
+/** Name lookup and certificates; tests that must not use the network replace them. */
 export interface Guards {
   rules: UrlRules
   lookup?: Lookup
-  /** Trusted instead of the public authorities. */
+  /** CA certificate to trust instead of the public ones. */
   ca?: string
-  /** From the name to the end of the TLS handshake. */
+  /** Time limit from the name lookup to the end of the TLS handshake. */
   connectMs?: number
 }
 
 const CONNECT_MS = 5000
-/** No honest name has more addresses, and we would try them one by one. */
+/** Addresses are tried one by one, and no legitimate name has this many. */
 const MAX_ADDRESSES = 64
-/** An idle connection is not worth more; the name is asked for again after it. */
+/** After this time an idle connection closes, and the name is looked up again. */
 const KEEP_ALIVE_MS = 10_000
 const MAX_HEADER_BYTES = 16_384
 
 /**
- * A client whose every connection was checked. Its callers watch the time of a whole exchange, which the library
- * cannot: its own timers begin again with each byte.
+ * An HTTP client that checks every connection. Its callers limit the time of a whole exchange, which the library
+ * cannot: its own timers restart with each byte.
  */
 export function guardedAgent(guards: Guards): Agent {
   return new Agent({
@@ -43,8 +43,8 @@ export function guardedAgent(guards: Guards): Agent {
 }
 
 /**
- * Checks the addresses that a name leads to, an address that stands in the URL itself (nobody looks that up), and
- * once more the one that the connection has reached.
+ * Checks all addresses of a name, an IP address in the URL (which is not looked up), and the remote address of the
+ * finished connection.
  */
 function guardedConnector({ rules, lookup, ca, connectMs }: Guards): buildConnector.connector {
   const connect = buildConnector({
@@ -68,7 +68,7 @@ function guardedConnector({ rules, lookup, ca, connectMs }: Guards): buildConnec
   }
 }
 
-/** Resolves a name and refuses all its addresses when one of them is not public: it could be the one used. */
+/** Resolves a name, and refuses all its addresses if one of them is not public, because any of them may be used. */
 function guardedLookup(rules: UrlRules, lookup: Lookup): Lookup {
   return (hostname, options, callback) =>
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -77,7 +77,7 @@ function guardedLookup(rules: UrlRules, lookup: Lookup): Lookup {
       if (isOdd || addresses.some(({ address }) => addressFault(hostname, address, rules)))
         return callback(new BlockedAddress('the name leads to a blocked address'), [])
       if ((options as { all?: boolean }).all) return callback(null, addresses)
-      // Node asks for one address only when it was told not to try several.
+      // Node asks for a single address only if it must not try several.
       const [{ address, family }] = addresses as [LookupAddress]
       const one = callback as unknown as (error: null, address: string, family: number) => void
       one(null, address, family)
