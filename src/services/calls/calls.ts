@@ -13,8 +13,8 @@ import type { Ctx } from '../ctx.js'
 import { ownerOf } from '../messages/inbound/owner.js'
 
 /**
- * A call that reaches a line: whose it is and where it goes on to. Not stored yet. It is turned away when its
- * account has blocked the caller or nobody is set to take it.
+ * The account and the destination of a call that reaches a line. Nothing is stored yet. The call is refused if its
+ * account has blocked the caller or no number is set to ring.
  */
 export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string): Promise<Call> {
   const now = ctx.clock.now()
@@ -43,7 +43,7 @@ export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string):
   return call.forwardedTo === null ? turnedAway(call, now) : call
 }
 
-/** The event of a call that is over: there is one exactly when the call reached an account that still exists. */
+/** The event of an ended call. Exactly the calls that reached an existing account have one. */
 export async function callEvents(sql: Sql, calls: readonly Call[]): Promise<NewEvent[]> {
   const events: NewEvent[] = []
   for (const call of calls) {
@@ -57,12 +57,12 @@ export async function callEvents(sql: Sql, calls: readonly Call[]): Promise<NewE
   return events
 }
 
-/** Accounts have short ids; where a UUID is promised, this is the account's. */
+/** Accounts have short ids; this is the account's id where the interface promises a UUID. */
 export function companyIdOf(account: { id: string }): string {
   return uuidOf(`account:${account.id}`)
 }
 
-/** A line goes away under its calls. */
+/** Ends the calls of a removed line. */
 export async function endCallsOf(sql: Sql, lineId: string, now: number): Promise<NewEvent[]> {
   const calls = (await lockOpenCalls(sql, lineId)).map((call) => {
     const outcome: CallOutcome = call.state === 'answered' ? 'COMPLETED' : 'FAILED'

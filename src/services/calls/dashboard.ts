@@ -8,7 +8,7 @@ import { holdLine, listLinesOf } from '../../storage/lines/lines.js'
 import type { Ctx } from '../ctx.js'
 import { putThrough, saveEnds } from '../sim/calls.js'
 
-/** Calls that a user of an account places at the dashboard. The call comes from a line and a phone rings. */
+/** Calls that a user of an account places at the dashboard: from a line to a phone. */
 
 export async function callFromDashboard(
   ctx: Ctx,
@@ -48,7 +48,6 @@ export async function callFromDashboard(
   })
 }
 
-/** The user hangs up. */
 export async function hangUpAtDashboard(ctx: Ctx, sql: Sql, account: Account, id: string): Promise<Call> {
   const call = await lockCall(sql, id)
   if (call?.accountId !== account.id || call.direction !== 'outbound')

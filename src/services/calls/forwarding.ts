@@ -6,7 +6,7 @@ import type { Sql } from '../../storage/engine/db.js'
 import { listLinesOf } from '../../storage/lines/lines.js'
 import type { Ctx } from '../ctx.js'
 
-/** Sets or takes away the number that calls to a dedicated line go on to. */
+/** Sets or removes the number that calls to a dedicated line are forwarded to. */
 export async function setForwarding(ctx: Ctx, line: Line, number: string | null): Promise<void> {
   await ctx.db.tx(async (sql) => {
     if (number !== null) await refuseLoop(sql, line.accountId!, number)
@@ -15,8 +15,9 @@ export async function setForwarding(ctx: Ctx, line: Line, number: string | null)
 }
 
 /**
- * A call is forwarded once: one that arrived at another line would end there. Only the account's own lines are
- * refused here, because another account's must look like any number; calls to those fail when they are made.
+ * A call is forwarded once, so a call forwarded to another line would end there. Only the account's own lines are
+ * refused here, because another account's line must look like any other number; calls to those fail when they are
+ * made.
  */
 export async function refuseLoop(
   sql: Sql,
@@ -33,7 +34,7 @@ export async function refuseLoop(
   }
 }
 
-/** Gives a dedicated line to a seat, or to none. */
+/** Assigns a dedicated line to a seat, or to none. */
 export async function assignSeat(ctx: Ctx, line: Line, seatId: string | null): Promise<void> {
   if (seatId !== null && !line.accountId)
     throw new AppError('invalid', 'seat_id: only a dedicated line can be assigned to a seat')
@@ -44,7 +45,7 @@ export async function assignSeat(ctx: Ctx, line: Line, seatId: string | null): P
   })
 }
 
-/** What GET says of a line that may have a number. */
+/** The answer of GET for a line that may have a forwarding number. */
 export async function forwardingOf(sql: Sql, line: Line): Promise<string | null> {
   return (await findCallSettings(sql, line.id)).forwardingNumber
 }

@@ -18,7 +18,7 @@ export async function copyPhoto(ctx: Ctx, account: Account, url: string): Promis
   return keepPhoto(ctx, account, (await fetchImage(ctx, url, RULES)).body)
 }
 
-/** Like `takePhoto`, for bytes that are already here. */
+/** Like `copyPhoto`, for bytes that are already here. */
 export async function keepPhoto(ctx: Ctx, account: Account, body: Buffer): Promise<string> {
   const incoming = { body: once(body), contentType: checkImage(body, RULES), fileName: '' }
   return urlOf(ctx, await keepMedia(ctx, await takeMedia(ctx, account.id, 'upload', incoming)))

@@ -15,7 +15,7 @@ import {
 import type { Ctx } from '../ctx.js'
 import { type Actor, isWithin } from '../messages/outbound.js'
 
-/** All that was said between a line and a person or a group. */
+/** All messages between a line and a person or a group. */
 export interface Conversation {
   last: Message
   contact: Contact | undefined
@@ -23,7 +23,7 @@ export interface Conversation {
   heldUntil: number | undefined
 }
 
-/** Where a list goes on: below a place, and what was above it when the list began has been shown. */
+/** Position in a list: messages below `MessagePosition`, without conversations that earlier pages have shown. */
 export interface ConversationPlace {
   below: MessagePosition
   top: MessagePosition
@@ -32,17 +32,17 @@ export interface ConversationPlace {
 export interface ConversationPage {
   conversations: Conversation[]
   next: ConversationPlace | undefined
-  /** How far back was looked; undefined when there was nothing to look at. */
+  /** Time of the oldest examined message; undefined if there was none. */
   lookedBackTo: number | undefined
 }
 
-/** Messages one page looks at: somebody who writes all day must not make it read them all. */
+/** Messages that one page examines, so that one busy conversation does not make it read them all. */
 const LOOKED_AT = 5000
 const AT_ONCE = 500
 
 /**
- * Conversations by their latest message, newest first. There is no table of them: every send would have to keep
- * it. The messages themselves are in that order, and of each conversation the first one met is its latest.
+ * Conversations by their latest message, newest first. There is no table of conversations, because every send would
+ * have to maintain it. Messages are in that order already, and the first message of each conversation is its latest.
  */
 export async function listConversations(
   ctx: Ctx,
@@ -60,7 +60,7 @@ export async function listConversations(
     const turns = await scanConversationKeys(ctx.db, { accountId, lineIds, before: below }, AT_ONCE)
     top ??= turns[0]
     const fresh = turns.filter((turn) => !met.has(keyOf(turn)) && met.add(keyOf(turn)))
-    // A few at a time: no more is asked than the page needs.
+    // In small steps, so that no more is read than the page needs.
     for (let i = 0; i < fresh.length && latest.length < limit; i += limit) {
       const some = fresh.slice(i, i + limit)
       const shown = place && (await findTurnsBetween(ctx.db, accountId, some, place.below, place.top))
@@ -76,7 +76,7 @@ export async function listConversations(
   }
 }
 
-/** The lines a token is confined to; undefined for those who see all. */
+/** The lines that a token is limited to; undefined without such a limit. */
 export async function lineIdsOf(ctx: Ctx, actor: Actor): Promise<string[] | undefined> {
   if (!actor.numbers) return undefined
   const network = networkOf(actor.account)
@@ -103,7 +103,7 @@ async function describe(ctx: Ctx, actor: Actor, turns: readonly ConversationKey[
     const contact = turn.groupId === null ? contacts.get(turn.contact) : undefined
     return {
       last,
-      // Who may see the conversation may not therefore see what another line knows of the person.
+      // An actor who sees the conversation may not see what another line knows of the person.
       contact: isWithin(actor, contact?.lineNumber ?? '') ? contact : undefined,
       group: turn.groupId === null ? undefined : groups.get(turn.groupId),
       heldUntil: ctx.holds.until(turn.lineId, turn.groupId ?? turn.contact),

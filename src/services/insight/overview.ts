@@ -22,7 +22,7 @@ export interface Overview {
   to: number
   step: number
   sends: SendStep[]
-  /** Counts come from the messages looked at, and there were more. */
+  /** The counts cover only the examined messages; there were more. */
   areSendsCut: boolean
   /** From acceptance to the carrier. */
   queue: Durations
@@ -41,16 +41,16 @@ export interface Overview {
 }
 
 export interface Durations {
-  /** Messages of which it is known, of those that were looked at. */
+  /** Examined messages with a known duration. */
   sampled: number
-  /** There were more messages than that. */
+  /** There were more messages than were examined. */
   isCut: boolean
   median: number | null
   p95: number | null
   steps: { at: number; median: number | null; p95: number | null }[]
 }
 
-/** Messages, and deliveries, that one overview looks at: the newest. */
+/** The newest messages, and deliveries, that one overview examines. */
 export const LOOKED_AT = 10_000
 const KEPT_MS = 2000
 const KEPT = 500
@@ -59,7 +59,7 @@ export interface Overviews {
   read(actor: Actor, window: Window): Promise<Overview>
 }
 
-/** Many open consoles of an account cost what one costs. */
+/** Several open consoles of an account share one result. */
 export function createOverviews(ctx: Ctx): Overviews {
   const kept = createBoundedMap<string, { read: number; overview: Promise<Overview> }>(KEPT, KEPT_MS)
   return {
@@ -84,7 +84,7 @@ async function readOverview(ctx: Ctx, actor: Actor, window: Window): Promise<Ove
   const from = steps[0]!
   const [samples, cells, deliveries, lines] = await Promise.all([
     scanSamples(ctx.db, { accountId, from }, LOOKED_AT),
-    // Whole hours are counted already, however many messages there were.
+    // Totals of whole hours are maintained, so any number of messages is cheap.
     step < HOUR_MS ? null : listCells(ctx.db, accountId, 'created', HOUR_MS, from, now + HOUR_MS),
     scanDeliveryStates(ctx.db, accountId, from, LOOKED_AT),
     reportLines(ctx, actor),
@@ -113,7 +113,7 @@ function hasLeft(status: Status): boolean {
   return ['sent', 'delivered'].includes(outcomeOf(status))
 }
 
-/** What was sent for a chosen time waited because it was told to: it says nothing. */
+/** A scheduled message waited on purpose, so its duration does not count. */
 function durations(
   steps: readonly number[],
   samples: readonly ChartSample[],

@@ -11,21 +11,21 @@ import { lineIdsOf } from './conversations.js'
 
 export interface SearchPage {
   messages: Message[]
-  /** How many were looked at. */
+  /** Number of messages that were examined. */
   looked: number
-  /** When the last of them was accepted or stored; undefined when there was none. */
+  /** Time of the oldest examined message; undefined if there was none. */
   lookedBackTo: number | undefined
-  /** Where to go on; undefined when all were looked at. */
+  /** Where the next page begins; undefined if all messages were examined. */
   next: MessagePosition | undefined
 }
 
-/** Messages one call looks at, whatever it finds: that is what a search costs at most. */
+/** Messages that one call examines: the upper limit of its cost. */
 export const LOOKED_AT = 5000
-/** The first look is small, for what is found at once. */
+/** The first read is small, for matches that are found at once. */
 const FIRST_LOOK = 200
 const AT_ONCE = 1000
 
-/** Messages that match, newest first. An index leads to some of what is asked for; the rest is read and compared. */
+/** Messages that match, newest first. An index serves one part of the query; the rest is compared row by row. */
 export async function searchMessages(
   ctx: Ctx,
   actor: Actor,
@@ -54,7 +54,7 @@ export async function searchMessages(
 
 async function rangeOf(ctx: Ctx, actor: Actor, search: Search): Promise<ScanRange> {
   const all: ScanRange = { accountId: actor.account.id, from: search.from, to: search.to }
-  // A token sees nothing of other lines, not even where among their messages a search has come to.
+  // A token must not learn where a search stands among the messages of other lines.
   const lineIds = await lineIdsOf(ctx, actor)
   if (lineIds) return { ...all, lineIds }
   const wanted = search.terms.filter((term) => !term.not)
@@ -64,7 +64,7 @@ async function rangeOf(ctx: Ctx, actor: Actor, search: Search): Promise<ScanRang
   const numbers = wanted.filter(isWholeNumber)
   for (const { by, number } of numbers) {
     if (by === 'line') continue
-    // A line's own number is on the other side of the other direction: only reading tells.
+    // In the other direction a line's own number is on the other side, so no index applies.
     const isLine = by !== 'with' && (await listLineIds(ctx.db, network, number)).length > 0
     if (!isLine) return { ...all, contact: number }
   }

@@ -22,19 +22,19 @@ import type { Ctx } from '../ctx.js'
 import { seqNear } from '../events/start.js'
 import { type Actor, isWithin } from '../messages/outbound.js'
 
-/** The story of a message, for one who may see it. */
+/** What happened to a message, for an actor who may see it. */
 export async function explainMessage(ctx: Ctx, actor: Actor, handle: string): Promise<Story> {
   return tellStory((await factsOf(ctx, actor, await visibleMessage(ctx, actor, handle))).facts)
 }
 
-/** The same with everything it is told from. */
+/** Like `why`, with all facts behind the answer. */
 export interface Timeline {
   message: Message
   story: Story
-  /** About the message itself, oldest first. */
+  /** Events of the message, oldest first. */
   events: Event[]
   attempts: Attempt[]
-  /** Oldest first; none for those who may not know where webhooks go. */
+  /** Oldest first; empty for actors who may not know where webhooks go. */
   deliveries: { delivery: Delivery; posts: DeliveryAttempt[] }[]
 }
 
@@ -97,19 +97,19 @@ async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     queue,
     hold: hold ?? null,
     phone,
-    // Where an account's events go is nothing to a token that only has some of its lines.
+    // A token with only some lines must not learn where the account's webhooks go.
     deliveries: deliveries.map((one) => ({ ...one, url: actor.numbers === null ? one.url : null })),
   }
   return { facts, events, attempts, deliveries }
 }
 
-/** Events one look at the log may read: a busy account has many, and no index leads to those of one message. */
+/** Events that one read of the log may cover: a busy account has many, and no index leads to those of one message. */
 const SPAN = 5000
 const OVERLAP_MS = 1000
 
 /**
- * The log around the moments at which something happened to the message: its beginning and its last change. What
- * comes after that, like its being read, is found among the latest events.
+ * Reads the log around the message's creation and its last change, and the latest events, which have what came after,
+ * such as a read receipt.
  */
 async function eventsAround(ctx: Ctx, message: Message): Promise<Event[]> {
   const { accountId, createdAt, updatedAt, handle, lineId } = message
@@ -153,7 +153,7 @@ async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Pr
   }
 }
 
-/** Of those that wait before it, so many are looked at. */
+/** Waiting messages ahead of it that are examined. */
 const LOOKED_AT = 5000
 
 async function queueBefore(ctx: Ctx, message: Message): Promise<QueueFacts> {
@@ -161,12 +161,12 @@ async function queueBefore(ctx: Ctx, message: Message): Promise<QueueFacts> {
   const { id, lineId, accountId } = message
   const { firstId, ...before } = await countBefore(ctx.db, lineId, id, conversationOf(message), LOOKED_AT)
   const first = firstId === null ? undefined : (await findMessagesById(ctx.db, [firstId])).get(firstId)
-  // On a shared line it may be another account's.
+  // On a shared line it may belong to another account.
   const isVisible = first && first.accountId === accountId && first.deletedAt === null
   return { ...before, firstHandle: isVisible ? first.handle : null }
 }
 
-/** Only a simulated network lets us look at the other side. */
+/** Only a simulated network shows the other side. */
 async function simulatedPhone(
   ctx: Ctx,
   message: Message,

@@ -16,8 +16,8 @@ const TIMEOUT_MS = 15_000
 const POLL_MS = 500
 
 /**
- * Has a line do something at once. When another process drives it, that one is asked through the database. The
- * carrier's no becomes an error the caller is meant to see.
+ * Performs an action on a line at once, through the database if another process drives the line. A refusal by the
+ * carrier becomes an error for the caller.
  */
 export async function ask<M extends keyof LineActions>(
   ctx: Ctx,
@@ -92,10 +92,10 @@ async function askElsewhere<M extends keyof LineActions>(
   }
 }
 
-/** Does what other processes have asked of this line: begun in their order, and none waits for another's end. */
+/** Performs the actions that other processes asked of this line. They start in order and run concurrently. */
 export async function performWaiting(ctx: Ctx, line: Line, act: DrivenLine['act']): Promise<void> {
   const now = Date.now()
-  // Mostly there is none, and this is asked again and again.
+  // This runs often, and usually there is no action.
   if (!(await hasWaitingAction(ctx.db, line.id, now))) return
   const actions = await ctx.db.tx((sql) => takeActions(sql, line.id, now))
   await Promise.all(
@@ -111,7 +111,7 @@ export async function performWaiting(ctx: Ctx, line: Line, act: DrivenLine['act'
   )
 }
 
-/** Asks a connection; whatever goes wrong is a LineFault. */
+/** Calls a connection; every failure becomes a LineFault. */
 export async function perform<M extends keyof LineActions>(
   ctx: Ctx,
   line: Line,

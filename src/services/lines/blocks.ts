@@ -14,7 +14,7 @@ import { saveChanges } from '../messages/changes.js'
 import { linesChanged } from './lines.js'
 import { accountsOf } from './states.js'
 
-/** How a blocked line is, whatever its driver says. */
+/** State of a blocked line, whatever its driver reports. */
 const BLOCKED = (at: number): LineHealth => ({
   state: 'OFFLINE',
   detail: null,
@@ -23,8 +23,8 @@ const BLOCKED = (at: number): LineHealth => ({
 })
 
 /**
- * A line may send nothing from now on: its carrier or the operator has blocked it. What waits for it ends as an
- * error and is not sent later either, should the line come back. It still receives. `inWorld`: only while that is its world.
+ * Blocks a line because its carrier or the operator says so. Its waiting messages end as errors and are not sent
+ * later, even if the line is unblocked. It still receives. `inWorld`: only if the line is still in this world.
  */
 export async function block(ctx: Ctx, id: string, inWorld?: number): Promise<void> {
   await ctx.db.tx(async (sql) => {
@@ -46,7 +46,7 @@ export async function block(ctx: Ctx, id: string, inWorld?: number): Promise<voi
   await failBlocked(ctx)
 }
 
-/** The line's driver says so. */
+/** The line's driver reports a block. */
 export function blockedByCarrier(ctx: Ctx, line: Line, detail: string): void {
   ctx.log.warn({ line: line.id, detail }, 'the carrier has blocked a line')
   block(ctx, line.id, line.resets).catch((error) => {
@@ -55,14 +55,14 @@ export function blockedByCarrier(ctx: Ctx, line: Line, detail: string): void {
   })
 }
 
-/** It comes into the state its driver is in. */
+/** Unblocks a line, which takes the state of its driver. */
 export async function unblock(ctx: Ctx, id: string): Promise<void> {
   await ctx.db.tx(async (sql) => {
     if (!(await unblockLine(sql, id))) return
     await restartLineState(sql, id, ctx.clock.now())
     const line = await findLine(sql, id)
     const health = await findLineHealth(sql, id)
-    // Without a driver nobody knows how it is.
+    // Without a driver the state is unknown.
     if (!line || !health) return
     const accounts = await accountsOf(sql, line)
     await appendEvents(
@@ -75,7 +75,7 @@ export async function unblock(ctx: Ctx, id: string): Promise<void> {
 
 const AT_ONCE = 500
 
-/** Ends what waits on blocked lines. */
+/** Ends the waiting messages of blocked lines. */
 export async function failBlocked(ctx: Ctx): Promise<void> {
   for (;;) {
     const ids = await listBlockedBacklog(ctx.db, AT_ONCE)
@@ -84,7 +84,10 @@ export async function failBlocked(ctx: Ctx): Promise<void> {
   }
 }
 
-/** Ends what has come to a blocked line since. Not when the line is free again, which its driver learns later. */
+/**
+ * Ends messages that reached a blocked line after the block. Does nothing if the line is unblocked, which its driver
+ * learns later.
+ */
 export async function endIfBlocked(ctx: Ctx, line: Line, due: readonly Message[]): Promise<boolean> {
   if (((await findLine(ctx.db, line.id))?.blockedAt ?? null) === null) return false
   await endAsBlocked(
@@ -94,13 +97,13 @@ export async function endIfBlocked(ctx: Ctx, line: Line, due: readonly Message[]
   return true
 }
 
-/** Ends these, unless they are over already. */
+/** Ends these messages, unless they have ended already. */
 async function endAsBlocked(ctx: Ctx, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await ctx.db.tx(async (sql) => {
     const now = ctx.clock.now()
     const messages = await lockMessages(sql, ids)
-    // One that was put on the wire since is no longer waiting.
+    // A message that is on the wire by now does not wait any more.
     const attempts = await findNextAttempts(sql, [...messages.values()])
     const error = {
       code: MESSAGE_ERROR.failed,

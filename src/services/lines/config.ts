@@ -12,9 +12,9 @@ import type { Driver } from '../../drivers/contract.js'
 import type { Ctx } from '../ctx.js'
 import type { Settings } from './secrets.js'
 
-/** Settings that the driver's schema allows, with their secrets apart. */
+/** Settings that the driver's schema allows, with their secrets separated. */
 export interface CheckedConfig {
-  /** To be kept and shown: a word stands for each secret. */
+  /** For storage and display: a placeholder stands for each secret. */
   open: Settings
   secrets: Settings
 }
@@ -26,8 +26,8 @@ export function requireDriver(ctx: Ctx, name: string): Driver {
 }
 
 /**
- * Judges settings by the driver's schema. A secret that is left out or shown as kept is the stored one; null takes
- * it away.
+ * Checks settings against the driver's schema. A secret that is left out or given as the placeholder keeps its stored
+ * value; null removes it.
  */
 export function checkedConfig(driver: Driver, given: Settings, stored: Settings = {}): CheckedConfig {
   const names = secretNames(driver.config)

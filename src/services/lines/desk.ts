@@ -1,9 +1,9 @@
 import type { DrivenLine, LineDesk } from '../ctx.js'
 
-/** The desk as the worker sees it. Services only read it, as a `LineDesk`. */
+/** The desk for the worker. Services only read it, as a `LineDesk`. */
 export interface WorkerDesk<Runner extends DrivenLine> extends LineDesk {
   runners: Map<string, Runner>
-  /** Ends with the worker's pass over all lines. */
+  /** Resolves at the end of the worker's pass over all lines. */
   tending: Promise<void>
 }
 

@@ -15,11 +15,11 @@ import { blockedByCarrier } from './blocks.js'
 import type { LineHttpClient } from './http.js'
 
 const OPEN_SENDS_MS = 24 * 3_600_000
-/** Somebody who types and is never heard of again has stopped. */
+/** Without further news, typing counts as stopped after this time. */
 const TYPING_MS = 60_000
 export const CALLBACK = 'callback'
 
-/** What a driver gets of the program, beside what its line's runner does itself. */
+/** The part of a driver's host that does not need the line's runner. */
 export function hostFor(
   ctx: Ctx,
   { line, lease }: Pick<DispatchLine, 'line' | 'lease'>,

@@ -6,15 +6,15 @@ import type { Driver } from '../../drivers/contract.js'
 
 const KIND = /^[a-z][a-z0-9-]{0,39}$/
 
-/** Where a driver comes from, for whoever has to mend it. */
+/** A driver and where it comes from, for error messages. */
 export interface Loaded {
   from: string
   driver: Driver
 }
 
 /**
- * An operator's own drivers: paths, or names of packages that are installed where the server is started; or drivers
- * that were made already. Whatever is wrong with one of them keeps the server from starting.
+ * Loads an operator's own drivers: paths, names of packages that are installed in the working directory, or driver
+ * objects. A faulty driver keeps the server from starting.
  */
 export async function loadDrivers(
   given: readonly (string | Driver)[],
@@ -49,12 +49,12 @@ async function load(from: string): Promise<unknown> {
       { cause: error },
     )
   }
-  // What was written as CommonJS has its exports below the default.
+  // A CommonJS module has its exports below the default export.
   const main = module.default as Record<string, unknown> | undefined
   return module.driver ?? main?.driver ?? main
 }
 
-/** Packages are looked for from where the server is started, then beside Trunkline. */
+/** Packages are resolved from the working directory, then beside Trunkline. */
 function addressOf(from: string): string {
   if (from.startsWith('file:')) return from
   if (isAbsolute(from) || /^\.{1,2}[\\/]/.test(from)) return pathToFileURL(resolve(from)).href
@@ -65,7 +65,7 @@ function addressOf(from: string): string {
   }
 }
 
-/** What is wrong with it, in words for its author. */
+/** The fault of a driver, in words for its author. */
 function faultOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null)
     return 'the module exports neither "driver" nor a default that is one'

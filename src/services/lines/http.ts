@@ -12,13 +12,13 @@ export interface LineHttpClient {
 
 const MAX_BYTES = 10_000_000
 const CONNECT_MS = 10_000
-/** Settling waits for servers that answer, and not for those that may never. */
+/** `settle()` waits this long for answers; a server may never answer. */
 const SETTLING_MS = 500
 const CLOSING = 'the line is being closed'
 
 /**
- * HTTP from a line to its carrier. The server is named by whoever administers the line, so that it may stand in a
- * private network, unlike the URLs of users; in return it is the only one that is called: no redirect is followed.
+ * HTTP from a line to its carrier. The operator chooses the server, so it may be in a private network, unlike the
+ * URLs of users. In return it is the only server that is called: redirects are not followed.
  */
 export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClient {
   let agent: Promise<Agent> | undefined
@@ -39,7 +39,7 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
       cancel()
       return new NoAnswer(error instanceof NoAnswer ? error.message : reasonOf(error), left)
     }
-    // The library hears of an abort only once it is connected.
+    // The library obeys the signal only once it is connected.
     const aborted = new Promise<never>((_, reject) => {
       abort.signal.addEventListener('abort', () => reject(abort.signal.reason))
     })
@@ -48,7 +48,7 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
       if (closed) throw new NoAnswer(CLOSING, false)
       agent ??= start()
       const client = await agent
-      // It says when it puts a request on a connection, and nothing has left before.
+      // The library reports when it writes the request to a connection; before that, nothing has left.
       const dispatcher = client.compose(
         (dispatch) => (options, handler) =>
           dispatch(options, {
@@ -93,7 +93,7 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
     return { ...answer, body: Buffer.concat(chunks) }
   }
 
-  /** Settling waits for it, if not for long. */
+  /** Counts as work in progress for `settle()`, for a limited time. */
   function known<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout
     const patience = new Promise<void>((resolve) => {
@@ -169,7 +169,7 @@ const REASONS: Record<string, string> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS there; try http',
 }
 
-/** Never the address: passwords travel in it. */
+/** Without the URL, which may contain passwords. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the exchange failed'
   if (error.name === 'HTTPParserError') return 'it does not speak HTTP there'

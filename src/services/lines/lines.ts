@@ -41,14 +41,14 @@ export interface NewLine extends Partial<LineSettings> {
   accountId: string
   driver: string
   config: Record<string, unknown>
-  /** Of its settings, what must be sealed. */
+  /** The settings that must be sealed. */
   secrets?: Record<string, unknown>
-  /** The account is not told: it starts with this line. */
+  /** Writes no event: the account is created with this line. */
   quiet?: boolean
 }
 
 /**
- * A line of an account, and a simulated one of the same number in its test world, so that the same program runs
+ * Creates a line of an account, and a simulated line with the same number in its test world, so that programs run
  * there unchanged.
  */
 export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Line> {
@@ -106,7 +106,7 @@ function settingsOf(input: Partial<LineSettings>, defaults: Partial<LineSettings
   return settings
 }
 
-/** Lets another account use a shared line; its test world gets a simulated one. */
+/** Adds an account to a shared line; its test world gets a simulated line. */
 export async function shareLine(ctx: Ctx, sql: Sql, lineId: string, accountId: string): Promise<Line> {
   const line = await findLine(sql, lineId)
   const account = await findAccount(sql, accountId)
@@ -127,7 +127,10 @@ export async function shareLine(ctx: Ctx, sql: Sql, lineId: string, accountId: s
   return line
 }
 
-/** An account may use a shared line no more, nor its test world the simulated one. What it has sent still goes. */
+/**
+ * Removes an account from a shared line, and its test world from the simulated one. Messages that it has sent are
+ * still delivered.
+ */
 export async function unshareLine(ctx: Ctx, lineId: string, accountId: string): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const line = await findLine(sql, lineId)
@@ -161,7 +164,7 @@ export async function changeLine(ctx: Ctx, id: string, changes: LineChanges): Pr
   return line
 }
 
-/** Settings and secrets as they are from now on; what they leave out of the secrets stays. */
+/** Stores new settings and secrets; secrets that are left out stay. */
 async function configured(
   ctx: Ctx,
   sql: Sql,
@@ -177,7 +180,7 @@ async function configured(
   return { config: open, revision: line.revision + 1 }
 }
 
-/** A removed line sends nothing any more: what waited for it ends as an error that says so. */
+/** Removes a line. Its waiting messages end as an error that says so. */
 export async function deleteLine(ctx: Ctx, id: string): Promise<Line> {
   const line = await ctx.db.tx(async (sql) => {
     const found = await findLine(sql, id)
@@ -190,7 +193,7 @@ export async function deleteLine(ctx: Ctx, id: string): Promise<Line> {
   return line
 }
 
-/** Takes a line out of use, and tells what its accounts are to hear of that. */
+/** Takes a line out of use and returns the events for its accounts. */
 async function retire(sql: Sql, line: Line, now: number): Promise<NewEvent[]> {
   if (!(await removeLine(sql, line.id, now))) throw new AppError('not_found', `There is no line ${line.id}`)
   await dropCursor(sql, line.id)
@@ -209,7 +212,7 @@ export function linesChanged(ctx: Ctx): void {
 
 const AT_ONCE = 500
 
-/** Ends what waits on lines that are gone. */
+/** Ends the waiting messages of removed lines. */
 export async function failOrphans(ctx: Ctx): Promise<void> {
   for (;;) {
     const done = await ctx.db.tx(async (sql) => {
@@ -217,7 +220,7 @@ export async function failOrphans(ctx: Ctx): Promise<void> {
       const wireSince = now - 2 * ctx.config.wireTimeoutMs
       const orphans = await listOrphans(sql, wireSince, AT_ONCE)
       const messages = await lockMessages(sql, [...orphans.keys()])
-      // One may have been put on the wire before it was locked.
+      // Another process may have started to send one before it was locked.
       const attempts = await findNextAttempts(sql, [...messages.values()])
       const isOnWire = (id: number) => {
         const attempt = attempts.get(id)

@@ -4,12 +4,12 @@ import type { Ctx } from '../ctx.js'
 import { type Actor, linesOf } from '../messages/outbound.js'
 import { ask } from './actions.js'
 
-/** Lines that are asked before the question stays open. */
+/** Lines that are asked before the lookup gives up. */
 const MAX_ASKED = 3
 
 /**
- * Whether a number or e-mail address is on iMessage, by the word of a line that is. Lines that work are asked
- * first; when one cannot say, the next is.
+ * Whether a number or e-mail address is on iMessage, as reported by a line with iMessage. Working lines are asked
+ * first; if one cannot tell, the next is asked.
  */
 export async function evaluateService(ctx: Ctx, actor: Actor, number: string): Promise<'iMessage' | 'SMS'> {
   const usable = await linesOf(ctx, actor)

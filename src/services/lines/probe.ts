@@ -11,7 +11,7 @@ export interface Probed {
   findings: Finding[]
 }
 
-/** Tries a line's settings out. Whatever happens is a finding, and no secret is in its words. */
+/** Tests a line's settings. Every failure is a finding, and no finding contains a secret. */
 export async function probeLine(
   ctx: Ctx,
   driver: Driver,
@@ -52,7 +52,7 @@ async function findingsOf(
   }
 }
 
-/** By the clock of the server, and by the real one where that stands still. */
+/** Limits by the server's clock, and by real time in case that clock is stopped. */
 function timeLimit(ctx: Ctx) {
   const late: Finding = {
     ok: false,

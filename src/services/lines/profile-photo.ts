@@ -4,7 +4,7 @@ import { fetchImage } from '../media/images.js'
 
 const RULES = { maxBytes: 5_000_000, types: ['image/jpeg', 'image/png'], maxPixels: 25_000_000 } as const
 
-/** A photo the carrier could not use is refused before it hears of it. */
+/** Refuses photos that the carrier could not use. */
 export async function checkPhoto(ctx: Ctx, url: string): Promise<void> {
   try {
     await ctx.errand(() => fetchImage(ctx, url, RULES))

@@ -21,8 +21,8 @@ import { checkPhoto } from './profile-photo.js'
 type Result = { profile: Profile } | { errorCode: string; errorMessage: string }
 
 /**
- * Carries out what was asked of a line's profile, oldest first. A request stays open until its end is on disk
- * together with its event; doing it again after a crash changes nothing. Answers when the next try is due.
+ * Carries out the requests about a line's profile, oldest first. A request stays open until its outcome and event are
+ * stored together; repeating it after a crash changes nothing. Returns the time of the next try.
  */
 export async function performProfileRequests(
   ctx: Ctx,
@@ -36,7 +36,7 @@ export async function performProfileRequests(
     if (request.nextAt > now) return request.nextAt
     const operationId = request.operationId ?? ctx.newId()
     const tried = { ...request, operationId, attempts: request.attempts + 1 }
-    // Before the carrier hears of it: a crash counts as a try, and the operation keeps its name.
+    // Before the call to the carrier: a crash counts as a try, and the operation keeps its id.
     await saveTry(ctx.db, request.id, operationId, tried.attempts, now + backoffMs(tried.attempts))
     ctx.failpoint('profile.before_change')
     const result = await change(ctx, on.act, tried)
@@ -47,7 +47,7 @@ export async function performProfileRequests(
   return undefined
 }
 
-/** Asks the carrier. Nothing: it could not be reached and is tried again. */
+/** Calls the carrier. Undefined: it could not be reached and is tried again. */
 async function change(
   ctx: Ctx,
   act: DrivenLine['act'],
@@ -73,7 +73,7 @@ function inTime<T>(ctx: Ctx, work: Promise<T>): Promise<T> {
   })
 }
 
-/** The end of a request and its event. A process that lost the line leaves both to the one that has it. */
+/** Stores the outcome of a request and its event, unless this process has lost the line. */
 async function conclude(
   ctx: Ctx,
   sql: Sql,
@@ -89,7 +89,7 @@ async function conclude(
   if (account) await appendEvents(sql, [profileEvent(request, account.email, result, at)])
 }
 
-/** The event's id is derived from the request, so every delivery of it has the same id. */
+/** The event's id follows from the request, so every delivery of it has the same id. */
 function profileEvent(request: ProfileRequest, accountEmail: string, result: Result, at: number): NewEvent {
   const status = 'profile' in result ? 'completed' : 'failed'
   return {
@@ -116,7 +116,7 @@ function profileEvent(request: ProfileRequest, accountEmail: string, result: Res
 
 const AT_ONCE = 100
 
-/** Ends what was asked of lines that are gone. */
+/** Ends the requests of removed lines. */
 export async function failLostProfileRequests(ctx: Ctx): Promise<void> {
   for (;;) {
     const lost = await listLostRequests(ctx.db, AT_ONCE)

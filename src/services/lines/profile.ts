@@ -34,8 +34,8 @@ export async function requireProfileLine(ctx: Ctx, actor: Actor, fromNumber: str
 }
 
 /**
- * Takes a change down; the process that drives the line carries it out and writes its end into the event log.
- * One that repeats the change asked for last, while that is still under way, is the same request.
+ * Stores a change; the process that drives the line carries it out and logs its outcome as an event. A request equal
+ * to the last one, while that is still open, is the same request.
  */
 export async function requestProfileChange(
   ctx: Ctx,
@@ -74,9 +74,9 @@ export function readProfile(ctx: Ctx, from: UsableLine): Promise<Profile> {
   return ask(ctx, from.line, 'profile', {})
 }
 
-/** A person who got name and photo is not bothered with them again for a day. */
+/** A person who got name and photo does not get them again for a day. */
 const SHARED_FOR_MS = 24 * 3_600_000
-/** A share under way for longer than this was interrupted and may be asked for again. */
+/** A share that has been open for longer was interrupted and may be requested again. */
 const UNDER_WAY_MS = 60_000
 
 /** Whether this request is the one that makes the line share its profile. */
@@ -85,7 +85,10 @@ export function claimProfileShare(ctx: Ctx, sql: Sql, from: UsableLine, to: stri
   return claimShare(sql, from.line.id, to, now, now - SHARED_FOR_MS, now - UNDER_WAY_MS)
 }
 
-/** Has the line share its profile, unless that was done meanwhile. What fails may be asked for again at once. */
+/**
+ * Makes the line share its profile, unless that has happened in between. A failed share may be requested again at
+ * once.
+ */
 export async function shareProfile(ctx: Ctx, from: UsableLine, to: string): Promise<void> {
   const { line } = from
   const share = await findShare(ctx.db, line.id, to)

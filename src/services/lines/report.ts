@@ -10,7 +10,7 @@ import { countWaiting } from '../../storage/messages/queue.js'
 import type { Ctx } from '../ctx.js'
 import { type Actor, isWithin, linesOf } from '../messages/outbound.js'
 
-/** How a line is and what it has to do. */
+/** State and queue of a line. */
 export interface LineReport extends LineWithHealth {
   capabilities: Capabilities | undefined
   queue: LineQueue
@@ -22,13 +22,13 @@ export interface LineReport extends LineWithHealth {
 
 export interface LineQueue {
   waiting: number
-  /** There is more than was counted. */
+  /** The queue is longer than was counted. */
   isMore: boolean
-  /** Since when the first of it waits. */
+  /** When the oldest waiting message was accepted. */
   since: number | null
 }
 
-/** Messages of a queue that are counted. */
+/** Messages of a queue that are counted at most. */
 const COUNTED = 10_000
 
 export async function reportLines(ctx: Ctx, actor: Actor): Promise<LineReport[]> {

@@ -9,7 +9,7 @@ import type { Ctx } from '../ctx.js'
 
 export type Settings = Record<string, unknown>
 
-/** Only here does a line have its secrets: they go to its driver, and come back in no words of it. */
+/** Opens a line's secrets for its driver, the only place that does. */
 export async function connectLine(
   ctx: Ctx,
   driver: Driver,
@@ -34,7 +34,7 @@ async function openSecrets({ vault }: Ctx, sql: Sql, lineId: string): Promise<Se
   return sealed === undefined ? {} : JSON.parse(vault.open(placeOf(lineId), sealed))
 }
 
-/** What is stored, for settings that leave it as it is. What no key opens any more must be given anew. */
+/** The stored secrets, for settings that leave them unchanged. A secret that no key opens must be given again. */
 export async function storedSecrets(
   ctx: Ctx,
   sql: Sql,
@@ -61,7 +61,7 @@ export async function keepSecrets(ctx: Ctx, sql: Sql, lineId: string, secrets: S
   })
 }
 
-/** Settings with a word where a secret is. */
+/** Settings with a placeholder for each secret. */
 export function shownConfig(ctx: Ctx, line: Pick<Line, 'driver' | 'config'>): Settings {
   const driver = ctx.drivers.get(line.driver)
   const shown = { ...line.config }

@@ -8,7 +8,7 @@ import { findLine, listLineMembers } from '../../storage/lines/lines.js'
 import { claimLineState, saveLineState } from '../../storage/lines/states.js'
 import type { Ctx } from '../ctx.js'
 
-/** Writes down what a line's driver says of it. A change is an event of every account that uses the line. */
+/** Stores the state that a line's driver reports. A change is an event for every account that uses the line. */
 export async function recordLineState(
   ctx: Ctx,
   line: Line,
@@ -21,9 +21,9 @@ export async function recordLineState(
     if (before === false) return
     const health = healthAfter(before, state, detail, ctx.clock.now())
     await saveLineState(sql, lease, health)
-    // A new line is expected to come up: only that it does not is news.
+    // A new line is expected to connect: only a failure is news.
     if ((before?.state ?? 'ONLINE') === state) return
-    // A blocked line is OFFLINE all the time; how it is then is told when it is free again.
+    // A blocked line stays OFFLINE; unblocking it reports the driver's state.
     if ((await findLine(sql, line.id))?.blockedAt) return
     const accounts = await accountsOf(sql, line)
     await appendEvents(

@@ -8,7 +8,7 @@ import { type Actor, newOutbound, requireLine } from '../messages/outbound.js'
 import { checkRecipient } from '../messages/recipients.js'
 import type { RequestIdentity } from '../replay.js'
 
-/** Where people who share their place with a line are. The line is asked each time. */
+/** Locations of people who share them with a line. The line is asked each time. */
 
 export interface ContactLocation {
   number: string
@@ -29,7 +29,7 @@ export async function requireLocationLine(ctx: Ctx, actor: Actor, fromNumber: st
   return usable
 }
 
-/** One person's place, now. */
+/** One person's current location. */
 export async function findPlace(ctx: Ctx, from: UsableLine, number: string): Promise<ContactLocation> {
   const shares = await ask(ctx, from.line, 'locations', { number })
   await remember(ctx, from, number, shares)
@@ -37,7 +37,7 @@ export async function findPlace(ctx: Ctx, from: UsableLine, number: string): Pro
   return share ?? { number, state: 'not_shared', location: null }
 }
 
-/** The same, or where they were last when the line cannot say it now. */
+/** One person's current location, or the last known one if the line cannot report it now. */
 export async function readPlace(ctx: Ctx, from: UsableLine, number: string): Promise<ContactLocation> {
   try {
     return await findPlace(ctx, from, number)
@@ -48,7 +48,7 @@ export async function readPlace(ctx: Ctx, from: UsableLine, number: string): Pro
   }
 }
 
-/** Everyone who shares with the line. */
+/** The locations of everyone who shares with the line. */
 export async function readPlaces(ctx: Ctx, from: UsableLine): Promise<ContactLocation[]> {
   try {
     const shares = await ask(ctx, from.line, 'locations', { number: null })
@@ -63,7 +63,7 @@ export async function readPlaces(ctx: Ctx, from: UsableLine): Promise<ContactLoc
 
 type Fix = NonNullable<LocationShare['location']>
 
-/** Keeps the fixes for a moment when none can be had, and drops those of people who share no longer. */
+/** Caches the fixes for times when the line does not answer, and drops those of people who stopped sharing. */
 async function remember(
   ctx: Ctx,
   { line }: UsableLine,
@@ -82,7 +82,7 @@ async function remember(
   for (const gone of before.keys()) await deleteFix(ctx.db, line.id, gone)
 }
 
-/** Places as they were last heard, with the reason why there is nothing newer. Ended shares are not shown. */
+/** The last known locations, with the reason why there is nothing newer. Ended shares are left out. */
 export async function lastKnown(
   ctx: Ctx,
   { line }: UsableLine,
@@ -101,7 +101,7 @@ export async function lastKnown(
     }))
 }
 
-/** Asks a person to share their place: a message of its own kind, which only iMessage carries. */
+/** Asks a person to share their location, with a message that only iMessage supports. */
 export async function requestLocation(
   ctx: Ctx,
   actor: Actor,

@@ -5,33 +5,36 @@ import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx } from '../ctx.js'
 import { type ContactLocation, findPlace, lastKnown } from './location.js'
 
-/** What somebody who follows a person's place is told. */
+/** News for a client that follows a person's location. */
 export type WatchNews =
   | { kind: 'ready' }
   | { kind: 'location'; place: ContactLocation }
   | { kind: 'complete'; reason: WatchEnd; state: ContactLocation['state'] }
   | { kind: 'error'; message: string }
-  /** Nothing, but the connection lives. */
+  /** Keep-alive. */
   | { kind: 'heartbeat' }
 
 export type WatchEnd = 'sharing_ended' | 'authorization_revoked' | 'worker_disconnected' | 'watch_ended'
 
 export interface Watch {
-  /** Ends it from our side. */
+  /** The server ends the watch. */
   end(reason: WatchEnd): void
-  /** Nobody listens any more. */
+  /** The client is gone. */
   stop(): void
 }
 
 const HEARTBEAT_MS = 15_000
-/** Machine time: who may watch is looked at this often, and the place every so many times even without news. */
+/**
+ * Real time between two checks of the client's rights, and after how many of them the location is read even without
+ * news.
+ */
 const CHECK_MS = 500
 const CHECKS_PER_LOOK = 10
 
 /**
- * Follows one person's place. Resolves when the line has said where they are, with `ready` and that place told
- * already; what happens from before that question on is told as it happens. The line may be driven elsewhere:
- * news are a hint to ask it again. Whoever is told of `complete` or `error` is told no more.
+ * Follows one person's location. Resolves once the line has reported it, after `ready` and the location were sent.
+ * Changes since before that question are sent as they happen. Another process may drive the line, so news only
+ * trigger another question. Nothing follows `complete` or `error`.
  */
 export async function watchPlace(
   ctx: Ctx,
@@ -45,7 +48,7 @@ export async function watchPlace(
   let over = false
   let checks = 0
   let cancelHeartbeat = () => {}
-  // One question at a time; what happens during it is reason for another.
+  // One question at a time; news during a question trigger another.
   const looking = createAgain(
     ctx.clock,
     async () => {
@@ -104,7 +107,7 @@ export async function watchPlace(
   }
 
   async function check() {
-    // Not being able to tell is no reason to send somebody away.
+    // A failed check is no reason to end the watch.
     if (!(await mayWatch().catch(() => true))) return end('authorization_revoked')
     if (++checks % CHECKS_PER_LOOK === 0) looking.ask()
   }

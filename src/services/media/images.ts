@@ -7,14 +7,14 @@ import { openUrl } from './media.js'
 export interface ImageRules {
   maxBytes: number
   types: readonly ImageType[]
-  /** Width times height; a small file may unfold into an enormous picture. */
+  /** Limit of width times height: a small file may decode to an enormous picture. */
   maxPixels?: number
   redirects?: number
 }
 
 /**
- * Fetches an image that a user pointed to. Its bytes decide what it is. What is wrong with it is an AppError
- * without the field's name, which the caller puts in front.
+ * Fetches an image from a user's URL and checks it by its bytes. Throws an AppError without the field's name, which
+ * the caller adds.
  */
 export async function fetchImage(
   ctx: Ctx,
@@ -28,7 +28,7 @@ export async function fetchImage(
   return { body, type: checkImage(body, rules) }
 }
 
-/** The same check for bytes that are here already. */
+/** Checks bytes that are already here. */
 export function checkImage(body: Buffer, rules: ImageRules): ImageType {
   const type = imageType(body)
   if (!type || !rules.types.includes(type)) {

@@ -16,23 +16,23 @@ import { findMedia, insertMedia } from '../../storage/media/media.js'
 import type { Ctx } from '../ctx.js'
 import type { Limits, Opened } from '../webhooks/door/get.js'
 
-/** Bytes from anywhere, with what was said about them. */
+/** A stream of bytes, with its claimed type and name. */
 export interface FileStream {
   body: AsyncIterable<Buffer>
   contentType: string
   fileName: string
 }
 
-/** Media whose bytes are on disk and that nobody knows yet. It is kept in a transaction, or discarded. */
+/** Media whose bytes are on disk, without a row yet. A transaction keeps it, or it is discarded. */
 export interface MediaDraft {
   media: Media
-  /** Fingerprint of the bytes. */
+  /** Hash of the bytes. */
   digest: string
   keep(sql: Sql): Promise<void>
   discard(): Promise<void>
 }
 
-/** Writes bytes to disk as they come; never more than a piece of them is in memory. */
+/** Writes a stream to disk without holding it in memory. */
 export async function takeMedia(
   ctx: Ctx,
   accountId: string,
@@ -81,7 +81,7 @@ async function write(ctx: Ctx, blob: NewBlob, body: AsyncIterable<Buffer>) {
   return { start, size, digest: hash.digest('base64') }
 }
 
-/** The address that phones and people get. */
+/** The public URL. */
 export function urlOf(ctx: Ctx, media: Pick<Media, 'name' | 'extension'>): string {
   return mediaUrl(baseOf(ctx), media)
 }
@@ -92,7 +92,7 @@ function baseOf(ctx: Ctx): string {
   return base
 }
 
-/** Media by its address' parts, as long as it is kept. */
+/** Finds media by the parts of its URL, unless it has expired. */
 export async function servedMedia(
   ctx: Ctx,
   file: { name: string; extension: string },
@@ -104,10 +104,7 @@ export async function servedMedia(
   return expiresAt !== null && expiresAt <= ctx.clock.now() ? undefined : { ...media, expiresAt }
 }
 
-/**
- * Opens an address that a user chose. Our own media is read where it lies: it may be unreachable from inside,
- * and needs no way out.
- */
+/** Opens a URL that a user chose. Our own media is read from storage: our public URL may be unreachable from here. */
 export async function openUrl(
   ctx: Ctx,
   url: string,
@@ -126,7 +123,7 @@ export async function openUrl(
   return { ...opened, fileName: new URL(opened.url).pathname }
 }
 
-/** Fetches what an address leads to and takes it over. */
+/** Downloads a URL as media. */
 export async function fetchMedia(
   ctx: Ctx,
   accountId: string,
@@ -138,22 +135,22 @@ export async function fetchMedia(
   return takeMedia(ctx, accountId, source, opened)
 }
 
-/** Makes a draft known, outside of any other transaction. */
+/** Keeps a draft in its own transaction. */
 export async function keepMedia(ctx: Ctx, draft: MediaDraft): Promise<Media> {
   try {
     await ctx.db.tx((sql) => draft.keep(sql))
     return draft.media
   } catch (error) {
-    // It may be known after all; if not, it is swept later.
+    // The commit may have succeeded; if not, retention removes the file later.
     if (!(error instanceof CommitUnknown)) await draft.discard()
     throw error
   }
 }
 
-/** A person's phone and our line wait for this: a slow server must not hold up the conversation for long. */
+/** The sender's conversation waits for this download, so the limit is short. */
 const REHOST_MS = 15_000
 
-/** Copies what a person sent to an address of ours. What is this account's already stays where it is. */
+/** Copies inbound media to our storage. Media that this account already has stays where it is. */
 export async function rehost(ctx: Ctx, accountId: string, url: string): Promise<string> {
   const file = parseMediaUrl(baseOf(ctx), url)
   if (file && (await servedMedia(ctx, file))?.accountId === accountId) return url

@@ -4,14 +4,14 @@ import type { MediaBytes } from '../../drivers/inbound.js'
 import type { Ctx } from '../ctx.js'
 import { openUrl } from './media.js'
 
-/** Opens what a message brings along, with a type and a name that a carrier can pass on to a phone. */
+/** Opens the media of a message, with a type and a name that a carrier can pass on. */
 export async function openMedia(ctx: Ctx, url: string): Promise<MediaBytes> {
   const { body, contentType, fileName, own } = await openUrl(ctx, url, { maxBytes: MAX_MEDIA_BYTES })
   const { extension, type } = classify(new Uint8Array(), contentType, fileName)
   return { body, contentType: type, fileName: `${own ? 'file' : stemOf(fileName)}.${extension}` }
 }
 
-/** The last part of a path without its extension, with nothing in it that means something to a file system. */
+/** The last part of a path without its extension and without characters that are special to a file system. */
 function stemOf(path: string): string {
   const last = path.slice(path.lastIndexOf('/') + 1).replace(/\.[^.]*$/, '')
   return (

@@ -5,7 +5,7 @@ import type { Ctx } from '../ctx.js'
 const AT_ONCE = 100
 const SOURCES: readonly MediaSource[] = ['inbound', 'upload']
 
-/** Removes media whose time is over, and bytes that a crash left without media. Trouble here stops nothing else. */
+/** Removes expired media, and files that a crash left without a row. Errors are logged only. */
 export async function sweepMedia(ctx: Ctx, atStart: boolean): Promise<void> {
   try {
     for (const source of SOURCES) await dropOld(ctx, source)
@@ -27,7 +27,7 @@ async function dropOld(ctx: Ctx, source: MediaSource): Promise<void> {
       await ctx.blobs.drop(sql, names)
     })
     ctx.failpoint('media.before_unlink')
-    // After the commit: a row without its file would be worse than a file without its row.
+    // After the commit: a row without its file is worse than a file without its row.
     await ctx.blobs.dropped(names)
   }
 }

@@ -8,7 +8,7 @@ import { putOnNetwork, type SimulatedLine, wakePhoneLines } from './phones.js'
 /** Messages that reach their phone, and phones with an auto-reply. */
 export function createArrivals(ctx: Platform) {
   return {
-    /** All these messages are on the way over one line. */
+    /** All these messages are for one line. */
     async arrived(over: SimulatedLine, messages: PhoneMessage[]) {
       ctx.failpoint('carrier.before_thanks')
       const at = ctx.clock.now()
@@ -33,7 +33,7 @@ export function createArrivals(ctx: Platform) {
   }
 }
 
-/** Phones do not reply in groups by themselves: two of them would never stop. */
+/** No auto-reply in groups: two phones would never stop. */
 async function autoReplies(ctx: Platform, messages: readonly PhoneMessage[]) {
   const direct = messages.filter((message) => !message.fromPhone && message.chatId === null)
   if (direct.length === 0) return []

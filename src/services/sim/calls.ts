@@ -15,10 +15,10 @@ import { setPhone } from './phones.js'
 
 const AT_ONCE = 256
 
-/** The simulated telephone network's voice side, and its directory of e-mail addresses. */
+/** The voice side of the simulated network, and its directory of e-mail addresses. */
 export function createCallNetwork(ctx: Platform) {
   return {
-    /** Gives up calls that nobody took in time, and tells when to look again. */
+    /** Ends calls that were not answered in time, and returns when to check again. */
     async giveUpCalls(line: Line): Promise<number | undefined> {
       for (let count = AT_ONCE; count === AT_ONCE; ) {
         count = await ctx.db.tx(async (sql) => {
@@ -36,7 +36,7 @@ export function createCallNetwork(ctx: Platform) {
       return findNextCallDue(ctx.db, line.id)
     },
     onCalls: (line: Line, handler: () => void) => ctx.wakes.on(topics.phoneCalls(line.id), handler),
-    /** What the owner of an e-mail address is reached by. */
+    /** The number behind an e-mail address. */
     async servicesAt(network: string, email: string) {
       const phones = await listPhonesByEmail(ctx.db, network, email)
       return phones.some((phone) => servicesOf(phone).includes('iMessage')) ? (['iMessage'] as const) : []
@@ -44,7 +44,7 @@ export function createCallNetwork(ctx: Platform) {
   }
 }
 
-/** Somebody dials a line on a phone. */
+/** A phone calls a line. */
 export async function callFromPhone(
   ctx: Ctx,
   sql: Sql,
@@ -67,7 +67,7 @@ export async function callFromPhone(
   return putThrough(ctx, sql, await routeCall(ctx, sql, line, number))
 }
 
-/** The network takes a call: it rings, or ends at once. */
+/** The network accepts a call: it rings, or ends at once. */
 export async function putThrough(ctx: Ctx, sql: Sql, call: Call): Promise<Call> {
   const outcome = call.state === 'ringing' ? await immediateEnd(ctx, sql, call) : undefined
   const placed = outcome ? ended(call, outcome, call.createdAt) : call
@@ -77,11 +77,11 @@ export async function putThrough(ctx: Ctx, sql: Sql, call: Call): Promise<Call> 
   return placed
 }
 
-/** How a call ends before it rings, if so. */
+/** The outcome of a call that ends before it rings. */
 async function immediateEnd(ctx: Ctx, sql: Sql, call: Call): Promise<CallOutcome | undefined> {
   const { network, caller } = call
   const forwardedTo = call.forwardedTo!
-  // A line has no bell, and a call is forwarded once: two lines cannot play ball with it.
+  // A line cannot ring, and a call is forwarded once, so two lines cannot forward it to each other forever.
   if (await findLineByNumber(sql, network, forwardedTo)) return 'FAILED'
   if (forwardedTo === caller) return 'BUSY'
   const phone =
@@ -90,7 +90,7 @@ async function immediateEnd(ctx: Ctx, sql: Sql, call: Call): Promise<CallOutcome
   return phone.refuses ? 'BUSY' : undefined
 }
 
-/** Somebody takes, refuses or ends a call on one of its two phones. */
+/** A phone answers, refuses or ends a call. */
 export async function actOnCall(
   ctx: Ctx,
   sql: Sql,
@@ -115,7 +115,7 @@ export async function actOnCall(
   return after
 }
 
-/** A call's new state, and its event when that is its end. */
+/** Stores a call's new state, and its event if the call has ended. */
 export async function saveEnds(ctx: Platform, sql: Sql, calls: readonly Call[]): Promise<void> {
   for (const call of calls) {
     await saveCall(sql, call)
@@ -125,7 +125,7 @@ export async function saveEnds(ctx: Platform, sql: Sql, calls: readonly Call[]):
   if (calls.length > 0) ctx.failpoint('call.before_end')
 }
 
-/** The line's process has a call to watch. */
+/** Wakes the process that drives the line: there is a call to watch. */
 export function wakeCalls(ctx: Ctx, call: Call): void {
   ctx.wakes.wake(topics.phoneCalls(call.lineId))
 }

@@ -21,7 +21,7 @@ export interface NewFault {
   parameters: Readonly<Record<string, number>>
 }
 
-/** Switches a fault on, from now on and with a new count. */
+/** Turns a fault on, with a new count. */
 export async function switchOn(ctx: Ctx, sql: Sql, account: Account, input: NewFault): Promise<SimFault> {
   const spec = requireFault(input.name)
   checkInput(spec, input)
@@ -67,7 +67,7 @@ function checkInput(spec: FaultSpec, { phone, probability, count, parameters }: 
   }
 }
 
-/** A fault on a line that others use, too, would be theirs as well. */
+/** A fault on a line that other accounts use would affect them, too. */
 async function requireOwnLine(sql: Sql, account: Account, number: string): Promise<string> {
   const line = (await listLinesOf(sql, account.id)).find((one) => one.number === number)
   const { own } = await findWorldLines(sql, account.id)
@@ -79,17 +79,17 @@ async function requireOwnLine(sql: Sql, account: Account, number: string): Promi
   return line.id
 }
 
-/** The simulated network's view of faults. */
+/** The faults for the simulated network. */
 export function createFaultNetwork(ctx: Platform) {
   return {
-    /** Those that may happen on this line. */
+    /** Faults that may happen on this line. */
     async faults(line: Line): Promise<SimFault[]> {
       const accounts = await accountsOf(ctx.db, line)
       if (accounts.length !== 1) return []
       const faults = await listFaults(ctx.db, accounts[0]!)
       return faults.filter((fault) => isOn(fault) && (fault.lineId ?? line.id) === line.id)
     },
-    /** Whether it happens to the next message; 'over' when it happens to none any more. */
+    /** Whether it happens to the next message; 'over' if it happens to no further message. */
     draw: ({ accountId, name, createdAt }: SimFault): Promise<boolean | 'over'> =>
       ctx.db.tx(async (sql) => {
         const fault = await lockFault(sql, accountId, name)
@@ -105,7 +105,7 @@ export function createFaultNetwork(ctx: Platform) {
         return hit
       }),
     onFaults(handler: () => void): () => void {
-      // Who shares a line may have changed, too.
+      // The members of a shared line may have changed, too.
       const subscriptions = [ctx.wakes.on(topics.faults, handler), ctx.wakes.on(topics.lines, handler)]
       return () => {
         for (const unsubscribe of subscriptions) unsubscribe()

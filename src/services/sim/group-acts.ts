@@ -14,7 +14,7 @@ import { type PhoneText, requireSimulatedLine, setPhone } from './phones.js'
 
 /** What people do with group chats on their phones. */
 
-/** A chat by the network's id or by the id of the group it is on our side. Another account's is absent. */
+/** A chat by the network's id or by the id of the group. A chat of another account counts as absent. */
 export async function requireChat(sql: Sql, account: Account, id: string): Promise<PhoneGroup> {
   const chat =
     (await findPhoneGroup(sql, id)) ??
@@ -30,7 +30,7 @@ export interface NewChat {
   name: string | null
 }
 
-/** A person makes a group of a line, other people and themselves. */
+/** A person creates a group with a line and other people. */
 export async function startChat(ctx: Ctx, sql: Sql, account: Account, made: NewChat): Promise<PhoneGroup> {
   const { line, capabilities } = await requireSimulatedLine(ctx, sql, account, 'line', made.line)
   if (!capabilities.groups) throw new AppError('invalid', 'line: this line has no groups')
@@ -60,7 +60,7 @@ export async function startChat(ctx: Ctx, sql: Sql, account: Account, made: NewC
   return chat
 }
 
-/** A person in a chat renames it, changes its photo, or takes somebody in. */
+/** A member renames a chat, changes its photo, or adds a person. */
 export async function changeChat(
   ctx: Ctx,
   sql: Sql,
@@ -81,7 +81,7 @@ export async function changeChat(
   })
 }
 
-/** A person leaves a chat, which the others have to be enough for. */
+/** A member leaves a chat, if enough others remain. */
 export async function leaveChat(
   ctx: Ctx,
   sql: Sql,
@@ -113,7 +113,7 @@ async function changeAs(
   return after
 }
 
-/** A person writes into a chat: to the line, and to the other phones in it. */
+/** A member writes into a chat: to the line, and to the other phones in it. */
 export async function textToChat(
   ctx: Ctx,
   sql: Sql,
@@ -161,7 +161,7 @@ export async function textToChat(
   return message
 }
 
-/** The phones a person is reached on by iMessage, which is the only way into a group. */
+/** The phones that reach a person by iMessage, the only service with groups. */
 async function requirePhones(ctx: Ctx, sql: Sql, account: Account, handle: string): Promise<Phone[]> {
   const phones = await phonesOf(ctx, sql, account, handle)
   if (phones.length === 0)
@@ -177,7 +177,7 @@ async function phonesOf(ctx: Ctx, sql: Sql, account: Account, handle: string): P
   return phones.filter((phone) => phone.imessage)
 }
 
-/** What a phone is in a chat by: its number, or its owner's e-mail address. */
+/** The handle of a phone in a chat: its number, or its owner's e-mail address. */
 function memberOf(chat: PhoneGroup, phone: Phone): string {
   const handle = [phone.number, phone.email].find((one) => one !== null && chat.members.includes(one))
   if (!handle) throw new AppError('invalid', `The phone ${phone.number} is not in this group`)

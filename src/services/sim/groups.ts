@@ -26,9 +26,9 @@ const UNTOLD_LIMIT = 256
 /** What the phones of a chat see of it. */
 export type ChatState = Pick<PhoneGroup, 'members' | 'name' | 'photoUrl'>
 
-/** The simulated network's group chats, as lines see them. */
+/** The group chats of the simulated network, for lines. */
 export function createGroupNetwork(ctx: Platform) {
-  /** The chat of a group, if there is one: by the id the line was told, else by the group it was made for. */
+  /** The chat of a group, by the line's chat id, else by the group it was created for. */
   async function findChat(line: Line, group: Group): Promise<PhoneGroup | undefined> {
     const told = group.chatId === null ? undefined : await findPhoneGroup(ctx.db, group.chatId)
     return told ?? findPhoneGroupFor(ctx.db, line.id, group.id)
@@ -67,7 +67,7 @@ export function createGroupNetwork(ctx: Platform) {
     /** The phones whose owner has this e-mail address. */
     phonesAt: (network: string, email: string) => listPhonesByEmail(ctx.db, network, email),
     chat: (id: string) => findPhoneGroup(ctx.db, id),
-    /** Changes a chat for everyone in it. `change` answers nothing when it is as wanted already. */
+    /** Changes a chat for everyone in it. `change` returns undefined if there is nothing to change. */
     async changeChat(line: Line, id: string, change: (chat: PhoneGroup) => Partial<ChatState> | undefined) {
       await ctx.db.tx(async (sql) => {
         const chat = (await lockPhoneGroup(sql, id))!
@@ -79,7 +79,7 @@ export function createGroupNetwork(ctx: Platform) {
       })
       ctx.wakes.wake(topics.phones(line.id))
     },
-    /** Takes a message for these phones of a chat. Resolves with the network's one id of it. */
+    /** Accepts a message for these phones of a chat. Resolves with the network's id of it. */
     async takeForChat(line: Line, message: Outbound, chat: PhoneGroup, phones: string[], latencyMs: number) {
       const now = ctx.clock.now()
       const providerId = ctx.newId().toUpperCase()
@@ -121,7 +121,7 @@ export function createGroupNetwork(ctx: Platform) {
   }
 }
 
-/** The phones in a chat show what happens to it. */
+/** Shows a change of a chat on the phones in it. */
 export async function noteChange(ctx: Platform, sql: Sql, chat: PhoneGroup, actor: string): Promise<void> {
   await insertGroupChange(sql, chat, actor, ctx.clock.now())
   sql.announce(topics.screens, chat.network)
@@ -131,7 +131,7 @@ export function newChatId(ctx: Platform): string {
   return `chat-${ctx.newId()}`
 }
 
-/** A message to a group as if it were one: it is there when it is on every phone that is on. */
+/** A message to a group as one message: delivered when it is on every phone that is on. */
 export function asOne(messages: readonly PhoneMessage[]): PhoneMessage | undefined {
   const [first] = messages
   if (!first || messages.length === 1) return first

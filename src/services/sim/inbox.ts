@@ -8,7 +8,7 @@ import { topics } from '../../core/topics.js'
 import { listPhoneMessages } from '../../storage/sim/messages.js'
 import type { Ctx } from '../ctx.js'
 
-/** Waiting for a message on a phone, and taking out of it what a test needs. */
+/** Waits for a message on a phone and extracts what a test needs. */
 
 export type Extraction = 'otp' | 'link' | 'regex'
 
@@ -24,18 +24,18 @@ export interface Catch {
   extracted: string | null
 }
 
-/** How many of the newest messages are looked at. */
+/** Number of the newest messages that are examined. */
 export const LOOKED_AT = 200
-/** Waiting requests of one account at one process. */
+/** Waiting requests of one account in one process. */
 const MAX_WAITING = 200
-/** Wake-ups may be lost. Machine time, as all waiting here: a world whose clock stands must not keep anybody. */
+/** In case a wake-up is lost. All waiting here is real time: the clock of a world may be stopped. */
 const LOOK_AGAIN_MS = 1000
 
 export function createInboxWatch(ctx: Ctx) {
   const waiting = new Map<string, Set<() => void>>()
   let closing = false
 
-  /** Counts a waiting request in; the answer counts it out. */
+  /** Counts a waiting request; the returned function ends the count. */
   function admit(accountId: string, end: () => void): () => void {
     const others = waiting.get(accountId) ?? new Set()
     if (others.size >= MAX_WAITING)
@@ -48,7 +48,7 @@ export function createInboxWatch(ctx: Ctx) {
   }
 
   return {
-    /** Resolves with the newest message that is wanted, as soon as there is one; with undefined when time is over. */
+    /** Resolves with the newest matching message as soon as there is one, or with undefined after the time limit. */
     async find(
       account: Account,
       number: string,
@@ -85,7 +85,7 @@ export function createInboxWatch(ctx: Ctx) {
       onGone(end)
       try {
         for (;;) {
-          // Before looking: what comes meanwhile is looked at again.
+          // Before the read: a message that comes during the read triggers another.
           const last = over
           news = false
           const found = await look()
@@ -99,7 +99,7 @@ export function createInboxWatch(ctx: Ctx) {
         discharge()
       }
     },
-    /** Nobody waits any more. */
+    /** The client is gone. */
     close() {
       closing = true
       for (const ends of waiting.values()) for (const end of ends) end()
@@ -107,7 +107,9 @@ export function createInboxWatch(ctx: Ctx) {
   }
 }
 
-/** Looks into each message once: what is extracted of one that is wanted (null: nothing was to be), or undefined. */
+/**
+ * Examines each message once. Returns what was extracted from a match (null if nothing was asked for), or undefined.
+ */
 function judgeOf({ match, extract }: Wanted) {
   if (extract === 'regex' && match === undefined)
     throw new AppError('invalid', 'missing required parameter: match (extract=regex takes its first group)')

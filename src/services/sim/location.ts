@@ -18,7 +18,7 @@ import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx, Platform } from '../ctx.js'
 import { putOnNetwork, requireSimulatedLine } from './phones.js'
 
-/** The network's part in sharing places: what a line may see of its phones. */
+/** Shared locations in the simulated network, for lines. */
 export function createLocationNetwork(ctx: Platform) {
   return {
     async places(line: Line, number: string | null): Promise<LocationShare[]> {
@@ -35,20 +35,20 @@ function toLocationShare({ phone, place, at, expiresAt }: SharedPlace): Location
   return { number: phone, state: 'shared_with_fix', location }
 }
 
-/** Something changed in what phones share with these lines. */
+/** Wakes the followers of these lines after a change of shared locations. */
 export function wakePlaces(ctx: Ctx, lineIds: readonly string[]): void {
   for (const lineId of new Set(lineIds)) ctx.wakes.wake(topics.phonePlaces(lineId))
 }
 
 export interface Sharing {
-  /** null: the phone does not know yet where it is. */
+  /** null: the phone does not know its location yet. */
   place: PhonePlace | null
   expiresInMs: number | null
 }
 
 /**
- * A person shares their place with a line, or changes how. Where it begins, and a place is known, the line gets a
- * message about it.
+ * A person shares their location with a line, or changes the share. When a share starts with a known location, the
+ * line gets a message about it.
  */
 export async function shareFromPhone(
   ctx: Ctx,
@@ -65,7 +65,7 @@ export async function shareFromPhone(
   return share
 }
 
-/** A person says yes to a line's request. There has to be one on the phone, and it is answered once. */
+/** A person accepts a line's request. There must be a request on the phone, and it is answered once. */
 export async function acceptRequest(
   ctx: Ctx,
   sql: Sql,
@@ -85,7 +85,7 @@ export async function acceptRequest(
   return share
 }
 
-/** A person moves: those of these lines that they share with see it. */
+/** A person moves; the given lines that they share with see it. */
 export async function movePhone(
   ctx: Ctx,
   sql: Sql,
@@ -98,7 +98,7 @@ export async function movePhone(
   for (const before of await listLocationsOfPhone(sql, phone.network, phone.number, now)) {
     const line = lines.get(before.lineId)
     if (!line) continue
-    // Altitude and address belong to the old place; what kind of fix it is stays.
+    // Altitude and address belong to the old location; the kind of fix stays.
     const locationType = before.place?.locationType ?? 'live'
     const place = { accuracy: null, altitude: null, address: null, locationType, ...moved }
     const share = { ...before, place, at: now }
@@ -118,7 +118,7 @@ export async function stopSharing(ctx: Ctx, sql: Sql, to: UsableLine, number: st
   await deletePhoneLocation(sql, to.line.id, number)
 }
 
-/** What a phone shares with the lines of this account, by the line's number. */
+/** A phone's shares with the lines of this account, by the line's number. */
 export async function sharesOfPhone(
   ctx: Ctx,
   account: Account,
@@ -172,7 +172,7 @@ export async function simulatedLines(ctx: Ctx, account: Account): Promise<Map<st
   )
 }
 
-/** Shared lines as well: they get the messages, though nobody may look places up there. */
+/** Shared lines as well: they get the messages, though locations cannot be looked up there. */
 export async function requireFindMyLine(ctx: Ctx, account: Account, to: string): Promise<UsableLine> {
   const usable = await requireSimulatedLine(ctx, ctx.db, account, 'to', to)
   if (!usable.capabilities.location)
@@ -180,7 +180,7 @@ export async function requireFindMyLine(ctx: Ctx, account: Account, to: string):
   return usable
 }
 
-/** A phone that nobody has heard of yet is one with all abilities. */
+/** An unknown number is a phone with all abilities. */
 async function requireSharer(sql: Sql, { line }: UsableLine, number: string): Promise<void> {
   const phone = await findPhone(sql, line.network, number)
   if (phone && !phone.imessage)

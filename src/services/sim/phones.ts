@@ -26,8 +26,8 @@ import { asOne, createGroupNetwork } from './groups.js'
 import { inThisWorld, linesOf } from './this-world.js'
 
 /**
- * The simulated telephone network: phones, what is on its way to them, and what they send. It keeps its own
- * books, as a carrier does, so that it can be asked later what became of a message.
+ * The simulated telephone network: phones, messages on their way to them, and messages they send. It keeps its own
+ * records, like a carrier, so that the outcome of a message can be looked up later.
  */
 export function createPhoneNetwork(ctx: Platform) {
   const deliveries = createBatch<Delivery, string>((items) => take(ctx, items), isStorageFault)
@@ -39,12 +39,12 @@ export function createPhoneNetwork(ctx: Platform) {
     return phones
   }, isStorageFault)
   return {
-    /** A phone that this line writes to: there is one behind every number. */
+    /** The phone behind a number that this line writes to. Every number has one. */
     async phone(line: Line, number: string): Promise<Phone> {
       const phone = await findPhone(ctx.db, line.network, number)
       return phone ?? newcomers.add({ line, phone: defaultPhone(line.network, number, ctx.clock.now()) })
     },
-    /** Takes a message for a phone. Resolves with the network's id once it is in its books. */
+    /** Accepts a message for a phone. Resolves with the network's id once it is stored. */
     take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
     find: async (ref: string) => asOne(await listPhoneMessagesByRef(ctx.db, ref)),
     ...createGroupNetwork(ctx),
@@ -111,7 +111,7 @@ async function take(ctx: Platform, items: readonly Delivery[]): Promise<string[]
   return rows.map((row) => row.providerId)
 }
 
-/** Switches of a phone. Turning it on lets everything arrive that waited for it, on the lines it tells. */
+/** Changes a phone. Turning it on delivers everything that waited for it, and wakes the lines. */
 export async function setPhone(
   ctx: Platform,
   sql: Sql,
@@ -127,7 +127,7 @@ export async function setPhone(
   return { phone, lines: phone.power ? await releaseWaiting(sql, network, number, now) : [] }
 }
 
-/** There is something on the way on these lines. */
+/** Wakes these lines: messages are on the way. */
 export function wakePhoneLines(ctx: Platform, lines: readonly string[]): void {
   for (const lineId of lines) ctx.wakes.wake(topics.phones(lineId))
 }
@@ -139,7 +139,7 @@ export async function requireSimulatedLine(
   field: string,
   number: string,
 ): Promise<UsableLine> {
-  // Not from the directory: it may have to look outside this transaction.
+  // Not from the directory, which may read outside this transaction.
   const line = (await listLinesOf(sql, account.id)).find((one) => one.number === number)
   if (line?.driver !== 'simulator') {
     throw new AppError(
@@ -155,15 +155,15 @@ export interface PhoneText {
   content: string
   mediaUrl: string
   replyTo: string | null
-  /** The part of it that is meant. */
+  /** The part of the message that is meant. */
   replyToPart?: number | null
-  /** An effect, which only iMessage carries. */
+  /** An effect, which only iMessage supports. */
   sendStyle?: string
-  /** Of a tapback, a card or a place. */
+  /** For a tapback, a card or a location. */
   extra?: MessageExtra
 }
 
-/** The line a person writes to, and the phone they hold, which must be on. */
+/** The line that a person writes to, and their phone, which must be on. */
 export async function requireSender(ctx: Ctx, sql: Sql, account: Account, number: string, to: string) {
   const usable = await requireSimulatedLine(ctx, sql, account, 'to', to)
   return { ...usable, phone: await requirePower(ctx, sql, usable, number) }
@@ -182,7 +182,7 @@ async function requirePower(
   return phone
 }
 
-/** A person types on a phone. The network carries the text to its line until the line has stored it. */
+/** A person sends a text. The network keeps it until the line has stored it. */
 export async function textFromPhone(
   ctx: Ctx,
   sql: Sql,
@@ -194,13 +194,13 @@ export async function textFromPhone(
   return putOnNetwork(ctx, sql, usable, number, text)
 }
 
-/** A simulated line with what decides which service a phone's message takes. */
+/** A simulated line, with what decides the service of a phone's message. */
 export interface SimulatedLine {
   line: Line
   capabilities: Pick<Capabilities, 'services'>
 }
 
-/** Puts a phone's text on its way to a line that is known already. */
+/** Sends a phone's text to a known line. */
 export async function putOnNetwork(
   ctx: Platform,
   sql: Sql,
@@ -240,7 +240,7 @@ export async function putOnNetwork(
   return message
 }
 
-/** A person looks at a phone: everything on its screen is read. Tells what was unread, and what its senders hear. */
+/** A person reads everything on a phone. Returns what was unread, and the receipts for its senders. */
 export async function readOnPhone(
   ctx: Ctx,
   sql: Sql,

@@ -24,7 +24,7 @@ import { ownerOf } from '../messages/inbound/owner.js'
 import { textToChat } from './group-acts.js'
 import { requireSender, textFromPhone } from './phones.js'
 
-/** The network's books of tapbacks, typing and reading, for lines. */
+/** Tapbacks, typing and reading in the simulated network, for lines. */
 export function createPresenceBooks(ctx: Platform) {
   return {
     copies: (network: string, providerId: string) => listCopies(ctx.db, network, providerId),
@@ -42,7 +42,7 @@ export function createPresenceBooks(ctx: Platform) {
         await saveTyping(sql, { network: line.network, phone, lineId: line.id, fromPhone: false, until })
         sql.announce(topics.screens, line.network)
       })
-      // A screen that nobody looks at again would show the dots for ever.
+      // Otherwise a screen without further news would show typing forever.
       if (forMs > 0) ctx.clock.after(forMs, () => ctx.wakes.wake(topics.screens, line.network))
     },
     async markRead(line: Line, phone: string): Promise<void> {
@@ -73,7 +73,7 @@ export async function typingLines(ctx: Ctx, account: Account, phone: string): Pr
     typing.has(line.id),
   )
   const seen = await Promise.all(
-    // Another member of a shared line may be the one who types: then this account has nothing to see.
+    // Another member of a shared line may be typing, which this account must not see.
     lines.map(
       ({ line }) => line.kind === 'dedicated' || findLatestWith(ctx.db, account.id, phone, [line.id]),
     ),
@@ -81,7 +81,7 @@ export async function typingLines(ctx: Ctx, account: Account, phone: string): Pr
   return lines.filter((_, index) => seen[index]).map(({ line }) => line.number)
 }
 
-/** A message on this phone's screen, as this account may see it. */
+/** A message on this phone's screen, if this account may see it. */
 async function requireOnPhone(
   ctx: Ctx,
   sql: Sql,
@@ -95,7 +95,7 @@ async function requireOnPhone(
   return message
 }
 
-/** A person holds a finger on a message. The tapback goes to the line as the text it is. */
+/** A person reacts to a message. The tapback goes to the line as the text that phones send. */
 export async function reactOnPhone(
   ctx: Ctx,
   sql: Sql,
@@ -127,10 +127,10 @@ export async function reactOnPhone(
   return sent
 }
 
-/** Never, for somebody who types until they stop. */
+/** Infinite: a person types until they stop. */
 const OPEN_END = Number.MAX_SAFE_INTEGER
 
-/** A person starts or stops typing. The line's account hears of a change, once. */
+/** A person starts or stops typing. Each change is one event for the line's account. */
 export async function typeOnPhone(
   ctx: Ctx,
   sql: Sql,
@@ -153,7 +153,7 @@ export async function typeOnPhone(
 }
 
 export interface PhoneCard {
-  /** The card on the phone that is answered: its extension and session go on. */
+  /** The card on the phone that is answered; its extension and session continue. */
   card: string | null
   to: string | null
   url: string
@@ -162,7 +162,7 @@ export interface PhoneCard {
   sessionIdentifier: string | null
 }
 
-/** A person's extension puts a state of a card into the conversation: an answer to one, or a first one. */
+/** A person's extension sends a state of a card: an answer to a card, or a first one. */
 export async function cardFromPhone(
   ctx: Ctx,
   sql: Sql,

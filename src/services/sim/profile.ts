@@ -7,7 +7,7 @@ import { findPhone } from '../../storage/sim/phones.js'
 import { findCard, giveCard, hasIMessageChat, listGivenCards, saveCard } from '../../storage/sim/profiles.js'
 import type { Ctx, Platform } from '../ctx.js'
 
-/** The network's part in names and photos. */
+/** Names and photos in the simulated network, for lines. */
 export function createProfileNetwork(ctx: Platform) {
   return {
     async profile(line: Line): Promise<Profile> {
@@ -34,7 +34,7 @@ export function createProfileNetwork(ctx: Platform) {
   }
 }
 
-/** The names and photos a phone was given by lines of this account. */
+/** The names and photos that lines of this account shared with a phone. */
 export async function cardsOnPhone(
   ctx: Ctx,
   account: Account,

@@ -68,7 +68,7 @@ interface Outcome {
   attempt: DeliveryAttempt | null
 }
 
-/** The current endpoint; undefined for a status callback, which has only a URL. */
+/** The current endpoint; null for a status callback, which has only a URL. */
 async function receiverOf(ctx: Ctx, delivery: Delivery): Promise<WebhookEndpoint | null | 'removed'> {
   if (delivery.endpointId === null) return null
   const isIt = ({ id }: WebhookEndpoint) => id === delivery.endpointId
