@@ -23,7 +23,7 @@ export interface Conversation {
   heldUntil: number | undefined
 }
 
-/** Position in a list: messages below `MessagePosition`, without conversations that earlier pages have shown. */
+/** Position in a list: after `below`. Conversations with a message between `top` and `below` were shown before. */
 export interface ConversationPlace {
   below: MessagePosition
   top: MessagePosition

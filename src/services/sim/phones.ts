@@ -111,7 +111,7 @@ async function take(ctx: Platform, items: readonly Delivery[]): Promise<string[]
   return rows.map((row) => row.providerId)
 }
 
-/** Changes a phone. Turning it on delivers everything that waited for it, and wakes the lines. */
+/** Changes a phone. Turning it on releases everything that waited for it; the caller wakes `lines`. */
 export async function setPhone(
   ctx: Platform,
   sql: Sql,
