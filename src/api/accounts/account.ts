@@ -4,7 +4,7 @@ import { companyIdOf } from '../../services/calls/calls.js'
 import type { Ctx } from '../../services/ctx.js'
 import { accountOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, string } from '../http/schemas.js'
 
 export function registerAccount(app: Routes, _ctx: Ctx): void {
   app.get(
@@ -16,17 +16,17 @@ export function registerAccount(app: Routes, _ctx: Ctx): void {
         summary: 'Whose keys these are',
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
-            email: Type.String({ description: 'Account identifier; accountEmail of messages and events' }),
-            name: Type.String({ description: 'Company or person' }),
-            plan: Type.String({ description: 'Plan' }),
-            world: Type.String({ description: 'live, or test for a test key' }),
-            company_id: Type.String({ description: 'The account as a UUID, as events name it' }),
+            status: string('OK'),
+            email: string('Account identifier; accountEmail of messages and events'),
+            name: string('Company or person'),
+            plan: string('Plan'),
+            world: string('live, or test for a test key'),
+            company_id: string('The account as a UUID, as events name it'),
             default_forwarding_number: nullable(
               'string',
               'Where calls go that neither a seat nor a line has a number for',
             ),
-            created_at: Type.String({ description: 'When it was made' }),
+            created_at: string('When it was made'),
           }),
         },
       },

@@ -12,19 +12,19 @@ import type { Ctx } from '../../services/ctx.js'
 import type { Authenticator } from '../http/auth.js'
 import { refusedUnderName } from '../http/called-as.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, nullable, string } from '../http/schemas.js'
 import { clearCookie, isFromConsole, sessionOf, setCookie } from '../http/session-cookie.js'
-import { nullable } from '../messages/wire.js'
 
 /** Signing in to the console with a key. */
 
 const HeldKey = Type.Object({
-  id: Type.String({ description: 'The key' }),
-  kind: Type.String({ description: 'live, test or admin' }),
-  label: Type.String({ description: 'What it is for' }),
+  id: string('The key'),
+  kind: string('live, test or admin'),
+  label: string('What it is for'),
 })
 
 const SessionWire = Type.Object({
-  signed_in: Type.Boolean({ description: 'Whether the cookie stands for a key that still works' }),
+  signed_in: boolean('Whether the cookie stands for a key that still works'),
   account: Type.Unsafe<{ id: string; email: string; name: string } | null>({
     type: ['object', 'null'],
     description: 'The account of the key; null without one',
@@ -35,11 +35,11 @@ const SessionWire = Type.Object({
     },
   }),
   world: nullable('string', 'live or test; null without an account'),
-  simulated: Type.Boolean({ description: 'Whether the account has virtual phones' }),
+  simulated: boolean('Whether the account has virtual phones'),
   keys: Type.Array(HeldKey, { description: 'The keys it holds: one of an account, one of an administrator' }),
   expires_at: nullable('string', 'When it ends at the latest'),
-  development: Type.Boolean({ description: 'Whether the fixed development keys are good here' }),
-  version: Type.String({ description: 'Of the program' }),
+  development: boolean('Whether the fixed development keys are good here'),
+  version: string('Of the program'),
 })
 
 export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Authenticator): void {
@@ -73,12 +73,8 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
         description:
           'Sets a cookie for twelve hours. A session holds a key of an account and an admin key: signing in with the other kind adds it. Needs the header x-trunkline-console: 1.',
         body: Type.Object({
-          key_id: Type.String({
-            minLength: 1,
-            maxLength: 512,
-            description: 'Id of a live, test or admin key',
-          }),
-          secret: Type.String({ minLength: 1, maxLength: 512, description: 'Its secret' }),
+          key_id: string('Id of a live, test or admin key', { minLength: 1, maxLength: 512 }),
+          secret: string('Its secret', { minLength: 1, maxLength: 512 }),
         }),
         response: { 200: SessionWire },
       },

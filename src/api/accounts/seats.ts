@@ -6,21 +6,21 @@ import type { Ctx } from '../../services/ctx.js'
 import { countSeats, findSeat, listSeatsOf } from '../../storage/accounts/accounts.js'
 import { accountOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { integer, nullable, optional, string } from '../http/schemas.js'
 
 /** Seats as their account sees them; operators make them under /admin/seats. */
 
 const SeatWire = Type.Object({
-  seat_id: Type.String({ description: 'Goes into seat_id of sends' }),
-  email: Type.String({ description: "The user's e-mail address" }),
+  seat_id: string('Goes into seat_id of sends'),
+  email: string("The user's e-mail address"),
   first_name: nullable('string', 'First name'),
   last_name: nullable('string', 'Last name'),
   forwarding_number: nullable('string', 'Rings on calls to lines that are assigned to this seat'),
-  account: Type.String({ description: 'Name of the account' }),
-  created_at: Type.String({ description: 'When it was made' }),
+  account: string('Name of the account'),
+  created_at: string('When it was made'),
 })
 
-const email = Type.Optional(Type.String({ description: 'Only of this e-mail address' }))
+const email = optional(string('Only of this e-mail address'))
 const MAX_LIMIT = 1000
 const MAX_OFFSET = 2 ** 31
 
@@ -50,10 +50,8 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
         description: 'Oldest first.',
         querystring: Type.Object({
           email,
-          limit: Type.Optional(
-            Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
-          ),
-          offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip' })),
+          limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
+          offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
         }),
         response: { 200: Type.Array(SeatWire) },
       },
@@ -74,7 +72,7 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Count seats',
         querystring: Type.Object({ email }),
-        response: { 200: Type.Object({ count: Type.Integer({ description: 'Seats' }) }) },
+        response: { 200: Type.Object({ count: integer('Seats') }) },
       },
     },
     async (request) => ({ count: await countSeats(ctx.db, accountOf(request).id, request.query.email) }),
@@ -86,8 +84,8 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
       schema: {
         tags,
         summary: 'Retrieve a seat',
-        params: Type.Object({ seat_id: Type.String({ description: 'Its id or its outside subject' }) }),
-        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), seat: SeatWire }) },
+        params: Type.Object({ seat_id: string('Its id or its outside subject') }),
+        response: { 200: Type.Object({ status: string('OK'), seat: SeatWire }) },
       },
     },
     async (request) => {

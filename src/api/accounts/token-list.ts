@@ -6,19 +6,17 @@ import { listTokens } from '../../storage/accounts/tokens.js'
 import { accountOf } from '../http/auth.js'
 import { idCursor, NextCursor, pageQuery } from '../http/cursor.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, nullable, string, strings } from '../http/schemas.js'
 
 const ListedToken = Type.Object({
-  token_id: Type.String({ description: 'Id, used for revocation' }),
-  created_at: Type.String({ description: 'When it was made, ISO 8601' }),
-  expires_at: Type.String({ description: 'When it stops working, ISO 8601' }),
+  token_id: string('Id, used for revocation'),
+  created_at: string('When it was made, ISO 8601'),
+  expires_at: string('When it stops working, ISO 8601'),
   revoked_at: nullable('string', 'When it was revoked; null while it was not'),
-  is_valid: Type.Boolean({ description: 'Whether it works: neither it nor the key that made it is revoked' }),
-  phone_numbers: Type.Array(Type.String(), {
-    description: 'Lines it is confined to; empty when it is good for the whole account',
-  }),
-  key_id: Type.String({ description: 'The key that made it' }),
-  key_label: Type.String({ description: "That key's label" }),
+  is_valid: boolean('Whether it works: neither it nor the key that made it is revoked'),
+  phone_numbers: strings('Lines it is confined to; empty when it is good for the whole account'),
+  key_id: string('The key that made it'),
+  key_label: string("That key's label"),
 })
 
 export function registerTokenList(app: Routes, ctx: Ctx): void {

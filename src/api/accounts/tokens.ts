@@ -10,43 +10,37 @@ import { optionalBody } from '../http/body.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { integer, optional, string, strings } from '../http/schemas.js'
 
 const MAX_NUMBERS = 100
 
 const NewToken = Type.Object({
-  expires_in_seconds: Type.Optional(
-    Type.Integer({
+  expires_in_seconds: optional(
+    integer('Lifetime in seconds', {
       minimum: TOKEN_LIFE.min,
       maximum: TOKEN_LIFE.max,
       default: TOKEN_LIFE.default,
-      description: 'Lifetime in seconds',
     }),
   ),
-  phone_number: Type.Optional(
-    Type.String({ description: 'A line of the account, E.164; the token is confined to it' }),
-  ),
-  phone_numbers: Type.Optional(
-    Type.Array(Type.String(), {
+  phone_number: optional(string('A line of the account, E.164; the token is confined to it')),
+  phone_numbers: optional(
+    strings('The same for several lines; not together with phone_number, and not empty', {
       minItems: 1,
       maxItems: MAX_NUMBERS,
-      description: 'The same for several lines; not together with phone_number, and not empty',
     }),
   ),
 })
 
 const TokenWire = Type.Object({
-  token: Type.Optional(
-    Type.String({
-      description:
-        'The bearer token, shown only here: a request that is repeated under its Idempotency-Key gets the rest without it',
-    }),
+  token: optional(
+    string(
+      'The bearer token, shown only here: a request that is repeated under its Idempotency-Key gets the rest without it',
+    ),
   ),
-  token_id: Type.String({ description: 'Id, used for revocation' }),
-  token_type: Type.String({ description: 'Always Bearer' }),
-  expires_at: Type.String({ description: 'When it stops working, ISO 8601' }),
-  phone_numbers: Type.Array(Type.String(), {
-    description: 'Lines it is confined to; empty when it is good for the whole account',
-  }),
+  token_id: string('Id, used for revocation'),
+  token_type: string('Always Bearer'),
+  expires_at: string('When it stops working, ISO 8601'),
+  phone_numbers: strings('Lines it is confined to; empty when it is good for the whole account'),
 })
 
 function tokenWire(token: Token) {
@@ -108,7 +102,7 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
         summary: 'Revoke a temporary token',
         description:
           'Any live key of the account may do it. Also answers 204 when the token was revoked or has expired before.',
-        params: Type.Object({ token_id: Type.String({ description: 'Id of the token' }) }),
+        params: Type.Object({ token_id: string('Id of the token') }),
         response: { 204: Type.Null() },
       },
     },

@@ -7,47 +7,39 @@ import { findAccount, listAccounts } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, optional, string } from '../http/schemas.js'
 import { config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
 
 const NewAccount = Type.Object({
-  email: Type.String({
+  email: string('Identifies the account on the wire', {
     minLength: 3,
     maxLength: 254,
     pattern: '^[^\\s@]+@[^\\s@]+$',
-    description: 'Identifies the account on the wire',
   }),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Company or person' })),
-  plan: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 50,
-      description: 'dedicated (default), free or a name of your own',
-    }),
-  ),
+  name: optional(string('Company or person', { minLength: 1, maxLength: 200 })),
+  plan: optional(string('dedicated (default), free or a name of your own', { minLength: 1, maxLength: 50 })),
 })
 
 const AccountChanges = Type.Object({
-  default_forwarding_number: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description:
-        'Where calls go that neither a seat nor a line has a number for, in both worlds; E.164 or US; null: nowhere',
-    }),
+  default_forwarding_number: optional(
+    nullable(
+      'string',
+      'Where calls go that neither a seat nor a line has a number for, in both worlds; E.164 or US; null: nowhere',
+    ),
   ),
 })
 
 const AccountWire = Type.Object({
-  id: Type.String({ description: 'Id' }),
-  email: Type.String({ description: 'Identifies the account on the wire' }),
-  name: Type.String({ description: 'Company or person' }),
-  plan: Type.String({ description: 'Plan' }),
+  id: string('Id'),
+  email: string('Identifies the account on the wire'),
+  name: string('Company or person'),
+  plan: string('Plan'),
   default_forwarding_number: nullable(
     'string',
     'Where calls go that neither a seat nor a line has a number for',
   ),
-  test_account_id: Type.String({ description: 'Id of its test world' }),
-  created_at: Type.String({ description: 'When it was made' }),
+  test_account_id: string('Id of its test world'),
+  created_at: string('When it was made'),
 })
 
 function accountWire(account: Account): Static<typeof AccountWire> {

@@ -9,15 +9,16 @@ import {
 } from '../../storage/calls/forwarding.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
+import { string } from '../http/schemas.js'
 import { config, IdParams, idOf, listOf, required, tags } from './shared.js'
 
 const Params = Type.Object({
-  id: Type.String({ description: 'The account, or a test world' }),
-  number: Type.String({ description: 'The caller, E.164' }),
+  id: string('The account, or a test world'),
+  number: string('The caller, E.164'),
 })
 const Blocked = Type.Object({
-  number: Type.String({ description: 'The caller, E.164' }),
-  blocked_at: Type.String({ description: 'Since when' }),
+  number: string('The caller, E.164'),
+  blocked_at: string('Since when'),
 })
 
 export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {

@@ -6,33 +6,29 @@ import { releaseByOperator } from '../../services/messages/holds.js'
 import { findHold, type Hold, listHolds } from '../../storage/messages/holds.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, integer, nullable, optional, string } from '../http/schemas.js'
 import { config, listOf, tags } from './shared.js'
 
 const HoldWire = Type.Object({
-  line_id: Type.String({ description: 'The line' }),
-  conversation: Type.String({ description: "The other's number, or the id of the group" }),
-  account_id: Type.String({ description: 'Whose conversation it is' }),
+  line_id: string('The line'),
+  conversation: string("The other's number, or the id of the group"),
+  account_id: string('Whose conversation it is'),
   group_id: nullable('string', 'The group, when it is one'),
-  alternations: Type.Integer({ description: 'How often the two sides had taken turns' }),
-  held_at: Type.String({ description: 'Since when' }),
-  held_until: Type.String({ description: 'When it is released by itself' }),
+  alternations: integer('How often the two sides had taken turns'),
+  held_at: string('Since when'),
+  held_until: string('When it is released by itself'),
 })
 
 const Release = Type.Object({
-  line_id: Type.String({ description: 'The line' }),
-  conversation: Type.String({ description: "The other's number, or the id of the group" }),
-  drop: Type.Optional(
-    Type.Boolean({
-      description: 'Whether what was held ends as an error instead of going out now; default false',
-    }),
-  ),
+  line_id: string('The line'),
+  conversation: string("The other's number, or the id of the group"),
+  drop: optional(boolean('Whether what was held ends as an error instead of going out now; default false')),
 })
 
 const Released = Type.Object({
-  line_id: Type.String({ description: 'The line' }),
-  conversation: Type.String({ description: "The other's number, or the id of the group" }),
-  messages: Type.Integer({ description: 'How many messages were held in it' }),
+  line_id: string('The line'),
+  conversation: string("The other's number, or the id of the group"),
+  messages: integer('How many messages were held in it'),
 })
 
 /** Conversations that went round in circles. */

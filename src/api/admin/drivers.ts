@@ -8,18 +8,18 @@ import { findLine } from '../../storage/lines/lines.js'
 import { optionalBody } from '../http/body.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, nullable, optional, string, strings } from '../http/schemas.js'
 import { DriverConfig } from './line-settings.js'
 import { config, IdParams, idOf, listOf, required, tags } from './shared.js'
 
 const DriverWire = Type.Object({
-  kind: Type.String({ description: 'What `driver` of a line names it by' }),
-  title: Type.String({ description: 'The carrier, in words' }),
+  kind: string('What `driver` of a line names it by'),
+  title: string('The carrier, in words'),
   settings: Type.Record(Type.String(), Type.Unknown(), {
     description:
       'JSON Schema of `config`. A property with `secret: true` is kept sealed and never shown again.',
   }),
-  secrets: Type.Array(Type.String(), { description: 'The settings that are secrets' }),
+  secrets: strings('The settings that are secrets'),
   defaults: Type.Record(Type.String(), Type.Unknown(), {
     description: "A line's own settings where nobody gives any and the usual ones do not suit this carrier",
   }),
@@ -28,15 +28,15 @@ const DriverWire = Type.Object({
     additionalProperties: true,
     description: 'What a line can do where its settings say nothing about it; null: that depends on them',
   }),
-  can_test: Type.Boolean({ description: 'Whether settings can be tried out without sending' }),
+  can_test: boolean('Whether settings can be tried out without sending'),
 })
 
 const TestedWire = Type.Object({
-  ok: Type.Boolean({ description: 'Whether everything that was tried works' }),
+  ok: boolean('Whether everything that was tried works'),
   findings: Type.Array(
     Type.Object({
-      ok: Type.Boolean({ description: 'Whether this works' }),
-      what: Type.String({ description: 'What was tried, and what came of it' }),
+      ok: boolean('Whether this works'),
+      what: string('What was tried, and what came of it'),
       advice: nullable('string', 'What to do about it'),
     }),
     { description: 'In the order in which they were tried' },
@@ -83,9 +83,9 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
         summary: 'Try the settings of a line before there is one',
         description: DESCRIPTION,
         body: Type.Object({
-          driver: Type.String({ description: 'Carrier; see GET /admin/drivers' }),
-          number: Type.String({ description: 'The number that the line will have, E.164' }),
-          config: Type.Optional(DriverConfig),
+          driver: string('Carrier; see GET /admin/drivers'),
+          number: string('The number that the line will have, E.164'),
+          config: optional(DriverConfig),
         }),
         response: { 200: TestedWire },
       },
@@ -108,7 +108,7 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
         description: `${DESCRIPTION} The line goes on as it is.`,
         params: IdParams,
         body: Type.Object({
-          config: Type.Optional(
+          config: optional(
             Type.Record(Type.String(), Type.Unknown(), {
               description:
                 'Settings to try instead of those it has; secrets that are left out are the stored ones',

@@ -6,7 +6,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { findAccount, findKey, listKeys } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, oneOf, optional, string } from '../http/schemas.js'
 import {
   AccountFilter,
   accountFilter,
@@ -19,27 +19,21 @@ import {
   tags,
 } from './shared.js'
 
-const Kind = Type.Unsafe<string>({
-  type: 'string',
-  enum: ['live', 'test', 'admin'],
-  description: 'live (default), test or admin',
-})
+const Kind = oneOf(['live', 'test', 'admin'], 'live (default), test or admin')
 
 const NewKey = Type.Object({
-  account_id: Type.Optional(Type.String({ description: 'The account; none for an admin key' })),
-  kind: Type.Optional(Kind),
-  label: Type.Optional(Type.String({ maxLength: 200, description: 'What it is for' })),
+  account_id: optional(string('The account; none for an admin key')),
+  kind: optional(Kind),
+  label: optional(string('What it is for', { maxLength: 200 })),
 })
 
 const KeyWire = Type.Object({
-  id: Type.String({ description: 'Goes into the header sb-api-key-id' }),
-  secret: Type.Optional(
-    Type.String({ description: 'Goes into sb-api-secret-key; shown once, when the key is made' }),
-  ),
+  id: string('Goes into the header sb-api-key-id'),
+  secret: optional(string('Goes into sb-api-secret-key; shown once, when the key is made')),
   account_id: nullable('string', 'The account or test world it opens; null for an admin key'),
   kind: Kind,
-  label: Type.String({ description: 'What it is for' }),
-  created_at: Type.String({ description: 'When it was made' }),
+  label: string('What it is for'),
+  created_at: string('When it was made'),
   revoked_at: nullable('string', 'When it was revoked'),
 })
 

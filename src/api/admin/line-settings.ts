@@ -1,33 +1,22 @@
 import { type Static, Type } from 'typebox'
 import { type Line, type LineSettings, MAX_DAILY_LIMIT, MAX_PACE } from '../../core/lines/line.js'
-import { nullable } from '../messages/wire.js'
+import { integer, nullable, oneOf, optional } from '../http/schemas.js'
 
 /** What an operator sets of a line, on the wire. */
 
-const OnUnknown = Type.Unsafe<string>({
-  type: 'string',
-  enum: ['hold', 'resend'],
-  description:
-    'When nobody can say whether a message went out: hold it as an error (default), or send it again',
-})
+const OnUnknown = oneOf(
+  ['hold', 'resend'],
+  'When nobody can say whether a message went out: hold it as an error (default), or send it again',
+)
 
-const ConsentReplies = Type.Unsafe<string>({
-  type: 'string',
-  enum: ['send', 'carrier'],
-  description:
-    'Who answers STOP, START and HELP: send (default): we, once for each change; carrier: the carrier does it by itself',
-})
+const ConsentReplies = oneOf(
+  ['send', 'carrier'],
+  'Who answers STOP, START and HELP: send (default): we, once for each change; carrier: the carrier does it by itself',
+)
 
 const MAX_TEXT = 480
 const text = (description: string) =>
-  Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      minLength: 1,
-      maxLength: MAX_TEXT,
-      description,
-    }),
-  )
+  optional(nullable('string', description, { minLength: 1, maxLength: MAX_TEXT }))
 
 export const DriverConfig = Type.Record(Type.String(), Type.Unknown(), {
   description:
@@ -35,51 +24,40 @@ export const DriverConfig = Type.Record(Type.String(), Type.Unknown(), {
 })
 
 export const SETTINGS = {
-  config: Type.Optional(DriverConfig),
-  pace: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: MAX_PACE,
-      description: 'Messages a second; 0 is unlimited; default 10',
-    }),
+  config: optional(DriverConfig),
+  pace: optional(integer('Messages a second; 0 is unlimited; default 10', { minimum: 0, maximum: MAX_PACE })),
+  daily_limit: optional(
+    integer(
+      'Messages a day, from midnight to midnight UTC; what is more waits as QUEUED until the next day. 0 (default) is unlimited',
+      { minimum: 0, maximum: MAX_DAILY_LIMIT },
+    ),
   ),
-  daily_limit: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: MAX_DAILY_LIMIT,
-      description:
-        'Messages a day, from midnight to midnight UTC; what is more waits as QUEUED until the next day. 0 (default) is unlimited',
-    }),
-  ),
-  on_unknown: Type.Optional(OnUnknown),
-  settle_ms: Type.Optional(
-    Type.Integer({
+  on_unknown: optional(OnUnknown),
+  settle_ms: optional(
+    integer('How long a carrier\'s "no such message" is not yet believed', {
       minimum: 0,
       maximum: 86_400_000,
-      description: 'How long a carrier\'s "no such message" is not yet believed',
     }),
   ),
-  consent_replies: Type.Optional(ConsentReplies),
+  consent_replies: optional(ConsentReplies),
   stop_text: text('What STOP is answered with; null: our own words'),
   start_text: text('What START is answered with after a STOP; null: our own words'),
   help_text: text('What HELP is answered with; null (default): nothing, it is an ordinary message'),
-  loop_limit: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      maximum: 1_000_000,
-      description:
-        'How often the two sides of a conversation may take turns within seconds before it is held; 0: any number; null (default): TRUNKLINE_LOOP_LIMIT',
-    }),
+  loop_limit: optional(
+    nullable(
+      'integer',
+      'How often the two sides of a conversation may take turns within seconds before it is held; 0: any number; null (default): TRUNKLINE_LOOP_LIMIT',
+      { minimum: 0, maximum: 1_000_000 },
+    ),
   ),
 }
 const Given = Type.Object(SETTINGS)
 
 export const SETTINGS_WIRE = {
-  pace: Type.Integer({ description: 'Messages a second; 0 is unlimited' }),
-  daily_limit: Type.Integer({ description: 'Messages a day, UTC; 0 is unlimited' }),
+  pace: integer('Messages a second; 0 is unlimited'),
+  daily_limit: integer('Messages a day, UTC; 0 is unlimited'),
   on_unknown: OnUnknown,
-  settle_ms: Type.Integer({ description: 'How long a carrier\'s "no such message" is not yet believed' }),
+  settle_ms: integer('How long a carrier\'s "no such message" is not yet believed'),
   consent_replies: ConsentReplies,
   stop_text: nullable('string', 'What STOP is answered with; null: our own words'),
   start_text: nullable('string', 'What START is answered with; null: our own words'),

@@ -13,7 +13,7 @@ import { findLine, listLineMembers, listLines } from '../../storage/lines/lines.
 import { findLineHealth } from '../../storage/lines/states.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, nullable, oneOf, optional, string, strings } from '../http/schemas.js'
 import { SETTINGS, SETTINGS_WIRE, settingsOf, settingsWire } from './line-settings.js'
 import {
   AccountFilter,
@@ -29,59 +29,51 @@ import {
 
 const LineSettings = Type.Object({
   ...SETTINGS,
-  blocked: Type.Optional(
-    Type.Boolean({
-      description:
-        'true: the line may send nothing, what waits for it fails, and its accounts get line.blocked and line.status.changed. false: it may send again, and line.status.changed says so.',
-    }),
+  blocked: optional(
+    boolean(
+      'true: the line may send nothing, what waits for it fails, and its accounts get line.blocked and line.status.changed. false: it may send again, and line.status.changed says so.',
+    ),
   ),
-  seat_id: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description:
-        'The seat a dedicated line is assigned to: its id or its outside subject. Calls to the line ring its forwarding number first. null: none',
-    }),
+  seat_id: optional(
+    nullable(
+      'string',
+      'The seat a dedicated line is assigned to: its id or its outside subject. Calls to the line ring its forwarding number first. null: none',
+    ),
   ),
 })
 
 const NewLine = Type.Object({
   ...SETTINGS,
-  account_id: Type.String({ description: 'Owner, or first member of a shared line' }),
-  number: Type.String({ description: 'E.164' }),
-  kind: Type.Optional(
-    Type.Unsafe<string>({
-      type: 'string',
-      enum: ['dedicated', 'shared'],
-      description: 'dedicated (default) or shared',
-    }),
-  ),
-  driver: Type.Optional(Type.String({ description: 'Carrier; default simulator' })),
+  account_id: string('Owner, or first member of a shared line'),
+  number: string('E.164'),
+  kind: optional(oneOf(['dedicated', 'shared'], 'dedicated (default) or shared')),
+  driver: optional(string('Carrier; default simulator')),
 })
 
 const NewMember = Type.Object({
-  account_id: Type.String({ description: 'The account that may use the line' }),
+  account_id: string('The account that may use the line'),
 })
 
 const LineWire = Type.Object({
-  id: Type.String({ description: 'Id; the worker_id of lists and events' }),
-  number: Type.String({ description: 'E.164' }),
-  kind: Type.String({ description: 'dedicated or shared' }),
-  world: Type.String({ description: 'live, or the id of the test world it belongs to' }),
+  id: string('Id; the worker_id of lists and events'),
+  number: string('E.164'),
+  kind: string('dedicated or shared'),
+  world: string('live, or the id of the test world it belongs to'),
   account_id: nullable('string', 'Owner; null for a shared line'),
-  members: Type.Array(Type.String(), { description: 'Accounts that use a shared line' }),
-  driver: Type.String({ description: 'Carrier' }),
+  members: strings('Accounts that use a shared line'),
+  driver: string('Carrier'),
   config: Type.Record(Type.String(), Type.Unknown(), {
     description: "The driver's own settings. Where a secret is stored, `(kept)` stands in its place.",
   }),
   capabilities: Type.Record(Type.String(), Type.Unknown(), { description: 'What the line can do' }),
   ...SETTINGS_WIRE,
-  state: Type.String({ description: 'ONLINE, DEGRADED, OFFLINE or UNKNOWN' }),
+  state: string('ONLINE, DEGRADED, OFFLINE or UNKNOWN'),
   state_detail: nullable('string', "The driver's own words on that"),
   blocked_at: nullable('string', 'Since when it may send nothing'),
   seat_id: nullable('string', 'The seat it is assigned to'),
   forwarding_number: nullable('string', 'Where calls to it go'),
-  driven_here: Type.Boolean({ description: 'Whether this process drives it at the moment' }),
-  created_at: Type.String({ description: 'When it was made' }),
+  driven_here: boolean('Whether this process drives it at the moment'),
+  created_at: string('When it was made'),
 })
 
 export function registerAdminLines(app: Routes, ctx: Ctx): void {
@@ -223,8 +215,8 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
         summary: 'Let an account use a shared line no more',
         description: 'What it has sent before still goes out.',
         params: Type.Object({
-          id: Type.String({ description: 'Id' }),
-          account_id: Type.String({ description: 'The account' }),
+          id: string('Id'),
+          account_id: string('The account'),
         }),
         response: { 204: Type.Null() },
       },

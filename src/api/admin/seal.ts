@@ -3,7 +3,7 @@ import { resealBatch } from '../../services/accounts/seal.js'
 import type { Ctx } from '../../services/ctx.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { integer, nullable, optional, string } from '../http/schemas.js'
 import { config, tags } from './shared.js'
 
 export function registerAdminSeal(app: Routes, ctx: Ctx): void {
@@ -17,13 +17,13 @@ export function registerAdminSeal(app: Routes, ctx: Ctx): void {
         description:
           'One batch of what is still under older keys. Repeat with `after` set to `next` until that is null; the older keys can then leave the key ring. May be cut off at any time and started again.',
         body: Type.Object({
-          after: Type.Optional(Type.String({ maxLength: 200, description: '`next` of the batch before' })),
+          after: optional(string('`next` of the batch before', { maxLength: 200 })),
         }),
         response: {
           200: Type.Object({
-            kid: Type.String({ description: 'The newest key of the ring' }),
-            resealed: Type.Integer({ description: 'Secrets of this batch that are under it now' }),
-            unreadable: Type.Integer({ description: 'Secrets that no key opens; the log names them' }),
+            kid: string('The newest key of the ring'),
+            resealed: integer('Secrets of this batch that are under it now'),
+            unreadable: integer('Secrets that no key opens; the log names them'),
             next: nullable('string', 'Where to go on; null at the end'),
           }),
         },

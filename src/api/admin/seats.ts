@@ -7,7 +7,7 @@ import { findSeatById, listSeats } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, optional, string } from '../http/schemas.js'
 import {
   AccountFilter,
   accountFilter,
@@ -21,40 +21,32 @@ import {
 } from './shared.js'
 
 const NewSeat = Type.Object({
-  account_id: Type.String({ description: 'The account, or a test world' }),
-  email: Type.String({
+  account_id: string('The account, or a test world'),
+  email: string("The user's e-mail address", {
     minLength: 3,
     maxLength: 254,
     pattern: '^[^\\s@]+@[^\\s@]+$',
-    description: "The user's e-mail address",
   }),
-  subject: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'Their id at an outside identity provider' }),
-  ),
-  first_name: Type.Optional(Type.String({ maxLength: 200, description: 'First name' })),
-  last_name: Type.Optional(Type.String({ maxLength: 200, description: 'Last name' })),
-  forwarding_number: Type.Optional(
-    Type.String({ description: 'Rings on calls to lines that are assigned to this seat; E.164 or US' }),
-  ),
+  subject: optional(string('Their id at an outside identity provider', { minLength: 1, maxLength: 128 })),
+  first_name: optional(string('First name', { maxLength: 200 })),
+  last_name: optional(string('Last name', { maxLength: 200 })),
+  forwarding_number: optional(string('Rings on calls to lines that are assigned to this seat; E.164 or US')),
 })
 const SeatChanges = Type.Object({
-  forwarding_number: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'Rings on calls to lines that are assigned to this seat; null: none',
-    }),
+  forwarding_number: optional(
+    nullable('string', 'Rings on calls to lines that are assigned to this seat; null: none'),
   ),
 })
 
 const SeatWire = Type.Object({
-  id: Type.String({ description: 'Goes into seat_id of sends' }),
-  account_id: Type.String({ description: 'The account' }),
-  email: Type.String({ description: "The user's e-mail address" }),
+  id: string('Goes into seat_id of sends'),
+  account_id: string('The account'),
+  email: string("The user's e-mail address"),
   subject: nullable('string', 'Their id at an outside identity provider'),
   first_name: nullable('string', 'First name'),
   last_name: nullable('string', 'Last name'),
   forwarding_number: nullable('string', 'Rings on calls to lines that are assigned to this seat'),
-  created_at: Type.String({ description: 'When it was made' }),
+  created_at: string('When it was made'),
 })
 
 function seatWire(seat: Seat) {

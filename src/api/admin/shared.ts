@@ -6,13 +6,14 @@ import { linesChanged } from '../../services/lines/lines.js'
 import type { Answer, Retries } from '../../services/once.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { answerOnce } from '../http/once.js'
+import { optional, string } from '../http/schemas.js'
 
 /** What the routes for operators have in common. The command line and the console use these routes. */
 export const config = { access: 'admin' as const }
 export const tags = ['Administration']
-export const IdParams = Type.Object({ id: Type.String({ description: 'Id' }) })
+export const IdParams = Type.Object({ id: string('Id') })
 export const AccountFilter = Type.Object({
-  account_id: Type.Optional(Type.String({ description: 'Only of this account' })),
+  account_id: optional(string('Only of this account')),
 })
 
 export function idOf(request: FastifyRequest): string {

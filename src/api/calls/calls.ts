@@ -6,29 +6,24 @@ import { listCalls } from '../../storage/calls/calls.js'
 import { accountOf } from '../http/auth.js'
 import { idCursor, NextCursor, pageQuery } from '../http/cursor.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, nullable, oneOf, string } from '../http/schemas.js'
 
 const CallWire = Type.Object({
-  call_id: Type.String({ description: 'Id; the call_id of its event' }),
-  direction: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['inbound', 'outbound'],
-    description: 'inbound: somebody called a line. outbound: a user of the account called somebody.',
-  }),
-  line: Type.String({ description: 'The line, E.164' }),
-  from_number: Type.String({ description: 'Who called; of an outbound call, the line' }),
-  to_number: Type.String({ description: 'Who was called; of an inbound call, the line' }),
+  call_id: string('Id; the call_id of its event'),
+  direction: oneOf(
+    ['inbound', 'outbound'],
+    'inbound: somebody called a line. outbound: a user of the account called somebody.',
+  ),
+  line: string('The line, E.164'),
+  from_number: string('Who called; of an outbound call, the line'),
+  to_number: string('Who was called; of an inbound call, the line'),
   forwarded_to: nullable('string', 'The phone an inbound call rings'),
-  state: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['ringing', 'answered', 'ended'],
-    description: 'How far it is',
-  }),
+  state: oneOf(['ringing', 'answered', 'ended'], 'How far it is'),
   outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
-  voicemail: Type.Boolean({ description: 'Whether a machine answered' }),
+  voicemail: boolean('Whether a machine answered'),
   sent_by: nullable('string', 'Who placed an outbound call: the seat, or the account'),
   duration_seconds: nullable('integer', 'From the answer to the end; null when it was not answered'),
-  created_at: Type.String({ description: 'When it began, ISO 8601' }),
+  created_at: string('When it began, ISO 8601'),
   answered_at: nullable('string', 'When it was answered'),
   ended_at: nullable('string', 'When it was over'),
 })

@@ -9,18 +9,17 @@ import { findLineByNumber } from '../../storage/lines/lines.js'
 import { withAliases } from '../http/aliases.js'
 import { requireForwarding, requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, string } from '../http/schemas.js'
 
-const Params = Type.Object({ sendblue_number: Type.String({ description: 'The line, E.164' }) })
+const Params = Type.Object({ sendblue_number: string('The line, E.164') })
 const Forwarding = Type.Object({
   forwarding_number: nullable('string', 'Where calls to this line go, E.164; null when not set'),
-  sendblue_number: Type.String({ description: 'The line, E.164' }),
+  sendblue_number: string('The line, E.164'),
 })
 const NewForwarding = Type.Object({
-  forwarding_number: Type.String({
-    description:
-      'Where calls to this line are to go: E.164 or a US number as people write it. Not an emergency number and not a line of the account.',
-  }),
+  forwarding_number: string(
+    'Where calls to this line are to go: E.164 or a US number as people write it. Not an emergency number and not a line of the account.',
+  ),
 })
 
 const PRIORITY =

@@ -10,6 +10,7 @@ import { type Aliases, documentAliases, olderNames, withAliases } from '../http/
 import { actorOf } from '../http/auth.js'
 import { identityOf } from '../http/identity.js'
 import type { Routes } from '../http/routes.js'
+import { integer, string } from '../http/schemas.js'
 import {
   CONTACT_ALIASES,
   ContactWire,
@@ -26,7 +27,7 @@ const MAX_ROWS = 10_000
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 
 const Row = Type.Object({
-  phone: Type.String({ description: 'Phone number, E.164', examples: ['+12025550101'] }),
+  phone: string('Phone number, E.164', { examples: ['+12025550101'] }),
   ...contactFields,
 })
 const ROW_ALIASES = { phone: ['number', 'phone_number', 'phoneNumber'], ...CONTACT_ALIASES } as const
@@ -67,7 +68,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
           'All or none: the first bad row is named and nothing is stored. A number that is a contact already is changed, as by update_if_exists. Rows take effect in their order, so of two with the same number the later one wins, field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
         body: Type.Object({ contacts: Type.Array(Row, { maxItems: MAX_ROWS }) }),
         response: {
-          200: Type.Object({ status: Type.String({ description: 'OK' }), contacts: Type.Array(ContactWire) }),
+          200: Type.Object({ status: string('OK'), contacts: Type.Array(ContactWire) }),
         },
       },
     },
@@ -122,8 +123,8 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
         }),
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
-            amount: Type.Integer({ description: 'Contacts deleted' }),
+            status: string('OK'),
+            amount: integer('Contacts deleted'),
           }),
         },
       },

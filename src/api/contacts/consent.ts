@@ -8,9 +8,10 @@ import { actorOf } from '../http/auth.js'
 import { identityOf } from '../http/identity.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, optional, string } from '../http/schemas.js'
 import { config, contactPhone, NUMBER_ALIASES, Status, tags } from './wire.js'
 
-const number = Type.String({ description: 'Phone number, E.164', examples: ['+12025550101'] })
+const number = string('Phone number, E.164', { examples: ['+12025550101'] })
 const OPT_OUT_ALIASES = { ...NUMBER_ALIASES, opted_out: ['optedOut', 'opt_out', 'optOut'] } as const
 
 /** What a contact has agreed to. */
@@ -48,15 +49,13 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
           'Messages to a number that has opted out are not sent. The same record that the words STOP and START write; the number need not be a contact.',
         body: Type.Object({
           number,
-          opted_out: Type.Optional(
-            Type.Boolean({ default: true, description: 'false opts the number in again' }),
-          ),
+          opted_out: optional(boolean('false opts the number in again', { default: true })),
         }),
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
-            number: Type.String({ description: 'The number, E.164' }),
-            opted_out: Type.Boolean({ description: 'Whether it is opted out now' }),
+            status: string('OK'),
+            number: string('The number, E.164'),
+            opted_out: boolean('Whether it is opted out now'),
           }),
         },
       },

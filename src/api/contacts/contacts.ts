@@ -15,6 +15,7 @@ import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
 import {
   CONTACT_ALIASES,
   ContactWire,
@@ -42,28 +43,18 @@ const ORDERS: Record<string, ContactOrder> = {
 }
 
 const ListQuery = Type.Object({
-  cid: Type.Optional(Type.String({ description: 'Only the contact with this contact_id' })),
-  phone_number: Type.Optional(Type.String({ description: 'Only the contact with this number, E.164' })),
-  created_at_gte: Type.Optional(Type.String({ description: 'Made at or after, ISO 8601' })),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
+  cid: optional(string('Only the contact with this contact_id')),
+  phone_number: optional(string('Only the contact with this number, E.164')),
+  created_at_gte: optional(string('Made at or after, ISO 8601')),
+  limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
+  offset: optional(integer('Rows to skip; a larger one counts as 10000', { minimum: 0, default: 0 })),
+  order_by: optional(
+    oneOf(Object.keys(ORDERS), 'Order; default created_at. Names sort by their characters, capitals first'),
   ),
-  offset: Type.Optional(
-    Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip; a larger one counts as 10000' }),
-  ),
-  order_by: Type.Optional(
-    Type.Unsafe<string>({
-      type: 'string',
-      enum: Object.keys(ORDERS),
-      description: 'Order; default created_at. Names sort by their characters, capitals first',
-    }),
-  ),
-  order_direction: Type.Optional(
-    Type.Unsafe<string>({ type: 'string', enum: ['asc', 'desc'], description: 'Direction; default desc' }),
-  ),
+  order_direction: optional(oneOf(['asc', 'desc'], 'Direction; default desc')),
 })
 
-const PhoneParams = Type.Object({ phone_number: Type.String({ description: 'Phone number, E.164' }) })
+const PhoneParams = Type.Object({ phone_number: string('Phone number, E.164') })
 const UPDATE_ALIASES = { ...CONTACT_ALIASES, opt_out: ['optOut'] } as const
 
 export function registerContacts(app: Routes, ctx: Ctx): void {
@@ -110,7 +101,7 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
       schema: {
         tags,
         summary: 'Count contacts',
-        response: { 200: Type.Object({ count: Type.Integer({ description: 'Number of contacts' }) }) },
+        response: { 200: Type.Object({ count: integer('Number of contacts') }) },
       },
     },
     async (request) => ({ count: await countAllContacts(ctx.db, scopeFor(actorOf(request))) }),
@@ -142,10 +133,8 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
         params: PhoneParams,
         body: Type.Object({
           ...contactFields,
-          opt_out: Type.Optional(
-            Type.Boolean({
-              description: 'Opt it out, or in again; the same record that the words STOP and START write',
-            }),
+          opt_out: optional(
+            boolean('Opt it out, or in again; the same record that the words STOP and START write'),
           ),
         }),
         response: { 200: OneContact },

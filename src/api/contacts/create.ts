@@ -10,6 +10,7 @@ import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, optional, string } from '../http/schemas.js'
 import {
   CONTACT_ALIASES,
   ContactWire,
@@ -24,11 +25,9 @@ import {
 } from './wire.js'
 
 const NewContact = Type.Object({
-  number: Type.String({ description: 'Phone number, E.164', examples: ['+12025550101'] }),
+  number: string('Phone number, E.164', { examples: ['+12025550101'] }),
   ...contactFields,
-  update_if_exists: Type.Optional(
-    Type.Boolean({ description: 'Change the contact if there is one with this number already' }),
-  ),
+  update_if_exists: optional(boolean('Change the contact if there is one with this number already')),
 })
 
 const ALIASES = { ...NUMBER_ALIASES, ...CONTACT_ALIASES, update_if_exists: ['updateIfExists'] } as const
@@ -87,11 +86,11 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
         body: NewContact,
         response: {
           201: Type.Object({
-            status: Type.String({ description: 'OK' }),
+            status: string('OK'),
             contact: Type.Object({
               ...ContactWire.properties,
-              id: Type.String({ description: 'contact_id as older clients read it' }),
-              number: Type.String({ description: 'phone as older clients read it' }),
+              id: string('contact_id as older clients read it'),
+              number: string('phone as older clients read it'),
             }),
           }),
         },

@@ -6,12 +6,13 @@ import { toE164 } from '../../core/phone-number.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findContactStates } from '../../storage/contacts/contacts.js'
 import { requirePhone } from '../http/fields.js'
+import { boolean, nullable, optional, string, strings } from '../http/schemas.js'
 
 const MAX_NAME = 200
 const MAX_TAGS = 100
 const MAX_VARIABLES = 100
 
-const text = (description: string) => Type.Optional(Type.String({ maxLength: MAX_NAME, description }))
+const text = (description: string) => optional(string(description, { maxLength: MAX_NAME }))
 
 const Variables = (description: string) =>
   Type.Unsafe<Record<string, string>>({
@@ -27,23 +28,20 @@ export const contactFields = {
   first_name: text('First name'),
   last_name: text('Last name'),
   company_name: text("Company name; a new contact gets the account's own without it"),
-  assigned_to_email: Type.Optional(
-    Type.String({
+  assigned_to_email: optional(
+    string('E-mail of the assigned user; any e-mail, whether it has a seat or not', {
       maxLength: 254,
       pattern: '^([^\\s@]+@[^\\s@]+)?$',
-      description: 'E-mail of the assigned user; any e-mail, whether it has a seat or not',
     }),
   ),
-  sendblue_number: Type.Optional(
-    Type.String({ description: 'The line that writes to it, E.164; one of the account' }),
-  ),
-  tags: Type.Optional(
+  sendblue_number: optional(string('The line that writes to it, E.164; one of the account')),
+  tags: optional(
     Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME }), {
       maxItems: MAX_TAGS,
       description: 'Tags; they replace the ones before',
     }),
   ),
-  custom_variables: Type.Optional(
+  custom_variables: optional(
     Variables('Values by human-readable label; merged with the ones before, new labels are made on the fly'),
   ),
 }
@@ -61,42 +59,41 @@ export const CONTACT_ALIASES = {
 export const NUMBER_ALIASES = { number: ['phone_number', 'phoneNumber', 'phone'] } as const
 
 /** Not a union: those are told apart by a validator for each value, which made lists of contacts a third slower. */
-const stringOrNull = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+const stringOrNull = (description: string) => nullable('string', description)
 
 const wired = {
-  contact_id: Type.String({ description: 'Its id, the same for as long as it exists' }),
-  phone: Type.String({ description: 'Phone number, E.164' }),
-  first_name: Type.String({ description: 'First name' }),
-  last_name: Type.String({ description: 'Last name' }),
-  company_name: Type.String({ description: 'Company name' }),
+  contact_id: string('Its id, the same for as long as it exists'),
+  phone: string('Phone number, E.164'),
+  first_name: string('First name'),
+  last_name: string('Last name'),
+  company_name: string('Company name'),
   assigned_to_email: stringOrNull('E-mail of the assigned user'),
   sendblue_number: stringOrNull('The line that writes to it'),
   custom_variables: Variables('Values by label'),
-  tags: Type.Array(Type.String(), { description: 'Tags' }),
-  verified: Type.Boolean({ description: 'Whether it has answered on a line that asked it to' }),
-  opt_out: Type.Boolean({ description: 'Whether it has opted out of messages from this account' }),
-  created_at: Type.String({ description: 'When it was made' }),
-  updated_at: Type.String({ description: 'When it last changed' }),
+  tags: strings('Tags'),
+  verified: boolean('Whether it has answered on a line that asked it to'),
+  opt_out: boolean('Whether it has opted out of messages from this account'),
+  created_at: string('When it was made'),
+  updated_at: string('When it last changed'),
 }
 
 const copies = {
-  firstName: Type.String({ description: 'first_name as older clients read it' }),
-  lastName: Type.String({ description: 'last_name as older clients read it' }),
-  companyName: Type.String({ description: 'company_name as older clients read it' }),
+  firstName: string('first_name as older clients read it'),
+  lastName: string('last_name as older clients read it'),
+  companyName: string('company_name as older clients read it'),
   assignedToEmail: stringOrNull('assigned_to_email as older clients read it'),
   sendblueNumber: stringOrNull('sendblue_number as older clients read it'),
   customVariables: Variables('custom_variables as older clients read it'),
-  optOut: Type.Boolean({ description: 'opt_out as older clients read it' }),
-  createdAt: Type.String({ description: 'created_at as older clients read it' }),
-  updatedAt: Type.String({ description: 'updated_at as older clients read it' }),
+  optOut: boolean('opt_out as older clients read it'),
+  createdAt: string('created_at as older clients read it'),
+  updatedAt: string('updated_at as older clients read it'),
 }
 
 export const ContactWire = Type.Object({ ...wired, ...copies })
 export type ContactWire = Static<typeof ContactWire>
 
-export const OneContact = Type.Object({ status: Type.String({ description: 'OK' }), contact: ContactWire })
-export const Status = Type.Object({ status: Type.String({ description: 'OK' }) })
+export const OneContact = Type.Object({ status: string('OK'), contact: ContactWire })
+export const Status = Type.Object({ status: string('OK') })
 
 /** Every route about contacts lets confined tokens in: they see the contacts of their lines. */
 export const config = { access: 'account', confined: 'to its lines' } as const

@@ -7,6 +7,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { findSubjects } from '../../services/events/subjects.js'
 import type { Renderer } from '../../services/events/tail.js'
 import type { Routes } from '../http/routes.js'
+import { optional, string } from '../http/schemas.js'
 import { eventFrame } from '../http/sse.js'
 import { bookmarkOf, createFeed, FeedHeaders, namesIn, Since } from './feed.js'
 import { EventWire, envelope, gapEnvelope } from './wire.js'
@@ -34,10 +35,10 @@ export function registerEvents(
           'Tokens that are confined to some lines are refused.',
         ].join(' '),
         querystring: Type.Object({
-          types: Type.Optional(
-            Type.String({
-              description: `Types to send, comma-separated, or all. Without: ${STREAM_TYPES.join(', ')}. There are also ${EVENT_TYPES.filter((type) => !(STREAM_TYPES as readonly string[]).includes(type)).join(', ')}`,
-            }),
+          types: optional(
+            string(
+              `Types to send, comma-separated, or all. Without: ${STREAM_TYPES.join(', ')}. There are also ${EVENT_TYPES.filter((type) => !(STREAM_TYPES as readonly string[]).includes(type)).join(', ')}`,
+            ),
           ),
           since: Since,
         }),

@@ -9,6 +9,7 @@ import { actorOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
 import { createOpenStreams } from '../http/open-streams.js'
 import type { Routes } from '../http/routes.js'
+import { optional, string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
 
 /** Streams of an account's events that can be resumed. */
@@ -19,15 +20,14 @@ const MAX_OPEN_MS = 15 * 60_000
 const FAREWELL_MS = 5000
 const MAX_WAITING_BYTES = 256 * 1024
 
-export const Since = Type.Optional(
-  Type.String({
-    description:
-      'Begin in the past: after the event of this number, or at this time (ISO 8601). The header Last-Event-ID comes first',
-  }),
+export const Since = optional(
+  string(
+    'Begin in the past: after the event of this number, or at this time (ISO 8601). The header Last-Event-ID comes first',
+  ),
 )
 
 export const FeedHeaders = Type.Object({
-  'last-event-id': Type.Optional(Type.String({ description: 'The id of the last event that was received' })),
+  'last-event-id': optional(string('The id of the last event that was received')),
 })
 
 /** Answers a request with the events of these types, as the renderer writes them. */

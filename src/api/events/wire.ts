@@ -5,17 +5,16 @@ import type { Event } from '../../core/events/event.js'
 import { isAboutMessage, type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import { eventId, type Gap } from '../../core/events/stream.js'
 import type { EventSubjects } from '../../services/events/subjects.js'
+import { integer, string } from '../http/schemas.js'
 import { toRecord } from '../messages/wire.js'
 
 /** Events as the stream shows them. */
 
 export const EventWire = Type.Object({
-  version: Type.Integer({ description: 'Of this envelope: 1' }),
-  id: Type.String({
-    description: 'The same whenever and wherever the event is shown; tell repeats by it',
-  }),
-  type: Type.String({ description: 'What happened' }),
-  occurred_at: Type.String({ description: 'When, ISO 8601' }),
+  version: integer('Of this envelope: 1'),
+  id: string('The same whenever and wherever the event is shown; tell repeats by it'),
+  type: string('What happened'),
+  occurred_at: string('When, ISO 8601'),
   data: Type.Unsafe<object>({
     type: 'object',
     additionalProperties: true,

@@ -11,24 +11,22 @@ import { actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { nullable, optional, string } from '../http/schemas.js'
 import { GroupName, GroupWire, groupName, groupWire } from './wire.js'
 
-export const Params = Type.Object({ group_id: Type.String({ description: 'The group' }) })
+export const Params = Type.Object({ group_id: string('The group') })
 
-export const ActingLine = Type.Optional(
-  Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'The line that has to do it, E.164; without, the line of the group',
-  }),
+export const ActingLine = optional(
+  nullable('string', 'The line that has to do it, E.164; without, the line of the group'),
 )
 
 export const changed = <T extends Record<string, TSchema>>(data: T) =>
   Type.Object({
-    status: Type.String({ description: 'OK' }),
+    status: string('OK'),
     data: Type.Object({
-      group_id: Type.String({ description: 'The group' }),
+      group_id: string('The group'),
       ...data,
-      from_number: Type.String({ description: 'The line that did it' }),
+      from_number: string('The line that did it'),
     }),
   })
 
@@ -45,7 +43,7 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Retrieve a group',
         params: Params,
-        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), data: GroupWire }) },
+        response: { 200: Type.Object({ status: string('OK'), data: GroupWire }) },
       },
     },
     async (request) => {
@@ -73,7 +71,7 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
           group_name: Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] }),
           from_number: ActingLine,
         }),
-        response: { 200: changed({ group_name: Type.String({ description: 'Empty when it was cleared' }) }) },
+        response: { 200: changed({ group_name: string('Empty when it was cleared') }) },
       },
     },
     async (request, reply) => {

@@ -10,27 +10,24 @@ import { requireHandle, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { oneOf, optional, string, strings } from '../http/schemas.js'
 import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from '../messages/send-fields.js'
 import { GroupMessageResponse, toGroupResponse } from '../messages/wire.js'
 import { GroupName, groupName, participantsOf } from './wire.js'
 
-const Numbers = Type.Array(Type.String(), {
-  description:
-    'The people, E.164: 2 to 25 of them beside the line. One who is named twice counts once; the order does not matter, the same people are the same group.',
-  examples: [['+12025550101', '+12025550106']],
-})
+const Numbers = strings(
+  'The people, E.164: 2 to 25 of them beside the line. One who is named twice counts once; the order does not matter, the same people are the same group.',
+  { examples: [['+12025550101', '+12025550106']] },
+)
 
 const { from_number, content, media_url, send_style, status_callback, reply_to, seat_id, send_at } =
   SEND_FIELDS
 
 const GroupSendBody = Type.Object({
   from_number,
-  numbers: Type.Optional(Numbers),
-  group_id: Type.Optional(
-    Type.String({
-      description:
-        'An existing group on that line, instead of numbers. Numbers beside it must be its people.',
-    }),
+  numbers: optional(Numbers),
+  group_id: optional(
+    string('An existing group on that line, instead of numbers. Numbers beside it must be its people.'),
   ),
   content,
   media_url,
@@ -103,14 +100,14 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
         summary: 'Make a group',
         description:
           'Makes the group on its phones before anything is said in it. When these people are a group on this line already, answers that one as it is.',
-        body: Type.Object({ from_number, numbers: Numbers, name: Type.Optional(GroupName) }),
+        body: Type.Object({ from_number, numbers: Numbers, name: optional(GroupName) }),
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
-            group_id: Type.String({ description: 'The group' }),
-            group_name: Type.String({ description: 'Its name; empty when it has none' }),
-            from_number: Type.String({ description: 'The line it is on' }),
-            participants: Type.Array(Type.String(), { description: 'Everyone in it, the line among them' }),
+            status: string('OK'),
+            group_id: string('The group'),
+            group_name: string('Its name; empty when it has none'),
+            from_number: string('The line it is on'),
+            participants: strings('Everyone in it, the line among them'),
           }),
         },
       },
@@ -153,29 +150,25 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
         description:
           'Answers when the phones of the group have the change. Adding who is in it already, or removing who is not, is OK and changes nothing. Errors carry a code in error: group_not_found, group_too_small, group_full, account_line, line_not_registered, ambiguous_sending_line, unsupported_line.',
         body: Type.Object({
-          group_id: Type.String({ minLength: 1, description: 'The group' }),
-          modify_type: Type.Unsafe<'add_recipient' | 'remove_recipient'>({
-            type: 'string',
-            enum: ['add_recipient', 'remove_recipient'],
-            description: 'Removing needs a group of at least 4, the line among them',
-          }),
-          number: Type.String({
-            description: 'The person, E.164 or an e-mail address of iMessage; not a line of this account',
-          }),
-          from_number: Type.Optional(
-            Type.String({
-              description:
-                'The line to act from, E.164. It must be the line of the group; needed on the free plan, and when several lines of the account are in the group.',
-            }),
+          group_id: string('The group', { minLength: 1 }),
+          modify_type: oneOf<'add_recipient' | 'remove_recipient'>(
+            ['add_recipient', 'remove_recipient'],
+            'Removing needs a group of at least 4, the line among them',
+          ),
+          number: string('The person, E.164 or an e-mail address of iMessage; not a line of this account'),
+          from_number: optional(
+            string(
+              'The line to act from, E.164. It must be the line of the group; needed on the free plan, and when several lines of the account are in the group.',
+            ),
           ),
         }),
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
-            message: Type.String({ description: 'What happened' }),
-            group_id: Type.String({ description: 'The group' }),
-            modify_type: Type.String({ description: 'What was asked' }),
-            number: Type.String({ description: 'The person' }),
+            status: string('OK'),
+            message: string('What happened'),
+            group_id: string('The group'),
+            modify_type: string('What was asked'),
+            number: string('The person'),
             error: Type.Null({ description: 'Always null here; a code in the body of an error' }),
             error_message: Type.Null({ description: 'Always null here; a text in the body of an error' }),
           }),

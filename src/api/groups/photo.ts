@@ -12,7 +12,7 @@ import { actorOf } from '../http/auth.js'
 import { aboutField, checkUrl } from '../http/fields.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable } from '../http/schemas.js'
 import { ActingLine, actingNumber, answer, changed, Params } from './details.js'
 import { GroupPhotoWire, photoWire } from './wire.js'
 

@@ -4,15 +4,14 @@ import type { Contact } from '../../core/contacts/contact.js'
 import { AppError } from '../../core/errors.js'
 import { type Group, type GroupPhoto, handlesOf } from '../../core/groups/group.js'
 import type { LatestMessage } from '../../storage/groups/groups.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, string, strings } from '../http/schemas.js'
 
 /** Groups as they look on the wire. */
 
 const MAX_NAME = 250
 
-export const GroupName = Type.String({
+export const GroupName = string('Name that phones show; empty or null for none. Not only spaces.', {
   maxLength: MAX_NAME,
-  description: 'Name that phones show; empty or null for none. Not only spaces.',
 })
 
 /** A name, or null for none. */
@@ -34,24 +33,24 @@ export const GroupPhotoWire = Type.Unsafe<{ photo_guid: string; url: string } | 
 })
 
 export const GroupWire = Type.Object({
-  group_id: Type.String({ description: 'The group' }),
-  group_name: Type.String({ description: 'Its name; empty when it has none' }),
+  group_id: string('The group'),
+  group_name: string('Its name; empty when it has none'),
   group_photo: GroupPhotoWire,
-  created_at: Type.String({ description: 'When it was first known, ISO 8601' }),
-  updated_at: Type.String({ description: 'When its people, name or photo last changed' }),
+  created_at: string('When it was first known, ISO 8601'),
+  updated_at: string('When its people, name or photo last changed'),
   latest_comm_at: nullable('string', 'Time of its newest message'),
   latest_message_id: nullable('string', 'Handle of its newest message'),
   worker_group_id: nullable('string', "The carrier's own id of the chat, when it is known"),
-  participant_numbers: Type.Array(Type.String(), {
-    description: 'Phone numbers of its people; who is there by e-mail address is only in participants',
-  }),
+  participant_numbers: strings(
+    'Phone numbers of its people; who is there by e-mail address is only in participants',
+  ),
   participants: Type.Array(
     Type.Object({
-      participant_id: Type.String({ description: 'Unique for this person in this group' }),
-      handle: Type.String({ description: 'Phone number or e-mail address' }),
+      participant_id: string('Unique for this person in this group'),
+      handle: string('Phone number or e-mail address'),
       phone: nullable('string', 'Phone number, E.164'),
       name: nullable('string', "The contact's name, when there is one"),
-      type: Type.String({ description: 'contact' }),
+      type: string('contact'),
       contact_id: nullable('string', 'The contact, when there is one'),
       seat_id: nullable('string', 'Always null: nobody of the own team is in it by seat'),
     }),

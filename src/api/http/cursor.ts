@@ -1,14 +1,11 @@
-import { Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { MessagePosition } from '../../storage/messages/scan.js'
-import { nullable } from '../messages/wire.js'
+import { integer, nullable, optional, string } from './schemas.js'
 
 /** What all lists have that go on from a cursor. */
 export const pageQuery = (max: number, usual: number) => ({
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, description: `Rows to return; at most ${max}, default ${usual}` }),
-  ),
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: 'next_cursor of the page before' })),
+  limit: optional(integer(`Rows to return; at most ${max}, default ${usual}`, { minimum: 1 })),
+  cursor: optional(string('next_cursor of the page before', { maxLength: 200 })),
 })
 
 export const NextCursor = nullable('string', 'Where to go on; null at the end')

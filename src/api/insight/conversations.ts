@@ -11,30 +11,28 @@ import {
 import { actorOf } from '../http/auth.js'
 import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, nullable, oneOf, string, strings } from '../http/schemas.js'
 
 const PREVIEW = 140
 
 const ConversationWire = Type.Object({
-  conversation: Type.String({ description: "The other's number, or the id of the group" }),
-  line: Type.String({ description: 'The line, E.164' }),
-  line_id: Type.String({ description: 'Id of the line' }),
-  group_id: Type.String({ description: 'Group id; empty outside groups' }),
+  conversation: string("The other's number, or the id of the group"),
+  line: string('The line, E.164'),
+  line_id: string('Id of the line'),
+  group_id: string('Group id; empty outside groups'),
   name: nullable('string', "The contact's or the group's name; null when it has none"),
-  participants: Type.Array(Type.String(), { description: 'The people in it beside the line' }),
-  last_activity_at: Type.String({
-    description: 'When its latest message was accepted or stored, ISO 8601',
-  }),
-  awaits_reply: Type.Boolean({ description: 'Whether the other side had the last word' }),
+  participants: strings('The people in it beside the line'),
+  last_activity_at: string('When its latest message was accepted or stored, ISO 8601'),
+  awaits_reply: boolean('Whether the other side had the last word'),
   held_until: nullable('string', 'Until when nothing goes out in it because it went round in circles'),
   last_message: Type.Object({
-    message_handle: Type.String({ description: 'Unique identifier of the message' }),
-    is_outbound: Type.Boolean({ description: 'Direction' }),
-    status: Type.Unsafe<string>({ type: 'string', enum: [...STATUSES], description: 'Status' }),
-    service: Type.Unsafe<string>({ type: 'string', enum: [...SERVICES], description: 'Service' }),
-    preview: Type.String({ description: `Text, cut after ${PREVIEW} characters` }),
-    has_media: Type.Boolean({ description: 'Whether there is media in it' }),
-    from_number: Type.String({ description: 'Who wrote it' }),
+    message_handle: string('Unique identifier of the message'),
+    is_outbound: boolean('Direction'),
+    status: oneOf(STATUSES, 'Status'),
+    service: oneOf(SERVICES, 'Service'),
+    preview: string(`Text, cut after ${PREVIEW} characters`),
+    has_media: boolean('Whether there is media in it'),
+    from_number: string('Who wrote it'),
   }),
 })
 

@@ -5,11 +5,11 @@ import type { Ctx } from '../../services/ctx.js'
 import { createOverviews, type Durations, type Overview } from '../../services/insight/overview.js'
 import { actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { QueueWire, queueWire, statusOf } from '../lines/report.js'
-import { nullable } from '../messages/wire.js'
 
-const count = (description: string) => Type.Integer({ description })
-const at = Type.String({ description: 'Beginning of the step, ISO 8601' })
+const count = (description: string) => integer(description)
+const at = string('Beginning of the step, ISO 8601')
 const median = nullable('integer', 'Half took no longer, in milliseconds; null when there were none')
 const p95 = nullable('integer', '95 of 100 took no longer')
 
@@ -17,7 +17,7 @@ const durations = (description: string) =>
   Type.Object(
     {
       sampled: count('Messages this is from'),
-      is_cut: Type.Boolean({ description: 'Only the newest 10000 messages were looked at' }),
+      is_cut: boolean('Only the newest 10000 messages were looked at'),
       median_ms: median,
       p95_ms: p95,
       steps: Type.Array(Type.Object({ at, median_ms: median, p95_ms: p95 })),
@@ -26,13 +26,13 @@ const durations = (description: string) =>
   )
 
 const OverviewWire = Type.Object({
-  window: Type.String({ description: 'As asked for' }),
-  from: Type.String({ description: 'Beginning of the first step, ISO 8601' }),
-  to: Type.String({ description: 'When this was read' }),
+  window: string('As asked for'),
+  from: string('Beginning of the first step, ISO 8601'),
+  to: string('When this was read'),
   step_ms: count('Length of a step'),
   sends: Type.Object(
     {
-      is_cut: Type.Boolean({ description: 'Only the newest 10000 messages were counted' }),
+      is_cut: boolean('Only the newest 10000 messages were counted'),
       steps: Type.Array(
         Type.Object({
           at,
@@ -59,7 +59,7 @@ const OverviewWire = Type.Object({
       canceled: count('Called off'),
       attempts: count('Posts in all'),
       success_rate: nullable('number', 'Delivered of all that have ended so or failed, 0 to 1'),
-      is_cut: Type.Boolean({ description: 'Only the newest 10000 were looked at' }),
+      is_cut: boolean('Only the newest 10000 were looked at'),
       steps: Type.Array(
         Type.Object({ at, delivered: count('Taken'), failed: count('Given up'), pending: count('Open') }),
       ),
@@ -68,9 +68,9 @@ const OverviewWire = Type.Object({
   ),
   lines: Type.Array(
     Type.Object({
-      line_id: Type.String({ description: 'Id of the line' }),
-      number: Type.String({ description: 'The line, E.164' }),
-      status: Type.String({ description: 'As in GET /v3/lines' }),
+      line_id: string('Id of the line'),
+      number: string('The line, E.164'),
+      status: string('As in GET /v3/lines'),
       pace_per_second: count('Messages it sends a second at most; 0: no limit'),
       queue: QueueWire,
     }),
@@ -90,13 +90,12 @@ export function registerOverview(app: Routes, ctx: Ctx): void {
         description:
           'Sends by status and service, time to delivery, webhooks and queues. What it costs does not grow with the number of messages; where only the newest were looked at, is_cut says so. May be two seconds old.',
         querystring: Type.Object({
-          window: Type.Optional(
-            Type.Unsafe<Window>({
-              type: 'string',
-              enum: Object.keys(WINDOWS),
-              default: '24h',
-              description: 'How far back: 1h in steps of 5 minutes, 24h of an hour, 7d of 6 hours',
-            }),
+          window: optional(
+            oneOf<Window>(
+              Object.keys(WINDOWS),
+              'How far back: 1h in steps of 5 minutes, 24h of an hour, 7d of 6 hours',
+              { default: '24h' },
+            ),
           ),
         }),
         response: { 200: Type.Object({ data: OverviewWire }) },

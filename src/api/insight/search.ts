@@ -8,7 +8,8 @@ import { actorOf } from '../http/auth.js'
 import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
 import { createLimiter, takeTurn } from '../http/limits.js'
 import type { Routes } from '../http/routes.js'
-import { MessageRecord, nullable, toRecord } from '../messages/wire.js'
+import { integer, nullable, optional, string } from '../http/schemas.js'
+import { MessageRecord, toRecord } from '../messages/wire.js'
 
 const LANGUAGE = [
   'Words and "phrases" are looked for in the text and in what went wrong. Filters: to:, from:, with: (the other side) and line: take a number, the beginning of one with its plus, or some of its digits;',
@@ -27,13 +28,13 @@ export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): 
         summary: 'Search messages',
         description: `Newest first. ${LANGUAGE} One call looks at no more than ${LOOKED_AT} messages; what is older is searched with next_cursor. At most 100 requests in 10 seconds per account. A token that is confined to some lines searches those.`,
         querystring: Type.Object({
-          q: Type.Optional(Type.String({ maxLength: 1000, description: 'What to look for; empty: all' })),
+          q: optional(string('What to look for; empty: all', { maxLength: 1000 })),
           ...pageQuery(200, 50),
         }),
         response: {
           200: Type.Object({
             data: Type.Array(MessageRecord),
-            looked_at: Type.Integer({ description: 'Messages this call looked at' }),
+            looked_at: integer('Messages this call looked at'),
             searched_back_to: nullable('string', 'How far back it looked; null when there is nothing'),
             next_cursor: NextCursor,
           }),

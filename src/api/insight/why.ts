@@ -11,28 +11,27 @@ import type { Ctx } from '../../services/ctx.js'
 import { explainMessage } from '../../services/insight/why.js'
 import { actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
+import { oneOf, string } from '../http/schemas.js'
 
 export const StoryWire = Type.Object({
-  handle: Type.String({ description: 'Message handle' }),
-  verdict: Type.Unsafe<VerdictCode>({
-    type: 'string',
-    enum: [...VERDICTS],
-    description:
-      'Where the message stands and why. ' +
+  handle: string('Message handle'),
+  verdict: oneOf<VerdictCode>(
+    VERDICTS,
+    'Where the message stands and why. ' +
       'received: it came in. delivered: it is on the phone. sent: word of its delivery is still to come. ' +
       'sent_no_receipts: it is out, and nobody reports deliveries. phone_off: it is out, and the phone is off (simulated phones only). ' +
       'scheduled, queued, queued_behind, waiting_for_pace, daily_limit, line_offline, conversation_held: it waits for its time, its turn, an earlier message of its conversation, the pace of the line, the next day of the line, the line, the end of a hold. ' +
       'on_wire: the carrier has not answered yet. retrying: the line did not take it and is tried again. ' +
       'pending_lookup: the carrier is being asked whether it has it. outcome_unknown: that was never found out. ' +
       'opted_out, refused, unreachable, not_imessage, undelivered, line_blocked, line_removed, conversation_dropped, failed: it failed, for that reason.',
-  }),
-  summary: Type.String({ description: 'The same in a few plain sentences' }),
-  next_step: Type.String({ description: 'What to do about it' }),
+  ),
+  summary: string('The same in a few plain sentences'),
+  next_step: string('What to do about it'),
   steps: Type.Array(
     Type.Object({
-      at: Type.String({ description: 'When it happened, ISO 8601; of what it waits for, now' }),
-      what: Type.Unsafe<StepKind>({ type: 'string', enum: [...STEP_KINDS], description: 'Kind of the step' }),
-      detail: Type.String({ description: "What happened, with the carrier's or the receiver's own words" }),
+      at: string('When it happened, ISO 8601; of what it waits for, now'),
+      what: oneOf<StepKind>(STEP_KINDS, 'Kind of the step'),
+      detail: string("What happened, with the carrier's or the receiver's own words"),
     }),
     { description: 'What happened, oldest first' },
   ),
@@ -49,7 +48,7 @@ export function registerWhy(app: Routes, ctx: Ctx): void {
         description:
           'The story of one message: what happened to it, where it stands and why, and what to do about it. ' +
           'It changes nothing and asks no carrier. Tokens that are confined to some lines do not see where webhooks go.',
-        params: Type.Object({ handle: Type.String({ description: 'Message handle' }) }),
+        params: Type.Object({ handle: string('Message handle') }),
         response: { 200: Type.Object({ data: StoryWire }) },
       },
     },

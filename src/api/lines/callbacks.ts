@@ -7,13 +7,14 @@ import { CALLBACK } from '../../services/lines/driver-host.js'
 import { findLine } from '../../storage/lines/lines.js'
 import { NO_ROUTE } from '../http/not-found.js'
 import type { Routes } from '../http/routes.js'
+import { string } from '../http/schemas.js'
 
 const BODY_LIMIT = 4 << 20
 const METHODS = ['GET', 'POST', 'PUT'] as const
 
 const Params = Type.Object({
-  line: Type.String({ description: 'Id of the line' }),
-  token: Type.String({ description: 'What only the carrier was told' }),
+  line: string('Id of the line'),
+  token: string('What only the carrier was told'),
 })
 
 /**

@@ -15,28 +15,26 @@ import { actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, nullable, optional, string } from '../http/schemas.js'
 
 /** The name and photo a line shows to others. This resource's names are camelCase on the wire. */
 
-const fromNumber = Type.String({ description: 'A dedicated Mac line, E.164', examples: ['+12025550100'] })
+const fromNumber = string('A dedicated Mac line, E.164', { examples: ['+12025550100'] })
 const name = (description: string) =>
-  Type.Optional(Type.String({ maxLength: 100, description: `${description}; empty takes it away` }))
+  optional(string(`${description}; empty takes it away`, { maxLength: 100 }))
 
 const ProfileBody = Type.Object({
   fromNumber,
   firstName: name('First name'),
   lastName: name('Last name'),
   displayName: name('What is shown; without it, first and last name'),
-  photoUrl: Type.Optional(
-    Type.String({ maxLength: 2048, description: 'HTTPS URL of a JPEG or PNG of at most 5 MB' }),
-  ),
-  clearPhoto: Type.Optional(Type.Boolean({ description: 'true takes the photo away' })),
+  photoUrl: optional(string('HTTPS URL of a JPEG or PNG of at most 5 MB', { maxLength: 2048 })),
+  clearPhoto: optional(boolean('true takes the photo away')),
 })
 const LineBody = Type.Object({ fromNumber })
 const ShareBody = Type.Object({
   fromNumber,
-  toNumber: Type.String({ description: 'Who gets name and photo, E.164', examples: ['+12025550101'] }),
+  toNumber: string('Who gets name and photo, E.164', { examples: ['+12025550101'] }),
 })
 
 const LINE_ALIASES = { fromNumber: ['from_number'] } as const
@@ -50,19 +48,19 @@ const PROFILE_ALIASES = {
 } as const
 const SHARE_ALIASES = { ...LINE_ALIASES, toNumber: ['to_number', 'number'] } as const
 
-const status = Type.String({ description: 'OK' })
+const status = string('OK')
 const ProfileWire = Type.Object({
-  hasProfile: Type.Boolean({ description: 'Whether the line has a name or a photo' }),
-  sharingEnabled: Type.Boolean({ description: 'Whether it shows them' }),
+  hasProfile: boolean('Whether the line has a name or a photo'),
+  sharingEnabled: boolean('Whether it shows them'),
   firstName: nullable('string', 'First name'),
   lastName: nullable('string', 'Last name'),
   displayName: nullable('string', 'What is shown'),
-  hasPhoto: Type.Boolean({ description: 'Whether it has a photo' }),
-  publishRecordPresent: Type.Boolean({ description: 'Whether the carrier holds them' }),
+  hasPhoto: boolean('Whether it has a photo'),
+  publishRecordPresent: boolean('Whether the carrier holds them'),
 })
 const AcceptedWire = Type.Object({
   status,
-  request_id: Type.String({ description: 'Names the request in the contact_profile event that ends it' }),
+  request_id: string('Names the request in the contact_profile event that ends it'),
   data: ProfileWire,
 })
 
@@ -134,10 +132,8 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
         summary: 'Name and photo that a line shows now',
         description: 'Dedicated Mac lines only.',
         querystring: Type.Object({
-          fromNumber: Type.Optional(fromNumber),
-          from_number: Type.Optional(
-            Type.String({ description: 'The same, in the spelling of other routes', deprecated: true }),
-          ),
+          fromNumber: optional(fromNumber),
+          from_number: optional(string('The same, in the spelling of other routes', { deprecated: true })),
         }),
         response: { 200: Type.Object({ status, data: ProfileWire }) },
       },
@@ -163,8 +159,8 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
         response: {
           200: Type.Object({
             status,
-            requested: Type.Boolean({ description: 'Whether this request gave it' }),
-            deduplicated: Type.Boolean({ description: 'Whether the person has it from an earlier request' }),
+            requested: boolean('Whether this request gave it'),
+            deduplicated: boolean('Whether the person has it from an earlier request'),
           }),
         },
       },

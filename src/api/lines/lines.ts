@@ -6,23 +6,19 @@ import { linesOf } from '../../services/messages/outbound.js'
 import { type LineWithHealth, listLinesWithHealth } from '../../storage/lines/states.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, oneOf, string, strings } from '../http/schemas.js'
 
 const LineState = Type.Object({
-  worker_id: Type.String({ description: 'Id of the line' }),
+  worker_id: string('Id of the line'),
   sendblue_number: nullable('string', 'The line, E.164'),
-  status: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'],
-    description:
-      'What the line last said of its connection. OFFLINE: messages wait. UNKNOWN: no process drives the line at the moment.',
-  }),
-  assignment: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['assigned', 'shared', 'grace_period'],
-    description:
-      'assigned: of this account alone. shared: with others. grace_period: taken away, but usable until effective_until; Trunkline takes lines away at once and never says it.',
-  }),
+  status: oneOf(
+    ['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'],
+    'What the line last said of its connection. OFFLINE: messages wait. UNKNOWN: no process drives the line at the moment.',
+  ),
+  assignment: oneOf(
+    ['assigned', 'shared', 'grace_period'],
+    'assigned: of this account alone. shared: with others. grace_period: taken away, but usable until effective_until; Trunkline takes lines away at once and never says it.',
+  ),
   status_changed_at: nullable('string', 'When it came into this status; null while UNKNOWN'),
   degraded_since: nullable('string', 'Since when it is DEGRADED; null when it is not'),
   effective_until: nullable('string', 'End of a time of grace; null'),
@@ -40,7 +36,7 @@ export function registerLines(app: Routes, ctx: Ctx): void {
         description: 'The numbers to send from. A token that is confined to some lines sees those.',
         response: {
           200: Type.Object({
-            numbers: Type.Array(Type.String(), { description: 'E.164, own lines before shared ones' }),
+            numbers: strings('E.164, own lines before shared ones'),
           }),
         },
       },
@@ -64,8 +60,8 @@ export function registerLines(app: Routes, ctx: Ctx): void {
           'The lines of the account and the last change of each. Every process answers the same, whichever drives the line.',
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
-            snapshot_at: Type.String({ description: 'When this was read, ISO 8601' }),
+            status: string('OK'),
+            snapshot_at: string('When this was read, ISO 8601'),
             data: Type.Array(LineState),
           }),
         },

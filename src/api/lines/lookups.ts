@@ -5,6 +5,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { evaluateService } from '../../services/lines/lookups.js'
 import { actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
+import { oneOf, optional, string } from '../http/schemas.js'
 
 export function registerLookups(app: Routes, ctx: Ctx): void {
   app.get(
@@ -17,17 +18,13 @@ export function registerLookups(app: Routes, ctx: Ctx): void {
         description:
           'One of the lines of the account that is on iMessage is asked. A yes is no promise of delivery. For an e-mail address SMS means that it is not on iMessage. When no line can tell, the answer is 503 and may be asked for again.',
         querystring: Type.Object({
-          number: Type.Optional(Type.String({ description: 'Phone number in E.164, or e-mail address' })),
-          from_number: Type.Optional(Type.String({ description: 'Not used', deprecated: true })),
+          number: optional(string('Phone number in E.164, or e-mail address')),
+          from_number: optional(string('Not used', { deprecated: true })),
         }),
         response: {
           200: Type.Object({
-            number: Type.String({ description: 'What was asked about, in E.164 or in lower case' }),
-            service: Type.Unsafe<string>({
-              type: 'string',
-              enum: ['iMessage', 'SMS'],
-              description: 'iMessage, or SMS when it is not',
-            }),
+            number: string('What was asked about, in E.164 or in lower case'),
+            service: oneOf(['iMessage', 'SMS'], 'iMessage, or SMS when it is not'),
           }),
         },
       },

@@ -4,12 +4,12 @@ import type { Ctx } from '../../services/ctx.js'
 import { type LineQueue, type LineReport, reportLines } from '../../services/lines/report.js'
 import { actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, integer, nullable, oneOf, string, strings } from '../http/schemas.js'
 
 export const QueueWire = Type.Object(
   {
-    waiting: Type.Integer({ description: "The account's messages that wait for their turn" }),
-    is_more: Type.Boolean({ description: 'Whether there are more: no more than 10000 are counted' }),
+    waiting: integer("The account's messages that wait for their turn"),
+    is_more: boolean('Whether there are more: no more than 10000 are counted'),
     oldest_at: nullable('string', 'Since when the first of them waits, ISO 8601'),
     oldest_age_ms: nullable('integer', 'How long that is'),
   },
@@ -17,28 +17,24 @@ export const QueueWire = Type.Object(
 )
 
 const LineWire = Type.Object({
-  line_id: Type.String({ description: 'Id of the line' }),
-  number: Type.String({ description: 'The line, E.164' }),
-  kind: Type.String({ description: "dedicated: the account's own. shared: with others" }),
-  driver: Type.String({ description: 'What drives it' }),
-  status: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'],
-    description: 'As in GET /api/v2/lines/state',
-  }),
+  line_id: string('Id of the line'),
+  number: string('The line, E.164'),
+  kind: string("dedicated: the account's own. shared: with others"),
+  driver: string('What drives it'),
+  status: oneOf(['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'], 'As in GET /api/v2/lines/state'),
   status_detail: nullable('string', 'What the line said about it'),
   status_changed_at: nullable('string', 'Since when, ISO 8601'),
   blocked_at: nullable('string', 'Since when the line may send nothing'),
-  services: Type.Array(Type.String(), { description: 'Services it can send by' }),
-  features: Type.Array(Type.String(), { description: 'What else it can do' }),
-  pace_per_second: Type.Integer({ description: 'Messages it sends a second at most; 0: no limit' }),
-  sent_last_second: Type.Integer({ description: 'Messages it sent in the last second, whosever they were' }),
+  services: strings('Services it can send by'),
+  features: strings('What else it can do'),
+  pace_per_second: integer('Messages it sends a second at most; 0: no limit'),
+  sent_last_second: integer('Messages it sent in the last second, whosever they were'),
   queue: QueueWire,
   today: Type.Object(
     {
-      sent: Type.Integer({ description: 'Sent, delivered or not' }),
-      failed: Type.Integer({ description: 'Failed' }),
-      received: Type.Integer({ description: 'Received' }),
+      sent: integer('Sent, delivered or not'),
+      failed: integer('Failed'),
+      received: integer('Received'),
     },
     { description: "The account's messages on it since midnight UTC" },
   ),

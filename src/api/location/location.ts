@@ -15,15 +15,16 @@ import { accountOf, actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import type { Routes } from '../http/routes.js'
+import { string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
 import { newsWire, PlaceWire, placeWire, WatchWire } from './wire.js'
 
 const FromQuery = Type.Object({
-  from_number: Type.String({ description: 'A dedicated Mac line, E.164', examples: ['+12025550100'] }),
+  from_number: string('A dedicated Mac line, E.164', { examples: ['+12025550100'] }),
 })
-const NumberParams = Type.Object({ number: Type.String({ description: 'The person, E.164' }) })
-const status = Type.String({ description: 'OK' })
-const from_number = Type.String({ description: 'The line' })
+const NumberParams = Type.Object({ number: string('The person, E.164') })
+const status = string('OK')
+const from_number = string('The line')
 
 const REQUEST_ALIASES = {
   number: ['recipient', 'to', 'to_number'],
@@ -95,19 +96,16 @@ export function registerLocation(
         description:
           'Queued like any other iMessage. If the person accepts, a message of message_type location comes in. Dedicated Mac lines only.',
         body: Type.Object({
-          from_number: Type.String({
-            description: 'A dedicated Mac line, E.164',
-            examples: ['+12025550100'],
-          }),
-          number: Type.String({ description: 'The person, E.164', examples: ['+12025550101'] }),
+          from_number: string('A dedicated Mac line, E.164', { examples: ['+12025550100'] }),
+          number: string('The person, E.164', { examples: ['+12025550101'] }),
         }),
         response: {
           202: Type.Object({
-            status: Type.String({ description: 'QUEUED; ERROR when the person has opted out' }),
-            message: Type.String({ description: 'What happens now, for people' }),
-            message_handle: Type.String({ description: 'Identifier of the request, for GET /api/status' }),
-            number: Type.String({ description: 'The person' }),
-            uuid: Type.String({ description: 'The same identifier' }),
+            status: string('QUEUED; ERROR when the person has opted out'),
+            message: string('What happens now, for people'),
+            message_handle: string('Identifier of the request, for GET /api/status'),
+            number: string('The person'),
+            uuid: string('The same identifier'),
           }),
         },
       },

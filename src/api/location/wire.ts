@@ -3,67 +3,54 @@ import { formatTime } from '../../base/time.js'
 import { LOCATION_TYPES } from '../../core/sim/location.js'
 import type { ContactLocation } from '../../services/location/location.js'
 import type { WatchNews } from '../../services/location/watch.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, oneOf, optional, string } from '../http/schemas.js'
 
 /** Places as they look on the wire. */
 
 const number = (description: string) => Type.Number({ description })
 
-export const LocationTypeWire = Type.Unsafe<(typeof LOCATION_TYPES)[number]>({
-  type: 'string',
-  enum: [...LOCATION_TYPES],
-  description: 'How the place is known',
-})
+export const LocationTypeWire = oneOf<(typeof LOCATION_TYPES)[number]>(
+  LOCATION_TYPES,
+  'How the place is known',
+)
 
 const Entry = Type.Object(
   {
     latitude: number('Degrees'),
     longitude: number('Degrees'),
-    accuracy: Type.Optional(number('Metres')),
-    altitude: Type.Optional(number('Metres')),
+    accuracy: optional(number('Metres')),
+    altitude: optional(number('Metres')),
     address: nullable('string', 'Street address; null when not known'),
     locationType: LocationTypeWire,
-    timestamp: Type.String({ description: 'When the person was there, ISO 8601' }),
-    expiresAt: Type.Optional(
-      Type.String({ description: 'When the sharing ends; left out when it does not' }),
-    ),
-    refreshError: Type.Optional(
-      Type.String({ description: 'Why this is an older place: a fresh one could not be had' }),
-    ),
+    timestamp: string('When the person was there, ISO 8601'),
+    expiresAt: optional(string('When the sharing ends; left out when it does not')),
+    refreshError: optional(string('Why this is an older place: a fresh one could not be had')),
   },
   { description: 'Where the person is; left out without a fix' },
 )
 
-export const StateWire = Type.Unsafe<ContactLocation['state']>({
-  type: 'string',
-  enum: ['not_shared', 'shared_no_fix_yet', 'shared_with_fix'],
-  description: 'Whether the person shares, and whether it is known where they are',
-})
+export const StateWire = oneOf<ContactLocation['state']>(
+  ['not_shared', 'shared_no_fix_yet', 'shared_with_fix'],
+  'Whether the person shares, and whether it is known where they are',
+)
 
 export const PlaceWire = {
-  number: Type.String({ description: 'The person, E.164' }),
+  number: string('The person, E.164'),
   state: StateWire,
-  location: Type.Optional(Entry),
+  location: optional(Entry),
 }
 
 /** The payloads of a watch. Published clients drop the event's name, so each is known by its fields. */
 export const WatchWire = Type.Object({
-  status: Type.Unsafe<'OK' | 'ERROR'>({
-    type: 'string',
-    enum: ['OK', 'ERROR'],
-    description: 'ERROR only in `error`',
-  }),
-  from_number: Type.String({ description: 'The line' }),
-  number: Type.String({ description: 'The person who is watched' }),
-  state: Type.Optional(StateWire),
-  location: Type.Optional(Entry),
-  reason: Type.Optional(
-    Type.String({
-      description:
-        'Only in `complete`: sharing_ended, authorization_revoked, worker_disconnected or watch_ended',
-    }),
+  status: oneOf<'OK' | 'ERROR'>(['OK', 'ERROR'], 'ERROR only in `error`'),
+  from_number: string('The line'),
+  number: string('The person who is watched'),
+  state: optional(StateWire),
+  location: optional(Entry),
+  reason: optional(
+    string('Only in `complete`: sharing_ended, authorization_revoked, worker_disconnected or watch_ended'),
   ),
-  message: Type.Optional(Type.String({ description: 'Only in `error`: what went wrong' })),
+  message: optional(string('Only in `error`: what went wrong')),
 })
 
 export function placeWire({ number, state, location }: ContactLocation) {

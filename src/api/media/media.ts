@@ -8,6 +8,7 @@ import { parseRange } from '../../core/media/range.js'
 import type { Ctx } from '../../services/ctx.js'
 import { servedMedia } from '../../services/media/media.js'
 import type { Routes } from '../http/routes.js'
+import { optional, string } from '../http/schemas.js'
 
 const YEAR_S = 31_536_000
 
@@ -23,11 +24,11 @@ export function registerMedia(app: Routes, ctx: Ctx): void {
       description:
         'Needs no keys: its name cannot be guessed. Takes Range. Media that people sent is kept for 30 days.',
       security: [],
-      params: Type.Object({ file: Type.String({ description: 'Name and extension, as in a media_url' }) }),
+      params: Type.Object({ file: string('Name and extension, as in a media_url') }),
       headers: Type.Object({
-        range: Type.Optional(Type.String({ description: 'One range of bytes' })),
-        'if-range': Type.Optional(Type.String({ description: 'Take the range only of this ETag' })),
-        'if-none-match': Type.Optional(Type.String({ description: 'ETag of what is known already' })),
+        range: optional(string('One range of bytes')),
+        'if-range': optional(string('Take the range only of this ETag')),
+        'if-none-match': optional(string('ETag of what is known already')),
       }),
       response: {
         200: { description: 'The file', content: { '*/*': { schema: Bytes } } },
@@ -69,7 +70,7 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   return tags.includes('*') || tags.includes(etag)
 }
 
-const Bytes = Type.String({ format: 'binary', description: 'Bytes' })
+const Bytes = string('Bytes', { format: 'binary' })
 
 /** Whatever was uploaded, a browser must not run it in our name. */
 function safety(media: Media): Record<string, string> {

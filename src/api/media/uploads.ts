@@ -8,14 +8,15 @@ import { accountOf } from '../http/auth.js'
 import { aboutField, checkUrl } from '../http/fields.js'
 import { answeredBefore } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { string } from '../http/schemas.js'
 import { answerWithMedia } from './keep.js'
 import { FORM_LIMITS, needsForm, receiveFile } from './receive-file.js'
 
 const Stored = Type.Object({
-  status: Type.String({ description: 'OK' }),
-  message: Type.String({ description: 'What happened' }),
-  media_url: Type.String({ description: 'Its address, for media_url of a message; ends in its extension' }),
-  mediaObjectId: Type.String({ description: 'Its id' }),
+  status: string('OK'),
+  message: string('What happened'),
+  media_url: string('Its address, for media_url of a message; ends in its extension'),
+  mediaObjectId: string('Its id'),
 })
 
 const URL_ALIASES = { media_url: ['mediaUrl', 'mediaURL'] } as const
@@ -34,7 +35,7 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
         tags,
         summary: 'Store media from a URL',
         description: 'At most 100 MB, fetched within 30 seconds.',
-        body: Type.Object({ media_url: Type.String({ description: 'HTTPS URL of the file' }) }),
+        body: Type.Object({ media_url: string('HTTPS URL of the file') }),
         response: { 201: Stored },
       },
     },
@@ -65,7 +66,7 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
           summary: 'Upload a file',
           description: 'One file of at most 100 MB as the part "file" of a multipart form.',
           consumes: ['multipart/form-data'],
-          body: Type.Object({ file: Type.String({ format: 'binary', description: 'The file' }) }),
+          body: Type.Object({ file: string('The file', { format: 'binary' }) }),
           response: { 201: Stored },
         },
       },

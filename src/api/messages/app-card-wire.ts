@@ -1,12 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { type CardInput, LAYOUT_FIELDS, UUID } from '../../core/messages/app-card.js'
 import type { AppCardLayout, InboundAppCard, OutboundAppCard } from '../../core/messages/extra.js'
+import { boolean, integer, optional, string } from '../http/schemas.js'
 
 /** App Cards on the wire. Their fields are camelCase there, as the extensions that draw them have them. */
 
 const MAX_TEXT = 4096
-const text = (description: string) => Type.Optional(Type.String({ maxLength: MAX_TEXT, description }))
-const name = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
+const text = (description: string) => optional(string(description, { maxLength: MAX_TEXT }))
+const name = (description: string) => string(description, { minLength: 1, maxLength: 255 })
 
 export const LayoutWire = Type.Object(
   {
@@ -17,11 +18,8 @@ export const LayoutWire = Type.Object(
     summary: text('For notifications and where the card cannot be drawn'),
     imageTitle: text('Written on the image; needs imageUrl'),
     imageSubtitle: text('Second line on the image; needs imageUrl'),
-    imageUrl: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'HTTPS preview image: JPEG, PNG, HEIC, HEIF or WebP, up to 10 MB',
-      }),
+    imageUrl: optional(
+      string('HTTPS preview image: JPEG, PNG, HEIC, HEIF or WebP, up to 10 MB', { minLength: 1 }),
     ),
   },
   { description: 'Visible fields of the card' },
@@ -29,7 +27,7 @@ export const LayoutWire = Type.Object(
 
 const CARD_URL =
   'Delivered to the extension on tap: an https URL up to 2048 characters, or a data URL with inline state up to 16384'
-export const CardUrl = Type.String({ minLength: 1, description: CARD_URL })
+export const CardUrl = string(CARD_URL, { minLength: 1 })
 
 export const ABOUT_CARD =
   'An App Card. Needs a V2 Mac line and a recipient on iMessage, and never goes by SMS'
@@ -41,19 +39,14 @@ export const AppCardInput = Type.Object(
     teamId: name('Team id of the app'),
     layout: LayoutWire,
     url: CardUrl,
-    appStoreId: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'App Store id, for recipients without the extension' }),
-    ),
+    appStoreId: optional(integer('App Store id, for recipients without the extension', { minimum: 1 })),
     fallbackText: text('For notifications and where the card cannot be drawn'),
-    interactive: Type.Optional(
-      Type.Boolean({
-        description: 'true: live layout where the extension is installed; false: always static',
-      }),
+    interactive: optional(
+      boolean('true: live layout where the extension is installed; false: always static'),
     ),
-    sessionIdentifier: Type.Optional(
-      Type.String({
+    sessionIdentifier: optional(
+      string('Your own UUID for the session; one is made when there is none', {
         pattern: UUID.source.replaceAll('\\da-f', '\\da-fA-F'),
-        description: 'Your own UUID for the session; one is made when there is none',
       }),
     ),
   },
@@ -63,24 +56,18 @@ export const AppCardInput = Type.Object(
 /** Either variant: what we sent, or what a contact's extension sent. */
 export const AppCardWire = Type.Object(
   {
-    appName: Type.Optional(Type.String({ description: 'Name of the app; of a card we sent' })),
-    extensionBundleId: Type.String({ description: 'Bundle id of the Messages extension' }),
-    teamId: Type.String({ description: 'Team id of the app' }),
-    layout: Type.Optional(LayoutWire),
-    url: Type.String({ description: 'State of the card' }),
-    appStoreId: Type.Optional(Type.Integer({ description: 'App Store id' })),
+    appName: optional(string('Name of the app; of a card we sent')),
+    extensionBundleId: string('Bundle id of the Messages extension'),
+    teamId: string('Team id of the app'),
+    layout: optional(LayoutWire),
+    url: string('State of the card'),
+    appStoreId: optional(integer('App Store id')),
     fallbackText: text('For notifications and where the card cannot be drawn'),
-    interactive: Type.Optional(Type.Boolean({ description: 'Whether the live layout is used' })),
-    sessionIdentifier: Type.String({ description: 'Cards of one session replace each other on the phone' }),
-    updateMessageHandle: Type.Optional(
-      Type.String({ description: 'Of a continuation: handle of the original card' }),
-    ),
-    balloonBundleId: Type.Optional(
-      Type.String({ description: 'How Messages names the extension; of a card we received' }),
-    ),
-    revision: Type.Optional(
-      Type.Integer({ description: 'Number of this state among those received in the session' }),
-    ),
+    interactive: optional(boolean('Whether the live layout is used')),
+    sessionIdentifier: string('Cards of one session replace each other on the phone'),
+    updateMessageHandle: optional(string('Of a continuation: handle of the original card')),
+    balloonBundleId: optional(string('How Messages names the extension; of a card we received')),
+    revision: optional(integer('Number of this state among those received in the session')),
   },
   { description: 'App Card of the message; left out when there is none' },
 )

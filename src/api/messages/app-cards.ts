@@ -7,23 +7,23 @@ import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, optional, string } from '../http/schemas.js'
 import { CardUrl, LayoutWire, layoutOf } from './app-card-wire.js'
 import { MessageResponse, toResponse } from './wire.js'
 import { SendStyleSchema } from './wire-parts.js'
 
 const UpdateBody = Type.Object({
-  layout: Type.Optional(LayoutWire),
-  url: Type.Optional(CardUrl),
-  fallback_text: Type.Optional(
-    Type.String({ maxLength: 4096, description: 'For notifications and where the card cannot be drawn' }),
+  layout: optional(LayoutWire),
+  url: optional(CardUrl),
+  fallback_text: optional(
+    string('For notifications and where the card cannot be drawn', { maxLength: 4096 }),
   ),
-  interactive: Type.Optional(Type.Boolean({ description: 'Whether the live layout is used' })),
-  send_style: Type.Optional(SendStyleSchema),
-  idempotency_key: Type.Optional(
-    Type.String({
+  interactive: optional(boolean('Whether the live layout is used')),
+  send_style: optional(SendStyleSchema),
+  idempotency_key: optional(
+    string('The same key for the same card gives the first update back, for 48 hours', {
       minLength: 1,
       maxLength: 255,
-      description: 'The same key for the same card gives the first update back, for 48 hours',
     }),
   ),
 })
@@ -50,7 +50,7 @@ export function registerAppCards(app: Routes, ctx: Ctx): void {
         description:
           'Sends the next state of a card as a message of its own: same session, line and reply thread. What is left out stays as on the card that the handle names; a layout is replaced as a whole. A card that is scheduled can be continued once it has gone out; before that the answer is 422.',
         params: Type.Object({
-          message_handle: Type.String({ description: 'The original card, or a continuation of it' }),
+          message_handle: string('The original card, or a continuation of it'),
         }),
         body: UpdateBody,
         response: { 202: MessageResponse },

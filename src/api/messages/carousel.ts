@@ -7,6 +7,7 @@ import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import type { Routes } from '../http/routes.js'
+import { optional, string } from '../http/schemas.js'
 import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from './send-fields.js'
 import { MessageResponse, toResponse } from './wire.js'
 
@@ -19,11 +20,11 @@ const { number, send_style, status_callback, reply_to, seat_id, send_at } = SEND
 
 const CarouselBody = Type.Object({
   number,
-  from_number: Type.String({ description: 'The line, a V2 Mac line, E.164', examples: ['+12025550100'] }),
+  from_number: string('The line, a V2 Mac line, E.164', { examples: ['+12025550100'] }),
   media_urls: Type.Array(Type.String({ minLength: 1 }), {
     description: 'The images in their order: 2 to 20 HTTPS URLs',
   }),
-  metadata: Type.Optional(
+  metadata: optional(
     Type.Unknown({
       description:
         'Any JSON of yours, up to 65536 characters; given back with the message and every report on it',

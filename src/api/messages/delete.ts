@@ -3,6 +3,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { deleteMessage } from '../../services/messages/delete.js'
 import { actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
+import { string } from '../http/schemas.js'
 
 export function registerMessageDelete(app: Routes, ctx: Ctx): void {
   // The router knows the second path with this name already, from the route that retrieves.
@@ -20,12 +21,12 @@ export function registerMessageDelete(app: Routes, ctx: Ctx): void {
           description:
             'Hides the message for good: lists, totals, retrieve and status no longer have it, and a repeat answers 404. ' +
             'It recalls nothing: what was delivered stays on the phone, and a message that still waits in the queue goes out. One that waits for its send_at is canceled.',
-          params: Type.Object({ [name]: Type.String({ description: 'Message handle' }) }),
+          params: Type.Object({ [name]: string('Message handle') }),
           response: {
             200: Type.Object({
-              status: Type.String({ description: 'OK' }),
-              message: Type.String({ description: 'What was done' }),
-              message_handle: Type.String({ description: 'Handle of the deleted message' }),
+              status: string('OK'),
+              message: string('What was done'),
+              message_handle: string('Handle of the deleted message'),
             }),
           },
         },

@@ -12,49 +12,43 @@ import { type Branch, listMessages } from '../../storage/messages/list.js'
 import { actorOf } from '../http/auth.js'
 import { type Limiter, takeTurn } from '../http/limits.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, nullable, optional, string } from '../http/schemas.js'
 import { branchesOf, ListQuery, merge, pageOf } from './query.js'
-import { nullable } from './wire.js'
 
 const { number, limit, offset } = ListQuery.properties
 
 const LegacyQuery = Type.Object({
-  cid: Type.Optional(
-    Type.String({
-      description: "Conversation: the other side's number in E.164, a contact_id, or a group id",
-    }),
-  ),
+  cid: optional(string("Conversation: the other side's number in E.164, a contact_id, or a group id")),
   number,
   limit,
   offset,
-  from_date: Type.Optional(
-    Type.String({ description: 'Sent at or after, as YYYY-MM-DD HH:MM:SS in UTC, or ISO 8601' }),
-  ),
+  from_date: optional(string('Sent at or after, as YYYY-MM-DD HH:MM:SS in UTC, or ISO 8601')),
 })
 
 const LegacyMessage = Type.Object({
-  date: Type.String({ description: 'When it was accepted or stored, ISO 8601' }),
+  date: string('When it was accepted or stored, ISO 8601'),
   allowSMS: nullable('boolean', 'Kept for older clients; always null'),
-  sendStyle: Type.String({ description: 'Expressive style; empty when none' }),
-  type: Type.String({ description: 'message, group, location or carousel' }),
-  uuid: Type.String({ description: 'Message handle' }),
-  media_url: Type.String({ description: 'Attached media; empty when none' }),
-  content: Type.String({ description: 'Message text' }),
-  number: Type.String({ description: 'The other side; all recipients of a message to a group, with commas' }),
-  is_outbound: Type.Boolean({ description: 'Direction' }),
-  accountEmail: Type.String({ description: 'Account identifier' }),
+  sendStyle: string('Expressive style; empty when none'),
+  type: string('message, group, location or carousel'),
+  uuid: string('Message handle'),
+  media_url: string('Attached media; empty when none'),
+  content: string('Message text'),
+  number: string('The other side; all recipients of a message to a group, with commas'),
+  is_outbound: boolean('Direction'),
+  accountEmail: string('Account identifier'),
   was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
-  callbackURL: Type.String({ description: 'status_callback of the send; empty when none' }),
+  callbackURL: string('status_callback of the send; empty when none'),
   row_id: nullable('string', 'Kept for older clients; always null'),
-  status: Type.String({ description: 'Status' }),
+  status: string('Status'),
   error_message: nullable('string', 'What went wrong'),
   error_detail: nullable('string', "The carrier's own code and words"),
   error_code: nullable('integer', 'Numeric code when failed'),
-  to_number: Type.String({ description: 'Recipient' }),
-  from_number: Type.String({ description: 'Sender' }),
-  date_sent: Type.String({ description: 'When it was handed to the carrier, ISO 8601' }),
-  date_updated: Type.String({ description: 'When its status last changed, ISO 8601' }),
-  phoneID: Type.String({ description: 'Id of the line' }),
-  group_id: Type.String({ description: 'Group id; empty outside groups' }),
+  to_number: string('Recipient'),
+  from_number: string('Sender'),
+  date_sent: string('When it was handed to the carrier, ISO 8601'),
+  date_updated: string('When its status last changed, ISO 8601'),
+  phoneID: string('Id of the line'),
+  group_id: string('Group id; empty outside groups'),
 })
 
 function legacyWire(message: Message, account: Account, group?: Group): Static<typeof LegacyMessage> {

@@ -17,6 +17,7 @@ import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import { type Limiter, takeTurn } from '../http/limits.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, integer, optional, string } from '../http/schemas.js'
 import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
 import { branchesOf, ListQuery, pageOf } from './query.js'
 import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from './send-fields.js'
@@ -32,7 +33,7 @@ import { ReplyToInput, replyToOf } from './wire-parts.js'
 
 /** Where the answered message is named: beside the card, or in it. */
 const CardBody = Type.Object(
-  { ...AppCardInput.properties, reply_to: Type.Optional(ReplyToInput) },
+  { ...AppCardInput.properties, reply_to: optional(ReplyToInput) },
   { description: ABOUT_CARD },
 )
 
@@ -47,7 +48,7 @@ const SendBody = Type.Object({
   send_style,
   status_callback,
   reply_to,
-  app_card: Type.Optional(CardBody),
+  app_card: optional(CardBody),
   seat_id,
   send_at,
 })
@@ -100,10 +101,8 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
         summary: 'Status of a message',
         description: 'Asks the carrier first when the outcome of the send is not known yet.',
         querystring: Type.Object({
-          handle: Type.Optional(Type.String({ description: 'Message handle' })),
-          message_handle: Type.Optional(
-            Type.String({ description: 'The same, under its older name', deprecated: true }),
-          ),
+          handle: optional(string('Message handle')),
+          message_handle: optional(string('The same, under its older name', { deprecated: true })),
         }),
         response: { 200: AnyMessageResponse },
       },
@@ -130,13 +129,13 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
         querystring: ListQuery,
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
+            status: string('OK'),
             data: Type.Array(MessageRecord),
             pagination: Type.Object({
-              hasMore: Type.Boolean({ description: 'Whether more follow' }),
-              limit: Type.Integer({ description: 'Rows asked for' }),
-              offset: Type.Integer({ description: 'Rows skipped' }),
-              total: Type.Integer({ description: 'All matches' }),
+              hasMore: boolean('Whether more follow'),
+              limit: integer('Rows asked for'),
+              offset: integer('Rows skipped'),
+              total: integer('All matches'),
             }),
           }),
         },
@@ -173,8 +172,8 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       schema: {
         tags: ['Messages'],
         summary: 'Retrieve a message',
-        params: Type.Object({ message_id: Type.String({ description: 'Message handle' }) }),
-        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), data: MessageRecord }) },
+        params: Type.Object({ message_id: string('Message handle') }),
+        response: { 200: Type.Object({ status: string('OK'), data: MessageRecord }) },
       },
     },
     async (request) => {

@@ -6,24 +6,21 @@ import { actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { actOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from './wire.js'
+import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
-const number = Type.String({ description: 'The other side of the conversation, E.164' })
-const line = Type.String({ description: 'The line, E.164' })
+const number = string('The other side of the conversation, E.164')
+const line = string('The line, E.164')
 const LINE_ALIASES = ['fromNumber', 'from', 'sendblue_number'] as const
 const NUMBER_ALIASES = ['recipient', 'to', 'to_number'] as const
 
 const ReactionBody = Type.Object({
   from_number: line,
-  message_handle: Type.String({ minLength: 1, description: 'The message, inbound or outbound' }),
-  reaction: Type.String({
-    description:
-      'love, like, dislike, laugh, emphasize, question or exactly one emoji; a leading - takes it away',
-    examples: ['love', '-love', '🎉'],
-  }),
-  part_index: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 10_000, description: 'Part of a multipart message; default 0' }),
+  message_handle: string('The message, inbound or outbound', { minLength: 1 }),
+  reaction: string(
+    'love, like, dislike, laugh, emphasize, question or exactly one emoji; a leading - takes it away',
+    { examples: ['love', '-love', '🎉'] },
   ),
+  part_index: optional(integer('Part of a multipart message; default 0', { minimum: 0, maximum: 10_000 })),
 })
 const REACTION_ALIASES = {
   from_number: LINE_ALIASES,
@@ -34,18 +31,10 @@ const REACTION_ALIASES = {
 const DEFAULT_TYPING_MS = 60_000
 const TypingBody = Type.Object({
   number,
-  from_number: Type.Optional(
-    Type.String({ description: 'The line, E.164; without it, the line of the conversation' }),
-  ),
-  state: Type.Optional(
-    Type.Unsafe<string>({ type: 'string', enum: ['start', 'stop'], description: 'Default start' }),
-  ),
-  max_duration_ms: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 300_000,
-      description: 'When it stops by itself, in milliseconds; default 60000',
-    }),
+  from_number: optional(string('The line, E.164; without it, the line of the conversation')),
+  state: optional(oneOf(['start', 'stop'], 'Default start')),
+  max_duration_ms: optional(
+    integer('When it stops by itself, in milliseconds; default 60000', { minimum: 1, maximum: 300_000 }),
   ),
 })
 const TYPING_ALIASES = {
@@ -71,10 +60,10 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
         body: ReactionBody,
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
-            message: Type.String({ description: 'What was done' }),
-            message_handle: Type.String({ description: 'The message' }),
-            reaction: Type.String({ description: 'The reaction, as it was given' }),
+            status: string('OK'),
+            message: string('What was done'),
+            message_handle: string('The message'),
+            reaction: string('The reaction, as it was given'),
           }),
         },
       },
@@ -106,10 +95,10 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
         body: TypingBody,
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'SENT' }),
-            status_code: Type.Integer({ description: '200' }),
+            status: string('SENT'),
+            status_code: integer('200'),
             error_message: nullable('string', 'null'),
-            number: Type.String({ description: 'The other side of the conversation' }),
+            number: string('The other side of the conversation'),
           }),
         },
       },
@@ -142,9 +131,9 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
         body: ReadBody,
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
-            message: Type.String({ description: 'What was done' }),
-            number: Type.String({ description: 'The other side of the conversation' }),
+            status: string('OK'),
+            message: string('What was done'),
+            number: string('The other side of the conversation'),
           }),
         },
       },

@@ -9,14 +9,15 @@ import type { DateField } from '../../storage/messages/counts.js'
 import type { Branch, Page } from '../../storage/messages/list.js'
 import type { Principal } from '../http/auth.js'
 import { requirePhone, requireTime } from '../http/fields.js'
+import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
 
-const phone = (description: string) => Type.Optional(Type.String({ description: `${description}, E.164` }))
-const date = (description: string) => Type.Optional(Type.String({ description: `${description}, ISO 8601` }))
-const oneOf = (values: readonly string[], description: string) =>
-  Type.Optional(Type.Unsafe<string>({ type: 'string', enum: values, description }))
+const phone = (description: string) => optional(string(`${description}, E.164`))
+const date = (description: string) => optional(string(`${description}, ISO 8601`))
+
+const ORDERS = ['createdAt', 'updatedAt', 'sentAt', 'created_at', 'updated_at', 'sent_at']
 
 export const ListQuery = Type.Object({
-  account_email: Type.Optional(Type.String({ description: 'Account identifier' })),
+  account_email: optional(string('Account identifier')),
   created_at_gte: date('Accepted or stored at or after'),
   created_at_lte: date('Accepted or stored at or before'),
   sent_at_gte: date('Sent at or after'),
@@ -27,25 +28,18 @@ export const ListQuery = Type.Object({
   to_number: phone('Recipient'),
   number: phone('Sender or recipient'),
   sendblue_number: phone('Line'),
-  group_id: Type.Optional(Type.String({ description: 'Group' })),
-  is_outbound: Type.Optional(Type.Boolean({ description: 'Direction' })),
-  message_type: Type.Optional(
-    Type.String({
-      description: 'message: between two, whatever it is; group: in a group chat. Other values are ignored',
-    }),
+  group_id: optional(string('Group')),
+  is_outbound: optional(boolean('Direction')),
+  message_type: optional(
+    string('message: between two, whatever it is; group: in a group chat. Other values are ignored'),
   ),
-  service: oneOf(SERVICES, 'Service'),
-  status: oneOf(STATUSES, 'Status'),
-  worker_id: Type.Optional(Type.String({ description: 'Line id; admin keys only' })),
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
-  ),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip' })),
-  order_by: oneOf(
-    ['createdAt', 'updatedAt', 'sentAt', 'created_at', 'updated_at', 'sent_at'],
-    'Order; default createdAt',
-  ),
-  order_direction: oneOf(['asc', 'desc'], 'Direction of the order; default desc'),
+  service: optional(oneOf(SERVICES, 'Service')),
+  status: optional(oneOf(STATUSES, 'Status')),
+  worker_id: optional(string('Line id; admin keys only')),
+  limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
+  offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
+  order_by: optional(oneOf(ORDERS, 'Order; default createdAt')),
+  order_direction: optional(oneOf(['asc', 'desc'], 'Direction of the order; default desc')),
 })
 export type ListQuery = Static<typeof ListQuery>
 

@@ -7,7 +7,8 @@ import { findGroups } from '../../storage/groups/groups.js'
 import { listScheduled, type SchedulePosition } from '../../storage/messages/schedule.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
-import { MessageRecord, nullable, toRecord } from './wire.js'
+import { integer, nullable, optional, string } from '../http/schemas.js'
+import { MessageRecord, toRecord } from './wire.js'
 
 /** Messages that wait for the time their sender chose with `send_at`. */
 export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
@@ -28,8 +29,8 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
         summary: 'List scheduled messages, soonest first',
         description: 'Those sent with send_at whose time has not come.',
         querystring: Type.Object({
-          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
-          cursor: Type.Optional(Type.String({ description: 'next_cursor of the page before' })),
+          limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
+          cursor: optional(string('next_cursor of the page before')),
         }),
         response: {
           200: Type.Object({
@@ -63,7 +64,7 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
         summary: 'Cancel a scheduled message',
         description:
           'It ends as DECLINED with the error_reason canceled. A message whose time has come, or that never waited for one, answers 409.',
-        params: Type.Object({ handle: Type.String({ description: 'Message handle' }) }),
+        params: Type.Object({ handle: string('Message handle') }),
         response: { 200: Type.Object({ data: MessageRecord }) },
       },
     },

@@ -4,6 +4,7 @@ import type { Ctx } from '../../services/ctx.js'
 import type { SendRequest } from '../../services/messages/outbound.js'
 import type { RequestIdentity } from '../../services/replay.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
+import { optional, string } from '../http/schemas.js'
 import { SendAtInput, sendAtOf } from './send-at.js'
 import { ReplyToInput, replyToOf, SendStyleSchema } from './wire-parts.js'
 
@@ -12,23 +13,14 @@ const MAX_CONTENT = 18_995
 
 /** What every send may say, whether text, group message or carousel. Each route picks the fields it takes. */
 export const SEND_FIELDS = {
-  number: Type.String({ description: 'Recipient, E.164', examples: ['+12025550101'] }),
-  from_number: Type.String({ description: 'The line to send from, E.164', examples: ['+12025550100'] }),
-  content: Type.Optional(
-    Type.String({
-      maxLength: MAX_CONTENT,
-      description: 'Text; needed unless media_url or app_card is given',
-    }),
-  ),
-  media_url: Type.Optional(Type.String({ description: 'HTTPS URL of the media to attach' })),
-  send_style: Type.Optional(SendStyleSchema),
-  status_callback: Type.Optional(
-    Type.String({ description: 'HTTPS URL that gets every status change of this message' }),
-  ),
-  reply_to: Type.Optional(ReplyToInput),
-  seat_id: Type.Optional(
-    Type.String({ minLength: 1, description: 'Seat that sends it: its id or its outside subject' }),
-  ),
+  number: string('Recipient, E.164', { examples: ['+12025550101'] }),
+  from_number: string('The line to send from, E.164', { examples: ['+12025550100'] }),
+  content: optional(string('Text; needed unless media_url or app_card is given', { maxLength: MAX_CONTENT })),
+  media_url: optional(string('HTTPS URL of the media to attach')),
+  send_style: optional(SendStyleSchema),
+  status_callback: optional(string('HTTPS URL that gets every status change of this message')),
+  reply_to: optional(ReplyToInput),
+  seat_id: optional(string('Seat that sends it: its id or its outside subject', { minLength: 1 })),
   send_at: SendAtInput,
 }
 

@@ -8,26 +8,25 @@ import type { Attempt } from '../../storage/messages/attempts.js'
 import { EventWire, envelope } from '../events/wire.js'
 import { actorOf } from '../http/auth.js'
 import type { Routes } from '../http/routes.js'
+import { integer, nullable, oneOf, string } from '../http/schemas.js'
 import { StoryWire, storyWire } from '../insight/why.js'
 import { attemptWire, DeliveryWire, deliveryWire, AttemptWire as PostWire } from '../webhooks/deliveries.js'
-import { MessageRecord, nullable, toRecord } from './wire.js'
+import { MessageRecord, toRecord } from './wire.js'
 
 const AttemptWire = Type.Object({
-  attempt: Type.Integer({ description: 'Number of the try' }),
-  service: Type.Unsafe<string>({ type: 'string', enum: [...SERVICES], description: 'Service it went by' }),
-  state: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['on_wire', 'accepted', 'refused', 'never_left', 'unknown', 'given_up'],
-    description:
-      'on_wire: no answer yet. accepted: the carrier took it. refused: it did not. never_left: the line was not reached. unknown: being found out. given_up: never found out.',
-  }),
-  started_at: Type.String({ description: 'When it went on the wire, ISO 8601' }),
+  attempt: integer('Number of the try'),
+  service: oneOf(SERVICES, 'Service it went by'),
+  state: oneOf(
+    ['on_wire', 'accepted', 'refused', 'never_left', 'unknown', 'given_up'],
+    'on_wire: no answer yet. accepted: the carrier took it. refused: it did not. never_left: the line was not reached. unknown: being found out. given_up: never found out.',
+  ),
+  started_at: string('When it went on the wire, ISO 8601'),
   ended_at: nullable('string', 'When its outcome was known'),
   duration_ms: nullable('integer', 'Between the two'),
   code: nullable('string', "The carrier's code"),
   detail: nullable('string', "The carrier's words"),
   provider_id: nullable('string', "The carrier's id of the message"),
-  lookups: Type.Integer({ description: 'How often the carrier was asked about its outcome' }),
+  lookups: integer('How often the carrier was asked about its outcome'),
 })
 
 const TimelineWire = Type.Object({
@@ -35,7 +34,7 @@ const TimelineWire = Type.Object({
   why: StoryWire,
   events: Type.Array(
     Type.Object({
-      sequence: Type.Integer({ description: "The event's number in the account's log" }),
+      sequence: integer("The event's number in the account's log"),
       ...EventWire.properties,
     }),
     { description: 'What the log says of it, oldest first' },
@@ -44,7 +43,7 @@ const TimelineWire = Type.Object({
   webhook_deliveries: Type.Array(
     Type.Object({
       ...DeliveryWire.properties,
-      body: Type.String({ description: 'The JSON as it is posted' }),
+      body: string('The JSON as it is posted'),
       attempt_log: Type.Array(PostWire, { description: 'Every post, oldest first' }),
     }),
     { description: 'What was posted about it, oldest first, at most 200; empty for confined tokens' },
@@ -61,7 +60,7 @@ export function registerMessageTimeline(app: Routes, ctx: Ctx): void {
         summary: 'Get a message with its whole story',
         description:
           'The message, why it is where it is, and what that is told from: its events, every attempt to send it and every webhook delivery about it. It changes nothing and asks no carrier.',
-        params: Type.Object({ handle: Type.String({ description: 'Message handle' }) }),
+        params: Type.Object({ handle: string('Message handle') }),
         response: { 200: Type.Object({ data: TimelineWire }) },
       },
     },

@@ -4,6 +4,7 @@ import { formatTime } from '../../base/time.js'
 import type { Account } from '../../core/accounts/account.js'
 import { type Group, handlesOf } from '../../core/groups/group.js'
 import { type NewMessage, responseStatus, SERVICES, STATUSES } from '../../core/messages/message.js'
+import { boolean, integer, nullable, oneOf, optional, string, strings } from '../http/schemas.js'
 import { AppCardWire, appCardWire } from './app-card-wire.js'
 import {
   LocationWire,
@@ -14,16 +15,6 @@ import {
 } from './wire-parts.js'
 
 /** Messages on the wire. No other file knows the wire's names of their fields. */
-
-interface Values {
-  string: string
-  number: number
-  integer: number
-  boolean: boolean
-}
-
-export const nullable = <T extends keyof Values>(type: T, description: string) =>
-  Type.Unsafe<Values[T] | null>({ type: [type, 'null'], description })
 
 /** What a record is made of. */
 interface View {
@@ -46,26 +37,17 @@ const field = <S extends TSchema>(schema: S, of: WireField<S>['of']): WireField<
 
 /** Every field of a message on the wire: its schema, and its value. An optional field without a value is left out. */
 const FIELDS = {
-  accountEmail: field(Type.String({ description: 'Account identifier' }), ({ account }) => account.email),
-  account_email: field(
-    Type.String({ description: 'Account identifier (newer spelling)' }),
-    ({ account }) => account.email,
-  ),
-  content: field(
-    Type.String({ description: 'Message text; empty when there is only media' }),
-    ({ message }) => message.content,
-  ),
-  date_created: field(
-    Type.String({ description: 'When it was accepted or stored, ISO 8601' }),
-    ({ message }) => formatTime(message.createdAt),
+  accountEmail: field(string('Account identifier'), ({ account }) => account.email),
+  account_email: field(string('Account identifier (newer spelling)'), ({ account }) => account.email),
+  content: field(string('Message text; empty when there is only media'), ({ message }) => message.content),
+  date_created: field(string('When it was accepted or stored, ISO 8601'), ({ message }) =>
+    formatTime(message.createdAt),
   ),
   date_sent: field(
-    Type.String({ description: 'When it was handed to the carrier, or accepted as long as it was not' }),
+    string('When it was handed to the carrier, or accepted as long as it was not'),
     ({ message }) => formatTime(message.sentAt),
   ),
-  date_updated: field(Type.String({ description: 'When its status last changed' }), ({ message }) =>
-    formatTime(message.updatedAt),
-  ),
+  date_updated: field(string('When its status last changed'), ({ message }) => formatTime(message.updatedAt)),
   error_code: field(nullable('integer', 'Numeric code when failed'), (v) => v.message.error?.code ?? null),
   error_message: field(nullable('string', 'What went wrong'), (v) => v.message.error?.message ?? null),
   error_reason: field(nullable('string', 'Machine-readable reason'), (v) => v.message.error?.reason ?? null),
@@ -73,104 +55,73 @@ const FIELDS = {
     nullable('string', "The carrier's own code and words"),
     (v) => v.message.error?.detail ?? null,
   ),
-  from_number: field(Type.String({ description: 'Sender' }), ({ message, contact }) =>
+  from_number: field(string('Sender'), ({ message, contact }) =>
     message.isOutbound ? message.lineNumber : contact,
   ),
   to_number: field(
-    Type.String({ description: 'Recipient; of a message to a group, all with commas between them' }),
+    string('Recipient; of a message to a group, all with commas between them'),
     ({ message, contact }) => (message.isOutbound ? contact : message.lineNumber),
   ),
   number: field(
-    Type.String({
-      description:
-        'The other side: recipient when outbound (of a message to a group all, with commas between them), sender when inbound',
-    }),
+    string(
+      'The other side: recipient when outbound (of a message to a group all, with commas between them), sender when inbound',
+    ),
     ({ contact }) => contact,
   ),
-  sendblue_number: field(Type.String({ description: 'The line' }), ({ message }) => message.lineNumber),
-  group_id: field(
-    Type.String({ description: 'Group id; empty outside groups' }),
-    ({ message }) => message.groupId ?? '',
-  ),
+  sendblue_number: field(string('The line'), ({ message }) => message.lineNumber),
+  group_id: field(string('Group id; empty outside groups'), ({ message }) => message.groupId ?? ''),
   group_display_name: field(
     nullable('string', 'Group name, empty when it has none; null outside groups'),
     ({ groupName }) => groupName,
   ),
   participants: field(
-    Type.Array(Type.String(), {
-      description: 'Everyone in the conversation, of a group as it is now, the line among them',
-    }),
+    strings('Everyone in the conversation, of a group as it is now, the line among them'),
     ({ participants }) => participants,
   ),
-  is_outbound: field(Type.Boolean({ description: 'Direction' }), ({ message }) => message.isOutbound),
-  media_url: field(
-    Type.String({ description: 'Attached media; empty when none' }),
-    ({ message }) => message.mediaUrl,
-  ),
-  message_handle: field(
-    Type.String({ description: 'Unique identifier of the message' }),
-    ({ message }) => message.handle,
-  ),
-  message_type: field(
-    Type.String({ description: 'message, group, location or carousel' }),
-    ({ message }) => message.type,
-  ),
-  opted_out: field(Type.Boolean({ description: 'The recipient opted out' }), (v) => v.message.optedOut),
-  plan: field(Type.String({ description: 'Plan of the account' }), ({ account }) => account.plan),
-  send_style: field(
-    Type.String({ description: 'Expressive style; empty when none' }),
-    ({ message }) => message.sendStyle,
-  ),
-  service: field(
-    Type.Unsafe<string>({
-      type: 'string',
-      enum: [...SERVICES],
-      description: 'Service used, or to be tried first',
-    }),
-    ({ message }) => message.service,
-  ),
+  is_outbound: field(boolean('Direction'), ({ message }) => message.isOutbound),
+  media_url: field(string('Attached media; empty when none'), ({ message }) => message.mediaUrl),
+  message_handle: field(string('Unique identifier of the message'), ({ message }) => message.handle),
+  message_type: field(string('message, group, location or carousel'), ({ message }) => message.type),
+  opted_out: field(boolean('The recipient opted out'), (v) => v.message.optedOut),
+  plan: field(string('Plan of the account'), ({ account }) => account.plan),
+  send_style: field(string('Expressive style; empty when none'), ({ message }) => message.sendStyle),
+  service: field(oneOf(SERVICES, 'Service used, or to be tried first'), ({ message }) => message.service),
   was_downgraded: field(
     nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
     ({ message }) => message.wasDowngraded,
   ),
-  reply_to: field(Type.Optional(ReplyToWire), ({ message: { replyTo } }) =>
+  reply_to: field(optional(ReplyToWire), ({ message: { replyTo } }) =>
     replyTo ? replyToWire(replyTo) : undefined,
   ),
-  location: field(Type.Optional(LocationWire), ({ message }) => message.extra?.location),
+  location: field(optional(LocationWire), ({ message }) => message.extra?.location),
   partial: field(
-    Type.Optional(
+    optional(
       Type.Object(
         {
           received: Type.Array(Type.Integer(), { description: 'Parts that came, counted from 1' }),
-          expected: Type.Integer({ description: 'How many there should be' }),
+          expected: integer('How many there should be'),
         },
         { description: 'Of a long text whose other parts did not come' },
       ),
     ),
     ({ message }) => message.extra?.partial,
   ),
-  thread_originator: field(Type.Optional(ThreadOriginatorWire), ({ message: { extra } }) =>
+  thread_originator: field(optional(ThreadOriginatorWire), ({ message: { extra } }) =>
     extra?.threadOriginator ? threadOriginatorWire(extra.threadOriginator) : undefined,
   ),
-  app_card: field(Type.Optional(AppCardWire), ({ message: { extra } }) =>
+  app_card: field(optional(AppCardWire), ({ message: { extra } }) =>
     extra?.appCard ? appCardWire(extra.appCard) : undefined,
   ),
   media_urls: field(
-    Type.Optional(
-      Type.Array(Type.String(), { description: 'All images of a carousel; media_url is the first' }),
-    ),
+    optional(strings('All images of a carousel; media_url is the first')),
     ({ message }) => message.extra?.mediaUrls,
   ),
   metadata: field(
-    Type.Optional(Type.Unknown({ description: "The sender's own JSON about a carousel" })),
+    optional(Type.Unknown({ description: "The sender's own JSON about a carousel" })),
     ({ message }) => message.extra?.metadata,
   ),
   send_at: field(
-    Type.Optional(
-      Type.String({
-        description: 'When its sender wanted it sent, ISO 8601; left out for those sent at once',
-      }),
-    ),
+    optional(string('When its sender wanted it sent, ISO 8601; left out for those sent at once')),
     ({ message: { extra } }) => (extra?.sendAt === undefined ? undefined : formatTime(extra.sendAt)),
   ),
   seat_id: field(nullable('string', 'Seat that sent it'), ({ message }) => message.seatId),
@@ -185,19 +136,18 @@ const shared = Object.fromEntries(
 export const MessageRecord = Type.Object({
   ...shared,
   row_id: nullable('string', 'Kept for older clients; always null'),
-  status: Type.Unsafe<string>({ type: 'string', enum: [...STATUSES], description: 'Status' }),
+  status: oneOf(STATUSES, 'Status'),
 })
 
 export const MessageResponse = Type.Object({
   ...shared,
-  status: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['QUEUED', 'SENT', 'DELIVERED', 'ERROR', 'RECEIVED'],
-    description: 'Status, in the four values of an answer (RECEIVED for inbound messages)',
-  }),
+  status: oneOf(
+    ['QUEUED', 'SENT', 'DELIVERED', 'ERROR', 'RECEIVED'],
+    'Status, in the four values of an answer (RECEIVED for inbound messages)',
+  ),
 })
 
-const recipients = Type.Array(Type.String(), { description: 'Everyone it is sent to' })
+const recipients = strings('Everyone it is sent to')
 
 /** The answer to a send to a group: there the two numbers are lists. */
 export const GroupMessageResponse = Type.Object({

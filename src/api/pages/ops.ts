@@ -4,13 +4,14 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { countQueued } from '../../storage/messages/queue.js'
 import type { Routes } from '../http/routes.js'
+import { string } from '../http/schemas.js'
 
 /** As it was committed: a test checks that it is what the routes say. */
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url)
 
 /** Health and metrics: open, and without anything worth hiding. */
 export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean; document: boolean }): void {
-  const Status = Type.Object({ status: Type.String({ description: 'ok, starting or unavailable' }) })
+  const Status = Type.Object({ status: string('ok, starting or unavailable') })
 
   app.get(
     '/livez',

@@ -9,31 +9,30 @@ import { listPhoneCalls } from '../../storage/calls/calls.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { simulatedAccount } from './shared.js'
 
 /** Calls on virtual phones: to lines, and from lines or forwarded by them. */
 
 const CallWire = Type.Object({
-  id: Type.String({ description: 'Id; the call_id of the event' }),
-  direction: Type.Unsafe<string>({ type: 'string', enum: ['in', 'out'], description: 'Seen from the phone' }),
-  number: Type.String({ description: 'The other side: the line that was called, or who calls' }),
-  line: Type.String({ description: 'The line that was called or calls' }),
-  state: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['ringing', 'answered', 'ended', 'turned_away'],
-    description: 'turned_away: blocked, or nobody is set to take calls to the line',
-  }),
+  id: string('Id; the call_id of the event'),
+  direction: oneOf(['in', 'out'], 'Seen from the phone'),
+  number: string('The other side: the line that was called, or who calls'),
+  line: string('The line that was called or calls'),
+  state: oneOf(
+    ['ringing', 'answered', 'ended', 'turned_away'],
+    'turned_away: blocked, or nobody is set to take calls to the line',
+  ),
   outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
-  created_at: Type.String({ description: 'When it began' }),
+  created_at: string('When it began'),
   answered_at: nullable('string', 'When it was answered'),
   ended_at: nullable('string', 'When it was over'),
 })
 
-const Params = Type.Object({ number: Type.String({ description: 'The phone, E.164' }) })
+const Params = Type.Object({ number: string('The phone, E.164') })
 const CallParams = Type.Object({
-  number: Type.String({ description: 'The phone, E.164' }),
-  id: Type.String({ description: 'The call' }),
+  number: string('The phone, E.164'),
+  id: string('The call'),
 })
 
 /** A caller does not learn where the call goes. */
@@ -89,7 +88,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
         summary: 'Calls of a phone, newest first',
         params: Params,
         querystring: Type.Object({
-          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+          limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
         }),
         response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
       },
@@ -112,7 +111,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
         description:
           'The phone that calls to the line are forwarded to rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when that phone is switched off or the number is a line, and is BUSY when the phone refuses everything or is the calling one. When nobody is set to take calls, or the caller is blocked, it is turned away, and the account hears nothing of it.',
         params: Params,
-        body: Type.Object({ to: Type.String({ description: 'A simulated line, E.164' }) }),
+        body: Type.Object({ to: string('A simulated line, E.164') }),
         response: { 201: CallWire },
       },
     },

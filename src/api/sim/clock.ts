@@ -5,8 +5,9 @@ import type { Ctx } from '../../services/ctx.js'
 import { listLines } from '../../storage/lines/lines.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { integer, string } from '../http/schemas.js'
 
-const Clock = Type.Object({ now: Type.String({ description: 'Time of the simulated world' }) })
+const Clock = Type.Object({ now: string('Time of the simulated world') })
 
 /** The time of the simulated world, which can be moved. */
 export function registerSimClock(
@@ -32,7 +33,7 @@ export function registerSimClock(
         description:
           'Everything that falls due on the way happens at its time. Only while every line is simulated.',
         body: Type.Object({
-          advance_ms: Type.Integer({ minimum: 0, maximum: 366 * 86_400_000, description: 'Milliseconds' }),
+          advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }),
         }),
         response: { 200: Clock },
       },

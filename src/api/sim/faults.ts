@@ -10,72 +10,64 @@ import { deleteFault, deleteFaults, listFaults } from '../../storage/sim/faults.
 import { optionalBody } from '../http/body.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { simulatedAccount } from './shared.js'
 
 /** Faults of carriers, by name. */
 
 const Parameter = Type.Object({
-  name: Type.String({ description: 'Name' }),
-  description: Type.String({ description: 'What it does' }),
-  minimum: Type.Integer({ description: 'Least value' }),
-  maximum: Type.Integer({ description: 'Greatest value' }),
-  default: Type.Integer({ description: 'Value when it is not given' }),
+  name: string('Name'),
+  description: string('What it does'),
+  minimum: integer('Least value'),
+  maximum: integer('Greatest value'),
+  default: integer('Value when it is not given'),
 })
 
 const FaultWire = Type.Object({
-  name: Type.String({ description: 'Name' }),
-  affects: Type.Unsafe<FaultSpec['affects']>({
-    type: 'string',
-    enum: ['send', 'receipt', 'inbound', 'echo', 'line'],
-    description:
-      'What it happens to: a send, the news of one, a message of a phone, our own message coming back, or the whole line',
-  }),
-  description: Type.String({ description: 'What the carrier does' }),
-  promise: Type.String({ description: 'What Trunkline makes of it' }),
+  name: string('Name'),
+  affects: oneOf<FaultSpec['affects']>(
+    ['send', 'receipt', 'inbound', 'echo', 'line'],
+    'What it happens to: a send, the news of one, a message of a phone, our own message coming back, or the whole line',
+  ),
+  description: string('What the carrier does'),
+  promise: string('What Trunkline makes of it'),
   report: nullable('string', 'A report of it in the wild; null: none is public'),
-  standing: Type.Boolean({
-    description: 'Lasts until it is switched off; such a fault has no probability and no count',
-  }),
+  standing: boolean('Lasts until it is switched off; such a fault has no probability and no count'),
   parameters: Type.Array(Parameter, { description: 'What can be set of it' }),
-  on: Type.Boolean({ description: 'Whether it happens at the moment' }),
+  on: boolean('Whether it happens at the moment'),
   line: nullable('string', 'Happens on this line only; null: on all'),
   phone: nullable('string', 'Happens with this phone only; null: with all'),
   probability: nullable('number', 'How often it happens, of 1; null: never switched on'),
   remaining: nullable('integer', 'Messages it will still happen to; null: without end'),
   seed: nullable('integer', 'What its chances are drawn from'),
-  hits: Type.Integer({ description: 'Messages it has happened to since it was switched on' }),
+  hits: integer('Messages it has happened to since it was switched on'),
   settings: Type.Record(Type.String(), Type.Integer(), { description: 'Values of its parameters' }),
   since: nullable('string', 'When it was switched on'),
 })
 
 const FaultBody = Type.Object({
-  line: Type.Optional(
-    Type.String({ description: 'Only on this line, E.164; one that no other account uses' }),
-  ),
-  phone: Type.Optional(Type.String({ description: 'Only with this phone, E.164' })),
-  probability: Type.Optional(
+  line: optional(string('Only on this line, E.164; one that no other account uses')),
+  phone: optional(string('Only with this phone, E.164')),
+  probability: optional(
     Type.Number({
       exclusiveMinimum: 0,
       maximum: 1,
       description: 'How often it happens, of 1; default always',
     }),
   ),
-  count: Type.Optional(
-    Type.Integer({
+  count: optional(
+    integer('To how many messages it happens, then it is over; default without end', {
       minimum: 1,
       maximum: 1_000_000,
-      description: 'To how many messages it happens, then it is over; default without end',
     }),
   ),
-  seed: Type.Optional(
-    Type.Integer({
+  seed: optional(
+    integer('What its chances are drawn from: the same seed gives the same result; default 1', {
       minimum: 0,
       maximum: 2 ** 31,
-      description: 'What its chances are drawn from: the same seed gives the same result; default 1',
     }),
   ),
-  parameters: Type.Optional(
+  parameters: optional(
     Type.Record(Type.String(), Type.Number(), { description: 'Values of its parameters, by name' }),
   ),
 })
@@ -83,7 +75,7 @@ const FaultBody = Type.Object({
 export function registerSimFaults(app: Routes, ctx: Ctx): void {
   const config = { access: 'account' as const }
   const tags = ['Simulator']
-  const Params = Type.Object({ name: Type.String({ description: 'Name of the fault' }) })
+  const Params = Type.Object({ name: string('Name of the fault') })
 
   async function wireOf(account: Account, faults: readonly SimFault[]) {
     const numbers = new Map(
@@ -103,7 +95,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
         description: 'All there are, and which of them are on in the world of the caller.',
         response: {
           200: Type.Object({
-            active: Type.Boolean({ description: 'Whether any is on: then the carrier is not to be trusted' }),
+            active: boolean('Whether any is on: then the carrier is not to be trusted'),
             data: Type.Array(FaultWire),
           }),
         },
@@ -173,7 +165,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
       schema: {
         tags,
         summary: 'Switch all faults off',
-        response: { 200: Type.Object({ off: Type.Integer({ description: 'How many there were' }) }) },
+        response: { 200: Type.Object({ off: integer('How many there were') }) },
       },
     },
     async (request) => {

@@ -14,36 +14,32 @@ import { GroupName, groupName } from '../groups/wire.js'
 import { checkUrl, requireHandle, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, oneOf, optional, string, strings } from '../http/schemas.js'
 import { simulatedAccount } from './shared.js'
 
 /** Group chats as the phones in them have them, and what people do with them there. */
 
 const Chat = Type.Object({
-  id: Type.String({ description: "The network's id" }),
+  id: string("The network's id"),
   group_id: nullable('string', 'The same group in the API, once the line knows it'),
-  line: Type.String({ description: 'The line that is in it' }),
+  line: string('The line that is in it'),
   name: nullable('string', 'What the phones call it'),
   photo_url: nullable('string', 'What the phones show for it'),
-  members: Type.Array(Type.String(), { description: 'Everyone in it, the line among them' }),
+  members: strings('Everyone in it, the line among them'),
   history: Type.Array(
     Type.Object({
-      kind: Type.Unsafe<string>({
-        type: 'string',
-        enum: ['made', 'named', 'unnamed', 'photo', 'added', 'removed', 'left'],
-        description: 'What happened',
-      }),
-      by: Type.String({ description: 'Who did it: a phone in it, or the line' }),
+      kind: oneOf(['made', 'named', 'unnamed', 'photo', 'added', 'removed', 'left'], 'What happened'),
+      by: string('Who did it: a phone in it, or the line'),
       value: nullable('string', 'The new name or photo, or who was added or removed or left'),
-      at: Type.String({ description: 'When' }),
+      at: string('When'),
     }),
     { description: 'What the phones show between its messages, oldest first' },
   ),
-  created_at: Type.String({ description: 'When it was made' }),
+  created_at: string('When it was made'),
 })
 
-const Params = Type.Object({ id: Type.String({ description: 'The group: either of its ids' }) })
-const by = Type.String({ description: 'The phone in the group that does it' })
+const Params = Type.Object({ id: string('The group: either of its ids') })
+const by = string('The phone in the group that does it')
 
 export function registerSimGroups(app: Routes, ctx: Ctx): void {
   const config = { access: 'account' as const }
@@ -107,10 +103,10 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Make a group on a phone',
         body: Type.Object({
-          by: Type.String({ description: 'The phone that makes it' }),
-          line: Type.String({ description: 'A simulated line that is to be in it, E.164' }),
-          members: Type.Array(Type.String(), { maxItems: 100, description: 'The other phones in it' }),
-          name: Type.Optional(GroupName),
+          by: string('The phone that makes it'),
+          line: string('A simulated line that is to be in it, E.164'),
+          members: strings('The other phones in it', { maxItems: 100 }),
+          name: optional(GroupName),
         }),
         response: { 201: Chat },
       },
@@ -137,8 +133,8 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
         params: Params,
         body: Type.Object({
           by,
-          name: Type.Optional(Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] })),
-          photo_url: Type.Optional(nullable('string', 'New photo; null takes it away')),
+          name: optional(Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] })),
+          photo_url: optional(nullable('string', 'New photo; null takes it away')),
         }),
         response: { 200: Chat },
       },
@@ -166,7 +162,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Take somebody into a group on a phone',
         params: Params,
-        body: Type.Object({ by, number: Type.String({ description: 'The phone to take in' }) }),
+        body: Type.Object({ by, number: string('The phone to take in') }),
         response: { 200: Chat },
       },
     },

@@ -9,6 +9,7 @@ import { findPhoneGroups } from '../../storage/sim/groups.js'
 import { listPhoneMessages } from '../../storage/sim/messages.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { screenOf } from './phone-extras.js'
 import { PhoneMessageWire, phoneMessageWire, Typing } from './phone-wire.js'
 import { Params, simulatedAccount } from './shared.js'
@@ -16,39 +17,31 @@ import { Params, simulatedAccount } from './shared.js'
 const MAX_WAIT_MS = 60_000
 
 const Query = Type.Object({
-  after: Type.Optional(Type.Integer({ minimum: 0, description: 'Only after this cursor' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
-  newest: Type.Optional(
-    Type.Boolean({ description: 'Of more than the limit the newest, not the oldest; still oldest first' }),
+  after: optional(integer('Only after this cursor', { minimum: 0 })),
+  limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
+  newest: optional(boolean('Of more than the limit the newest, not the oldest; still oldest first')),
+  direction: optional(
+    oneOf<'in' | 'out'>(
+      ['in', 'out'],
+      'Only what came to the phone (in) or what it sent (out). Without it data has both, and matched is one that came in.',
+    ),
   ),
-  direction: Type.Optional(
-    Type.Unsafe<'in' | 'out'>({
-      type: 'string',
-      enum: ['in', 'out'],
-      description:
-        'Only what came to the phone (in) or what it sent (out). Without it data has both, and matched is one that came in.',
-    }),
+  wait: optional(
+    string(
+      'Answer as soon as there is a matching message, after this time at the latest: milliseconds, or like 500ms or 10s; at most 60s. It is real time, also while the clock of the simulated world stands.',
+      { maxLength: 20 },
+    ),
   ),
-  wait: Type.Optional(
-    Type.String({
-      maxLength: 20,
-      description:
-        'Answer as soon as there is a matching message, after this time at the latest: milliseconds, or like 500ms or 10s; at most 60s. It is real time, also while the clock of the simulated world stands.',
-    }),
+  match: optional(
+    string(
+      'A regular expression that the text must contain, as JavaScript knows them, at most 200 characters; it sees the first 2,000 characters of a text.',
+    ),
   ),
-  match: Type.Optional(
-    Type.String({
-      description:
-        'A regular expression that the text must contain, as JavaScript knows them, at most 200 characters; it sees the first 2,000 characters of a text.',
-    }),
-  ),
-  extract: Type.Optional(
-    Type.Unsafe<'otp' | 'link' | 'regex'>({
-      type: 'string',
-      enum: ['otp', 'link', 'regex'],
-      description:
-        'Take something out of the message; one without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", digits only. link: the first http or https URL. regex: the first group of match, or all of it.',
-    }),
+  extract: optional(
+    oneOf<'otp' | 'link' | 'regex'>(
+      ['otp', 'link', 'regex'],
+      'Take something out of the message; one without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", digits only. link: the first http or https URL. regex: the first group of match, or all of it.',
+    ),
   ),
 })
 
@@ -83,18 +76,15 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
         response: {
           200: Type.Object({
             data: Type.Array(PhoneMessageWire),
-            cursor: Type.Integer({ description: 'Where to go on' }),
+            cursor: integer('Where to go on'),
             typing: Typing,
-            matched: Type.Optional(
+            matched: optional(
               Type.Union([PhoneMessageWire, Type.Null()], {
                 description: 'The newest message that fits; null when there is none',
               }),
             ),
-            extracted: Type.Optional(
-              Type.Unsafe<string | null>({
-                type: ['string', 'null'],
-                description: 'What extract took out of it; null when there is nothing',
-              }),
+            extracted: optional(
+              nullable('string', 'What extract took out of it; null when there is nothing'),
             ),
           }),
         },

@@ -19,8 +19,8 @@ import { wakePhoneLines } from '../../services/sim/phones.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { integer, nullable, optional, string } from '../http/schemas.js'
 import { LocationTypeWire } from '../location/wire.js'
-import { nullable } from '../messages/wire.js'
 import { simulatedAccount } from './shared.js'
 
 /** What phones do with their place: share it with a line, move, stop, and answer requests. */
@@ -30,42 +30,38 @@ const place = {
   longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees' }),
 }
 const details = {
-  accuracy: Type.Optional(Type.Number({ minimum: 0, maximum: 1e7, description: 'Metres' })),
-  altitude: Type.Optional(Type.Number({ minimum: -1e6, maximum: 1e6, description: 'Metres' })),
-  address: Type.Optional(Type.String({ maxLength: 500, description: 'Street address' })),
-  location_type: Type.Optional(LocationTypeWire),
+  accuracy: optional(Type.Number({ minimum: 0, maximum: 1e7, description: 'Metres' })),
+  altitude: optional(Type.Number({ minimum: -1e6, maximum: 1e6, description: 'Metres' })),
+  address: optional(string('Street address', { maxLength: 500 })),
+  location_type: optional(LocationTypeWire),
 }
-const to = Type.String({ description: 'A simulated line, E.164' })
+const to = string('A simulated line, E.164')
 const lasting = {
-  expires_in_ms: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 366 * 86_400_000,
-      description: 'How long; without it until stopped',
-    }),
+  expires_in_ms: optional(
+    integer('How long; without it until stopped', { minimum: 1, maximum: 366 * 86_400_000 }),
   ),
 }
 const ShareBody = Type.Object({ to, ...Type.Partial(Type.Object(place)).properties, ...details, ...lasting })
 const AcceptBody = Type.Object({ to, ...place, ...details, ...lasting })
 const MoveBody = Type.Object({
-  to: Type.Optional(Type.String({ description: 'Only for this line; without it for all' })),
+  to: optional(string('Only for this line; without it for all')),
   ...place,
   ...details,
 })
 
 const ShareWire = Type.Object({
-  line: Type.String({ description: 'The line that may see it' }),
+  line: string('The line that may see it'),
   latitude: nullable('number', 'Degrees; null while the phone does not know where it is'),
   longitude: nullable('number', 'Degrees; null while the phone does not know where it is'),
   accuracy: nullable('number', 'Metres'),
   altitude: nullable('number', 'Metres'),
   address: nullable('string', 'Street address'),
   location_type: nullable('string', 'How the place is known'),
-  at: Type.String({ description: 'Since when it is there' }),
+  at: string('Since when it is there'),
   expires_at: nullable('string', 'When the sharing ends; null: when it is stopped'),
 })
 
-const Params = Type.Object({ number: Type.String({ description: 'The phone, E.164' }) })
+const Params = Type.Object({ number: string('The phone, E.164') })
 
 export function registerSimLocation(app: Routes, ctx: Ctx): void {
   const config = { access: 'account' as const }
@@ -125,7 +121,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
         summary: 'Move a phone',
         params: Params,
         body: MoveBody,
-        response: { 200: Type.Object({ moved: Type.Integer({ description: 'Shares that show it' }) }) },
+        response: { 200: Type.Object({ moved: integer('Shares that show it') }) },
       },
     },
     async (request) => {

@@ -8,24 +8,20 @@ import { listOutboundCalls } from '../../storage/calls/calls.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { simulatedAccount } from './shared.js'
 
 /** Calls that an account places from its lines, as at a dashboard. */
 
 const CallWire = Type.Object({
-  id: Type.String({ description: 'Id; the call_id of the event' }),
-  from: Type.String({ description: 'The line that calls' }),
-  to: Type.String({ description: 'The phone that is called' }),
-  state: Type.Unsafe<string>({
-    type: 'string',
-    enum: ['ringing', 'answered', 'ended'],
-    description: 'How far it is',
-  }),
+  id: string('Id; the call_id of the event'),
+  from: string('The line that calls'),
+  to: string('The phone that is called'),
+  state: oneOf(['ringing', 'answered', 'ended'], 'How far it is'),
   outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
-  voicemail: Type.Boolean({ description: 'Whether a machine answered' }),
-  sent_by: Type.String({ description: 'Who placed it: the seat, or the account' }),
-  created_at: Type.String({ description: 'When it began' }),
+  voicemail: boolean('Whether a machine answered'),
+  sent_by: string('Who placed it: the seat, or the account'),
+  created_at: string('When it began'),
   answered_at: nullable('string', 'When it was answered'),
   ended_at: nullable('string', 'When it was over'),
 })
@@ -58,7 +54,7 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Calls from lines, newest first',
         querystring: Type.Object({
-          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
+          limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
         }),
         response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
       },
@@ -79,11 +75,9 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
         description:
           'As a user does at the dashboard. The phone rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when the phone is switched off or the number is a line, and is BUSY when the phone refuses everything. Its end is the event call.outbound, which a call_log webhook tells.',
         body: Type.Object({
-          from: Type.String({ description: 'A simulated line, E.164' }),
-          to: Type.String({ description: 'The phone, E.164' }),
-          seat_id: Type.Optional(
-            Type.String({ description: 'Who calls: a seat of the account, by id or outside subject' }),
-          ),
+          from: string('A simulated line, E.164'),
+          to: string('The phone, E.164'),
+          seat_id: optional(string('Who calls: a seat of the account, by id or outside subject')),
         }),
         response: { 201: CallWire },
       },
@@ -114,7 +108,7 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Hang up a call from a line',
         description: 'An answered call ends as COMPLETED, one that still rings as CANCELLED.',
-        params: Type.Object({ id: Type.String({ description: 'The call' }) }),
+        params: Type.Object({ id: string('The call') }),
         response: { 200: CallWire },
       },
     },

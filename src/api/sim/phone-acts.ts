@@ -8,6 +8,7 @@ import { deletePhone, deletePhoneTraces } from '../../storage/sim/removal.js'
 import { findWorldLines } from '../../storage/sim/world.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, optional, string } from '../http/schemas.js'
 import { answerSent, Params, SentWire, simulatedAccount } from './shared.js'
 
 /** Opting out on a phone, and phones that go. */
@@ -25,8 +26,8 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
         description: 'The person texts STOP, or START, to the line: what follows is what follows from that.',
         params: Params,
         body: Type.Object({
-          to: Type.String({ description: 'A simulated line, E.164' }),
-          opted_out: Type.Optional(Type.Boolean({ description: 'false: opts in again; default true' })),
+          to: string('A simulated line, E.164'),
+          opted_out: optional(boolean('false: opts in again; default true')),
         }),
         response: { 201: SentWire },
       },
@@ -55,8 +56,8 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
         params: Params,
         response: {
           200: Type.Object({
-            number: Type.String({ description: 'E.164' }),
-            deleted: Type.Boolean({ description: 'false: another account uses it, too' }),
+            number: string('E.164'),
+            deleted: boolean('false: another account uses it, too'),
           }),
         },
       },

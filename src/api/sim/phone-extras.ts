@@ -4,21 +4,21 @@ import { cardSession } from '../../core/messages/app-card.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findEarlierCard, listHandlesByProvider, listReactions } from '../../storage/sim/presence.js'
+import { integer, nullable, optional, string, strings } from '../http/schemas.js'
 import { AppCardWire, appCardWire } from '../messages/app-card-wire.js'
-import { nullable } from '../messages/wire.js'
 
 /** What a phone shows of a message beside its text: images, cards, tapbacks. */
 
 const ReactionWire = Type.Object({
-  by: Type.String({ description: 'Number of the phone or line whose it is' }),
-  reaction: Type.String({ description: 'love, like, dislike, laugh, emphasize, question or an emoji' }),
-  part_index: Type.Integer({ description: 'Part of the message' }),
-  at: Type.String({ description: 'When' }),
+  by: string('Number of the phone or line whose it is'),
+  reaction: string('love, like, dislike, laugh, emphasize, question or an emoji'),
+  part_index: integer('Part of the message'),
+  at: string('When'),
 })
 
 export const screenFields = {
-  media_urls: Type.Array(Type.String(), { description: 'All images, in order; empty when none' }),
-  app_card: Type.Optional(AppCardWire),
+  media_urls: strings('All images, in order; empty when none'),
+  app_card: optional(AppCardWire),
   session: nullable('string', 'Session of a card'),
   replaces: nullable('string', 'id of the card of the same session that this one takes the place of'),
   reactions: Type.Array(ReactionWire, { description: 'Tapbacks on it' }),

@@ -3,12 +3,13 @@ import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { type MediaDraft, takeMedia } from '../../services/media/media.js'
 import { aboutField } from '../http/fields.js'
+import { string } from '../http/schemas.js'
 
 /** A file that a person picks on the phone. */
 export const PhoneMedia = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the file, with its extension' }),
-    base64: Type.String({ minLength: 1, description: 'Its bytes, at most 10 MB' }),
+    name: string('Name of the file, with its extension', { minLength: 1, maxLength: 255 }),
+    base64: string('Its bytes, at most 10 MB', { minLength: 1 }),
   },
   { description: 'A file picked on the phone, instead of media_url' },
 )

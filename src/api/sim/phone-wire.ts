@@ -1,64 +1,58 @@
 import { type Static, Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { Phone, PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, nullable, oneOf, optional, string, strings } from '../http/schemas.js'
 import { LocationWire } from '../messages/wire-parts.js'
 import { screenFields } from './phone-extras.js'
 
 /** Virtual phones as they look on the wire. */
 
 const switches = {
-  name: Type.Optional(Type.String({ maxLength: 100, description: 'Whose phone it is' })),
-  imessage: Type.Optional(Type.Boolean({ description: 'Has iMessage' })),
-  rcs: Type.Optional(Type.Boolean({ description: 'Has RCS' })),
-  power: Type.Optional(Type.Boolean({ description: 'Is switched on' })),
-  read_receipts: Type.Optional(Type.Boolean({ description: 'Tells senders that it read' })),
-  refuses: Type.Optional(Type.Boolean({ description: 'Refuses everything' })),
-  email: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
+  name: optional(string('Whose phone it is', { maxLength: 100 })),
+  imessage: optional(boolean('Has iMessage')),
+  rcs: optional(boolean('Has RCS')),
+  power: optional(boolean('Is switched on')),
+  read_receipts: optional(boolean('Tells senders that it read')),
+  refuses: optional(boolean('Refuses everything')),
+  email: optional(
+    nullable('string', 'An address its owner is also reached at by iMessage; null: none', {
       maxLength: 254,
       pattern: '^[^\\s@]+@[^\\s@]+$',
-      description: 'An address its owner is also reached at by iMessage; null: none',
     }),
   ),
-  auto_reply: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      minLength: 1,
-      maxLength: 18_995,
-      description:
-        'Text it answers with, once to every message it gets, never in groups; null: none. Two programs that answer each other are stopped as always.',
-    }),
+  auto_reply: optional(
+    nullable(
+      'string',
+      'Text it answers with, once to every message it gets, never in groups; null: none. Two programs that answer each other are stopped as always.',
+      { minLength: 1, maxLength: 18_995 },
+    ),
   ),
 }
 export const Switches = Type.Object(switches)
 export const NewPhone = Type.Object({
   ...switches,
-  number: Type.String({ description: 'E.164' }),
+  number: string('E.164'),
 })
 
 export const PhoneWire = Type.Object({
-  number: Type.String({ description: 'E.164' }),
-  name: Type.String({ description: 'Whose phone it is' }),
-  imessage: Type.Boolean({ description: 'Has iMessage' }),
-  rcs: Type.Boolean({ description: 'Has RCS' }),
-  power: Type.Boolean({ description: 'Is switched on' }),
-  read_receipts: Type.Boolean({ description: 'Tells senders that it read' }),
-  refuses: Type.Boolean({ description: 'Refuses everything' }),
+  number: string('E.164'),
+  name: string('Whose phone it is'),
+  imessage: boolean('Has iMessage'),
+  rcs: boolean('Has RCS'),
+  power: boolean('Is switched on'),
+  read_receipts: boolean('Tells senders that it read'),
+  refuses: boolean('Refuses everything'),
   email: nullable('string', 'An address its owner is also reached at by iMessage'),
   auto_reply: nullable('string', 'Text it answers with by itself; null: none'),
 })
 
-export const Typing = Type.Array(Type.String(), {
-  description: 'Lines that are typing to this phone right now',
-})
+export const Typing = strings('Lines that are typing to this phone right now')
 
 export const PhoneMessageWire = Type.Object({
-  id: Type.String({ description: "The network's id" }),
-  direction: Type.Unsafe<string>({ type: 'string', enum: ['in', 'out'], description: 'Seen from the phone' }),
-  line: Type.String({ description: 'The line it came from or goes to' }),
-  from: Type.String({ description: 'Who wrote it: the line, this phone, or another phone of the group' }),
+  id: string("The network's id"),
+  direction: oneOf(['in', 'out'], 'Seen from the phone'),
+  line: string('The line it came from or goes to'),
+  from: string('Who wrote it: the line, this phone, or another phone of the group'),
   group: Type.Unsafe<{ id: string; name: string | null; members: string[] } | null>({
     type: ['object', 'null'],
     description: 'The group chat it is in; null for an ordinary message',
@@ -72,18 +66,16 @@ export const PhoneMessageWire = Type.Object({
       },
     },
   }),
-  content: Type.String({ description: 'Text' }),
-  media_url: Type.String({ description: 'Attached media; empty when none' }),
-  send_style: Type.String({ description: 'Expressive style; empty when none' }),
-  service: Type.String({ description: 'iMessage, RCS or SMS' }),
+  content: string('Text'),
+  media_url: string('Attached media; empty when none'),
+  send_style: string('Expressive style; empty when none'),
+  service: string('iMessage, RCS or SMS'),
   reply_to: nullable('string', 'id of the message it answers'),
   reply_to_part: nullable('integer', 'Part of that message, when the reply says so'),
   ...screenFields,
-  location_request: Type.Optional(
-    Type.Boolean({ description: 'true: it asks the person to share their place; left out otherwise' }),
-  ),
-  location: Type.Optional(LocationWire),
-  created_at: Type.String({ description: 'When it entered the network' }),
+  location_request: optional(boolean('true: it asks the person to share their place; left out otherwise')),
+  location: optional(LocationWire),
+  created_at: string('When it entered the network'),
   arrived_at: nullable('string', 'When it reached the other side'),
   read_at: nullable('string', 'When it was read: on the phone, or, when it came from the phone, by the line'),
 })

@@ -12,6 +12,7 @@ import { findPhone, listPhones } from '../../storage/sim/phones.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { integer, optional, string } from '../http/schemas.js'
 import { answerWithMedia } from '../media/keep.js'
 import { SendStyleSchema } from '../messages/wire-parts.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
@@ -21,22 +22,14 @@ import { networkFor, Params, SentWire, simulatedAccount } from './shared.js'
 /** The other side of simulated lines: phones one can look at, type on and switch off. */
 
 const TextBody = Type.Object({
-  to: Type.Optional(Type.String({ description: 'A simulated line, E.164; needed unless group_id is given' })),
-  group_id: Type.Optional(
-    Type.String({
-      description: 'A group that the phone is in, by either of its ids: everyone in it gets it',
-    }),
-  ),
-  content: Type.Optional(Type.String({ maxLength: 18_995, description: 'Text' })),
-  media_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Attached media' })),
-  media: Type.Optional(PhoneMedia),
-  send_style: Type.Optional(SendStyleSchema),
-  reply_to: Type.Optional(
-    Type.String({ description: 'id of the message on the phone that this one answers' }),
-  ),
-  reply_to_part: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 10_000, description: 'Part of that message that is meant' }),
-  ),
+  to: optional(string('A simulated line, E.164; needed unless group_id is given')),
+  group_id: optional(string('A group that the phone is in, by either of its ids: everyone in it gets it')),
+  content: optional(string('Text', { maxLength: 18_995 })),
+  media_url: optional(string('Attached media', { maxLength: 2048 })),
+  media: optional(PhoneMedia),
+  send_style: optional(SendStyleSchema),
+  reply_to: optional(string('id of the message on the phone that this one answers')),
+  reply_to_part: optional(integer('Part of that message that is meant', { minimum: 0, maximum: 10_000 })),
 })
 
 export function registerSim(app: Routes, ctx: Ctx): void {
@@ -183,7 +176,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Read everything on a phone',
         params: Params,
-        response: { 200: Type.Object({ read: Type.Integer({ description: 'Messages that were unread' }) }) },
+        response: { 200: Type.Object({ read: integer('Messages that were unread') }) },
       },
     },
     async (request, reply) => {

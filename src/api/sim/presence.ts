@@ -6,22 +6,22 @@ import type { Sql } from '../../storage/engine/db.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, integer, optional, string } from '../http/schemas.js'
 import { answerSent, Params, SentWire, simulatedAccount } from './shared.js'
 
 /** What a person does on a virtual phone beside writing: tapbacks, typing, answering cards. */
 
-const id = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))
+const id = (description: string) => optional(string(description, { minLength: 1, maxLength: 255 }))
 
 const CardBody = Type.Object({
   card: id('id of the card on the phone that this one answers, in its session'),
-  to: Type.Optional(Type.String({ description: 'A simulated line, E.164; for a card that answers none' })),
-  url: Type.String({ minLength: 1, maxLength: MAX_DATA_URL, description: 'State of the card' }),
+  to: optional(string('A simulated line, E.164; for a card that answers none')),
+  url: string('State of the card', { minLength: 1, maxLength: MAX_DATA_URL }),
   extensionBundleId: id('Bundle id of the extension; that of the answered card when left out'),
   teamId: id('Team id of the app; that of the answered card when left out'),
-  sessionIdentifier: Type.Optional(
-    Type.String({
+  sessionIdentifier: optional(
+    string('Session of a card that answers none; one is made when left out', {
       pattern: UUID.source.replaceAll('\\da-f', '\\da-fA-F'),
-      description: 'Session of a card that answers none; one is made when left out',
     }),
   ),
 })
@@ -39,15 +39,14 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
         summary: 'React to a message as a phone',
         description: 'Reaches the line as a text like Loved “Hello”, and the event log as message.reaction.',
         params: Type.Object({
-          number: Type.String({ description: 'The phone, E.164' }),
-          id: Type.String({ description: "The network's id of a message on the phone" }),
+          number: string('The phone, E.164'),
+          id: string("The network's id of a message on the phone"),
         }),
         body: Type.Object({
-          reaction: Type.String({
-            description:
-              'love, like, dislike, laugh, emphasize, question or one emoji; a leading - takes it away',
-          }),
-          part_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: 'Default 0' })),
+          reaction: string(
+            'love, like, dislike, laugh, emphasize, question or one emoji; a leading - takes it away',
+          ),
+          part_index: optional(integer('Default 0', { minimum: 0, maximum: 10_000 })),
         }),
         response: { 201: SentWire },
       },
@@ -71,10 +70,10 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
         description: 'A change reaches the event log as typing.changed.',
         params: Params,
         body: Type.Object({
-          to: Type.String({ description: 'A simulated line, E.164' }),
-          typing: Type.Boolean({ description: 'Whether the person types' }),
+          to: string('A simulated line, E.164'),
+          typing: boolean('Whether the person types'),
         }),
-        response: { 200: Type.Object({ typing: Type.Boolean({ description: 'Whether the person types' }) }) },
+        response: { 200: Type.Object({ typing: boolean('Whether the person types') }) },
       },
     },
     async (request, reply) => {

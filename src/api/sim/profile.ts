@@ -5,7 +5,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { cardsOnPhone } from '../../services/sim/profile.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { nullable, string } from '../http/schemas.js'
 import { simulatedAccount } from './shared.js'
 
 /** The names and photos that phones were given by lines. */
@@ -17,17 +17,17 @@ export function registerSimProfile(app: Routes, ctx: Ctx): void {
       schema: {
         tags: ['Simulator'],
         summary: 'Names and photos of lines that a phone was given',
-        params: Type.Object({ number: Type.String({ description: 'The phone, E.164' }) }),
+        params: Type.Object({ number: string('The phone, E.164') }),
         response: {
           200: Type.Object({
             data: Type.Array(
               Type.Object({
-                line: Type.String({ description: 'The line' }),
+                line: string('The line'),
                 name: nullable('string', 'What the phone shows as its name'),
                 first_name: nullable('string', 'First name'),
                 last_name: nullable('string', 'Last name'),
                 photo_url: nullable('string', 'Its photo'),
-                at: Type.String({ description: 'When it was given' }),
+                at: string('When it was given'),
               }),
             ),
           }),

@@ -6,6 +6,7 @@ import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createOpenStreams } from '../http/open-streams.js'
 import type { Routes } from '../http/routes.js'
+import { string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
 import { simulatedAccount } from './shared.js'
 
@@ -38,7 +39,7 @@ export function registerSimScreens(
             description: 'Events until the stream is closed',
             content: {
               'text/event-stream': {
-                schema: Type.Object({ at: Type.String({ description: 'Time of the simulated world' }) }),
+                schema: Type.Object({ at: string('Time of the simulated world') }),
               },
             },
           },

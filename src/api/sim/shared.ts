@@ -7,13 +7,14 @@ import { wakePhoneLines } from '../../services/sim/phones.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { accountOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
+import { string } from '../http/schemas.js'
 
 /** What the routes of the simulated world have in common. */
 
-export const Params = Type.Object({ number: Type.String({ description: 'The phone, E.164' }) })
+export const Params = Type.Object({ number: string('The phone, E.164') })
 export const SentWire = Type.Object({
-  id: Type.String({ description: "The network's id" }),
-  service: Type.String({ description: 'Service used' }),
+  id: string("The network's id"),
+  service: string('Service used'),
 })
 
 /** Something that a phone sends, once; then its line looks what there is for it. */

@@ -6,11 +6,12 @@ import type { Sql } from '../../storage/engine/db.js'
 import { optionalBody } from '../http/body.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, optional, string } from '../http/schemas.js'
 import { simulatedAccount } from './shared.js'
 
 const Reset = Type.Object({
-  reset: Type.Boolean({ description: 'Always true' }),
-  at: Type.String({ description: 'Time of the simulated world' }),
+  reset: boolean('Always true'),
+  at: string('Time of the simulated world'),
 })
 
 /** A simulated world as a whole. */
@@ -32,7 +33,7 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
           'Other accounts notice nothing: a phone they use stays as it is. Only while every line the account has ever had is simulated: 409 otherwise. Test worlds always are.',
         ].join('\n\n'),
         body: Type.Object({
-          keep: Type.Optional(
+          keep: optional(
             Type.Array(Type.Unsafe<'webhooks'>({ type: 'string', enum: ['webhooks'] }), {
               maxItems: 10,
               description: 'webhooks: where events are posted stays as it is configured',

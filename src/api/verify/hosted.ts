@@ -6,6 +6,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { noSession, readHosted } from '../../services/verify/verifications.js'
 import { findHostedVerification } from '../../storage/verify/verifications.js'
 import type { Routes } from '../http/routes.js'
+import { integer, optional, string } from '../http/schemas.js'
 
 /** The widget that a site puts on its page: a page of ours in a frame, that only this site may frame. */
 
@@ -17,7 +18,7 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
   const config = { access: 'open' as const }
   const tags = ['Verify widget']
   const page = asset('page.html')
-  const Params = Type.Object({ session_id: Type.String({ description: 'The widget session' }) })
+  const Params = Type.Object({ session_id: string('The widget session') })
 
   for (const [name, summary] of [
     ['component.js', 'Script that defines the element <trunkline-verify>'],
@@ -63,7 +64,7 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
     },
   )
 
-  const text = (description: string) => Type.Optional(Type.String({ description }))
+  const text = (description: string) => optional(string(description))
   app.post(
     '/verify/hosted/:session_id/state',
     {
@@ -76,17 +77,17 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
         security: [],
         params: Params,
         headers: Type.Object({
-          'x-verify-token': Type.Optional(Type.String({ description: 'Token of the session' })),
+          'x-verify-token': optional(string('Token of the session')),
         }),
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'pending, approved, expired or canceled' }),
-            verification_sid: Type.String({ description: 'The verification' }),
-            service_sid: Type.String({ description: 'Its service' }),
-            parent_origin: Type.String({ description: 'Who is told of the end' }),
-            brand_name: Type.String({ description: 'Whose widget it is' }),
+            status: string('pending, approved, expired or canceled'),
+            verification_sid: string('The verification'),
+            service_sid: string('Its service'),
+            parent_origin: string('Who is told of the end'),
+            brand_name: string('Whose widget it is'),
             accent_color: text('Six hexadecimal digits, if there was a wish'),
-            expires_in: Type.Integer({ description: 'Seconds until it expires' }),
+            expires_in: integer('Seconds until it expires'),
             to: text('The number to be proved, while pending'),
             code: text('What to text, while pending'),
             pool_number: text('Where to text it, while pending'),

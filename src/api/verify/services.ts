@@ -9,6 +9,7 @@ import { accountOf } from '../http/auth.js'
 import { baseUrl } from '../http/base-url.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { integer } from '../http/schemas.js'
 import { config, NewService, ServiceParams, ServiceWire, serviceWire, tags } from './wire.js'
 
 /** Names that clients of a well-known verification service use. */
@@ -60,7 +61,7 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
         response: {
           200: Type.Object({
             services: Type.Array(ServiceWire),
-            meta: Type.Object({ count: Type.Integer({ description: 'How many there are' }) }),
+            meta: Type.Object({ count: integer('How many there are') }),
           }),
         },
       },

@@ -10,69 +10,53 @@ import { withAliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 const VISIBLE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 const NewSecret = Type.Object({
-  uri: Type.Optional(
-    Type.String({
+  uri: optional(
+    string('otpauth://totp/… URI of a QR code. When given, every other field is ignored.', {
       maxLength: 4096,
-      description: 'otpauth://totp/… URI of a QR code. When given, every other field is ignored.',
     }),
   ),
-  label: Type.Optional(
-    Type.String({
-      maxLength: MAX_NAME,
-      pattern: VISIBLE,
-      description: 'What it is for; required unless uri is given',
-    }),
+  label: optional(
+    string('What it is for; required unless uri is given', { maxLength: MAX_NAME, pattern: VISIBLE }),
   ),
-  issuer: Type.Optional(
-    Type.String({ maxLength: MAX_NAME, pattern: VISIBLE, description: 'Who asks for the codes' }),
+  issuer: optional(string('Who asks for the codes', { maxLength: MAX_NAME, pattern: VISIBLE })),
+  secret: optional(
+    string(
+      'Base32, 5 to 256 bytes; spaces, dashes, small letters and padding do not matter. Leave it out to have 20 random bytes made.',
+      { maxLength: 1024 },
+    ),
   ),
-  secret: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      description:
-        'Base32, 5 to 256 bytes; spaces, dashes, small letters and padding do not matter. Leave it out to have 20 random bytes made.',
-    }),
-  ),
-  algorithm: Type.Optional(
-    Type.Unsafe<Algorithm>({ type: 'string', enum: [...ALGORITHMS], description: 'Hash; default SHA1' }),
-  ),
-  digits: Type.Optional(
+  algorithm: optional(oneOf<Algorithm>(ALGORITHMS, 'Hash; default SHA1')),
+  digits: optional(
     Type.Unsafe<number>({ type: 'integer', enum: [...DIGITS], description: 'Length of a code; default 6' }),
   ),
-  period: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: MAX_PERIOD,
-      description: 'Seconds that a code is good for; default 30',
-    }),
+  period: optional(
+    integer('Seconds that a code is good for; default 30', { minimum: 1, maximum: MAX_PERIOD }),
   ),
 })
 
 const record = {
-  id: Type.String({ description: 'Unique identifier' }),
-  label: Type.String({ description: 'What it is for' }),
+  id: string('Unique identifier'),
+  label: string('What it is for'),
   issuer: nullable('string', 'Who asks for the codes'),
-  algorithm: Type.Unsafe<Algorithm>({ type: 'string', enum: [...ALGORITHMS], description: 'Hash' }),
-  digits: Type.Integer({ description: 'Length of a code, 6 or 8' }),
-  period: Type.Integer({ description: 'Seconds that a code is good for' }),
-  created_at: Type.String({ description: 'When it was stored, ISO 8601' }),
+  algorithm: oneOf<Algorithm>(ALGORITHMS, 'Hash'),
+  digits: integer('Length of a code, 6 or 8'),
+  period: integer('Seconds that a code is good for'),
+  created_at: string('When it was stored, ISO 8601'),
 }
 const Secret = Type.Object(record)
 const FirstSecret = Type.Object({
   ...record,
-  secret: Type.Optional(
-    Type.String({
-      description: 'Base32. Only in the first answer: a repeat of the request does not show it again.',
-    }),
+  secret: optional(
+    string('Base32. Only in the first answer: a repeat of the request does not show it again.'),
   ),
 })
-const status = Type.String({ description: 'OK' })
-const Params = Type.Object({ secret_id: Type.String({ description: 'Id of the secret' }) })
+const status = string('OK')
+const Params = Type.Object({ secret_id: string('Id of the secret') })
 
 function secretWire(secret: TotpSecret): Static<typeof Secret> {
   return {
@@ -194,8 +178,8 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
         response: {
           200: Type.Object({
             status,
-            code: Type.String({ description: 'Six or eight digits' }),
-            expires_in: Type.Integer({ description: 'Seconds until the next code' }),
+            code: string('Six or eight digits'),
+            expires_in: integer('Seconds until the next code'),
           }),
         },
       },

@@ -21,6 +21,7 @@ import { baseUrl } from '../http/base-url.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
 import {
   config,
   NewVerificationBody,
@@ -35,7 +36,7 @@ import {
 
 const Params = Type.Object({
   ...ServiceParams.properties,
-  sid: Type.String({ description: 'Sid of the verification' }),
+  sid: string('Sid of the verification'),
 })
 
 /** Names that clients of a well-known verification service use. */
@@ -84,11 +85,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
         description: 'One that is canceled already stays so; one that has ended otherwise answers 409.',
         params: Params,
         body: Type.Object({
-          status: Type.Unsafe<'canceled'>({
-            type: 'string',
-            enum: ['canceled'],
-            description: 'Only canceled: approval is up to the phone',
-          }),
+          status: oneOf<'canceled'>(['canceled'], 'Only canceled: approval is up to the phone'),
         }),
         response: { 200: VerificationWire },
       },
@@ -129,21 +126,19 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
         summary: 'List verifications',
         description: 'Of all services of the account, the last changed first.',
         querystring: Type.Object({
-          limit: Type.Optional(
-            Type.Integer({ minimum: 1, default: 100, description: 'Rows to return; at most 1000' }),
-          ),
-          offset: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Rows to skip' })),
-          updated_at_gte: Type.Optional(Type.String({ description: 'Changed at or after, ISO 8601' })),
+          limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
+          offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
+          updated_at_gte: optional(string('Changed at or after, ISO 8601')),
         }),
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
+            status: string('OK'),
             data: Type.Array(VerificationState),
             pagination: Type.Object({
-              count: Type.Integer({ description: 'Rows in this answer' }),
-              has_more: Type.Boolean({ description: 'Whether more follow' }),
-              limit: Type.Integer({ description: 'Rows asked for' }),
-              offset: Type.Integer({ description: 'Rows skipped' }),
+              count: integer('Rows in this answer'),
+              has_more: boolean('Whether more follow'),
+              limit: integer('Rows asked for'),
+              offset: integer('Rows skipped'),
             }),
           }),
         },

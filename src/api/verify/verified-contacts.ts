@@ -13,24 +13,25 @@ import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { boolean, integer, string } from '../http/schemas.js'
 
 const MAX_LIST = 10_000
 const config = { access: 'account', confined: 'to its lines' } as const
 const tags = ['Verified contacts']
 
 const VerifiedWire = Type.Object({
-  phone_number: Type.String({ description: 'Phone number, E.164' }),
-  verified: Type.Boolean({ description: 'Whether it has written to the shared line' }),
+  phone_number: string('Phone number, E.164'),
+  verified: boolean('Whether it has written to the shared line'),
   verification_status: Type.Union([Type.Literal('pending'), Type.Literal('verified')], {
     description: 'pending until it has written to the shared line, then verified',
   }),
-  created_at: Type.String({ description: 'When it was made' }),
-  updated_at: Type.String({ description: 'When it last changed' }),
+  created_at: string('When it was made'),
+  updated_at: string('When it last changed'),
 })
 const SharedLine = Type.Union(
   [
     Type.Object({
-      phone_number: Type.String({ description: 'The line the contact must write to, E.164' }),
+      phone_number: string('The line the contact must write to, E.164'),
       type: Type.Literal('shared', { description: 'Always shared' }),
     }),
     Type.Null(),
@@ -72,8 +73,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
         description:
           'Makes a pending contact, or answers with the one there is. It is verified when it sends any message to the shared line. When several accounts share the line, that message goes to the one that last registered this contact or wrote to it.',
         body: Type.Object({
-          phone_number: Type.String({
-            description: 'E.164, or a US number as it is written there',
+          phone_number: string('E.164, or a US number as it is written there', {
             examples: ['+12025550101', '(202) 555-0101'],
           }),
         }),
@@ -119,7 +119,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
         tags,
         summary: 'Retrieve a contact of the shared line',
         params: Type.Object({
-          phone_number: Type.String({ description: 'E.164, or a US number as it is written there' }),
+          phone_number: string('E.164, or a US number as it is written there'),
         }),
         response: { 200: Type.Object({ data: Type.Object({ contact: VerifiedWire, line: SharedLine }) }) },
       },
@@ -145,7 +145,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
         description: 'GET /v3/verified-contacts as the published command line asks for it.',
         response: {
           200: Type.Object({
-            status: Type.String({ description: 'OK' }),
+            status: string('OK'),
             sharedNumber: Type.Union([Type.String(), Type.Null()], { description: 'The shared line' }),
             contacts: Type.Array(Route),
           }),
@@ -168,9 +168,9 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
         summary: 'Register a contact on the shared line (command line)',
         description: 'POST /v3/verified-contacts as the published command line asks for it.',
         body: Type.Object({
-          recipient: Type.String({ description: 'E.164, or a US number as it is written there' }),
+          recipient: string('E.164, or a US number as it is written there'),
         }),
-        response: { 200: Type.Object({ status: Type.String({ description: 'OK' }), route: Route }) },
+        response: { 200: Type.Object({ status: string('OK'), route: Route }) },
       },
     },
     async (request, reply) => {
@@ -187,10 +187,10 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
 }
 
 const Route = Type.Object({
-  id: Type.Integer({ description: 'Id' }),
-  number: Type.String({ description: 'Phone number, E.164' }),
-  verified: Type.Boolean({ description: 'Whether it has written to the shared line' }),
-  createdAt: Type.String({ description: 'When it was made' }),
+  id: integer('Id'),
+  number: string('Phone number, E.164'),
+  verified: boolean('Whether it has written to the shared line'),
+  createdAt: string('When it was made'),
 })
 
 async function list(ctx: Ctx, actor: Actor): Promise<{ line?: Line; contacts: VerifiedContact[] }> {

@@ -12,65 +12,54 @@ import {
   type VerificationStatus,
   type VerifyService,
 } from '../../core/verify/verification.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 /** Verify services and verifications as they look on the wire. */
 
 /** HTTP Basic counts here; a token that is confined to some lines does not: verifications are the account's. */
 export const config = { access: 'account' as const, basic: true as const }
 export const tags = ['Verify']
-export const ServiceParams = Type.Object({ service_sid: Type.String({ description: 'Sid of the service' }) })
+export const ServiceParams = Type.Object({ service_sid: string('Sid of the service') })
 
 const VISIBLE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 export const NewService = Type.Object({
-  friendly_name: Type.String({
+  friendly_name: string('Name of the service; the widget shows it unless told another', {
     maxLength: 100,
     pattern: VISIBLE,
-    description: 'Name of the service; the widget shows it unless told another',
   }),
-  code_length: Type.Optional(
-    Type.Integer({
+  code_length: optional(
+    integer(`Digits of a code; default ${CODE_LENGTH.default}`, {
       minimum: CODE_LENGTH.min,
       maximum: CODE_LENGTH.max,
-      description: `Digits of a code; default ${CODE_LENGTH.default}`,
     }),
   ),
-  ttl_seconds: Type.Optional(
-    Type.Integer({
+  ttl_seconds: optional(
+    integer(`How long a code is good for; default ${TTL_SECONDS.default}`, {
       minimum: TTL_SECONDS.min,
       maximum: TTL_SECONDS.max,
-      description: `How long a code is good for; default ${TTL_SECONDS.default}`,
     }),
   ),
-  use_customer_lines: Type.Optional(
-    Type.Boolean({
-      description:
-        "Codes are texted to one of the account's dedicated lines; otherwise to its shared line, or to a dedicated one when it has none. Default false.",
-    }),
+  use_customer_lines: optional(
+    boolean(
+      "Codes are texted to one of the account's dedicated lines; otherwise to its shared line, or to a dedicated one when it has none. Default false.",
+    ),
   ),
 })
 
 export const NewVerificationBody = Type.Object({
-  to: Type.String({ description: 'The number to be proved, E.164: the code must be texted from it' }),
+  to: string('The number to be proved, E.164: the code must be texted from it'),
   hosted: Type.Optional(
     Type.Object(
       {
-        parent_origin: Type.String({
-          maxLength: 300,
-          description:
-            'The exact site that shows the widget: https and a host name, or http on localhost and 127.0.0.1',
-        }),
-        accent_color: Type.Optional(
-          Type.String({ pattern: '^#?[0-9a-fA-F]{6}$', description: 'Six hexadecimal digits' }),
+        parent_origin: string(
+          'The exact site that shows the widget: https and a host name, or http on localhost and 127.0.0.1',
+          { maxLength: 300 },
         ),
-        brand_name: Type.Optional(
-          Type.String({ maxLength: 60, pattern: VISIBLE, description: "Default: the service's name" }),
-        ),
-        theme: Type.Optional(
-          Type.Unsafe<Theme>({ type: 'string', enum: [...THEMES], description: 'Default auto' }),
-        ),
+        accent_color: optional(string('Six hexadecimal digits', { pattern: '^#?[0-9a-fA-F]{6}$' })),
+        brand_name: optional(string("Default: the service's name", { maxLength: 60, pattern: VISIBLE })),
+        theme: optional(oneOf<Theme>(THEMES, 'Default auto')),
       },
       // A misspelt option would go unnoticed until a customer sees the widget.
       { additionalProperties: false },
@@ -78,33 +67,25 @@ export const NewVerificationBody = Type.Object({
   ),
 })
 
-const iso = (description: string) => Type.String({ description: `${description}, ISO 8601` })
+const iso = (description: string) => string(`${description}, ISO 8601`)
 
 export const ServiceWire = Type.Object({
-  sid: Type.String({ description: 'SV and 32 hexadecimal digits' }),
-  account_sid: Type.String({ description: 'The account' }),
-  friendly_name: Type.String({ description: 'Name' }),
-  code_length: Type.Integer({ description: 'Digits of a code' }),
-  ttl_seconds: Type.Integer({ description: 'How long a code is good for' }),
-  use_customer_lines: Type.Boolean({ description: "Whether codes go to the account's dedicated lines" }),
+  sid: string('SV and 32 hexadecimal digits'),
+  account_sid: string('The account'),
+  friendly_name: string('Name'),
+  code_length: integer('Digits of a code'),
+  ttl_seconds: integer('How long a code is good for'),
+  use_customer_lines: boolean("Whether codes go to the account's dedicated lines"),
   date_created: iso('When it was made'),
   date_updated: iso('When it last changed'),
-  url: Type.String({ description: 'Where to find it' }),
+  url: string('Where to find it'),
 })
 
-const status = Type.Unsafe<VerificationStatus>({
-  type: 'string',
-  enum: [...VERIFICATION_STATUSES],
-  description: 'pending, then one of the others for good',
-})
-const channel = Type.Unsafe<'imessage'>({
-  type: 'string',
-  enum: ['imessage'],
-  description: 'Always imessage',
-})
+const status = oneOf<VerificationStatus>(VERIFICATION_STATUSES, 'pending, then one of the others for good')
+const channel = oneOf<'imessage'>(['imessage'], 'Always imessage')
 const state = {
-  sid: Type.String({ description: 'VR and 32 hexadecimal digits' }),
-  service_sid: Type.String({ description: 'Its service' }),
+  sid: string('VR and 32 hexadecimal digits'),
+  service_sid: string('Its service'),
   channel,
   status,
   to: nullable('string', 'The number to be proved'),
@@ -119,9 +100,9 @@ export const VerificationState = Type.Object({
 
 const Hosted = Type.Object(
   {
-    session_id: Type.String({ description: 'The widget session' }),
-    url: Type.String({ description: 'Page of the widget, with its token in the fragment. Do not log it.' }),
-    component_script: Type.String({ description: 'Script that defines <trunkline-verify src="url">' }),
+    session_id: string('The widget session'),
+    url: string('Page of the widget, with its token in the fragment. Do not log it.'),
+    component_script: string('Script that defines <trunkline-verify src="url">'),
     expires_at: iso('When the verification expires'),
   },
   { description: 'Only in the answer to a request that asked for it' },
@@ -129,15 +110,15 @@ const Hosted = Type.Object(
 
 export const VerificationWire = Type.Object({
   ...state,
-  account_sid: Type.String({ description: 'The account' }),
+  account_sid: string('The account'),
   expires_at: iso('When it expires'),
-  url: Type.String({ description: 'Where to find it' }),
-  delivery_target: Type.Optional(
+  url: string('Where to find it'),
+  delivery_target: optional(
     Type.Object(
       {
-        code: Type.String({ description: 'What to text' }),
-        pool_number: Type.String({ description: 'Where to text it' }),
-        sms_deep_link: Type.String({ description: 'Opens the message app with both filled in' }),
+        code: string('What to text'),
+        pool_number: string('Where to text it'),
+        sms_deep_link: string('Opens the message app with both filled in'),
       },
       { description: 'While pending' },
     ),
@@ -145,7 +126,7 @@ export const VerificationWire = Type.Object({
 })
 export const StartedVerification = Type.Object({
   ...VerificationWire.properties,
-  hosted: Type.Optional(Hosted),
+  hosted: optional(Hosted),
 })
 
 export function serviceWire(service: VerifyService, base: string): Static<typeof ServiceWire> {

@@ -17,42 +17,40 @@ import { accountOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable } from '../messages/wire.js'
+import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 const STATES = ['pending', 'delivered', 'failed', 'canceled'] as const
 const TYPES = [...WEBHOOK_TYPES, 'status_callback'] as const
 
-const Status = Type.Unsafe<DeliveryState>({
-  type: 'string',
-  enum: [...STATES],
-  description:
-    'pending: to be posted, or posted again. delivered: acknowledged. failed: refused, or tried often enough. canceled: its webhook or what it was about was removed.',
-})
-const Kind = Type.Unsafe<string>({ type: 'string', enum: [...TYPES], description: 'Type of the webhook' })
+const Status = oneOf<DeliveryState>(
+  STATES,
+  'pending: to be posted, or posted again. delivered: acknowledged. failed: refused, or tried often enough. canceled: its webhook or what it was about was removed.',
+)
+const Kind = oneOf(TYPES, 'Type of the webhook')
 
 export const DeliveryWire = Type.Object({
-  id: Type.String({ description: 'Id of the delivery' }),
-  webhook_id: Type.String({
-    description: 'Id of the event, as it is in the webhook-id header: the same at every try and endpoint',
-  }),
-  sequence: Type.Integer({ description: "The event's number in the account's log" }),
-  event_type: Type.String({ description: 'What happened, as in the event stream' }),
+  id: string('Id of the delivery'),
+  webhook_id: string(
+    'Id of the event, as it is in the webhook-id header: the same at every try and endpoint',
+  ),
+  sequence: integer("The event's number in the account's log"),
+  event_type: string('What happened, as in the event stream'),
   type: Kind,
-  url: Type.String({ description: 'Where it is posted' }),
-  subject: Type.String({ description: 'What it is about; of a message, its handle' }),
+  url: string('Where it is posted'),
+  subject: string('What it is about; of a message, its handle'),
   status: Status,
-  attempts: Type.Integer({ description: 'Posts so far' }),
+  attempts: integer('Posts so far'),
   http_status: nullable('integer', 'Status of the last answer; null when there was none'),
   reason: nullable('string', 'Why the last post did not succeed'),
-  created_at: Type.String({ description: 'When it was first due, ISO 8601' }),
+  created_at: string('When it was first due, ISO 8601'),
   next_attempt_at: nullable('string', 'When it is posted next'),
   finished_at: nullable('string', 'When it ended'),
 })
 
 export const AttemptWire = Type.Object({
-  attempt: Type.Integer({ description: 'Number of the post' }),
-  at: Type.String({ description: 'When it began, ISO 8601' }),
-  duration_ms: Type.Integer({ description: 'How long it took' }),
+  attempt: integer('Number of the post'),
+  at: string('When it began, ISO 8601'),
+  duration_ms: integer('How long it took'),
   http_status: nullable('integer', 'Status of the answer; null when there was none'),
   reason: nullable('string', 'Why there was no answer'),
   request_headers: Type.Record(Type.String(), Type.String(), {
@@ -68,23 +66,21 @@ export const AttemptWire = Type.Object({
 
 const WholeDelivery = Type.Object({
   ...DeliveryWire.properties,
-  body: Type.String({ description: 'The JSON as it is posted; empty when what it was about was deleted' }),
+  body: string('The JSON as it is posted; empty when what it was about was deleted'),
   attempt_log: Type.Array(AttemptWire, { description: 'Every post, oldest first' }),
 })
 
-const Params = Type.Object({ id: Type.String({ description: 'Id of a delivery' }) })
+const Params = Type.Object({ id: string('Id of a delivery') })
 
 const period = {
-  created_at_gte: Type.Optional(Type.String({ description: 'From this time on, ISO 8601' })),
-  created_at_lt: Type.Optional(Type.String({ description: 'Before this time, ISO 8601' })),
+  created_at_gte: optional(string('From this time on, ISO 8601')),
+  created_at_lt: optional(string('Before this time, ISO 8601')),
 }
 
 const Replay = Type.Object({
-  status: Type.Optional(Status),
-  type: Type.Optional(Kind),
-  message_handle: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Only those about this message' }),
-  ),
+  status: optional(Status),
+  type: optional(Kind),
+  message_handle: optional(string('Only those about this message', { maxLength: 200 })),
   ...period,
 })
 
@@ -104,8 +100,8 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
           'Every event posted to a webhook or a status callback, for as long as deliveries are kept. A page may hold fewer than asked for; there are more as long as next_cursor is not null.',
         querystring: Type.Object({
           ...Replay.properties,
-          limit: Type.Optional(Type.Integer({ minimum: 1, description: 'At most 1000; default 100' })),
-          cursor: Type.Optional(Type.String({ description: 'next_cursor of the page before' })),
+          limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
+          cursor: optional(string('next_cursor of the page before')),
         }),
         response: {
           200: Type.Object({
@@ -185,8 +181,8 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
         response: {
           202: Type.Object({
             data: Type.Object({
-              replayed: Type.Integer({ description: 'Deliveries that are posted again' }),
-              more: Type.Boolean({ description: 'Whether older ones were left out' }),
+              replayed: integer('Deliveries that are posted again'),
+              more: boolean('Whether older ones were left out'),
             }),
           }),
         },

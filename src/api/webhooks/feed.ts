@@ -9,16 +9,17 @@ import type { Renderer } from '../../services/events/tail.js'
 import { withSubjects } from '../../services/webhooks/fanout.js'
 import { bookmarkOf, createFeed, FeedHeaders, namesIn, Since } from '../events/feed.js'
 import type { Routes } from '../http/routes.js'
+import { integer, optional, string } from '../http/schemas.js'
 import { eventFrame } from '../http/sse.js'
 import { renderWebhook } from './payloads.js'
 
 const Post = Type.Object({
-  webhook_id: Type.String({ description: 'What the webhook-id header would be' }),
-  sequence: Type.Integer({ description: "The event's number in the account's log" }),
-  type: Type.String({ description: 'Type of the webhook' }),
-  event_type: Type.String({ description: 'What happened, as in the event stream' }),
-  subject: Type.String({ description: 'What it is about; of a message, its handle' }),
-  body: Type.String({ description: 'The JSON as it would be posted, byte for byte' }),
+  webhook_id: string('What the webhook-id header would be'),
+  sequence: integer("The event's number in the account's log"),
+  type: string('Type of the webhook'),
+  event_type: string('What happened, as in the event stream'),
+  subject: string('What it is about; of a message, its handle'),
+  body: string('The JSON as it would be posted, byte for byte'),
 })
 
 /** Webhooks for those who come and get them: receivers without an address that we could post to. */
@@ -44,10 +45,8 @@ export function registerWebhookFeed(
           'The command `trunkline listen` posts these to a receiver on its own machine.',
         ].join(' '),
         querystring: Type.Object({
-          types: Type.Optional(
-            Type.String({
-              description: `Types of webhooks, comma-separated. Without: all, which are ${WEBHOOK_TYPES.join(', ')}`,
-            }),
+          types: optional(
+            string(`Types of webhooks, comma-separated. Without: all, which are ${WEBHOOK_TYPES.join(', ')}`),
           ),
           since: Since,
         }),

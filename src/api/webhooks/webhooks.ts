@@ -7,11 +7,12 @@ import { withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
+import { string } from '../http/schemas.js'
 import { readConfig, readEntries, readSecret, readType, readUrls } from './input.js'
 import { Entries, GlobalSecret, LegacySecret, TypeField, Webhooks, webhooksWire } from './wire.js'
 
-const status = Type.String({ description: 'OK' })
-const message = Type.String({ description: 'What was done, in words' })
+const status = string('OK')
+const message = string('What was done, in words')
 const List = Type.Object({ status, webhooks: Webhooks })
 const Changed = Type.Object({ status, message, webhooks: Webhooks })
 

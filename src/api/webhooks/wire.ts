@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { MAX_ENTRIES, type WebhookConfig } from '../../core/webhooks/config.js'
 import { WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
+import { oneOf, optional, string } from '../http/schemas.js'
 
 export const SCHEDULES: readonly WebhookSchedule[] = ['standard', 'extended']
 
@@ -39,19 +40,16 @@ const Entry = Type.Unsafe<string | Record<string, unknown>>({
 const lists = Object.fromEntries(
   WEBHOOK_TYPES.map((type) => [
     type,
-    Type.Optional(
+    optional(
       Type.Array(Entry, { description: `${WEBHOOKS[type].label}: where to tell; at most ${MAX_ENTRIES}` }),
     ),
   ]),
 )
-export const GlobalSecret = Type.Optional(
-  Type.String({ description: `Secret of all webhooks that have none of their own; ${secretText}` }),
+export const GlobalSecret = optional(
+  string(`Secret of all webhooks that have none of their own; ${secretText}`),
 )
-export const LegacySecret = Type.Optional(
-  Type.String({
-    deprecated: true,
-    description: `Older place of globalSecret, which goes before it; ${secretText}`,
-  }),
+export const LegacySecret = optional(
+  string(`Older place of globalSecret, which goes before it; ${secretText}`, { deprecated: true }),
 )
 export const Webhooks = Type.Object(
   { ...lists, globalSecret: GlobalSecret, secret: LegacySecret },
@@ -61,13 +59,7 @@ export const Webhooks = Type.Object(
   },
 )
 export const Entries = Type.Array(Entry, { description: `URLs, or objects with url; at most ${MAX_ENTRIES}` })
-export const TypeField = Type.Optional(
-  Type.Unsafe<WebhookType>({
-    type: 'string',
-    enum: [...WEBHOOK_TYPES],
-    description: 'Which list; default receive',
-  }),
-)
+export const TypeField = optional(oneOf<WebhookType>(WEBHOOK_TYPES, 'Which list; default receive'))
 
 /** The configuration as it goes out: no key without a value, because clients stumble over null. */
 export function webhooksWire({ settings, webhooks }: WebhookConfig): Static<typeof Webhooks> {
