@@ -3,34 +3,33 @@ import { formatTime } from '../../base/time.js'
 import { companyIdOf } from '../../services/calls/calls.js'
 import type { Ctx } from '../../services/ctx.js'
 import { accountOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, string } from '../http/schemas.js'
+
+const route = routesOf('Account', { access: 'account' })
 
 export function registerAccount(app: Routes, _ctx: Ctx): void {
   app.get(
     '/account',
-    {
-      config: { access: 'account' },
-      schema: {
-        tags: ['Account'],
-        summary: 'Whose keys these are',
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            email: string('Account identifier; accountEmail of messages and events'),
-            name: string('Company or person'),
-            plan: string('Plan'),
-            world: string('live, or test for a test key'),
-            company_id: string('The account as a UUID, as events name it'),
-            default_forwarding_number: nullable(
-              'string',
-              'Where calls go that neither a seat nor a line has a number for',
-            ),
-            created_at: string('When it was made'),
-          }),
-        },
+    route({
+      summary: 'Whose keys these are',
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          email: string('Account identifier; accountEmail of messages and events'),
+          name: string('Company or person'),
+          plan: string('Plan'),
+          world: string('live, or test for a test key'),
+          company_id: string('The account as a UUID, as events name it'),
+          default_forwarding_number: nullable(
+            'string',
+            'Where calls go that neither a seat nor a line has a number for',
+          ),
+          created_at: string('When it was made'),
+        }),
       },
-    },
+    }),
     async (request) => {
       const account = accountOf(request)
       return {

@@ -11,9 +11,12 @@ import { isDefaultWorld } from '../../services/accounts/default-world.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Authenticator } from '../http/auth.js'
 import { refusedUnderName } from '../http/called-as.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, string } from '../http/schemas.js'
 import { clearCookie, isFromConsole, sessionOf, setCookie } from '../http/session-cookie.js'
+
+const route = routesOf('Console', { access: 'open' })
 
 /** Signing in to the console with a key. */
 
@@ -43,20 +46,13 @@ const SessionWire = Type.Object({
 })
 
 export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Authenticator): void {
-  const config = { access: 'open' as const }
-  const tags = ['Console']
-
   app.get(
     '/console/session',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Who is signed in to the console',
-        description: 'The cookie counts only together with the header x-trunkline-console: 1.',
-        response: { 200: SessionWire },
-      },
-    },
+    route({
+      summary: 'Who is signed in to the console',
+      description: 'The cookie counts only together with the header x-trunkline-console: 1.',
+      response: { 200: SessionWire },
+    }),
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
       return describe(ctx, request, await currentSession(authenticator, request))
@@ -65,20 +61,16 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
 
   app.post(
     '/console/session',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Sign in to the console',
-        description:
-          'Sets a cookie for twelve hours. A session holds a key of an account and an admin key: signing in with the other kind adds it. Needs the header x-trunkline-console: 1.',
-        body: Type.Object({
-          key_id: string('Id of a live, test or admin key', { minLength: 1, maxLength: 512 }),
-          secret: string('Its secret', { minLength: 1, maxLength: 512 }),
-        }),
-        response: { 200: SessionWire },
-      },
-    },
+    route({
+      summary: 'Sign in to the console',
+      description:
+        'Sets a cookie for twelve hours. A session holds a key of an account and an admin key: signing in with the other kind adds it. Needs the header x-trunkline-console: 1.',
+      body: Type.Object({
+        key_id: string('Id of a live, test or admin key', { minLength: 1, maxLength: 512 }),
+        secret: string('Its secret', { minLength: 1, maxLength: 512 }),
+      }),
+      response: { 200: SessionWire },
+    }),
     async (request, reply) => {
       requireConsole(request)
       reply.header('cache-control', 'no-store')
@@ -93,16 +85,12 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
 
   app.delete(
     '/console/session',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Sign out of the console',
-        description:
-          'Ends the session and the streams it has open. Without one, nothing happens. Needs the header x-trunkline-console: 1.',
-        response: { 204: Type.Null({ description: 'Signed out' }) },
-      },
-    },
+    route({
+      summary: 'Sign out of the console',
+      description:
+        'Ends the session and the streams it has open. Without one, nothing happens. Needs the header x-trunkline-console: 1.',
+      response: { 204: Type.Null({ description: 'Signed out' }) },
+    }),
     async (request, reply: FastifyReply) => {
       requireConsole(request)
       const session = await currentSession(authenticator, request)

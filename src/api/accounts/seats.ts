@@ -5,8 +5,11 @@ import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { countSeats, findSeat, listSeatsOf } from '../../storage/accounts/accounts.js'
 import { accountOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
+
+const route = routesOf('Seats', { access: 'account' })
 
 /** Seats as their account sees them; operators make them under /admin/seats. */
 
@@ -37,25 +40,18 @@ function seatWire(seat: Seat, account: Account): Static<typeof SeatWire> {
 }
 
 export function registerSeats(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Seats']
-
   app.get(
     '/api/v2/seats',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List seats',
-        description: 'Oldest first.',
-        querystring: Type.Object({
-          email,
-          limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
-          offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
-        }),
-        response: { 200: Type.Array(SeatWire) },
-      },
-    },
+    route({
+      summary: 'List seats',
+      description: 'Oldest first.',
+      querystring: Type.Object({
+        email,
+        limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
+        offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
+      }),
+      response: { 200: Type.Array(SeatWire) },
+    }),
     async (request) => {
       const account = accountOf(request)
       const { limit = 100, offset = 0 } = request.query
@@ -66,28 +62,20 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/seats/count',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Count seats',
-        querystring: Type.Object({ email }),
-        response: { 200: Type.Object({ count: integer('Seats') }) },
-      },
-    },
+    route({
+      summary: 'Count seats',
+      querystring: Type.Object({ email }),
+      response: { 200: Type.Object({ count: integer('Seats') }) },
+    }),
     async (request) => ({ count: await countSeats(ctx.db, accountOf(request).id, request.query.email) }),
   )
   app.get(
     '/api/v2/seats/:seat_id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Retrieve a seat',
-        params: Type.Object({ seat_id: string('Its id or its outside subject') }),
-        response: { 200: Type.Object({ status: string('OK'), seat: SeatWire }) },
-      },
-    },
+    route({
+      summary: 'Retrieve a seat',
+      params: Type.Object({ seat_id: string('Its id or its outside subject') }),
+      response: { 200: Type.Object({ status: string('OK'), seat: SeatWire }) },
+    }),
     async (request) => {
       const account = accountOf(request)
       const seat = await findSeat(ctx.db, account.id, request.params.seat_id)

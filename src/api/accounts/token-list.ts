@@ -5,8 +5,11 @@ import { listKeys } from '../../storage/accounts/accounts.js'
 import { listTokens } from '../../storage/accounts/tokens.js'
 import { accountOf } from '../http/auth.js'
 import { idCursor, NextCursor, pageQuery } from '../http/cursor.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, string, strings } from '../http/schemas.js'
+
+const route = routesOf('Temporary tokens', { access: 'live key' })
 
 const ListedToken = Type.Object({
   token_id: string('Id, used for revocation'),
@@ -22,17 +25,13 @@ const ListedToken = Type.Object({
 export function registerTokenList(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/auth/tokens',
-    {
-      config: { access: 'live key' },
-      schema: {
-        tags: ['Temporary tokens'],
-        summary: 'List temporary tokens',
-        description:
-          'Those that have not expired, newest first; revoked ones among them. The text of a token is never shown again.',
-        querystring: Type.Object(pageQuery(1000, 100)),
-        response: { 200: Type.Object({ data: Type.Array(ListedToken), next_cursor: NextCursor }) },
-      },
-    },
+    route({
+      summary: 'List temporary tokens',
+      description:
+        'Those that have not expired, newest first; revoked ones among them. The text of a token is never shown again.',
+      querystring: Type.Object(pageQuery(1000, 100)),
+      response: { 200: Type.Object({ data: Type.Array(ListedToken), next_cursor: NextCursor }) },
+    }),
     async (request) => {
       const account = accountOf(request)
       const limit = Math.min(request.query.limit ?? 100, 1000)

@@ -4,13 +4,14 @@ import { TOKEN_LIFE, type Token } from '../../core/accounts/token.js'
 import { AppError } from '../../core/errors.js'
 import { mintToken, revokeToken } from '../../services/accounts/tokens.js'
 import type { Ctx } from '../../services/ctx.js'
-import { withAliases } from '../http/aliases.js'
 import { accountOf, actorOf } from '../http/auth.js'
-import { optionalBody } from '../http/body.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, optional, string, strings } from '../http/schemas.js'
+
+const route = routesOf('Temporary tokens', { access: 'live key' })
 
 const MAX_NUMBERS = 100
 
@@ -54,24 +55,19 @@ function tokenWire(token: Token) {
 
 /** Short-lived stand-ins for a live key, for programs that should not hold the key itself. */
 export function registerTokens(app: Routes, ctx: Ctx): void {
-  const tags = ['Temporary tokens']
-
   app.post(
     '/v3/auth/tokens',
-    {
-      config: { access: 'live key', optionalBody: true },
-      preValidation: [optionalBody, withAliases({})],
-      schema: {
-        tags,
-        summary: 'Create a temporary token',
-        description:
-          'Needs a live key. The token goes into Authorization: Bearer and stops working when it expires, when it is ' +
-          'revoked, and when the key that made it is revoked. With a phone selector it sees and sends only on those ' +
-          'lines; without one it can do what the account can, except make and revoke tokens.',
-        body: NewToken,
-        response: { 201: TokenWire },
-      },
-    },
+    route({
+      summary: 'Create a temporary token',
+      description:
+        'Needs a live key. The token goes into Authorization: Bearer and stops working when it expires, when it is ' +
+        'revoked, and when the key that made it is revoked. With a phone selector it sees and sends only on those ' +
+        'lines; without one it can do what the account can, except make and revoke tokens.',
+      aliases: {},
+      optionalBody: true,
+      body: NewToken,
+      response: { 201: TokenWire },
+    }),
     async (request, reply) => {
       const { expires_in_seconds: life, phone_number: one, phone_numbers: several } = request.body
       if (one !== undefined && several !== undefined)
@@ -95,17 +91,13 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
 
   app.delete(
     '/v3/auth/tokens/:token_id',
-    {
-      config: { access: 'live key' },
-      schema: {
-        tags,
-        summary: 'Revoke a temporary token',
-        description:
-          'Any live key of the account may do it. Also answers 204 when the token was revoked or has expired before.',
-        params: Type.Object({ token_id: string('Id of the token') }),
-        response: { 204: Type.Null() },
-      },
-    },
+    route({
+      summary: 'Revoke a temporary token',
+      description:
+        'Any live key of the account may do it. Also answers 204 when the token was revoked or has expired before.',
+      params: Type.Object({ token_id: string('Id of the token') }),
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       await revokeToken(ctx, accountOf(request), request.params.token_id)
       return reply.code(204).send(null)

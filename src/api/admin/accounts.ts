@@ -8,7 +8,7 @@ import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, optional, string } from '../http/schemas.js'
-import { config, createOnce, IdParams, idOf, listOf, required, tags } from './shared.js'
+import { admin, createOnce, IdParams, idOf, listOf, required } from './shared.js'
 
 const NewAccount = Type.Object({
   email: string('Identifies the account on the wire', {
@@ -57,22 +57,18 @@ function accountWire(account: Account): Static<typeof AccountWire> {
 export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/accounts',
-    { config, schema: { tags, summary: 'List accounts', response: { 200: listOf(AccountWire) } } },
+    admin({ summary: 'List accounts', response: { 200: listOf(AccountWire) } }),
     async () => ({
       data: (await listAccounts(ctx.db)).filter((account) => account.world === 'live').map(accountWire),
     }),
   )
   app.post(
     '/admin/accounts',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Create an account and its test world',
-        body: NewAccount,
-        response: { 201: AccountWire },
-      },
-    },
+    admin({
+      summary: 'Create an account and its test world',
+      body: NewAccount,
+      response: { 201: AccountWire },
+    }),
     async (request, reply) => {
       const { body } = request
       const create = async (sql: Sql) => {
@@ -86,10 +82,7 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/accounts/:id',
-    {
-      config,
-      schema: { tags, summary: 'Show an account', params: IdParams, response: { 200: AccountWire } },
-    },
+    admin({ summary: 'Show an account', params: IdParams, response: { 200: AccountWire } }),
     async (request) => {
       const account = await findAccount(ctx.db, idOf(request))
       return accountWire(required(account?.world === 'live' ? account : undefined, 'account', idOf(request)))
@@ -97,16 +90,12 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   )
   app.patch(
     '/admin/accounts/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Change an account',
-        params: IdParams,
-        body: AccountChanges,
-        response: { 200: AccountWire },
-      },
-    },
+    admin({
+      summary: 'Change an account',
+      params: IdParams,
+      body: AccountChanges,
+      response: { 200: AccountWire },
+    }),
     async (request) => {
       const { default_forwarding_number: given } = request.body
       const number = given == null ? given : requireForwarding('default_forwarding_number', given)
@@ -115,15 +104,11 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/admin/accounts/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Remove an account, its test world, keys and lines',
-        params: IdParams,
-        response: { 204: Type.Null() },
-      },
-    },
+    admin({
+      summary: 'Remove an account, its test world, keys and lines',
+      params: IdParams,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       await deleteAccount(ctx, idOf(request))
       return reply.code(204).send(null)

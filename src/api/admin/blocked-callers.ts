@@ -10,7 +10,7 @@ import {
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { string } from '../http/schemas.js'
-import { config, IdParams, idOf, listOf, required, tags } from './shared.js'
+import { admin, IdParams, idOf, listOf, required } from './shared.js'
 
 const Params = Type.Object({
   id: string('The account, or a test world'),
@@ -26,10 +26,7 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/admin/accounts/:id/blocked-callers',
-    {
-      config,
-      schema: { tags, summary: 'List blocked callers', params: IdParams, response: { 200: listOf(Blocked) } },
-    },
+    admin({ summary: 'List blocked callers', params: IdParams, response: { 200: listOf(Blocked) } }),
     async (request) => {
       const { id } = await account(idOf(request))
       const blocked = await listBlockedCallers(ctx.db, id)
@@ -40,16 +37,12 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
   )
   app.put(
     '/admin/accounts/:id/blocked-callers/:number',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Turn away the calls of a number',
-        description: 'The account hears nothing of them. Messages are not affected.',
-        params: Params,
-        response: { 204: Type.Null() },
-      },
-    },
+    admin({
+      summary: 'Turn away the calls of a number',
+      description: 'The account hears nothing of them. Messages are not affected.',
+      params: Params,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       const { id } = await account(request.params.id)
       const number = requirePhone('number', request.params.number)
@@ -59,10 +52,7 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/admin/accounts/:id/blocked-callers/:number',
-    {
-      config,
-      schema: { tags, summary: 'Let a number call again', params: Params, response: { 204: Type.Null() } },
-    },
+    admin({ summary: 'Let a number call again', params: Params, response: { 204: Type.Null() } }),
     async (request, reply) => {
       const { id } = await account(request.params.id)
       await deleteBlockedCaller(ctx.db, id, requirePhone('number', request.params.number))

@@ -7,7 +7,7 @@ import { findHold, type Hold, listHolds } from '../../storage/messages/holds.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, optional, string } from '../http/schemas.js'
-import { config, listOf, tags } from './shared.js'
+import { admin, listOf } from './shared.js'
 
 const HoldWire = Type.Object({
   line_id: string('The line'),
@@ -35,30 +35,22 @@ const Released = Type.Object({
 export function registerAdminConversations(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/conversations/held',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List held conversations',
-        description:
-          'Conversations in which both sides answered each other within seconds, again and again. What is sent into one waits as REGISTERED.',
-        response: { 200: listOf(HoldWire) },
-      },
-    },
+    admin({
+      summary: 'List held conversations',
+      description:
+        'Conversations in which both sides answered each other within seconds, again and again. What is sent into one waits as REGISTERED.',
+      response: { 200: listOf(HoldWire) },
+    }),
     async () => ({ data: (await listHolds(ctx.db)).map(holdWire) }),
   )
   app.post(
     '/admin/conversations/release',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Release a held conversation',
-        description: 'What was held in it goes out now, in its order, or is dropped.',
-        body: Release,
-        response: { 200: Released },
-      },
-    },
+    admin({
+      summary: 'Release a held conversation',
+      description: 'What was held in it goes out now, in its order, or is dropped.',
+      body: Release,
+      response: { 200: Released },
+    }),
     async (request, reply) => {
       const { line_id: lineId, conversation, drop = false } = request.body
       return answerOnce(

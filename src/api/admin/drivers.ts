@@ -5,12 +5,11 @@ import { checkedConfig, requireDriver } from '../../services/lines/config.js'
 import { probeLine } from '../../services/lines/probe.js'
 import { storedSecrets } from '../../services/lines/secrets.js'
 import { findLine } from '../../storage/lines/lines.js'
-import { optionalBody } from '../http/body.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, optional, string, strings } from '../http/schemas.js'
 import { DriverConfig } from './line-settings.js'
-import { config, IdParams, idOf, listOf, required, tags } from './shared.js'
+import { admin, IdParams, idOf, listOf, required } from './shared.js'
 
 const DriverWire = Type.Object({
   kind: string('What `driver` of a line names it by'),
@@ -50,15 +49,11 @@ const DESCRIPTION =
 export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/drivers',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List drivers',
-        description: 'The carriers that a line can use, with what each of them must be told.',
-        response: { 200: listOf(DriverWire) },
-      },
-    },
+    admin({
+      summary: 'List drivers',
+      description: 'The carriers that a line can use, with what each of them must be told.',
+      response: { 200: listOf(DriverWire) },
+    }),
     async () => ({
       data: [...ctx.drivers.values()].map((driver) => ({
         kind: driver.kind,
@@ -76,20 +71,16 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/admin/lines/test',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Try the settings of a line before there is one',
-        description: DESCRIPTION,
-        body: Type.Object({
-          driver: string('Carrier; see GET /admin/drivers'),
-          number: string('The number that the line will have, E.164'),
-          config: optional(DriverConfig),
-        }),
-        response: { 200: TestedWire },
-      },
-    },
+    admin({
+      summary: 'Try the settings of a line before there is one',
+      description: DESCRIPTION,
+      body: Type.Object({
+        driver: string('Carrier; see GET /admin/drivers'),
+        number: string('The number that the line will have, E.164'),
+        config: optional(DriverConfig),
+      }),
+      response: { 200: TestedWire },
+    }),
     async ({ body }) => {
       const driver = requireDriver(ctx, body.driver)
       const number = requirePhone('number', body.number)
@@ -99,25 +90,21 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/admin/lines/:id/test',
-    {
-      config: { ...config, optionalBody: true },
-      preValidation: optionalBody,
-      schema: {
-        tags,
-        summary: 'Try the settings of a line',
-        description: `${DESCRIPTION} The line goes on as it is.`,
-        params: IdParams,
-        body: Type.Object({
-          config: optional(
-            Type.Record(Type.String(), Type.Unknown(), {
-              description:
-                'Settings to try instead of those it has; secrets that are left out are the stored ones',
-            }),
-          ),
-        }),
-        response: { 200: TestedWire },
-      },
-    },
+    admin({
+      summary: 'Try the settings of a line',
+      description: `${DESCRIPTION} The line goes on as it is.`,
+      params: IdParams,
+      optionalBody: true,
+      body: Type.Object({
+        config: optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description:
+              'Settings to try instead of those it has; secrets that are left out are the stored ones',
+          }),
+        ),
+      }),
+      response: { 200: TestedWire },
+    }),
     async (request) => {
       const line = required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))
       const driver = requireDriver(ctx, line.driver)

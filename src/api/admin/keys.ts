@@ -10,13 +10,12 @@ import { nullable, oneOf, optional, string } from '../http/schemas.js'
 import {
   AccountFilter,
   accountFilter,
-  config,
+  admin,
   createOnce,
   IdParams,
   idOf,
   listOf,
   required,
-  tags,
 } from './shared.js'
 
 const Kind = oneOf(['live', 'test', 'admin'], 'live (default), test or admin')
@@ -51,10 +50,7 @@ function keyWire(key: Key) {
 export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/keys',
-    {
-      config,
-      schema: { tags, summary: 'List keys', querystring: AccountFilter, response: { 200: listOf(KeyWire) } },
-    },
+    admin({ summary: 'List keys', querystring: AccountFilter, response: { 200: listOf(KeyWire) } }),
     async (request) => {
       const accountId = accountFilter(request)
       const keys = await listKeys(ctx.db)
@@ -69,15 +65,11 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/admin/keys',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Create a key; its secret is shown only here',
-        body: NewKey,
-        response: { 201: KeyWire },
-      },
-    },
+    admin({
+      summary: 'Create a key; its secret is shown only here',
+      body: NewKey,
+      response: { 201: KeyWire },
+    }),
     async (request, reply) => {
       const { body } = request
       const create = async (sql: Sql) => {
@@ -95,12 +87,12 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/keys/:id',
-    { config, schema: { tags, summary: 'Show a key', params: IdParams, response: { 200: KeyWire } } },
+    admin({ summary: 'Show a key', params: IdParams, response: { 200: KeyWire } }),
     async (request) => keyWire(required(await findKey(ctx.db, idOf(request)), 'key', idOf(request))),
   )
   app.delete(
     '/admin/keys/:id',
-    { config, schema: { tags, summary: 'Revoke a key', params: IdParams, response: { 200: KeyWire } } },
+    admin({ summary: 'Revoke a key', params: IdParams, response: { 200: KeyWire } }),
     async (request) => keyWire(await revoke(ctx, idOf(request))),
   )
 }

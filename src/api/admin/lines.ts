@@ -18,13 +18,12 @@ import { SETTINGS, SETTINGS_WIRE, settingsOf, settingsWire } from './line-settin
 import {
   AccountFilter,
   accountFilter,
-  config,
+  admin,
   createOnce,
   IdParams,
   idOf,
   listOf,
   required,
-  tags,
 } from './shared.js'
 
 const LineSettings = Type.Object({
@@ -103,15 +102,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/admin/lines',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List lines',
-        querystring: AccountFilter,
-        response: { 200: listOf(LineWire) },
-      },
-    },
+    admin({ summary: 'List lines', querystring: AccountFilter, response: { 200: listOf(LineWire) } }),
     async (request) => {
       const accountId = accountFilter(request)
       const lines = await Promise.all((await listLines(ctx.db)).map((line) => lineWire(ctx.db, line)))
@@ -124,7 +115,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/admin/lines',
-    { config, schema: { tags, summary: 'Create a line', body: NewLine, response: { 201: LineWire } } },
+    admin({ summary: 'Create a line', body: NewLine, response: { 201: LineWire } }),
     async (request, reply) => {
       const { body } = request
       const driver = body.driver ?? 'simulator'
@@ -150,24 +141,20 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/lines/:id',
-    { config, schema: { tags, summary: 'Show a line', params: IdParams, response: { 200: LineWire } } },
+    admin({ summary: 'Show a line', params: IdParams, response: { 200: LineWire } }),
     async (request) =>
       lineWire(ctx.db, required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))),
   )
   app.patch(
     '/admin/lines/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: "Change a line's settings",
-        description:
-          'At once, without losing anything: what is on the wire gets its answer first, what waits goes out as the line is set then.',
-        params: IdParams,
-        body: LineSettings,
-        response: { 200: LineWire },
-      },
-    },
+    admin({
+      summary: "Change a line's settings",
+      description:
+        'At once, without losing anything: what is on the wire gets its answer first, what waits goes out as the line is set then.',
+      params: IdParams,
+      body: LineSettings,
+      response: { 200: LineWire },
+    }),
     async (request) => {
       const { body } = request
       const line = required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))
@@ -188,16 +175,12 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/admin/lines/:id/members',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Let an account use a shared line',
-        params: IdParams,
-        body: NewMember,
-        response: { 201: LineWire },
-      },
-    },
+    admin({
+      summary: 'Let an account use a shared line',
+      params: IdParams,
+      body: NewMember,
+      response: { 201: LineWire },
+    }),
     async (request, reply) => {
       const share = async (sql: Sql) => {
         const line = await shareLine(ctx, sql, idOf(request), request.body.account_id)
@@ -208,19 +191,15 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/admin/lines/:id/members/:account_id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Let an account use a shared line no more',
-        description: 'What it has sent before still goes out.',
-        params: Type.Object({
-          id: string('Id'),
-          account_id: string('The account'),
-        }),
-        response: { 204: Type.Null() },
-      },
-    },
+    admin({
+      summary: 'Let an account use a shared line no more',
+      description: 'What it has sent before still goes out.',
+      params: Type.Object({
+        id: string('Id'),
+        account_id: string('The account'),
+      }),
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       await unshareLine(ctx, request.params.id, request.params.account_id)
       return reply.code(204).send(null)
@@ -228,15 +207,11 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/admin/lines/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Remove a line; what waits on it fails',
-        params: IdParams,
-        response: { 204: Type.Null() },
-      },
-    },
+    admin({
+      summary: 'Remove a line; what waits on it fails',
+      params: IdParams,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       await deleteLine(ctx, idOf(request))
       return reply.code(204).send(null)

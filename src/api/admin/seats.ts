@@ -11,13 +11,12 @@ import { nullable, optional, string } from '../http/schemas.js'
 import {
   AccountFilter,
   accountFilter,
-  config,
+  admin,
   createOnce,
   IdParams,
   idOf,
   listOf,
   required,
-  tags,
 } from './shared.js'
 
 const NewSeat = Type.Object({
@@ -65,20 +64,12 @@ function seatWire(seat: Seat) {
 export function registerAdminSeats(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/seats',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List seats',
-        querystring: AccountFilter,
-        response: { 200: listOf(SeatWire) },
-      },
-    },
+    admin({ summary: 'List seats', querystring: AccountFilter, response: { 200: listOf(SeatWire) } }),
     async (request) => ({ data: (await listSeats(ctx.db, accountFilter(request))).map(seatWire) }),
   )
   app.post(
     '/admin/seats',
-    { config, schema: { tags, summary: 'Create a seat', body: NewSeat, response: { 201: SeatWire } } },
+    admin({ summary: 'Create a seat', body: NewSeat, response: { 201: SeatWire } }),
     async (request, reply) => {
       const { body } = request
       const forwardingNumber =
@@ -105,21 +96,12 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/admin/seats/:id',
-    { config, schema: { tags, summary: 'Show a seat', params: IdParams, response: { 200: SeatWire } } },
+    admin({ summary: 'Show a seat', params: IdParams, response: { 200: SeatWire } }),
     async (request) => seatWire(required(await findSeatById(ctx.db, idOf(request)), 'seat', idOf(request))),
   )
   app.patch(
     '/admin/seats/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Change a seat',
-        params: IdParams,
-        body: SeatChanges,
-        response: { 200: SeatWire },
-      },
-    },
+    admin({ summary: 'Change a seat', params: IdParams, body: SeatChanges, response: { 200: SeatWire } }),
     async (request) => {
       const { forwarding_number: given } = request.body
       const number = given == null ? given : requireForwarding('forwarding_number', given)
@@ -128,7 +110,7 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/admin/seats/:id',
-    { config, schema: { tags, summary: 'Remove a seat', params: IdParams, response: { 204: Type.Null() } } },
+    admin({ summary: 'Remove a seat', params: IdParams, response: { 204: Type.Null() } }),
     async (request, reply) => {
       await deleteSeat(ctx, idOf(request))
       return reply.code(204).send(null)

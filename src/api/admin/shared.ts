@@ -6,11 +6,11 @@ import { linesChanged } from '../../services/lines/lines.js'
 import type { Answer, Retries } from '../../services/once.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import { optional, string } from '../http/schemas.js'
 
 /** What the routes for operators have in common. The command line and the console use these routes. */
-export const config = { access: 'admin' as const }
-export const tags = ['Administration']
+export const admin = routesOf('Administration', { access: 'admin' })
 export const IdParams = Type.Object({ id: string('Id') })
 export const AccountFilter = Type.Object({
   account_id: optional(string('Only of this account')),

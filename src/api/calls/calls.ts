@@ -5,8 +5,11 @@ import type { Ctx } from '../../services/ctx.js'
 import { listCalls } from '../../storage/calls/calls.js'
 import { accountOf } from '../http/auth.js'
 import { idCursor, NextCursor, pageQuery } from '../http/cursor.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, oneOf, string } from '../http/schemas.js'
+
+const route = routesOf('Calls', { access: 'account' })
 
 const CallWire = Type.Object({
   call_id: string('Id; the call_id of its event'),
@@ -31,16 +34,12 @@ const CallWire = Type.Object({
 export function registerCalls(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/calls',
-    {
-      config: { access: 'account' },
-      schema: {
-        tags: ['Calls'],
-        summary: 'List calls',
-        description: 'Newest first: calls that reached the account and calls its users placed.',
-        querystring: Type.Object(pageQuery(1000, 100)),
-        response: { 200: Type.Object({ data: Type.Array(CallWire), next_cursor: NextCursor }) },
-      },
-    },
+    route({
+      summary: 'List calls',
+      description: 'Newest first: calls that reached the account and calls its users placed.',
+      querystring: Type.Object(pageQuery(1000, 100)),
+      response: { 200: Type.Object({ data: Type.Array(CallWire), next_cursor: NextCursor }) },
+    }),
     async (request) => {
       const limit = Math.min(request.query.limit ?? 100, 1000)
       const calls = await listCalls(ctx.db, accountOf(request).id, idCursor(request.query.cursor), limit)

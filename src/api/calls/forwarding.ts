@@ -8,8 +8,11 @@ import { keepWithin, linesOf } from '../../services/messages/outbound.js'
 import { findLineByNumber } from '../../storage/lines/lines.js'
 import { withAliases } from '../http/aliases.js'
 import { requireForwarding, requirePhone } from '../http/fields.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, string } from '../http/schemas.js'
+
+const route = routesOf('Lines', { access: 'any', confined: 'to its lines' })
 
 const Params = Type.Object({ sendblue_number: string('The line, E.164') })
 const Forwarding = Type.Object({
@@ -26,17 +29,12 @@ const PRIORITY =
   'A call to a line rings the number of the seat the line is assigned to, else the number of the line, else the default number of the account. A line is assigned to a seat by an operator (PATCH /admin/lines/{id}, seat_id). When none of the three is set, or the account has blocked the caller, the call is turned away. For dedicated lines.'
 
 export function registerCallForwarding(app: Routes, ctx: Ctx): void {
-  const config = { access: 'any', confined: 'to its lines' } as const
-  const tags = ['Lines']
   const path = '/api/lines/:sendblue_number/call-forwarding'
   const response = { 200: Forwarding }
 
   app.get(
     path,
-    {
-      config,
-      schema: { tags, summary: 'Where calls to a line go', description: PRIORITY, params: Params, response },
-    },
+    route({ summary: 'Where calls to a line go', description: PRIORITY, params: Params, response }),
     async (request) => {
       const line = await dedicatedLine(ctx, request)
       return { forwarding_number: await forwardingOf(ctx.db, line), sendblue_number: line.number }
@@ -44,18 +42,14 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   )
   app.put(
     path,
-    {
-      config,
-      preValidation: withAliases({ forwarding_number: ['forwardingNumber'] }),
-      schema: {
-        tags,
-        summary: 'Forward calls to a line',
-        description: PRIORITY,
-        params: Params,
-        body: NewForwarding,
-        response,
-      },
-    },
+    route({
+      summary: 'Forward calls to a line',
+      description: PRIORITY,
+      params: Params,
+      body: NewForwarding,
+      response,
+      beforeValidation: withAliases({ forwarding_number: ['forwardingNumber'] }),
+    }),
     async (request) => {
       const line = await dedicatedLine(ctx, request)
       const number = requireForwarding('forwarding_number', request.body.forwarding_number)
@@ -65,17 +59,13 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     path,
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Forward calls to a line no more',
-        description:
-          'They go to the default number of the account then, if it has one. Doing it twice is fine.',
-        params: Params,
-        response,
-      },
-    },
+    route({
+      summary: 'Forward calls to a line no more',
+      description:
+        'They go to the default number of the account then, if it has one. Doing it twice is fine.',
+      params: Params,
+      response,
+    }),
     async (request) => {
       const line = await dedicatedLine(ctx, request)
       await setForwarding(ctx, line, null)

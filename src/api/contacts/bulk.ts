@@ -6,20 +6,20 @@ import type { Ctx } from '../../services/ctx.js'
 import { once } from '../../services/once.js'
 import { findContactStates, findContacts } from '../../storage/contacts/contacts.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { type Aliases, documentAliases, olderNames, withAliases } from '../http/aliases.js'
+import { type Aliases, olderNames } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { identityOf } from '../http/identity.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, string } from '../http/schemas.js'
 import {
   CONTACT_ALIASES,
   ContactWire,
-  config,
   contactFields,
   contactPhone,
+  contactRoute,
   contactWire,
   fieldsOf,
-  tags,
 } from './wire.js'
 
 const BODY_LIMIT = 8 << 20
@@ -54,15 +54,17 @@ function inParts(
   return Buffer.concat([...parts, Buffer.from(']}')])
 }
 
+const rowsRoute = routesOf('Contacts', {
+  access: 'account',
+  confined: 'to its lines',
+  swaggerTransform: documentRows,
+})
+
 export function registerContactBulk(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/contacts/bulk',
     {
-      config: { ...config, swaggerTransform: documentRows },
-      bodyLimit: BODY_LIMIT,
-      preValidation: withRowAliases,
-      schema: {
-        tags,
+      ...rowsRoute({
         summary: 'Create many contacts',
         description:
           'All or none: the first bad row is named and nothing is stored. A number that is a contact already is changed, as by update_if_exists. Rows take effect in their order, so of two with the same number the later one wins, field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
@@ -70,7 +72,9 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
         response: {
           200: Type.Object({ status: string('OK'), contacts: Type.Array(ContactWire) }),
         },
-      },
+        beforeValidation: withRowAliases,
+      }),
+      bodyLimit: BODY_LIMIT,
     },
     async (request, reply) => {
       const inputs = request.body.contacts.map((row, i): ContactInput => {
@@ -108,27 +112,23 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
 
   app.delete(
     '/api/v2/contacts',
-    {
-      config: { ...config, swaggerTransform: documentAliases(DELETE_ALIASES) },
-      preValidation: withAliases(DELETE_ALIASES),
-      schema: {
-        tags,
-        summary: 'Delete many contacts',
-        description: 'What is no contact of the account counts as nothing.',
-        body: Type.Object({
-          contact_ids: Type.Array(Type.String({ maxLength: 64 }), {
-            maxItems: MAX_ROWS,
-            description: 'Phone numbers in E.164, or values of contact_id',
-          }),
+    contactRoute({
+      summary: 'Delete many contacts',
+      description: 'What is no contact of the account counts as nothing.',
+      aliases: DELETE_ALIASES,
+      body: Type.Object({
+        contact_ids: Type.Array(Type.String({ maxLength: 64 }), {
+          maxItems: MAX_ROWS,
+          description: 'Phone numbers in E.164, or values of contact_id',
         }),
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            amount: integer('Contacts deleted'),
-          }),
-        },
+      }),
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          amount: integer('Contacts deleted'),
+        }),
       },
-    },
+    }),
     async (request) => {
       const phones: string[] = []
       const ids: string[] = []

@@ -3,13 +3,12 @@ import { setOptOut } from '../../services/contacts/contacts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { verifyContact } from '../../services/verify/verified-contacts.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { identityOf } from '../http/identity.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, optional, string } from '../http/schemas.js'
-import { config, contactPhone, NUMBER_ALIASES, Status, tags } from './wire.js'
+import { contactPhone, contactRoute, NUMBER_ALIASES, Status } from './wire.js'
 
 const number = string('Phone number, E.164', { examples: ['+12025550101'] })
 const OPT_OUT_ALIASES = { ...NUMBER_ALIASES, opted_out: ['optedOut', 'opt_out', 'optOut'] } as const
@@ -18,18 +17,14 @@ const OPT_OUT_ALIASES = { ...NUMBER_ALIASES, opted_out: ['optedOut', 'opt_out', 
 export function registerContactConsent(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/contacts/verify',
-    {
-      config: { ...config, swaggerTransform: documentAliases(NUMBER_ALIASES) },
-      preValidation: withAliases(NUMBER_ALIASES),
-      schema: {
-        tags,
-        summary: 'Send a verification message to a contact',
-        description:
-          "From the contact's line, else from the account's first one. The contact is verified when it writes to that line; on the free plan nothing else verifies it.",
-        body: Type.Object({ number }),
-        response: { 200: Status },
-      },
-    },
+    contactRoute({
+      summary: 'Send a verification message to a contact',
+      description:
+        "From the contact's line, else from the account's first one. The contact is verified when it writes to that line; on the free plan nothing else verifies it.",
+      aliases: NUMBER_ALIASES,
+      body: Type.Object({ number }),
+      response: { 200: Status },
+    }),
     async (request) => {
       const phone = contactPhone('number', request.body.number)
       await verifyContact(ctx, actorOf(request), phone, identityOf(request))
@@ -39,27 +34,23 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/api/v2/contacts/opt-out',
-    {
-      config: { ...config, swaggerTransform: documentAliases(OPT_OUT_ALIASES) },
-      preValidation: withAliases(OPT_OUT_ALIASES),
-      schema: {
-        tags,
-        summary: 'Opt a number out, or in again',
-        description:
-          'Messages to a number that has opted out are not sent. The same record that the words STOP and START write; the number need not be a contact.',
-        body: Type.Object({
-          number,
-          opted_out: optional(boolean('false opts the number in again', { default: true })),
+    contactRoute({
+      summary: 'Opt a number out, or in again',
+      description:
+        'Messages to a number that has opted out are not sent. The same record that the words STOP and START write; the number need not be a contact.',
+      aliases: OPT_OUT_ALIASES,
+      body: Type.Object({
+        number,
+        opted_out: optional(boolean('false opts the number in again', { default: true })),
+      }),
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          number: string('The number, E.164'),
+          opted_out: boolean('Whether it is opted out now'),
         }),
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            number: string('The number, E.164'),
-            opted_out: boolean('Whether it is opted out now'),
-          }),
-        },
       },
-    },
+    }),
     async (request, reply) => {
       const phone = contactPhone('number', request.body.number)
       const { opted_out = true } = request.body

@@ -11,7 +11,6 @@ import {
 import type { Ctx } from '../../services/ctx.js'
 import { countAllContacts } from '../../storage/contacts/contacts.js'
 import { listContacts } from '../../storage/contacts/list.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
@@ -19,14 +18,13 @@ import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
 import {
   CONTACT_ALIASES,
   ContactWire,
-  config,
   contactFields,
   contactPhone,
+  contactRoute,
   contactWires,
   fieldsOf,
   OneContact,
   Status,
-  tags,
 } from './wire.js'
 
 const MAX_LIMIT = 1000
@@ -60,16 +58,12 @@ const UPDATE_ALIASES = { ...CONTACT_ALIASES, opt_out: ['optOut'] } as const
 export function registerContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/contacts',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List contacts',
-        description: 'The contacts themselves, without an envelope.',
-        querystring: ListQuery,
-        response: { 200: Type.Array(ContactWire) },
-      },
-    },
+    contactRoute({
+      summary: 'List contacts',
+      description: 'The contacts themselves, without an envelope.',
+      querystring: ListQuery,
+      response: { 200: Type.Array(ContactWire) },
+    }),
     async (request) => {
       const { query } = request
       const actor = actorOf(request)
@@ -96,23 +90,16 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/api/v2/contacts/count',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Count contacts',
-        response: { 200: Type.Object({ count: integer('Number of contacts') }) },
-      },
-    },
+    contactRoute({
+      summary: 'Count contacts',
+      response: { 200: Type.Object({ count: integer('Number of contacts') }) },
+    }),
     async (request) => ({ count: await countAllContacts(ctx.db, scopeFor(actorOf(request))) }),
   )
 
   app.get(
     '/api/v2/contacts/:phone_number',
-    {
-      config,
-      schema: { tags, summary: 'Retrieve a contact', params: PhoneParams, response: { 200: OneContact } },
-    },
+    contactRoute({ summary: 'Retrieve a contact', params: PhoneParams, response: { 200: OneContact } }),
     async (request) => {
       const phone = contactPhone('phone_number', request.params.phone_number)
       const contact = await findVisible(ctx.db, actorOf(request), phone)
@@ -123,23 +110,19 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
 
   app.put(
     '/api/v2/contacts/:phone_number',
-    {
-      config: { ...config, swaggerTransform: documentAliases(UPDATE_ALIASES) },
-      preValidation: withAliases(UPDATE_ALIASES),
-      schema: {
-        tags,
-        summary: 'Update a contact',
-        description: 'Given fields replace the old ones; custom variables are merged with the ones before.',
-        params: PhoneParams,
-        body: Type.Object({
-          ...contactFields,
-          opt_out: optional(
-            boolean('Opt it out, or in again; the same record that the words STOP and START write'),
-          ),
-        }),
-        response: { 200: OneContact },
-      },
-    },
+    contactRoute({
+      summary: 'Update a contact',
+      description: 'Given fields replace the old ones; custom variables are merged with the ones before.',
+      params: PhoneParams,
+      aliases: UPDATE_ALIASES,
+      body: Type.Object({
+        ...contactFields,
+        opt_out: optional(
+          boolean('Opt it out, or in again; the same record that the words STOP and START write'),
+        ),
+      }),
+      response: { 200: OneContact },
+    }),
     async (request) => {
       const { body } = request
       const phone = contactPhone('phone_number', request.params.phone_number)
@@ -151,10 +134,7 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
 
   app.delete(
     '/api/v2/contacts/:phone_number',
-    {
-      config,
-      schema: { tags, summary: 'Delete a contact', params: PhoneParams, response: { 200: Status } },
-    },
+    contactRoute({ summary: 'Delete a contact', params: PhoneParams, response: { 200: Status } }),
     async (request) => {
       const phone = contactPhone('phone_number', request.params.phone_number)
       const amount = await removeContacts(ctx, actorOf(request), { phones: [phone], ids: [] })

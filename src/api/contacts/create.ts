@@ -6,7 +6,6 @@ import { ownerOf, putContacts } from '../../services/contacts/contacts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findContacts } from '../../storage/contacts/contacts.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
@@ -14,14 +13,13 @@ import { boolean, optional, string } from '../http/schemas.js'
 import {
   CONTACT_ALIASES,
   ContactWire,
-  config,
   contactFields,
   contactPhone,
+  contactRoute,
   contactWires,
   fieldsOf,
   NUMBER_ALIASES,
   OneContact,
-  tags,
 } from './wire.js'
 
 const NewContact = Type.Object({
@@ -34,10 +32,6 @@ const ALIASES = { ...NUMBER_ALIASES, ...CONTACT_ALIASES, update_if_exists: ['upd
 
 /** One contact, under its present path and its first one. */
 export function registerContactCreate(app: Routes, ctx: Ctx): void {
-  const route = {
-    config: { ...config, swaggerTransform: documentAliases(ALIASES) },
-    preValidation: [withAliases(ALIASES), requireNumber],
-  }
   const description =
     'A number that is a contact already is refused with 409, or changed with update_if_exists: given fields replace the old ones, custom variables are merged.'
 
@@ -62,40 +56,36 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/api/v2/contacts',
-    {
-      ...route,
-      schema: {
-        tags,
-        summary: 'Create a contact',
-        description,
-        body: NewContact,
-        response: { 200: OneContact },
-      },
-    },
+    contactRoute({
+      summary: 'Create a contact',
+      description,
+      body: NewContact,
+      response: { 200: OneContact },
+      aliases: ALIASES,
+      beforeValidation: requireNumber,
+    }),
     async (request, reply) => ({ status: 'OK', contact: await create(request, reply, 200) }),
   )
   app.post(
     '/api/contacts',
-    {
-      ...route,
-      schema: {
-        tags,
-        summary: 'Create a contact (first version)',
-        description: `${description} POST /api/v2/contacts does the same.`,
-        deprecated: true,
-        body: NewContact,
-        response: {
-          201: Type.Object({
-            status: string('OK'),
-            contact: Type.Object({
-              ...ContactWire.properties,
-              id: string('contact_id as older clients read it'),
-              number: string('phone as older clients read it'),
-            }),
+    contactRoute({
+      summary: 'Create a contact (first version)',
+      description: `${description} POST /api/v2/contacts does the same.`,
+      deprecated: true,
+      body: NewContact,
+      response: {
+        201: Type.Object({
+          status: string('OK'),
+          contact: Type.Object({
+            ...ContactWire.properties,
+            id: string('contact_id as older clients read it'),
+            number: string('phone as older clients read it'),
           }),
-        },
+        }),
       },
-    },
+      aliases: ALIASES,
+      beforeValidation: requireNumber,
+    }),
     async (request, reply) => {
       const contact = await create(request, reply, 201)
       return { status: 'OK', contact: { ...contact, id: contact.contact_id, number: contact.phone } }

@@ -6,6 +6,7 @@ import { toE164 } from '../../core/phone-number.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findContactStates } from '../../storage/contacts/contacts.js'
 import { requirePhone } from '../http/fields.js'
+import { routesOf } from '../http/route.js'
 import { boolean, nullable, optional, string, strings } from '../http/schemas.js'
 
 const MAX_NAME = 200
@@ -96,8 +97,7 @@ export const OneContact = Type.Object({ status: string('OK'), contact: ContactWi
 export const Status = Type.Object({ status: string('OK') })
 
 /** Every route about contacts lets confined tokens in: they see the contacts of their lines. */
-export const config = { access: 'account', confined: 'to its lines' } as const
-export const tags = ['Contacts']
+export const contactRoute = routesOf('Contacts', { access: 'account', confined: 'to its lines' })
 
 export function contactWire(contact: Contact, state: ContactState): ContactWire {
   const createdAt = formatTime(contact.createdAt)

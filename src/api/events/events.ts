@@ -6,11 +6,14 @@ import { STREAM_TYPES } from '../../core/events/stream.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findSubjects } from '../../services/events/subjects.js'
 import type { Renderer } from '../../services/events/tail.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
 import { eventFrame } from '../http/sse.js'
 import { bookmarkOf, createFeed, FeedHeaders, namesIn, Since } from './feed.js'
 import { EventWire, envelope, gapEnvelope } from './wire.js'
+
+const route = routesOf('Events', { access: 'account' })
 
 /** `mayStay` says whether the caller of an open request would still be let in. */
 export function registerEvents(
@@ -22,35 +25,31 @@ export function registerEvents(
 
   app.get(
     '/api/v2/events',
-    {
-      config: { access: 'account' },
-      schema: {
-        tags: ['Events'],
-        summary: 'Follow what happens in the account',
-        description: [
-          'Server-sent events: `id` is the number of the event in the account, `event` its type, `data` the envelope.',
-          'Begins now, or after the event that the header Last-Event-ID or `since` names: nothing is lost in between and nothing comes twice.',
-          'What is no longer kept is told as one `recovery.gap`. A comment every 15 seconds; some comments carry an `id`, so that the bookmark moves on when nothing is sent.',
-          'The stream is closed after 15 minutes and with its token; a reader that is too slow is cut off. Connect again with the last id.',
-          'Tokens that are confined to some lines are refused.',
-        ].join(' '),
-        querystring: Type.Object({
-          types: optional(
-            string(
-              `Types to send, comma-separated, or all. Without: ${STREAM_TYPES.join(', ')}. There are also ${EVENT_TYPES.filter((type) => !(STREAM_TYPES as readonly string[]).includes(type)).join(', ')}`,
-            ),
+    route({
+      summary: 'Follow what happens in the account',
+      description: [
+        'Server-sent events: `id` is the number of the event in the account, `event` its type, `data` the envelope.',
+        'Begins now, or after the event that the header Last-Event-ID or `since` names: nothing is lost in between and nothing comes twice.',
+        'What is no longer kept is told as one `recovery.gap`. A comment every 15 seconds; some comments carry an `id`, so that the bookmark moves on when nothing is sent.',
+        'The stream is closed after 15 minutes and with its token; a reader that is too slow is cut off. Connect again with the last id.',
+        'Tokens that are confined to some lines are refused.',
+      ].join(' '),
+      querystring: Type.Object({
+        types: optional(
+          string(
+            `Types to send, comma-separated, or all. Without: ${STREAM_TYPES.join(', ')}. There are also ${EVENT_TYPES.filter((type) => !(STREAM_TYPES as readonly string[]).includes(type)).join(', ')}`,
           ),
-          since: Since,
-        }),
-        headers: FeedHeaders,
-        response: {
-          200: {
-            description: 'Events until the stream is closed',
-            content: { 'text/event-stream': { schema: EventWire } },
-          },
+        ),
+        since: Since,
+      }),
+      headers: FeedHeaders,
+      response: {
+        200: {
+          description: 'Events until the stream is closed',
+          content: { 'text/event-stream': { schema: EventWire } },
         },
       },
-    },
+    }),
     (request, reply) =>
       serve(
         request,

@@ -10,9 +10,12 @@ import { findLatestMessage } from '../../storage/groups/groups.js'
 import { actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, optional, string } from '../http/schemas.js'
 import { GroupName, GroupWire, groupName, groupWire } from './wire.js'
+
+const route = routesOf('Groups', { access: 'account', confined: 'to its lines' })
 
 export const Params = Type.Object({ group_id: string('The group') })
 
@@ -32,20 +35,13 @@ export const changed = <T extends Record<string, TSchema>>(data: T) =>
 
 /** A group's own page: who is in it and its name. */
 export function registerGroupDetails(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account', confined: 'to its lines' } as const
-  const tags = ['Groups']
-
   app.get(
     '/api/v2/groups/:group_id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Retrieve a group',
-        params: Params,
-        response: { 200: Type.Object({ status: string('OK'), data: GroupWire }) },
-      },
-    },
+    route({
+      summary: 'Retrieve a group',
+      params: Params,
+      response: { 200: Type.Object({ status: string('OK'), data: GroupWire }) },
+    }),
     async (request) => {
       const actor = actorOf(request)
       const group = await requireGroup(ctx, actor, request.params.group_id)
@@ -60,20 +56,16 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/api/v2/groups/:group_id/name',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Rename a group',
-        description: 'Answers when the phones of the group show the name. Sending the same again is safe.',
-        params: Params,
-        body: Type.Object({
-          group_name: Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] }),
-          from_number: ActingLine,
-        }),
-        response: { 200: changed({ group_name: string('Empty when it was cleared') }) },
-      },
-    },
+    route({
+      summary: 'Rename a group',
+      description: 'Answers when the phones of the group show the name. Sending the same again is safe.',
+      params: Params,
+      body: Type.Object({
+        group_name: Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] }),
+        from_number: ActingLine,
+      }),
+      response: { 200: changed({ group_name: string('Empty when it was cleared') }) },
+    }),
     async (request, reply) => {
       const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
       if (earlier) return earlier

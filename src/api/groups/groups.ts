@@ -4,16 +4,18 @@ import type { Ctx } from '../../services/ctx.js'
 import { changeMembership, recordChange } from '../../services/groups/actions.js'
 import { createGroup, sendGroupMessage } from '../../services/groups/groups.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { requireHandle, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { oneOf, optional, string, strings } from '../http/schemas.js'
 import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from '../messages/send-fields.js'
 import { GroupMessageResponse, toGroupResponse } from '../messages/wire.js'
 import { GroupName, groupName, participantsOf } from './wire.js'
+
+const route = routesOf('Groups', { access: 'account', confined: 'to its lines' })
 
 const Numbers = strings(
   'The people, E.164: 2 to 25 of them beside the line. One who is named twice counts once; the order does not matter, the same people are the same group.',
@@ -49,26 +51,16 @@ const GROUP_SEND_ALIASES = {
 const ACTOR_ALIASES = { from_number: SEND_ALIASES.from_number, group_id: ['groupId'] } as const
 
 export function registerGroups(app: Routes, ctx: Ctx): void {
-  const tags = ['Groups']
-
   app.post(
     '/api/send-group-message',
-    {
-      config: {
-        access: 'account',
-        confined: 'to its lines',
-        swaggerTransform: documentAliases(GROUP_SEND_ALIASES),
-      },
-      preValidation: withAliases(GROUP_SEND_ALIASES),
-      schema: {
-        tags,
-        summary: 'Send a message to a group',
-        description:
-          'The first message to a set of people makes their group. Groups are iMessage only: when somebody in it has none, the message ends as ERROR. When somebody in it has opted out it is sent to nobody.',
-        body: GroupSendBody,
-        response: { 202: GroupMessageResponse },
-      },
-    },
+    route({
+      summary: 'Send a message to a group',
+      description:
+        'The first message to a set of people makes their group. Groups are iMessage only: when somebody in it has none, the message ends as ERROR. When somebody in it has opted out it is sent to nobody.',
+      aliases: GROUP_SEND_ALIASES,
+      body: GroupSendBody,
+      response: { 202: GroupMessageResponse },
+    }),
     async (request, reply) => {
       const { body } = request
       if (!body.content && !body.media_url)
@@ -88,30 +80,22 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/api/create-group',
-    {
-      config: {
-        access: 'account',
-        confined: 'to its lines',
-        swaggerTransform: documentAliases({ from_number: SEND_ALIASES.from_number }),
+    route({
+      summary: 'Make a group',
+      description:
+        'Makes the group on its phones before anything is said in it. When these people are a group on this line already, answers that one as it is.',
+      aliases: { from_number: SEND_ALIASES.from_number },
+      body: Type.Object({ from_number, numbers: Numbers, name: optional(GroupName) }),
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          group_id: string('The group'),
+          group_name: string('Its name; empty when it has none'),
+          from_number: string('The line it is on'),
+          participants: strings('Everyone in it, the line among them'),
+        }),
       },
-      preValidation: withAliases({ from_number: SEND_ALIASES.from_number }),
-      schema: {
-        tags,
-        summary: 'Make a group',
-        description:
-          'Makes the group on its phones before anything is said in it. When these people are a group on this line already, answers that one as it is.',
-        body: Type.Object({ from_number, numbers: Numbers, name: optional(GroupName) }),
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            group_id: string('The group'),
-            group_name: string('Its name; empty when it has none'),
-            from_number: string('The line it is on'),
-            participants: strings('Everyone in it, the line among them'),
-          }),
-        },
-      },
-    },
+    }),
     async (request, reply) => {
       const { body } = request
       const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
@@ -137,44 +121,36 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/api/modify-group',
-    {
-      config: {
-        access: 'account',
-        confined: 'to its lines',
-        swaggerTransform: documentAliases(ACTOR_ALIASES),
-      },
-      preValidation: withAliases(ACTOR_ALIASES),
-      schema: {
-        tags,
-        summary: 'Take a person into a group, or out of it',
-        description:
-          'Answers when the phones of the group have the change. Adding who is in it already, or removing who is not, is OK and changes nothing. Errors carry a code in error: group_not_found, group_too_small, group_full, account_line, line_not_registered, ambiguous_sending_line, unsupported_line.',
-        body: Type.Object({
-          group_id: string('The group', { minLength: 1 }),
-          modify_type: oneOf<'add_recipient' | 'remove_recipient'>(
-            ['add_recipient', 'remove_recipient'],
-            'Removing needs a group of at least 4, the line among them',
+    route({
+      summary: 'Take a person into a group, or out of it',
+      description:
+        'Answers when the phones of the group have the change. Adding who is in it already, or removing who is not, is OK and changes nothing. Errors carry a code in error: group_not_found, group_too_small, group_full, account_line, line_not_registered, ambiguous_sending_line, unsupported_line.',
+      aliases: ACTOR_ALIASES,
+      body: Type.Object({
+        group_id: string('The group', { minLength: 1 }),
+        modify_type: oneOf<'add_recipient' | 'remove_recipient'>(
+          ['add_recipient', 'remove_recipient'],
+          'Removing needs a group of at least 4, the line among them',
+        ),
+        number: string('The person, E.164 or an e-mail address of iMessage; not a line of this account'),
+        from_number: optional(
+          string(
+            'The line to act from, E.164. It must be the line of the group; needed on the free plan, and when several lines of the account are in the group.',
           ),
-          number: string('The person, E.164 or an e-mail address of iMessage; not a line of this account'),
-          from_number: optional(
-            string(
-              'The line to act from, E.164. It must be the line of the group; needed on the free plan, and when several lines of the account are in the group.',
-            ),
-          ),
+        ),
+      }),
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          message: string('What happened'),
+          group_id: string('The group'),
+          modify_type: string('What was asked'),
+          number: string('The person'),
+          error: Type.Null({ description: 'Always null here; a code in the body of an error' }),
+          error_message: Type.Null({ description: 'Always null here; a text in the body of an error' }),
         }),
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            message: string('What happened'),
-            group_id: string('The group'),
-            modify_type: string('What was asked'),
-            number: string('The person'),
-            error: Type.Null({ description: 'Always null here; a code in the body of an error' }),
-            error_message: Type.Null({ description: 'Always null here; a text in the body of an error' }),
-          }),
-        },
       },
-    },
+    }),
     async (request, reply) => {
       const { body } = request
       const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')

@@ -11,10 +11,13 @@ import { findGroup } from '../../storage/groups/groups.js'
 import { actorOf } from '../http/auth.js'
 import { aboutField, checkUrl } from '../http/fields.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { nullable } from '../http/schemas.js'
 import { ActingLine, actingNumber, answer, changed, Params } from './details.js'
 import { GroupPhotoWire, photoWire } from './wire.js'
+
+const route = routesOf('Groups', { access: 'account', confined: 'to its lines' })
 
 const Changed = changed({ group_photo: GroupPhotoWire })
 
@@ -29,28 +32,21 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
     })
     scope.post(
       '/api/v2/groups/:group_id/photo',
-      {
-        config: { access: 'account', confined: 'to its lines' },
-        preValidation: async (request) => {
+      route({
+        summary: "Change a group's photo",
+        description:
+          'Answers when the phones of the group show the photo. A JPEG, PNG or GIF of at most 5 MB and 25 million pixels; redirects are not followed. We keep a copy, and its address is what is shown. Instead of a URL the photo itself may come, as the part "file" of a multipart form.',
+        consumes: ['application/json', 'multipart/form-data'],
+        params: Params,
+        body: Type.Object({
+          photo_url: nullable('string', 'Direct HTTPS URL of a JPEG, PNG or GIF; null takes the photo away'),
+          from_number: ActingLine,
+        }),
+        response: { 200: Changed },
+        beforeValidation: async (request) => {
           if (request.isMultipart()) await readForm(request)
         },
-        schema: {
-          tags: ['Groups'],
-          summary: "Change a group's photo",
-          description:
-            'Answers when the phones of the group show the photo. A JPEG, PNG or GIF of at most 5 MB and 25 million pixels; redirects are not followed. We keep a copy, and its address is what is shown. Instead of a URL the photo itself may come, as the part "file" of a multipart form.',
-          consumes: ['application/json', 'multipart/form-data'],
-          params: Params,
-          body: Type.Object({
-            photo_url: nullable(
-              'string',
-              'Direct HTTPS URL of a JPEG, PNG or GIF; null takes the photo away',
-            ),
-            from_number: ActingLine,
-          }),
-          response: { 200: Changed },
-        },
-      },
+      }),
       async (request, reply) => {
         const actor = actorOf(request)
         // Each copy of the same photo is another one, and its source may be gone.

@@ -10,8 +10,11 @@ import {
 } from '../../services/insight/conversations.js'
 import { actorOf } from '../http/auth.js'
 import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, oneOf, string, strings } from '../http/schemas.js'
+
+const route = routesOf('Conversations', { access: 'account', confined: 'to its lines' })
 
 const PREVIEW = 140
 
@@ -39,24 +42,20 @@ const ConversationWire = Type.Object({
 export function registerConversations(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/conversations',
-    {
-      config: { access: 'account', confined: 'to its lines' },
-      schema: {
-        tags: ['Conversations'],
-        summary: 'List conversations',
-        description:
-          'Everybody a line has written with, latest activity first. A page looks at no more than 5000 messages and may hold fewer conversations than asked for; there are more as long as next_cursor is not null. ' +
-          'A token that is confined to some lines sees those.',
-        querystring: Type.Object(pageQuery(200, 50)),
-        response: {
-          200: Type.Object({
-            data: Type.Array(ConversationWire),
-            looked_back_to: nullable('string', 'How far back this page goes; null when there is nothing'),
-            next_cursor: NextCursor,
-          }),
-        },
+    route({
+      summary: 'List conversations',
+      description:
+        'Everybody a line has written with, latest activity first. A page looks at no more than 5000 messages and may hold fewer conversations than asked for; there are more as long as next_cursor is not null. ' +
+        'A token that is confined to some lines sees those.',
+      querystring: Type.Object(pageQuery(200, 50)),
+      response: {
+        200: Type.Object({
+          data: Type.Array(ConversationWire),
+          looked_back_to: nullable('string', 'How far back this page goes; null when there is nothing'),
+          next_cursor: NextCursor,
+        }),
       },
-    },
+    }),
     async (request) => {
       const { limit = 50, cursor } = request.query
       const place = cursor === undefined ? undefined : placeOf(cursor)

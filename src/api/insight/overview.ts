@@ -4,9 +4,12 @@ import { WINDOWS, type Window } from '../../core/insight/overview.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createOverviews, type Durations, type Overview } from '../../services/insight/overview.js'
 import { actorOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { QueueWire, queueWire, statusOf } from '../lines/report.js'
+
+const route = routesOf('Overview', { access: 'account' })
 
 const count = (description: string) => integer(description)
 const at = string('Beginning of the step, ISO 8601')
@@ -82,25 +85,21 @@ export function registerOverview(app: Routes, ctx: Ctx): void {
   const overviews = createOverviews(ctx)
   app.get(
     '/v3/overview',
-    {
-      config: { access: 'account' },
-      schema: {
-        tags: ['Overview'],
-        summary: 'What the account has been doing',
-        description:
-          'Sends by status and service, time to delivery, webhooks and queues. What it costs does not grow with the number of messages; where only the newest were looked at, is_cut says so. May be two seconds old.',
-        querystring: Type.Object({
-          window: optional(
-            oneOf<Window>(
-              Object.keys(WINDOWS),
-              'How far back: 1h in steps of 5 minutes, 24h of an hour, 7d of 6 hours',
-              { default: '24h' },
-            ),
+    route({
+      summary: 'What the account has been doing',
+      description:
+        'Sends by status and service, time to delivery, webhooks and queues. What it costs does not grow with the number of messages; where only the newest were looked at, is_cut says so. May be two seconds old.',
+      querystring: Type.Object({
+        window: optional(
+          oneOf<Window>(
+            Object.keys(WINDOWS),
+            'How far back: 1h in steps of 5 minutes, 24h of an hour, 7d of 6 hours',
+            { default: '24h' },
           ),
-        }),
-        response: { 200: Type.Object({ data: OverviewWire }) },
-      },
-    },
+        ),
+      }),
+      response: { 200: Type.Object({ data: OverviewWire }) },
+    }),
     async (request) => {
       const { window = '24h' } = request.query
       return { data: overviewWire(window, await overviews.read(actorOf(request), window)) }

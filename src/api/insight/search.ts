@@ -7,9 +7,12 @@ import { findGroups } from '../../storage/groups/groups.js'
 import { actorOf } from '../http/auth.js'
 import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
 import { createLimiter, takeTurn } from '../http/limits.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
 import { MessageRecord, toRecord } from '../messages/wire.js'
+
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 const LANGUAGE = [
   'Words and "phrases" are looked for in the text and in what went wrong. Filters: to:, from:, with: (the other side) and line: take a number, the beginning of one with its plus, or some of its digits;',
@@ -21,26 +24,22 @@ export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): 
   const turns = createLimiter(100, 10_000, ctx.clock.now)
   app.get(
     '/v3/search',
-    {
-      config: { access: 'account', confined: 'to its lines' },
-      schema: {
-        tags: ['Messages'],
-        summary: 'Search messages',
-        description: `Newest first. ${LANGUAGE} One call looks at no more than ${LOOKED_AT} messages; what is older is searched with next_cursor. At most 100 requests in 10 seconds per account. A token that is confined to some lines searches those.`,
-        querystring: Type.Object({
-          q: optional(string('What to look for; empty: all', { maxLength: 1000 })),
-          ...pageQuery(200, 50),
+    route({
+      summary: 'Search messages',
+      description: `Newest first. ${LANGUAGE} One call looks at no more than ${LOOKED_AT} messages; what is older is searched with next_cursor. At most 100 requests in 10 seconds per account. A token that is confined to some lines searches those.`,
+      querystring: Type.Object({
+        q: optional(string('What to look for; empty: all', { maxLength: 1000 })),
+        ...pageQuery(200, 50),
+      }),
+      response: {
+        200: Type.Object({
+          data: Type.Array(MessageRecord),
+          looked_at: integer('Messages this call looked at'),
+          searched_back_to: nullable('string', 'How far back it looked; null when there is nothing'),
+          next_cursor: NextCursor,
         }),
-        response: {
-          200: Type.Object({
-            data: Type.Array(MessageRecord),
-            looked_at: integer('Messages this call looked at'),
-            searched_back_to: nullable('string', 'How far back it looked; null when there is nothing'),
-            next_cursor: NextCursor,
-          }),
-        },
       },
-    },
+    }),
     async (request) => {
       const actor = actorOf(request)
       takeTurn(turns, actor.account.id, liveNodes())

@@ -10,8 +10,11 @@ import {
 import type { Ctx } from '../../services/ctx.js'
 import { explainMessage } from '../../services/insight/why.js'
 import { actorOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { oneOf, string } from '../http/schemas.js'
+
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 export const StoryWire = Type.Object({
   handle: string('Message handle'),
@@ -40,18 +43,14 @@ export const StoryWire = Type.Object({
 export function registerWhy(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/messages/:handle/why',
-    {
-      config: { access: 'account', confined: 'to its lines' },
-      schema: {
-        tags: ['Messages'],
-        summary: 'Explain a message',
-        description:
-          'The story of one message: what happened to it, where it stands and why, and what to do about it. ' +
-          'It changes nothing and asks no carrier. Tokens that are confined to some lines do not see where webhooks go.',
-        params: Type.Object({ handle: string('Message handle') }),
-        response: { 200: Type.Object({ data: StoryWire }) },
-      },
-    },
+    route({
+      summary: 'Explain a message',
+      description:
+        'The story of one message: what happened to it, where it stands and why, and what to do about it. ' +
+        'It changes nothing and asks no carrier. Tokens that are confined to some lines do not see where webhooks go.',
+      params: Type.Object({ handle: string('Message handle') }),
+      response: { 200: Type.Object({ data: StoryWire }) },
+    }),
     async (request) => {
       const { handle } = request.params
       return { data: storyWire(handle, await explainMessage(ctx, actorOf(request), handle)) }

@@ -10,12 +10,14 @@ import {
   shareProfile,
   wakeProfile,
 } from '../../services/lines/profile.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
+
+const route = routesOf('Contact sharing', { access: 'account', confined: 'to its lines' })
 
 /** The name and photo a line shows to others. This resource's names are camelCase on the wire. */
 
@@ -65,25 +67,18 @@ const AcceptedWire = Type.Object({
 })
 
 export function registerContactSharing(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const, confined: 'to its lines' as const }
-  const tags = ['Contact sharing']
-
   for (const url of ['/api/v2/contact-sharing/profile', '/api/v2/contact-profile']) {
     app.post(
       url,
-      {
-        config: { ...config, swaggerTransform: documentAliases(PROFILE_ALIASES) },
-        preValidation: withAliases(PROFILE_ALIASES),
-        schema: {
-          tags,
-          summary: 'Change the name and photo of a line',
-          description:
-            'Answers when the change is taken down; the event contact_profile.completed or contact_profile.failed tells its end. `data` shows what the change will lead to. Dedicated Mac lines only.',
-          deprecated: url.endsWith('contact-profile'),
-          body: ProfileBody,
-          response: { 202: AcceptedWire },
-        },
-      },
+      route({
+        summary: 'Change the name and photo of a line',
+        description:
+          'Answers when the change is taken down; the event contact_profile.completed or contact_profile.failed tells its end. `data` shows what the change will lead to. Dedicated Mac lines only.',
+        deprecated: url.endsWith('contact-profile'),
+        aliases: PROFILE_ALIASES,
+        body: ProfileBody,
+        response: { 202: AcceptedWire },
+      }),
       async (request, reply) => {
         const change = changeOf(ctx, request.body)
         const actor = actorOf(request)
@@ -101,17 +96,13 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   }
   app.delete(
     '/api/v2/contact-sharing/profile',
-    {
-      config: { ...config, swaggerTransform: documentAliases(LINE_ALIASES) },
-      preValidation: withAliases(LINE_ALIASES),
-      schema: {
-        tags,
-        summary: 'Take the name and photo of a line away',
-        description: 'Taken down and carried out like a change. Dedicated Mac lines only.',
-        body: LineBody,
-        response: { 202: AcceptedWire },
-      },
-    },
+    route({
+      summary: 'Take the name and photo of a line away',
+      description: 'Taken down and carried out like a change. Dedicated Mac lines only.',
+      aliases: LINE_ALIASES,
+      body: LineBody,
+      response: { 202: AcceptedWire },
+    }),
     async (request, reply) => {
       const actor = actorOf(request)
       const from = await requireProfileLine(ctx, actor, lineNumber(request.body.fromNumber))
@@ -125,19 +116,15 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/contact-sharing/state',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Name and photo that a line shows now',
-        description: 'Dedicated Mac lines only.',
-        querystring: Type.Object({
-          fromNumber: optional(fromNumber),
-          from_number: optional(string('The same, in the spelling of other routes', { deprecated: true })),
-        }),
-        response: { 200: Type.Object({ status, data: ProfileWire }) },
-      },
-    },
+    route({
+      summary: 'Name and photo that a line shows now',
+      description: 'Dedicated Mac lines only.',
+      querystring: Type.Object({
+        fromNumber: optional(fromNumber),
+        from_number: optional(string('The same, in the spelling of other routes', { deprecated: true })),
+      }),
+      response: { 200: Type.Object({ status, data: ProfileWire }) },
+    }),
     async (request) => {
       const number = request.query.fromNumber ?? request.query.from_number
       if (number === undefined) throw new AppError('invalid', 'missing required parameter: fromNumber')
@@ -147,24 +134,20 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/api/v2/contact-sharing/share',
-    {
-      config: { ...config, swaggerTransform: documentAliases(SHARE_ALIASES) },
-      preValidation: withAliases(SHARE_ALIASES),
-      schema: {
-        tags,
-        summary: 'Give the name and photo of a line to a person',
-        description:
-          'Needs an iMessage conversation with that person. Once in 24 hours per person and line; more often is answered but does nothing. Dedicated Mac lines only.',
-        body: ShareBody,
-        response: {
-          200: Type.Object({
-            status,
-            requested: boolean('Whether this request gave it'),
-            deduplicated: boolean('Whether the person has it from an earlier request'),
-          }),
-        },
+    route({
+      summary: 'Give the name and photo of a line to a person',
+      description:
+        'Needs an iMessage conversation with that person. Once in 24 hours per person and line; more often is answered but does nothing. Dedicated Mac lines only.',
+      aliases: SHARE_ALIASES,
+      body: ShareBody,
+      response: {
+        200: Type.Object({
+          status,
+          requested: boolean('Whether this request gave it'),
+          deduplicated: boolean('Whether the person has it from an earlier request'),
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const { body } = request
       const from = await requireProfileLine(ctx, actorOf(request), lineNumber(body.fromNumber))

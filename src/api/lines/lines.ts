@@ -5,8 +5,12 @@ import type { Ctx } from '../../services/ctx.js'
 import { linesOf } from '../../services/messages/outbound.js'
 import { type LineWithHealth, listLinesWithHealth } from '../../storage/lines/states.js'
 import { accountOf, actorOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, oneOf, string, strings } from '../http/schemas.js'
+
+const route = routesOf('Lines', { access: 'account', confined: 'to its lines' })
+const accountRoute = routesOf('Lines', { access: 'account' })
 
 const LineState = Type.Object({
   worker_id: string('Id of the line'),
@@ -28,19 +32,15 @@ const LineState = Type.Object({
 export function registerLines(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/lines',
-    {
-      config: { access: 'account', confined: 'to its lines' },
-      schema: {
-        tags: ['Lines'],
-        summary: 'List lines',
-        description: 'The numbers to send from. A token that is confined to some lines sees those.',
-        response: {
-          200: Type.Object({
-            numbers: strings('E.164, own lines before shared ones'),
-          }),
-        },
+    route({
+      summary: 'List lines',
+      description: 'The numbers to send from. A token that is confined to some lines sees those.',
+      response: {
+        200: Type.Object({
+          numbers: strings('E.164, own lines before shared ones'),
+        }),
       },
-    },
+    }),
     async (request) => {
       const lines = [...(await linesOf(ctx, actorOf(request))).values()].map(({ line }) => line)
       const own = lines.filter((line) => line.kind === 'dedicated')
@@ -51,22 +51,18 @@ export function registerLines(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/api/v2/lines/state',
-    {
-      config: { access: 'account' },
-      schema: {
-        tags: ['Lines'],
-        summary: 'How the lines are',
-        description:
-          'The lines of the account and the last change of each. Every process answers the same, whichever drives the line.',
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            snapshot_at: string('When this was read, ISO 8601'),
-            data: Type.Array(LineState),
-          }),
-        },
+    accountRoute({
+      summary: 'How the lines are',
+      description:
+        'The lines of the account and the last change of each. Every process answers the same, whichever drives the line.',
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          snapshot_at: string('When this was read, ISO 8601'),
+          data: Type.Array(LineState),
+        }),
       },
-    },
+    }),
     async (request) => ({
       status: 'OK',
       snapshot_at: formatTime(ctx.clock.now()),

@@ -4,31 +4,30 @@ import { toE164 } from '../../core/phone-number.js'
 import type { Ctx } from '../../services/ctx.js'
 import { evaluateService } from '../../services/lines/lookups.js'
 import { actorOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { oneOf, optional, string } from '../http/schemas.js'
+
+const route = routesOf('Lookups', { access: 'account', confined: 'to its lines' })
 
 export function registerLookups(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/evaluate-service',
-    {
-      config: { access: 'account', confined: 'to its lines' },
-      schema: {
-        tags: ['Lookups'],
-        summary: 'Is somebody on iMessage?',
-        description:
-          'One of the lines of the account that is on iMessage is asked. A yes is no promise of delivery. For an e-mail address SMS means that it is not on iMessage. When no line can tell, the answer is 503 and may be asked for again.',
-        querystring: Type.Object({
-          number: optional(string('Phone number in E.164, or e-mail address')),
-          from_number: optional(string('Not used', { deprecated: true })),
+    route({
+      summary: 'Is somebody on iMessage?',
+      description:
+        'One of the lines of the account that is on iMessage is asked. A yes is no promise of delivery. For an e-mail address SMS means that it is not on iMessage. When no line can tell, the answer is 503 and may be asked for again.',
+      querystring: Type.Object({
+        number: optional(string('Phone number in E.164, or e-mail address')),
+        from_number: optional(string('Not used', { deprecated: true })),
+      }),
+      response: {
+        200: Type.Object({
+          number: string('What was asked about, in E.164 or in lower case'),
+          service: oneOf(['iMessage', 'SMS'], 'iMessage, or SMS when it is not'),
         }),
-        response: {
-          200: Type.Object({
-            number: string('What was asked about, in E.164 or in lower case'),
-            service: oneOf(['iMessage', 'SMS'], 'iMessage, or SMS when it is not'),
-          }),
-        },
       },
-    },
+    }),
     async (request) => {
       const { number } = request.query
       if (!number) throw new AppError('invalid', 'missing required parameter: number')

@@ -3,8 +3,11 @@ import { formatTime } from '../../base/time.js'
 import type { Ctx } from '../../services/ctx.js'
 import { type LineQueue, type LineReport, reportLines } from '../../services/lines/report.js'
 import { actorOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, string, strings } from '../http/schemas.js'
+
+const route = routesOf('Lines', { access: 'account', confined: 'to its lines' })
 
 export const QueueWire = Type.Object(
   {
@@ -44,16 +47,12 @@ const LineWire = Type.Object({
 export function registerLineReport(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/lines',
-    {
-      config: { access: 'account', confined: 'to its lines' },
-      schema: {
-        tags: ['Lines'],
-        summary: 'Lines with their health, queue and pace',
-        description:
-          'Own lines before shared ones. A token that is confined to some lines sees those. Queues and totals are of this account alone.',
-        response: { 200: Type.Object({ data: Type.Array(LineWire) }) },
-      },
-    },
+    route({
+      summary: 'Lines with their health, queue and pace',
+      description:
+        'Own lines before shared ones. A token that is confined to some lines sees those. Queues and totals are of this account alone.',
+      response: { 200: Type.Object({ data: Type.Array(LineWire) }) },
+    }),
     async (request) => {
       const now = ctx.clock.now()
       return { data: (await reportLines(ctx, actorOf(request))).map((report) => lineWire(report, now)) }

@@ -10,14 +10,16 @@ import {
   requireLocationLine,
 } from '../../services/location/location.js'
 import { type Watch, type WatchNews, watchPlace } from '../../services/location/watch.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
 import { newsWire, PlaceWire, placeWire, WatchWire } from './wire.js'
+
+const route = routesOf('Location', { access: 'account', confined: 'to its lines' })
 
 const FromQuery = Type.Object({
   from_number: string('A dedicated Mac line, E.164', { examples: ['+12025550100'] }),
@@ -40,25 +42,19 @@ export function registerLocation(
   ctx: Ctx,
   mayStay: (request: FastifyRequest) => Promise<boolean>,
 ): void {
-  const config = { access: 'account' as const, confined: 'to its lines' as const }
-  const tags = ['Location']
   const lineOf = (request: FastifyRequest, fromNumber: string) =>
     requireLocationLine(ctx, actorOf(request), requirePhone('from_number', fromNumber))
 
   app.get(
     '/api/location',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Places of everyone who shares with a line',
-        description: 'Dedicated Mac lines only.',
-        querystring: FromQuery,
-        response: {
-          200: Type.Object({ status, from_number, locations: Type.Array(Type.Object(PlaceWire)) }),
-        },
+    route({
+      summary: 'Places of everyone who shares with a line',
+      description: 'Dedicated Mac lines only.',
+      querystring: FromQuery,
+      response: {
+        200: Type.Object({ status, from_number, locations: Type.Array(Type.Object(PlaceWire)) }),
       },
-    },
+    }),
     async (request) => {
       const from = await lineOf(request, request.query.from_number)
       const places = await readPlaces(ctx, from)
@@ -67,17 +63,13 @@ export function registerLocation(
   )
   app.get(
     '/api/location/:number',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Place of one person',
-        description: 'Known only if the person already shares with the line. Dedicated Mac lines only.',
-        params: NumberParams,
-        querystring: FromQuery,
-        response: { 200: Type.Object({ status, from_number, ...PlaceWire }) },
-      },
-    },
+    route({
+      summary: 'Place of one person',
+      description: 'Known only if the person already shares with the line. Dedicated Mac lines only.',
+      params: NumberParams,
+      querystring: FromQuery,
+      response: { 200: Type.Object({ status, from_number, ...PlaceWire }) },
+    }),
     async (request) => {
       const number = requirePhone('number', request.params.number)
       const from = await lineOf(request, request.query.from_number)
@@ -87,29 +79,25 @@ export function registerLocation(
   )
   app.post(
     '/api/request-location',
-    {
-      config: { ...config, swaggerTransform: documentAliases(REQUEST_ALIASES) },
-      preValidation: withAliases(REQUEST_ALIASES),
-      schema: {
-        tags,
-        summary: 'Ask a person to share their place',
-        description:
-          'Queued like any other iMessage. If the person accepts, a message of message_type location comes in. Dedicated Mac lines only.',
-        body: Type.Object({
-          from_number: string('A dedicated Mac line, E.164', { examples: ['+12025550100'] }),
-          number: string('The person, E.164', { examples: ['+12025550101'] }),
+    route({
+      summary: 'Ask a person to share their place',
+      description:
+        'Queued like any other iMessage. If the person accepts, a message of message_type location comes in. Dedicated Mac lines only.',
+      aliases: REQUEST_ALIASES,
+      body: Type.Object({
+        from_number: string('A dedicated Mac line, E.164', { examples: ['+12025550100'] }),
+        number: string('The person, E.164', { examples: ['+12025550101'] }),
+      }),
+      response: {
+        202: Type.Object({
+          status: string('QUEUED; ERROR when the person has opted out'),
+          message: string('What happens now, for people'),
+          message_handle: string('Identifier of the request, for GET /api/status'),
+          number: string('The person'),
+          uuid: string('The same identifier'),
         }),
-        response: {
-          202: Type.Object({
-            status: string('QUEUED; ERROR when the person has opted out'),
-            message: string('What happens now, for people'),
-            message_handle: string('Identifier of the request, for GET /api/status'),
-            number: string('The person'),
-            uuid: string('The same identifier'),
-          }),
-        },
       },
-    },
+    }),
     async (request, reply) => {
       const { body } = request
       const input = {
@@ -133,23 +121,19 @@ export function registerLocation(
   let closing = false
   app.get(
     '/api/location/:number/watch',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Follow the place of one person',
-        description:
-          'Server-sent events: `ready`, then `location` at once and with every change, `complete` with a reason, or `error`. A comment every 15 seconds. Someone who does not share yet is waited for. Dedicated Mac lines only.',
-        params: NumberParams,
-        querystring: FromQuery,
-        response: {
-          200: {
-            description: 'Events until the sharing, the access, the line or the server ends',
-            content: { 'text/event-stream': { schema: WatchWire } },
-          },
+    route({
+      summary: 'Follow the place of one person',
+      description:
+        'Server-sent events: `ready`, then `location` at once and with every change, `complete` with a reason, or `error`. A comment every 15 seconds. Someone who does not share yet is waited for. Dedicated Mac lines only.',
+      params: NumberParams,
+      querystring: FromQuery,
+      response: {
+        200: {
+          description: 'Events until the sharing, the access, the line or the server ends',
+          content: { 'text/event-stream': { schema: WatchWire } },
         },
       },
-    },
+    }),
     async (request, reply) => {
       const number = requirePhone('number', request.params.number)
       const from = await lineOf(request, request.query.from_number)

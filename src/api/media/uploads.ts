@@ -3,14 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { fetchMedia, type MediaDraft, urlOf } from '../../services/media/media.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
 import { aboutField, checkUrl } from '../http/fields.js'
 import { answeredBefore } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 import { answerWithMedia } from './keep.js'
 import { FORM_LIMITS, needsForm, receiveFile } from './receive-file.js'
+
+const route = routesOf('Media', { access: 'account', confined: 'to its lines' })
 
 const Stored = Type.Object({
   status: string('OK'),
@@ -23,22 +25,16 @@ const URL_ALIASES = { media_url: ['mediaUrl', 'mediaURL'] } as const
 
 export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
   // Media belongs to the account, not to a line: a token for some lines may store what it is about to send.
-  const config = { access: 'account' as const, confined: 'to its lines' as const }
-  const tags = ['Media']
 
   app.post(
     '/api/upload-media-object',
-    {
-      config: { ...config, swaggerTransform: documentAliases(URL_ALIASES) },
-      preValidation: withAliases(URL_ALIASES),
-      schema: {
-        tags,
-        summary: 'Store media from a URL',
-        description: 'At most 100 MB, fetched within 30 seconds.',
-        body: Type.Object({ media_url: string('HTTPS URL of the file') }),
-        response: { 201: Stored },
-      },
-    },
+    route({
+      summary: 'Store media from a URL',
+      description: 'At most 100 MB, fetched within 30 seconds.',
+      aliases: URL_ALIASES,
+      body: Type.Object({ media_url: string('HTTPS URL of the file') }),
+      response: { 201: Stored },
+    }),
     async (request, reply) => {
       const { media_url: url } = request.body
       const account = accountOf(request)
@@ -59,17 +55,13 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
     scope.setValidatorCompiler(() => () => true)
     scope.post<{ Reply: Static<typeof Stored> }>(
       '/api/upload-file',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'Upload a file',
-          description: 'One file of at most 100 MB as the part "file" of a multipart form.',
-          consumes: ['multipart/form-data'],
-          body: Type.Object({ file: string('The file', { format: 'binary' }) }),
-          response: { 201: Stored },
-        },
-      },
+      route({
+        summary: 'Upload a file',
+        description: 'One file of at most 100 MB as the part "file" of a multipart form.',
+        consumes: ['multipart/form-data'],
+        body: Type.Object({ file: string('The file', { format: 'binary' }) }),
+        response: { 201: Stored },
+      }),
       async (request, reply) => {
         const draft = await receiveFile(ctx, request, accountOf(request).id)
         // Stands for a body that is never held whole: the same key with another file is another request.

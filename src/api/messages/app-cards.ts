@@ -2,15 +2,17 @@ import { Type } from 'typebox'
 import type { SendStyle } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { updateAppCard } from '../../services/messages/app-cards.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, optional, string } from '../http/schemas.js'
 import { CardUrl, LayoutWire, layoutOf } from './app-card-wire.js'
 import { MessageResponse, toResponse } from './wire.js'
 import { SendStyleSchema } from './wire-parts.js'
+
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 const UpdateBody = Type.Object({
   layout: optional(LayoutWire),
@@ -37,25 +39,18 @@ const ALIASES = {
 export function registerAppCards(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/messages/:message_handle/update-app-card',
-    {
-      config: {
-        access: 'account',
-        confined: 'to its lines',
-        swaggerTransform: documentAliases(ALIASES),
-      },
-      preValidation: withAliases(ALIASES, ['layout']),
-      schema: {
-        tags: ['Messages'],
-        summary: 'Continue an App Card',
-        description:
-          'Sends the next state of a card as a message of its own: same session, line and reply thread. What is left out stays as on the card that the handle names; a layout is replaced as a whole. A card that is scheduled can be continued once it has gone out; before that the answer is 422.',
-        params: Type.Object({
-          message_handle: string('The original card, or a continuation of it'),
-        }),
-        body: UpdateBody,
-        response: { 202: MessageResponse },
-      },
-    },
+    route({
+      summary: 'Continue an App Card',
+      description:
+        'Sends the next state of a card as a message of its own: same session, line and reply thread. What is left out stays as on the card that the handle names; a layout is replaced as a whole. A card that is scheduled can be continued once it has gone out; before that the answer is 422.',
+      params: Type.Object({
+        message_handle: string('The original card, or a continuation of it'),
+      }),
+      aliases: ALIASES,
+      objects: ['layout'],
+      body: UpdateBody,
+      response: { 202: MessageResponse },
+    }),
     async (request, reply) => {
       const { body } = request
       checkUrl(ctx, 'layout.imageUrl', body.layout?.imageUrl)

@@ -6,6 +6,7 @@ import { documentAliases, withAliases } from '../http/aliases.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
 import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from './send-fields.js'
@@ -53,21 +54,23 @@ const document: ReturnType<typeof documentAliases> = (route) => {
   return documented
 }
 
+const route = routesOf('Messages', {
+  access: 'account',
+  confined: 'to its lines',
+  swaggerTransform: document,
+})
+
 export function registerCarousel(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/send-carousel',
-    {
-      config: { access: 'account', confined: 'to its lines', swaggerTransform: document },
-      preValidation: withAliases(ALIASES),
-      schema: {
-        tags: ['Messages'],
-        summary: 'Send several images as one message',
-        description:
-          'Needs a V2 Mac line and a recipient on iMessage; a carousel never goes out by SMS. One image goes through /api/send-message.',
-        body: CarouselBody,
-        response: { 202: MessageResponse },
-      },
-    },
+    route({
+      summary: 'Send several images as one message',
+      description:
+        'Needs a V2 Mac line and a recipient on iMessage; a carousel never goes out by SMS. One image goes through /api/send-message.',
+      body: CarouselBody,
+      response: { 202: MessageResponse },
+      beforeValidation: withAliases(ALIASES),
+    }),
     async (request, reply) => {
       const { body } = request
       checkImages(ctx, body.media_urls)

@@ -11,9 +11,12 @@ import { findGroups } from '../../storage/groups/groups.js'
 import { type Branch, listMessages } from '../../storage/messages/list.js'
 import { actorOf } from '../http/auth.js'
 import { type Limiter, takeTurn } from '../http/limits.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
 import { branchesOf, ListQuery, merge, pageOf } from './query.js'
+
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 const { number, limit, offset } = ListQuery.properties
 
@@ -85,17 +88,13 @@ function legacyWire(message: Message, account: Account, group?: Group): Static<t
 export function registerLegacyMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
   app.get(
     '/accounts/messages',
-    {
-      config: { access: 'account', confined: 'to its lines' },
-      schema: {
-        tags: ['Messages'],
-        summary: 'List messages, in the older form',
-        description: 'Newest first. New programs use GET /api/v2/messages, with which it shares its limit.',
-        deprecated: true,
-        querystring: LegacyQuery,
-        response: { 200: Type.Object({ messages: Type.Array(LegacyMessage) }) },
-      },
-    },
+    route({
+      summary: 'List messages, in the older form',
+      description: 'Newest first. New programs use GET /api/v2/messages, with which it shares its limit.',
+      deprecated: true,
+      querystring: LegacyQuery,
+      response: { 200: Type.Object({ messages: Type.Array(LegacyMessage) }) },
+    }),
     async (request) => {
       const actor = actorOf(request)
       takeTurn(lists, actor.account.id, liveNodes())

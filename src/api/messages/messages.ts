@@ -11,11 +11,11 @@ import { resolveStatus } from '../../services/messages/status.js'
 import { findGroups } from '../../storage/groups/groups.js'
 import { listMessages } from '../../storage/messages/list.js'
 import { findMessage } from '../../storage/messages/messages.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import { type Limiter, takeTurn } from '../http/limits.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
 import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
@@ -30,6 +30,9 @@ import {
   toResponse,
 } from './wire.js'
 import { ReplyToInput, replyToOf } from './wire-parts.js'
+
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
+const readRoute = routesOf('Messages', { access: 'any', confined: 'to its lines' })
 
 /** Where the answered message is named: beside the card, or in it. */
 const CardBody = Type.Object(
@@ -56,21 +59,14 @@ const SendBody = Type.Object({
 export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
   app.post(
     '/api/send-message',
-    {
-      config: {
-        access: 'account',
-        confined: 'to its lines',
-        swaggerTransform: documentAliases(SEND_ALIASES),
-      },
-      preValidation: withAliases(SEND_ALIASES, ['app_card', 'app_card.layout', 'app_card.reply_to']),
-      schema: {
-        tags: ['Messages'],
-        summary: 'Send a message',
-        description: 'Answers when the message is stored for good; delivery follows. See GET /api/status.',
-        body: SendBody,
-        response: { 202: MessageResponse },
-      },
-    },
+    route({
+      summary: 'Send a message',
+      description: 'Answers when the message is stored for good; delivery follows. See GET /api/status.',
+      aliases: SEND_ALIASES,
+      objects: ['app_card', 'app_card.layout', 'app_card.reply_to'],
+      body: SendBody,
+      response: { 202: MessageResponse },
+    }),
     async (request, reply) => {
       const { body } = request
       const account = accountOf(request)
@@ -94,19 +90,15 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
 
   app.get(
     '/api/status',
-    {
-      config: { access: 'any', confined: 'to its lines' },
-      schema: {
-        tags: ['Messages'],
-        summary: 'Status of a message',
-        description: 'Asks the carrier first when the outcome of the send is not known yet.',
-        querystring: Type.Object({
-          handle: optional(string('Message handle')),
-          message_handle: optional(string('The same, under its older name', { deprecated: true })),
-        }),
-        response: { 200: AnyMessageResponse },
-      },
-    },
+    readRoute({
+      summary: 'Status of a message',
+      description: 'Asks the carrier first when the outcome of the send is not known yet.',
+      querystring: Type.Object({
+        handle: optional(string('Message handle')),
+        message_handle: optional(string('The same, under its older name', { deprecated: true })),
+      }),
+      response: { 200: AnyMessageResponse },
+    }),
     async (request) => {
       const { query } = request
       const handle = query.handle ?? query.message_handle
@@ -120,27 +112,23 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
 
   app.get(
     '/api/v2/messages',
-    {
-      config: { access: 'any', confined: 'to its lines' },
-      schema: {
-        tags: ['Messages'],
-        summary: 'List messages',
-        description: 'At most 100 requests in 10 seconds per account.',
-        querystring: ListQuery,
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            data: Type.Array(MessageRecord),
-            pagination: Type.Object({
-              hasMore: boolean('Whether more follow'),
-              limit: integer('Rows asked for'),
-              offset: integer('Rows skipped'),
-              total: integer('All matches'),
-            }),
+    readRoute({
+      summary: 'List messages',
+      description: 'At most 100 requests in 10 seconds per account.',
+      querystring: ListQuery,
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          data: Type.Array(MessageRecord),
+          pagination: Type.Object({
+            hasMore: boolean('Whether more follow'),
+            limit: integer('Rows asked for'),
+            offset: integer('Rows skipped'),
+            total: integer('All matches'),
           }),
-        },
+        }),
       },
-    },
+    }),
     async (request) => {
       const principal = request.principal!
       const name = principal.kind === 'account' ? principal.account.id : `key ${principal.key?.id}`
@@ -167,15 +155,11 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
 
   app.get(
     '/api/v2/messages/:message_id',
-    {
-      config: { access: 'any', confined: 'to its lines' },
-      schema: {
-        tags: ['Messages'],
-        summary: 'Retrieve a message',
-        params: Type.Object({ message_id: string('Message handle') }),
-        response: { 200: Type.Object({ status: string('OK'), data: MessageRecord }) },
-      },
-    },
+    readRoute({
+      summary: 'Retrieve a message',
+      params: Type.Object({ message_id: string('Message handle') }),
+      response: { 200: Type.Object({ status: string('OK'), data: MessageRecord }) },
+    }),
     async (request) => {
       const { message, account } = await visible(ctx, request, request.params.message_id)
       const group = (await groupsOf(ctx, [message])).get(message.groupId ?? '')

@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { markRead, sendReaction, sendTyping } from '../../services/messages/presence.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { actOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
+
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 const number = string('The other side of the conversation, E.164')
 const line = string('The line, E.164')
@@ -47,27 +49,22 @@ const ReadBody = Type.Object({ number, from_number: line })
 const READ_ALIASES = { number: NUMBER_ALIASES, from_number: LINE_ALIASES } as const
 
 export function registerPresence(app: Routes, ctx: Ctx): void {
-  const access = { access: 'account', confined: 'to its lines' } as const
   app.post(
     '/api/send-reaction',
-    {
-      config: { ...access, swaggerTransform: documentAliases(REACTION_ALIASES) },
-      preValidation: withAliases(REACTION_ALIASES),
-      schema: {
-        tags: ['Messages'],
-        summary: 'React to a message',
-        description: 'A tapback on an iMessage of either side. A new one takes the place of the one before.',
-        body: ReactionBody,
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            message: string('What was done'),
-            message_handle: string('The message'),
-            reaction: string('The reaction, as it was given'),
-          }),
-        },
+    route({
+      summary: 'React to a message',
+      description: 'A tapback on an iMessage of either side. A new one takes the place of the one before.',
+      aliases: REACTION_ALIASES,
+      body: ReactionBody,
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          message: string('What was done'),
+          message_handle: string('The message'),
+          reaction: string('The reaction, as it was given'),
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const { body } = request
       return actOnce(ctx, request, reply, async () => {
@@ -85,24 +82,20 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/api/send-typing-indicator',
-    {
-      config: { ...access, swaggerTransform: documentAliases(TYPING_ALIASES) },
-      preValidation: withAliases(TYPING_ALIASES),
-      schema: {
-        tags: ['Messages'],
-        summary: 'Show that you are typing',
-        description: 'Needs a conversation with a person on iMessage.',
-        body: TypingBody,
-        response: {
-          200: Type.Object({
-            status: string('SENT'),
-            status_code: integer('200'),
-            error_message: nullable('string', 'null'),
-            number: string('The other side of the conversation'),
-          }),
-        },
+    route({
+      summary: 'Show that you are typing',
+      description: 'Needs a conversation with a person on iMessage.',
+      aliases: TYPING_ALIASES,
+      body: TypingBody,
+      response: {
+        200: Type.Object({
+          status: string('SENT'),
+          status_code: integer('200'),
+          error_message: nullable('string', 'null'),
+          number: string('The other side of the conversation'),
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const { body } = request
       return actOnce(ctx, request, reply, async () => {
@@ -120,24 +113,20 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/api/mark-read',
-    {
-      config: { ...access, swaggerTransform: documentAliases(READ_ALIASES) },
-      preValidation: withAliases(READ_ALIASES),
-      schema: {
-        tags: ['Messages'],
-        summary: 'Mark a conversation as read',
-        description:
-          'The other side is told where there are read receipts; a conversation by SMS answers OK too, and nobody is told.',
-        body: ReadBody,
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            message: string('What was done'),
-            number: string('The other side of the conversation'),
-          }),
-        },
+    route({
+      summary: 'Mark a conversation as read',
+      description:
+        'The other side is told where there are read receipts; a conversation by SMS answers OK too, and nobody is told.',
+      aliases: READ_ALIASES,
+      body: ReadBody,
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          message: string('What was done'),
+          number: string('The other side of the conversation'),
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const { body } = request
       return actOnce(ctx, request, reply, async () => {

@@ -6,14 +6,15 @@ import { cancelScheduled } from '../../services/messages/schedule.js'
 import { findGroups } from '../../storage/groups/groups.js'
 import { listScheduled, type SchedulePosition } from '../../storage/messages/schedule.js'
 import { accountOf, actorOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
 import { MessageRecord, toRecord } from './wire.js'
 
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
+
 /** Messages that wait for the time their sender chose with `send_at`. */
 export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
-  const tags = ['Messages']
-  const config = { access: 'account', confined: 'to its lines' } as const
   const groupsOf = (messages: readonly Message[]) =>
     findGroups(
       ctx.db,
@@ -22,24 +23,20 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/v3/scheduled-messages',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List scheduled messages, soonest first',
-        description: 'Those sent with send_at whose time has not come.',
-        querystring: Type.Object({
-          limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-          cursor: optional(string('next_cursor of the page before')),
+    route({
+      summary: 'List scheduled messages, soonest first',
+      description: 'Those sent with send_at whose time has not come.',
+      querystring: Type.Object({
+        limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
+        cursor: optional(string('next_cursor of the page before')),
+      }),
+      response: {
+        200: Type.Object({
+          data: Type.Array(MessageRecord),
+          next_cursor: nullable('string', 'Where to go on; null at the end'),
         }),
-        response: {
-          200: Type.Object({
-            data: Type.Array(MessageRecord),
-            next_cursor: nullable('string', 'Where to go on; null at the end'),
-          }),
-        },
       },
-    },
+    }),
     async (request) => {
       const { account, numbers } = actorOf(request)
       const limit = Math.min(request.query.limit ?? 100, 1000)
@@ -57,17 +54,13 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
 
   app.delete(
     '/v3/scheduled-messages/:handle',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Cancel a scheduled message',
-        description:
-          'It ends as DECLINED with the error_reason canceled. A message whose time has come, or that never waited for one, answers 409.',
-        params: Type.Object({ handle: string('Message handle') }),
-        response: { 200: Type.Object({ data: MessageRecord }) },
-      },
-    },
+    route({
+      summary: 'Cancel a scheduled message',
+      description:
+        'It ends as DECLINED with the error_reason canceled. A message whose time has come, or that never waited for one, answers 409.',
+      params: Type.Object({ handle: string('Message handle') }),
+      response: { 200: Type.Object({ data: MessageRecord }) },
+    }),
     async (request) => {
       const message = await cancelScheduled(ctx, actorOf(request), request.params.handle)
       const group = (await groupsOf([message])).get(message.groupId ?? '')

@@ -7,11 +7,14 @@ import { findGroups } from '../../storage/groups/groups.js'
 import type { Attempt } from '../../storage/messages/attempts.js'
 import { EventWire, envelope } from '../events/wire.js'
 import { actorOf } from '../http/auth.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, oneOf, string } from '../http/schemas.js'
 import { StoryWire, storyWire } from '../insight/why.js'
 import { attemptWire, DeliveryWire, deliveryWire, AttemptWire as PostWire } from '../webhooks/deliveries.js'
 import { MessageRecord, toRecord } from './wire.js'
+
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 const AttemptWire = Type.Object({
   attempt: integer('Number of the try'),
@@ -53,17 +56,13 @@ const TimelineWire = Type.Object({
 export function registerMessageTimeline(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/messages/:handle',
-    {
-      config: { access: 'account', confined: 'to its lines' },
-      schema: {
-        tags: ['Messages'],
-        summary: 'Get a message with its whole story',
-        description:
-          'The message, why it is where it is, and what that is told from: its events, every attempt to send it and every webhook delivery about it. It changes nothing and asks no carrier.',
-        params: Type.Object({ handle: string('Message handle') }),
-        response: { 200: Type.Object({ data: TimelineWire }) },
-      },
-    },
+    route({
+      summary: 'Get a message with its whole story',
+      description:
+        'The message, why it is where it is, and what that is told from: its events, every attempt to send it and every webhook delivery about it. It changes nothing and asks no carrier.',
+      params: Type.Object({ handle: string('Message handle') }),
+      response: { 200: Type.Object({ data: TimelineWire }) },
+    }),
     async (request) => {
       const actor = actorOf(request)
       const { handle } = request.params

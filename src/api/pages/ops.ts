@@ -3,8 +3,11 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { countQueued } from '../../storage/messages/queue.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { string } from '../http/schemas.js'
+
+const route = routesOf('Operations', { access: 'open' })
 
 /** As it was committed: a test checks that it is what the routes say. */
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url)
@@ -15,29 +18,13 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/livez',
-    {
-      config: { access: 'open' },
-      schema: {
-        tags: ['Operations'],
-        summary: 'Is the process alive?',
-        security: [],
-        response: { 200: Status },
-      },
-    },
+    route({ summary: 'Is the process alive?', security: [], response: { 200: Status } }),
     async (_request, reply) => say(reply, 'ok'),
   )
 
   app.get(
     '/readyz',
-    {
-      config: { access: 'open' },
-      schema: {
-        tags: ['Operations'],
-        summary: 'May it get traffic?',
-        security: [],
-        response: { 200: Status, 503: Status },
-      },
-    },
+    route({ summary: 'May it get traffic?', security: [], response: { 200: Status, 503: Status } }),
     async (_request, reply) => {
       if (!options.isReady()) return say(reply.code(503), 'unavailable')
       try {
@@ -51,10 +38,7 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/metrics',
-    {
-      config: { access: 'open' },
-      schema: { tags: ['Operations'], summary: 'Prometheus metrics', security: [], hide: false },
-    },
+    route({ summary: 'Prometheus metrics', security: [], hide: false }),
     async (_request, reply) => {
       ctx.metrics.watchProcess()
       ctx.metrics.queued.reset()
@@ -66,14 +50,10 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     },
   )
 
-  app.get(
-    '/openapi.json',
-    { config: { access: 'open' }, schema: { tags: ['Operations'], summary: 'This document', security: [] } },
-    async (_request, reply) => {
-      const document = options.document ? JSON.stringify(app.swagger()) : await readFile(DOCUMENT)
-      return reply.header('content-type', 'application/json').send(document)
-    },
-  )
+  app.get('/openapi.json', route({ summary: 'This document', security: [] }), async (_request, reply) => {
+    const document = options.document ? JSON.stringify(app.swagger()) : await readFile(DOCUMENT)
+    return reply.header('content-type', 'application/json').send(document)
+  })
 }
 
 /** As text: the first question to a starting server does not wait for the serializer of its answer. */

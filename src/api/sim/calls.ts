@@ -10,7 +10,7 @@ import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
-import { simulatedAccount } from './shared.js'
+import { sim, simulatedAccount } from './shared.js'
 
 /** Calls on virtual phones: to lines, and from lines or forwarded by them. */
 
@@ -74,25 +74,19 @@ const ACTIONS: Record<CallAction, { summary: string; description: string }> = {
 }
 
 export function registerSimCalls(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
   const phoneNumber = (request: FastifyRequest) =>
     requirePhone('number', (request.params as { number: string }).number)
 
   app.get(
     '/sim/phones/:number/calls',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Calls of a phone, newest first',
-        params: Params,
-        querystring: Type.Object({
-          limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-        }),
-        response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
-      },
-    },
+    sim({
+      summary: 'Calls of a phone, newest first',
+      params: Params,
+      querystring: Type.Object({
+        limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
+      }),
+      response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       const owner = { network: networkOf(account), accountId: account.id }
@@ -103,18 +97,14 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/phones/:number/calls',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Call a line',
-        description:
-          'The phone that calls to the line are forwarded to rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when that phone is switched off or the number is a line, and is BUSY when the phone refuses everything or is the calling one. When nobody is set to take calls, or the caller is blocked, it is turned away, and the account hears nothing of it.',
-        params: Params,
-        body: Type.Object({ to: string('A simulated line, E.164') }),
-        response: { 201: CallWire },
-      },
-    },
+    sim({
+      summary: 'Call a line',
+      description:
+        'The phone that calls to the line are forwarded to rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when that phone is switched off or the number is a line, and is BUSY when the phone refuses everything or is the calling one. When nobody is set to take calls, or the caller is blocked, it is turned away, and the account hears nothing of it.',
+      params: Params,
+      body: Type.Object({ to: string('A simulated line, E.164') }),
+      response: { 201: CallWire },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const number = phoneNumber(request)
@@ -135,10 +125,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
   for (const [action, { summary, description }] of Object.entries(ACTIONS)) {
     app.post(
       `/sim/phones/:number/calls/:id/${action}`,
-      {
-        config,
-        schema: { tags, summary, description, params: CallParams, response: { 200: CallWire } },
-      },
+      sim({ summary, description, params: CallParams, response: { 200: CallWire } }),
       async (request, reply) => {
         const account = await simulatedAccount(ctx, request)
         const number = phoneNumber(request)

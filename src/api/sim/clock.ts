@@ -6,6 +6,7 @@ import { listLines } from '../../storage/lines/lines.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { integer, string } from '../http/schemas.js'
+import { sim } from './shared.js'
 
 const Clock = Type.Object({ now: string('Time of the simulated world') })
 
@@ -15,29 +16,22 @@ export function registerSimClock(
   ctx: Ctx,
   options: { advance(ms: number): Promise<void> },
 ): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
-
   app.get(
     '/sim/clock',
-    { config, schema: { tags, summary: 'Time of the simulated world', response: { 200: Clock } } },
+    sim({ summary: 'Time of the simulated world', response: { 200: Clock } }),
     async () => ({ now: formatTime(ctx.clock.now()) }),
   )
   app.post(
     '/sim/clock',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Move time ahead',
-        description:
-          'Everything that falls due on the way happens at its time. Only while every line is simulated.',
-        body: Type.Object({
-          advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }),
-        }),
-        response: { 200: Clock },
-      },
-    },
+    sim({
+      summary: 'Move time ahead',
+      description:
+        'Everything that falls due on the way happens at its time. Only while every line is simulated.',
+      body: Type.Object({
+        advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }),
+      }),
+      response: { 200: Clock },
+    }),
     async (request, reply) => {
       if ((await listLines(ctx.db)).some((line) => line.driver !== 'simulator')) {
         throw new AppError('forbidden', 'There are real lines here, and their time cannot be moved')

@@ -7,11 +7,10 @@ import type { FaultSpec } from '../../core/sim/fault-spec.js'
 import type { Ctx } from '../../services/ctx.js'
 import { requireFault, switchOn } from '../../services/sim/faults.js'
 import { deleteFault, deleteFaults, listFaults } from '../../storage/sim/faults.js'
-import { optionalBody } from '../http/body.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
-import { simulatedAccount } from './shared.js'
+import { sim, simulatedAccount } from './shared.js'
 
 /** Faults of carriers, by name. */
 
@@ -73,8 +72,6 @@ const FaultBody = Type.Object({
 })
 
 export function registerSimFaults(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
   const Params = Type.Object({ name: string('Name of the fault') })
 
   async function wireOf(account: Account, faults: readonly SimFault[]) {
@@ -87,20 +84,16 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/sim/faults',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List the faults of carriers',
-        description: 'All there are, and which of them are on in the world of the caller.',
-        response: {
-          200: Type.Object({
-            active: boolean('Whether any is on: then the carrier is not to be trusted'),
-            data: Type.Array(FaultWire),
-          }),
-        },
+    sim({
+      summary: 'List the faults of carriers',
+      description: 'All there are, and which of them are on in the world of the caller.',
+      response: {
+        200: Type.Object({
+          active: boolean('Whether any is on: then the carrier is not to be trusted'),
+          data: Type.Array(FaultWire),
+        }),
       },
-    },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       const faults = await listFaults(ctx.db, account.id)
@@ -109,19 +102,15 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
   )
   app.put(
     '/sim/faults/:name',
-    {
-      config: { ...config, optionalBody: true },
-      preValidation: optionalBody,
-      schema: {
-        tags,
-        summary: 'Switch a fault on',
-        description:
-          'From now on, with a new count, whatever it was before. It happens on the lines that only this account uses. When several faults meet in a message, the later in the alphabet wins where they contradict.',
-        params: Params,
-        body: FaultBody,
-        response: { 200: FaultWire },
-      },
-    },
+    sim({
+      summary: 'Switch a fault on',
+      description:
+        'From now on, with a new count, whatever it was before. It happens on the lines that only this account uses. When several faults meet in a message, the later in the alphabet wins where they contradict.',
+      params: Params,
+      optionalBody: true,
+      body: FaultBody,
+      response: { 200: FaultWire },
+    }),
     async (request) => {
       const { line, phone, probability, count, seed, parameters = {} } = request.body
       const account = await simulatedAccount(ctx, request)
@@ -141,16 +130,12 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/sim/faults/:name',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Switch a fault off',
-        description: 'One that is not on is no error.',
-        params: Params,
-        response: { 200: FaultWire },
-      },
-    },
+    sim({
+      summary: 'Switch a fault off',
+      description: 'One that is not on is no error.',
+      params: Params,
+      response: { 200: FaultWire },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       const spec = requireFault(request.params.name)
@@ -160,14 +145,10 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/sim/faults',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Switch all faults off',
-        response: { 200: Type.Object({ off: integer('How many there were') }) },
-      },
-    },
+    sim({
+      summary: 'Switch all faults off',
+      response: { 200: Type.Object({ off: integer('How many there were') }) },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       return { off: await ctx.db.tx((sql) => deleteFaults(sql, account.id)) }

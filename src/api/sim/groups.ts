@@ -15,7 +15,7 @@ import { checkUrl, requireHandle, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, oneOf, optional, string, strings } from '../http/schemas.js'
-import { simulatedAccount } from './shared.js'
+import { sim, simulatedAccount } from './shared.js'
 
 /** Group chats as the phones in them have them, and what people do with them there. */
 
@@ -42,8 +42,6 @@ const Params = Type.Object({ id: string('The group: either of its ids') })
 const by = string('The phone in the group that does it')
 
 export function registerSimGroups(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
   const wired = async (sql: Sql, chats: readonly PhoneGroup[]) => {
     const ids = await listGroupIds(sql, chats)
     const changes = await listGroupChanges(
@@ -78,10 +76,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/sim/groups',
-    {
-      config,
-      schema: { tags, summary: 'List groups', response: { 200: Type.Object({ data: Type.Array(Chat) }) } },
-    },
+    sim({ summary: 'List groups', response: { 200: Type.Object({ data: Type.Array(Chat) }) } }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       return { data: await wired(ctx.db, await listPhoneGroups(ctx.db, account.id, 1000)) }
@@ -89,7 +84,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/sim/groups/:id',
-    { config, schema: { tags, summary: 'Show a group', params: Params, response: { 200: Chat } } },
+    sim({ summary: 'Show a group', params: Params, response: { 200: Chat } }),
     async (request) => {
       const chat = await requireChat(ctx.db, await simulatedAccount(ctx, request), request.params.id)
       return (await wired(ctx.db, [chat]))[0]!
@@ -97,20 +92,16 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/groups',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Make a group on a phone',
-        body: Type.Object({
-          by: string('The phone that makes it'),
-          line: string('A simulated line that is to be in it, E.164'),
-          members: strings('The other phones in it', { maxItems: 100 }),
-          name: optional(GroupName),
-        }),
-        response: { 201: Chat },
-      },
-    },
+    sim({
+      summary: 'Make a group on a phone',
+      body: Type.Object({
+        by: string('The phone that makes it'),
+        line: string('A simulated line that is to be in it, E.164'),
+        members: strings('The other phones in it', { maxItems: 100 }),
+        name: optional(GroupName),
+      }),
+      response: { 201: Chat },
+    }),
     async (request, reply) => {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
@@ -125,20 +116,16 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   )
   app.patch(
     '/sim/groups/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Rename a group, or change its photo, on a phone',
-        params: Params,
-        body: Type.Object({
-          by,
-          name: optional(Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] })),
-          photo_url: optional(nullable('string', 'New photo; null takes it away')),
-        }),
-        response: { 200: Chat },
-      },
-    },
+    sim({
+      summary: 'Rename a group, or change its photo, on a phone',
+      params: Params,
+      body: Type.Object({
+        by,
+        name: optional(Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] })),
+        photo_url: optional(nullable('string', 'New photo; null takes it away')),
+      }),
+      response: { 200: Chat },
+    }),
     async (request) => {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
@@ -156,16 +143,12 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/groups/:id/members',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Take somebody into a group on a phone',
-        params: Params,
-        body: Type.Object({ by, number: string('The phone to take in') }),
-        response: { 200: Chat },
-      },
-    },
+    sim({
+      summary: 'Take somebody into a group on a phone',
+      params: Params,
+      body: Type.Object({ by, number: string('The phone to take in') }),
+      response: { 200: Chat },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const person = requirePhone('by', request.body.by)
@@ -177,16 +160,12 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/groups/:id/leave',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Leave a group on a phone',
-        params: Params,
-        body: Type.Object({ by }),
-        response: { 200: Chat },
-      },
-    },
+    sim({
+      summary: 'Leave a group on a phone',
+      params: Params,
+      body: Type.Object({ by }),
+      response: { 200: Chat },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const person = requirePhone('by', request.body.by)

@@ -12,7 +12,7 @@ import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { screenOf } from './phone-extras.js'
 import { PhoneMessageWire, phoneMessageWire, Typing } from './phone-wire.js'
-import { Params, simulatedAccount } from './shared.js'
+import { Params, sim, simulatedAccount } from './shared.js'
 
 const MAX_WAIT_MS = 60_000
 
@@ -65,31 +65,25 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/sim/phones/:number/inbox',
-    {
-      config: { access: 'account' },
-      schema: {
-        tags: ['Simulator'],
-        summary: 'What a phone shows, oldest first; or wait for a message',
-        description: `With wait, match or extract the answer also has matched, the newest message that fits (of the ${LOOKED_AT} newest after the cursor), and extracted. When there is none, with wait: when none came in time, the answer is still 200, and both are null. To wait for a message that is not there yet, give the cursor of an earlier answer as after.`,
-        params: Params,
-        querystring: Query,
-        response: {
-          200: Type.Object({
-            data: Type.Array(PhoneMessageWire),
-            cursor: integer('Where to go on'),
-            typing: Typing,
-            matched: optional(
-              Type.Union([PhoneMessageWire, Type.Null()], {
-                description: 'The newest message that fits; null when there is none',
-              }),
-            ),
-            extracted: optional(
-              nullable('string', 'What extract took out of it; null when there is nothing'),
-            ),
-          }),
-        },
+    sim({
+      summary: 'What a phone shows, oldest first; or wait for a message',
+      description: `With wait, match or extract the answer also has matched, the newest message that fits (of the ${LOOKED_AT} newest after the cursor), and extracted. When there is none, with wait: when none came in time, the answer is still 200, and both are null. To wait for a message that is not there yet, give the cursor of an earlier answer as after.`,
+      params: Params,
+      querystring: Query,
+      response: {
+        200: Type.Object({
+          data: Type.Array(PhoneMessageWire),
+          cursor: integer('Where to go on'),
+          typing: Typing,
+          matched: optional(
+            Type.Union([PhoneMessageWire, Type.Null()], {
+              description: 'The newest message that fits; null when there is none',
+            }),
+          ),
+          extracted: optional(nullable('string', 'What extract took out of it; null when there is nothing')),
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const { direction, match, extract, newest = false } = request.query
       const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)

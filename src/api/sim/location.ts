@@ -21,7 +21,7 @@ import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
 import { LocationTypeWire } from '../location/wire.js'
-import { simulatedAccount } from './shared.js'
+import { sim, simulatedAccount } from './shared.js'
 
 /** What phones do with their place: share it with a line, move, stop, and answer requests. */
 
@@ -64,8 +64,6 @@ const ShareWire = Type.Object({
 const Params = Type.Object({ number: string('The phone, E.164') })
 
 export function registerSimLocation(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
   const phoneNumber = (request: FastifyRequest) =>
     requirePhone('number', (request.params as { number: string }).number)
 
@@ -74,15 +72,11 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/sim/phones/:number/location',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'With whom a phone shares its place',
-        params: Params,
-        response: { 200: Type.Object({ data: Type.Array(ShareWire) }) },
-      },
-    },
+    sim({
+      summary: 'With whom a phone shares its place',
+      params: Params,
+      response: { 200: Type.Object({ data: Type.Array(ShareWire) }) },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       const shares = await sharesOfPhone(ctx, account, phoneNumber(request))
@@ -91,18 +85,14 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   )
   app.put(
     '/sim/phones/:number/location',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Share the place of a phone with a line',
-        description:
-          'Without latitude and longitude the phone shares but does not know yet where it is. Where a share begins the line gets a message about it.',
-        params: Params,
-        body: ShareBody,
-        response: { 200: ShareWire },
-      },
-    },
+    sim({
+      summary: 'Share the place of a phone with a line',
+      description:
+        'Without latitude and longitude the phone shares but does not know yet where it is. Where a share begins the line gets a message about it.',
+      params: Params,
+      body: ShareBody,
+      response: { 200: ShareWire },
+    }),
     async (request) => {
       const { body } = request
       const to = await lineOf(request, body.to)
@@ -114,16 +104,12 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   )
   app.patch(
     '/sim/phones/:number/location',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Move a phone',
-        params: Params,
-        body: MoveBody,
-        response: { 200: Type.Object({ moved: integer('Shares that show it') }) },
-      },
-    },
+    sim({
+      summary: 'Move a phone',
+      params: Params,
+      body: MoveBody,
+      response: { 200: Type.Object({ moved: integer('Shares that show it') }) },
+    }),
     async (request) => {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
@@ -142,16 +128,12 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/sim/phones/:number/location',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Stop sharing the place of a phone with a line',
-        params: Params,
-        querystring: Type.Object({ to }),
-        response: { 204: Type.Null() },
-      },
-    },
+    sim({
+      summary: 'Stop sharing the place of a phone with a line',
+      params: Params,
+      querystring: Type.Object({ to }),
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       const to = await lineOf(request, request.query.to)
       await ctx.db.tx((sql) => stopSharing(ctx, sql, to, phoneNumber(request)))
@@ -161,16 +143,12 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/phones/:number/location/accept',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Say yes to a request for the place of a phone',
-        params: Params,
-        body: AcceptBody,
-        response: { 201: ShareWire },
-      },
-    },
+    sim({
+      summary: 'Say yes to a request for the place of a phone',
+      params: Params,
+      body: AcceptBody,
+      response: { 201: ShareWire },
+    }),
     async (request, reply) => {
       const { body } = request
       const to = await lineOf(request, body.to)

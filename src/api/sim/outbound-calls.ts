@@ -9,7 +9,7 @@ import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
-import { simulatedAccount } from './shared.js'
+import { sim, simulatedAccount } from './shared.js'
 
 /** Calls that an account places from its lines, as at a dashboard. */
 
@@ -43,22 +43,15 @@ function callWire(call: Call) {
 }
 
 export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
-
   app.get(
     '/sim/calls',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Calls from lines, newest first',
-        querystring: Type.Object({
-          limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-        }),
-        response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
-      },
-    },
+    sim({
+      summary: 'Calls from lines, newest first',
+      querystring: Type.Object({
+        limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
+      }),
+      response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       const calls = await listOutboundCalls(ctx.db, account.id, Math.min(request.query.limit ?? 100, 1000))
@@ -67,21 +60,17 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/calls',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Call a phone from a line',
-        description:
-          'As a user does at the dashboard. The phone rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when the phone is switched off or the number is a line, and is BUSY when the phone refuses everything. Its end is the event call.outbound, which a call_log webhook tells.',
-        body: Type.Object({
-          from: string('A simulated line, E.164'),
-          to: string('The phone, E.164'),
-          seat_id: optional(string('Who calls: a seat of the account, by id or outside subject')),
-        }),
-        response: { 201: CallWire },
-      },
-    },
+    sim({
+      summary: 'Call a phone from a line',
+      description:
+        'As a user does at the dashboard. The phone rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when the phone is switched off or the number is a line, and is BUSY when the phone refuses everything. Its end is the event call.outbound, which a call_log webhook tells.',
+      body: Type.Object({
+        from: string('A simulated line, E.164'),
+        to: string('The phone, E.164'),
+        seat_id: optional(string('Who calls: a seat of the account, by id or outside subject')),
+      }),
+      response: { 201: CallWire },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const from = requirePhone('from', request.body.from)
@@ -102,16 +91,12 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/calls/:id/hangup',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Hang up a call from a line',
-        description: 'An answered call ends as COMPLETED, one that still rings as CANCELLED.',
-        params: Type.Object({ id: string('The call') }),
-        response: { 200: CallWire },
-      },
-    },
+    sim({
+      summary: 'Hang up a call from a line',
+      description: 'An answered call ends as COMPLETED, one that still rings as CANCELLED.',
+      params: Type.Object({ id: string('The call') }),
+      response: { 200: CallWire },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       return answerOnce(ctx, request, reply, async (sql) => {

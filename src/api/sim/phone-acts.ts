@@ -9,29 +9,22 @@ import { findWorldLines } from '../../storage/sim/world.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, optional, string } from '../http/schemas.js'
-import { answerSent, Params, SentWire, simulatedAccount } from './shared.js'
+import { answerSent, Params, SentWire, sim, simulatedAccount } from './shared.js'
 
 /** Opting out on a phone, and phones that go. */
 export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
-
   app.post(
     '/sim/phones/:number/opt-out',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Opt out, or in again, on a phone',
-        description: 'The person texts STOP, or START, to the line: what follows is what follows from that.',
-        params: Params,
-        body: Type.Object({
-          to: string('A simulated line, E.164'),
-          opted_out: optional(boolean('false: opts in again; default true')),
-        }),
-        response: { 201: SentWire },
-      },
-    },
+    sim({
+      summary: 'Opt out, or in again, on a phone',
+      description: 'The person texts STOP, or START, to the line: what follows is what follows from that.',
+      params: Params,
+      body: Type.Object({
+        to: string('A simulated line, E.164'),
+        opted_out: optional(boolean('false: opts in again; default true')),
+      }),
+      response: { 201: SentWire },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', request.params.number)
@@ -46,22 +39,18 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/sim/phones/:number',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Delete a phone',
-        description:
-          'With all that it shows of the lines that only this account uses; messages that were on their way to it never arrive. Whoever writes to its number finds a new phone there. One that another account made or writes with stays, without what was shown.',
-        params: Params,
-        response: {
-          200: Type.Object({
-            number: string('E.164'),
-            deleted: boolean('false: another account uses it, too'),
-          }),
-        },
+    sim({
+      summary: 'Delete a phone',
+      description:
+        'With all that it shows of the lines that only this account uses; messages that were on their way to it never arrive. Whoever writes to its number finds a new phone there. One that another account made or writes with stays, without what was shown.',
+      params: Params,
+      response: {
+        200: Type.Object({
+          number: string('E.164'),
+          deleted: boolean('false: another account uses it, too'),
+        }),
       },
-    },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', request.params.number)

@@ -17,7 +17,7 @@ import { answerWithMedia } from '../media/keep.js'
 import { SendStyleSchema } from '../messages/wire-parts.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import { NewPhone, PhoneWire, phoneWire, Switches, switchesOf, Typing } from './phone-wire.js'
-import { networkFor, Params, SentWire, simulatedAccount } from './shared.js'
+import { networkFor, Params, SentWire, sim, simulatedAccount } from './shared.js'
 
 /** The other side of simulated lines: phones one can look at, type on and switch off. */
 
@@ -33,31 +33,19 @@ const TextBody = Type.Object({
 })
 
 export function registerSim(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
   const phoneNumber = (request: FastifyRequest) =>
     requirePhone('number', (request.params as { number: string }).number)
 
   app.get(
     '/sim/phones',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List phones',
-        response: { 200: Type.Object({ data: Type.Array(PhoneWire) }) },
-      },
-    },
+    sim({ summary: 'List phones', response: { 200: Type.Object({ data: Type.Array(PhoneWire) }) } }),
     async (request) => ({
       data: (await listPhones(ctx.db, await networkFor(ctx, request), 1000)).map(phoneWire),
     }),
   )
   app.post(
     '/sim/phones',
-    {
-      config,
-      schema: { tags, summary: 'Make or change a phone', body: NewPhone, response: { 201: PhoneWire } },
-    },
+    sim({ summary: 'Make or change a phone', body: NewPhone, response: { 201: PhoneWire } }),
     async (request, reply) => {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
@@ -79,15 +67,11 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/sim/phones/:number',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Show a phone',
-        params: Params,
-        response: { 200: Type.Object({ ...PhoneWire.properties, typing: Typing }) },
-      },
-    },
+    sim({
+      summary: 'Show a phone',
+      params: Params,
+      response: { 200: Type.Object({ ...PhoneWire.properties, typing: Typing }) },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       const number = phoneNumber(request)
@@ -98,16 +82,12 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   )
   app.patch(
     '/sim/phones/:number',
-    {
-      config,
-      schema: {
-        tags,
-        summary: "Switch a phone's abilities",
-        params: Params,
-        body: Switches,
-        response: { 200: PhoneWire },
-      },
-    },
+    sim({
+      summary: "Switch a phone's abilities",
+      params: Params,
+      body: Switches,
+      response: { 200: PhoneWire },
+    }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       const switches = { ...switchesOf(request.body), accountId: account.id }
@@ -121,15 +101,8 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/messages',
     {
-      config,
+      ...sim({ summary: 'Send as a phone', params: Params, body: TextBody, response: { 201: SentWire } }),
       bodyLimit: PHONE_MEDIA_BODY,
-      schema: {
-        tags,
-        summary: 'Send as a phone',
-        params: Params,
-        body: TextBody,
-        response: { 201: SentWire },
-      },
     },
     async (request, reply) => {
       const { body } = request
@@ -170,15 +143,11 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/phones/:number/read',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Read everything on a phone',
-        params: Params,
-        response: { 200: Type.Object({ read: integer('Messages that were unread') }) },
-      },
-    },
+    sim({
+      summary: 'Read everything on a phone',
+      params: Params,
+      response: { 200: Type.Object({ read: integer('Messages that were unread') }) },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       let receipts: Awaited<ReturnType<typeof readOnPhone>>['receipts'] = []

@@ -7,7 +7,7 @@ import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
-import { answerSent, Params, SentWire, simulatedAccount } from './shared.js'
+import { answerSent, Params, SentWire, sim, simulatedAccount } from './shared.js'
 
 /** What a person does on a virtual phone beside writing: tapbacks, typing, answering cards. */
 
@@ -27,30 +27,23 @@ const CardBody = Type.Object({
 })
 
 export function registerSimPresence(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
-
   app.post(
     '/sim/phones/:number/messages/:id/reactions',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'React to a message as a phone',
-        description: 'Reaches the line as a text like Loved “Hello”, and the event log as message.reaction.',
-        params: Type.Object({
-          number: string('The phone, E.164'),
-          id: string("The network's id of a message on the phone"),
-        }),
-        body: Type.Object({
-          reaction: string(
-            'love, like, dislike, laugh, emphasize, question or one emoji; a leading - takes it away',
-          ),
-          part_index: optional(integer('Default 0', { minimum: 0, maximum: 10_000 })),
-        }),
-        response: { 201: SentWire },
-      },
-    },
+    sim({
+      summary: 'React to a message as a phone',
+      description: 'Reaches the line as a text like Loved “Hello”, and the event log as message.reaction.',
+      params: Type.Object({
+        number: string('The phone, E.164'),
+        id: string("The network's id of a message on the phone"),
+      }),
+      body: Type.Object({
+        reaction: string(
+          'love, like, dislike, laugh, emphasize, question or one emoji; a leading - takes it away',
+        ),
+        part_index: optional(integer('Default 0', { minimum: 0, maximum: 10_000 })),
+      }),
+      response: { 201: SentWire },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', request.params.number)
@@ -62,20 +55,16 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/sim/phones/:number/typing',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Start or stop typing on a phone',
-        description: 'A change reaches the event log as typing.changed.',
-        params: Params,
-        body: Type.Object({
-          to: string('A simulated line, E.164'),
-          typing: boolean('Whether the person types'),
-        }),
-        response: { 200: Type.Object({ typing: boolean('Whether the person types') }) },
-      },
-    },
+    sim({
+      summary: 'Start or stop typing on a phone',
+      description: 'A change reaches the event log as typing.changed.',
+      params: Params,
+      body: Type.Object({
+        to: string('A simulated line, E.164'),
+        typing: boolean('Whether the person types'),
+      }),
+      response: { 200: Type.Object({ typing: boolean('Whether the person types') }) },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', request.params.number)
@@ -91,17 +80,13 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/sim/phones/:number/cards',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Send an App Card as a phone',
-        description: 'Answers a card on the phone with its next state, or starts a session.',
-        params: Params,
-        body: CardBody,
-        response: { 201: SentWire },
-      },
-    },
+    sim({
+      summary: 'Send an App Card as a phone',
+      description: 'Answers a card on the phone with its next state, or starts a session.',
+      params: Params,
+      body: CardBody,
+      response: { 201: SentWire },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', request.params.number)

@@ -8,7 +8,7 @@ import { createOpenStreams } from '../http/open-streams.js'
 import type { Routes } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
-import { simulatedAccount } from './shared.js'
+import { sim, simulatedAccount } from './shared.js'
 
 /** Machine time, all of it: people look at phones in their own time. */
 const HEARTBEAT_MS = 15_000
@@ -27,25 +27,21 @@ export function registerSimScreens(
 
   app.get(
     '/sim/screens',
-    {
-      config: { access: 'account' },
-      schema: {
-        tags: ['Simulator'],
-        summary: 'Follow what changes on the phones',
-        description:
-          'Server-sent events: screen.changed whenever something may look different on a phone of the simulated world: a message that came or was read, a tapback, typing, a switch, a group, a call. It says that, not what: read the phones again. Closed after 15 minutes; connect again.',
-        response: {
-          200: {
-            description: 'Events until the stream is closed',
-            content: {
-              'text/event-stream': {
-                schema: Type.Object({ at: string('Time of the simulated world') }),
-              },
+    sim({
+      summary: 'Follow what changes on the phones',
+      description:
+        'Server-sent events: screen.changed whenever something may look different on a phone of the simulated world: a message that came or was read, a tapback, typing, a switch, a group, a call. It says that, not what: read the phones again. Closed after 15 minutes; connect again.',
+      response: {
+        200: {
+          description: 'Events until the stream is closed',
+          content: {
+            'text/event-stream': {
+              schema: Type.Object({ at: string('Time of the simulated world') }),
             },
           },
         },
       },
-    },
+    }),
     async (request, reply) => {
       const network = networkOf(await simulatedAccount(ctx, request))
       let gathering: NodeJS.Timeout | undefined

@@ -7,10 +7,12 @@ import { wakePhoneLines } from '../../services/sim/phones.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { accountOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import { string } from '../http/schemas.js'
 
 /** What the routes of the simulated world have in common. */
 
+export const sim = routesOf('Simulator', { access: 'account' })
 export const Params = Type.Object({ number: string('The phone, E.164') })
 export const SentWire = Type.Object({
   id: string("The network's id"),

@@ -3,11 +3,10 @@ import { formatTime } from '../../base/time.js'
 import type { Ctx } from '../../services/ctx.js'
 import { despiteDeadlocks, enterNewWorld, fenceWorld, resetWorld } from '../../services/sim/world.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { optionalBody } from '../http/body.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, optional, string } from '../http/schemas.js'
-import { simulatedAccount } from './shared.js'
+import { sim, simulatedAccount } from './shared.js'
 
 const Reset = Type.Object({
   reset: boolean('Always true'),
@@ -16,33 +15,26 @@ const Reset = Type.Object({
 
 /** A simulated world as a whole. */
 export function registerSimWorld(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['Simulator']
-
   app.post(
     '/sim/reset',
-    {
-      config: { ...config, optionalBody: true },
-      preValidation: optionalBody,
-      schema: {
-        tags,
-        summary: 'Begin the world anew',
-        description: [
-          "The world of the account behind the key is as it was at first: its messages, scheduled ones too, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with all they show, faults, and remembered Idempotency-Keys are gone; the default world's phones and lines are as they were seeded. Webhooks go, too, unless they are kept. Keys, tokens, seats and lines stay, and a line that was blocked is free.",
-          'After the answer nothing of the old world happens any more: no delivery, no webhook. Event numbers go on and are never used twice: a stream with a bookmark from before is told of the gap, and the first event after it is world.reset.',
-          'Other accounts notice nothing: a phone they use stays as it is. Only while every line the account has ever had is simulated: 409 otherwise. Test worlds always are.',
-        ].join('\n\n'),
-        body: Type.Object({
-          keep: optional(
-            Type.Array(Type.Unsafe<'webhooks'>({ type: 'string', enum: ['webhooks'] }), {
-              maxItems: 10,
-              description: 'webhooks: where events are posted stays as it is configured',
-            }),
-          ),
-        }),
-        response: { 200: Reset },
-      },
-    },
+    sim({
+      summary: 'Begin the world anew',
+      description: [
+        "The world of the account behind the key is as it was at first: its messages, scheduled ones too, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with all they show, faults, and remembered Idempotency-Keys are gone; the default world's phones and lines are as they were seeded. Webhooks go, too, unless they are kept. Keys, tokens, seats and lines stay, and a line that was blocked is free.",
+        'After the answer nothing of the old world happens any more: no delivery, no webhook. Event numbers go on and are never used twice: a stream with a bookmark from before is told of the gap, and the first event after it is world.reset.',
+        'Other accounts notice nothing: a phone they use stays as it is. Only while every line the account has ever had is simulated: 409 otherwise. Test worlds always are.',
+      ].join('\n\n'),
+      optionalBody: true,
+      body: Type.Object({
+        keep: optional(
+          Type.Array(Type.Unsafe<'webhooks'>({ type: 'string', enum: ['webhooks'] }), {
+            maxItems: 10,
+            description: 'webhooks: where events are posted stays as it is configured',
+          }),
+        ),
+      }),
+      response: { 200: Reset },
+    }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const retries = 'anew'

@@ -5,8 +5,11 @@ import { smsLink } from '../../core/verify/verification.js'
 import type { Ctx } from '../../services/ctx.js'
 import { noSession, readHosted } from '../../services/verify/verifications.js'
 import { findHostedVerification } from '../../storage/verify/verifications.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, optional, string } from '../http/schemas.js'
+
+const route = routesOf('Verify widget', { access: 'open' })
 
 /** The widget that a site puts on its page: a page of ours in a frame, that only this site may frame. */
 
@@ -15,8 +18,6 @@ const asset = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8')
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
 
 export function registerHosted(app: Routes, ctx: Ctx): void {
-  const config = { access: 'open' as const }
-  const tags = ['Verify widget']
   const page = asset('page.html')
   const Params = Type.Object({ session_id: string('The widget session') })
 
@@ -26,31 +27,23 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
     ['widget.css', "Style of the widget's page"],
   ] as const) {
     const text = asset(name)
-    app.get(
-      `/verify/${name}`,
-      { config, schema: { tags, summary, security: [] } },
-      async (_request, reply) => {
-        harden(reply, "default-src 'none'")
-        reply.header('cache-control', 'public, max-age=300')
-        // Other sites load the component; their pages may ask for this word.
-        reply.header('cross-origin-resource-policy', 'cross-origin')
-        return reply.type(name.endsWith('.js') ? TYPES.js : TYPES.css).send(text)
-      },
-    )
+    app.get(`/verify/${name}`, route({ summary, security: [] }), async (_request, reply) => {
+      harden(reply, "default-src 'none'")
+      reply.header('cache-control', 'public, max-age=300')
+      // Other sites load the component; their pages may ask for this word.
+      reply.header('cross-origin-resource-policy', 'cross-origin')
+      return reply.type(name.endsWith('.js') ? TYPES.js : TYPES.css).send(text)
+    })
   }
 
   app.get(
     '/verify/hosted/:session_id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: "The widget's page",
-        description: 'Only the parent_origin of its verification may frame it.',
-        security: [],
-        params: Params,
-      },
-    },
+    route({
+      summary: "The widget's page",
+      description: 'Only the parent_origin of its verification may frame it.',
+      security: [],
+      params: Params,
+    }),
     async (request, reply) => {
       const found = await findHostedVerification(ctx.db, request.params.session_id)
       if (!found?.hosted) throw noSession()
@@ -67,35 +60,31 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
   const text = (description: string) => optional(string(description))
   app.post(
     '/verify/hosted/:session_id/state',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'What the widget shows',
-        description:
-          'For the page itself: it reads the token from its fragment. Reads only, so it may be repeated.',
-        security: [],
-        params: Params,
-        headers: Type.Object({
-          'x-verify-token': optional(string('Token of the session')),
+    route({
+      summary: 'What the widget shows',
+      description:
+        'For the page itself: it reads the token from its fragment. Reads only, so it may be repeated.',
+      security: [],
+      params: Params,
+      headers: Type.Object({
+        'x-verify-token': optional(string('Token of the session')),
+      }),
+      response: {
+        200: Type.Object({
+          status: string('pending, approved, expired or canceled'),
+          verification_sid: string('The verification'),
+          service_sid: string('Its service'),
+          parent_origin: string('Who is told of the end'),
+          brand_name: string('Whose widget it is'),
+          accent_color: text('Six hexadecimal digits, if there was a wish'),
+          expires_in: integer('Seconds until it expires'),
+          to: text('The number to be proved, while pending'),
+          code: text('What to text, while pending'),
+          pool_number: text('Where to text it, while pending'),
+          sms_deep_link: text('Opens the message app with both filled in, while pending'),
         }),
-        response: {
-          200: Type.Object({
-            status: string('pending, approved, expired or canceled'),
-            verification_sid: string('The verification'),
-            service_sid: string('Its service'),
-            parent_origin: string('Who is told of the end'),
-            brand_name: string('Whose widget it is'),
-            accent_color: text('Six hexadecimal digits, if there was a wish'),
-            expires_in: integer('Seconds until it expires'),
-            to: text('The number to be proved, while pending'),
-            code: text('What to text, while pending'),
-            pool_number: text('Where to text it, while pending'),
-            sms_deep_link: text('Opens the message app with both filled in, while pending'),
-          }),
-        },
       },
-    },
+    }),
     async (request, reply) => {
       const token = request.headers['x-verify-token'] ?? ''
       const verification = await readHosted(ctx, request.params.session_id, token)

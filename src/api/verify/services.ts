@@ -4,13 +4,13 @@ import { CODE_LENGTH, TTL_SECONDS } from '../../core/verify/verification.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createVerifyService, deleteVerifyService, noService } from '../../services/verify/verifications.js'
 import { findVerifyService, listVerifyServices } from '../../storage/verify/verifications.js'
-import { type Aliases, documentAliases, withAliases } from '../http/aliases.js'
+import type { Aliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
 import { baseUrl } from '../http/base-url.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { integer } from '../http/schemas.js'
-import { config, NewService, ServiceParams, ServiceWire, serviceWire, tags } from './wire.js'
+import { NewService, ServiceParams, ServiceWire, serviceWire, verifyRoute } from './wire.js'
 
 /** Names that clients of a well-known verification service use. */
 const ALIASES: Aliases = { friendly_name: ['FriendlyName'], code_length: ['CodeLength'] }
@@ -18,17 +18,14 @@ const ALIASES: Aliases = { friendly_name: ['FriendlyName'], code_length: ['CodeL
 export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/verify/services',
-    {
-      config: { ...config, swaggerTransform: documentAliases(ALIASES) },
-      preValidation: [formValues, withAliases(ALIASES)],
-      schema: {
-        tags,
-        summary: 'Make a verify service',
-        description: 'Settings that verifications share.',
-        body: NewService,
-        response: { 201: ServiceWire },
-      },
-    },
+    verifyRoute({
+      summary: 'Make a verify service',
+      description: 'Settings that verifications share.',
+      aliases: ALIASES,
+      body: NewService,
+      response: { 201: ServiceWire },
+      beforeValidation: formValues,
+    }),
     async (request, reply) =>
       answerOnce<Static<typeof ServiceWire>>(
         ctx,
@@ -52,20 +49,16 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/verify/services',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List verify services',
-        description: 'All of them, oldest first.',
-        response: {
-          200: Type.Object({
-            services: Type.Array(ServiceWire),
-            meta: Type.Object({ count: integer('How many there are') }),
-          }),
-        },
+    verifyRoute({
+      summary: 'List verify services',
+      description: 'All of them, oldest first.',
+      response: {
+        200: Type.Object({
+          services: Type.Array(ServiceWire),
+          meta: Type.Object({ count: integer('How many there are') }),
+        }),
       },
-    },
+    }),
     async (request) => {
       const services = await listVerifyServices(ctx.db, accountOf(request).id)
       return {
@@ -76,15 +69,7 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/verify/services/:service_sid',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Show a verify service',
-        params: ServiceParams,
-        response: { 200: ServiceWire },
-      },
-    },
+    verifyRoute({ summary: 'Show a verify service', params: ServiceParams, response: { 200: ServiceWire } }),
     async (request) => {
       const service = await findVerifyService(ctx.db, accountOf(request).id, request.params.service_sid)
       if (!service) throw noService()
@@ -93,16 +78,12 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/api/v2/verify/services/:service_sid',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Delete a verify service',
-        description: 'Its pending verifications are canceled. Those that have ended can still be read.',
-        params: ServiceParams,
-        response: { 204: Type.Null() },
-      },
-    },
+    verifyRoute({
+      summary: 'Delete a verify service',
+      description: 'Its pending verifications are canceled. Those that have ended can still be read.',
+      params: ServiceParams,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       await deleteVerifyService(ctx, accountOf(request), request.params.service_sid)
       return reply.code(204).send(null)

@@ -6,11 +6,13 @@ import { ALGORITHMS, type Algorithm, DIGITS, MAX_PERIOD, type TotpSecret } from 
 import type { Ctx } from '../../services/ctx.js'
 import { createTotpSecret, noSecret, readTotpCode, removeTotpSecret } from '../../services/verify/totp.js'
 import { findTotpSecret, listTotpSecrets } from '../../storage/verify/totp.js'
-import { withAliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
+
+const route = routesOf('TOTP', { access: 'account' })
 
 const VISIBLE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
@@ -79,23 +81,17 @@ function uriAlone(request: FastifyRequest, _reply: FastifyReply, done: () => voi
 
 /** Secrets of one-time codes. A token that is confined to some lines has no business here. */
 export function registerTotp(app: Routes, ctx: Ctx): void {
-  const config = { access: 'account' as const }
-  const tags = ['TOTP']
-
   app.post(
     '/api/v2/totp/secrets',
-    {
-      config,
-      preValidation: [withAliases({}), uriAlone],
-      schema: {
-        tags,
-        summary: 'Store a TOTP secret',
-        description:
-          'From the URI of a QR code, from a base32 secret, or made here. Secrets are sealed at rest and shown in this answer only.',
-        body: NewSecret,
-        response: { 201: Type.Object({ status, totp_secret: FirstSecret }) },
-      },
-    },
+    route({
+      summary: 'Store a TOTP secret',
+      description:
+        'From the URI of a QR code, from a base32 secret, or made here. Secrets are sealed at rest and shown in this answer only.',
+      body: NewSecret,
+      response: { 201: Type.Object({ status, totp_secret: FirstSecret }) },
+      aliases: {},
+      beforeValidation: uriAlone,
+    }),
     async (request, reply) =>
       answerOnce<{ status: string; totp_secret: Static<typeof FirstSecret> }>(
         ctx,
@@ -118,15 +114,11 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/totp/secrets',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List TOTP secrets',
-        description: 'Oldest first, without the secrets themselves.',
-        response: { 200: Type.Object({ status, totp_secrets: Type.Array(Secret) }) },
-      },
-    },
+    route({
+      summary: 'List TOTP secrets',
+      description: 'Oldest first, without the secrets themselves.',
+      response: { 200: Type.Object({ status, totp_secrets: Type.Array(Secret) }) },
+    }),
     async (request) => ({
       status: 'OK',
       totp_secrets: (await listTotpSecrets(ctx.db, accountOf(request).id)).map(secretWire),
@@ -134,16 +126,12 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/totp/secrets/:secret_id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Show a TOTP secret',
-        description: 'Without the secret itself.',
-        params: Params,
-        response: { 200: Type.Object({ status, totp_secret: Secret }) },
-      },
-    },
+    route({
+      summary: 'Show a TOTP secret',
+      description: 'Without the secret itself.',
+      params: Params,
+      response: { 200: Type.Object({ status, totp_secret: Secret }) },
+    }),
     async (request) => {
       const found = await findTotpSecret(ctx.db, accountOf(request).id, request.params.secret_id)
       if (!found) throw noSecret()
@@ -152,16 +140,12 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/api/v2/totp/secrets/:secret_id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Delete a TOTP secret',
-        description: 'For good.',
-        params: Params,
-        response: { 200: Type.Object({ status }) },
-      },
-    },
+    route({
+      summary: 'Delete a TOTP secret',
+      description: 'For good.',
+      params: Params,
+      response: { 200: Type.Object({ status }) },
+    }),
     async (request) => {
       await removeTotpSecret(ctx, accountOf(request), request.params.secret_id)
       return { status: 'OK' }
@@ -169,21 +153,17 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/totp/code/:secret_id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'The current code of a secret',
-        params: Params,
-        response: {
-          200: Type.Object({
-            status,
-            code: string('Six or eight digits'),
-            expires_in: integer('Seconds until the next code'),
-          }),
-        },
+    route({
+      summary: 'The current code of a secret',
+      params: Params,
+      response: {
+        200: Type.Object({
+          status,
+          code: string('Six or eight digits'),
+          expires_in: integer('Seconds until the next code'),
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const { code, expiresIn } = await readTotpCode(ctx, accountOf(request), request.params.secret_id)
       reply.header('cache-control', 'no-store')

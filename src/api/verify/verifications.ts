@@ -15,7 +15,7 @@ import {
   verificationStarted,
 } from '../../services/verify/verifications.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { type Aliases, documentAliases, withAliases } from '../http/aliases.js'
+import type { Aliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
 import { baseUrl } from '../http/base-url.js'
 import { requirePhone } from '../http/fields.js'
@@ -23,15 +23,14 @@ import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
 import {
-  config,
   NewVerificationBody,
   ServiceParams,
   StartedVerification,
   stateWire,
-  tags,
   VerificationState,
   VerificationWire,
   verificationWire,
+  verifyRoute,
 } from './wire.js'
 
 const Params = Type.Object({
@@ -47,27 +46,21 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   const path = '/api/v2/verify/services/:service_sid/verifications'
   app.post(
     path,
-    {
-      config: { ...config, swaggerTransform: documentAliases(START_ALIASES) },
-      preValidation: withAliases(START_ALIASES, ['hosted']),
-      schema: {
-        tags,
-        summary: 'Start a verification',
-        description:
-          'Nothing is sent. Show the code and the number to the person: the verification is approved when exactly that code is texted from exactly `to` to `pool_number` before it expires. With `hosted`, a widget that does this can be put on the page of `parent_origin`.',
-        params: ServiceParams,
-        body: NewVerificationBody,
-        response: { 201: StartedVerification },
-      },
-    },
+    verifyRoute({
+      summary: 'Start a verification',
+      description:
+        'Nothing is sent. Show the code and the number to the person: the verification is approved when exactly that code is texted from exactly `to` to `pool_number` before it expires. With `hosted`, a widget that does this can be put on the page of `parent_origin`.',
+      params: ServiceParams,
+      aliases: START_ALIASES,
+      objects: ['hosted'],
+      body: NewVerificationBody,
+      response: { 201: StartedVerification },
+    }),
     async (request, reply) => start(ctx, request, reply, request.params.service_sid, request.body),
   )
   app.get(
     `${path}/:sid`,
-    {
-      config,
-      schema: { tags, summary: 'Show a verification', params: Params, response: { 200: VerificationWire } },
-    },
+    verifyRoute({ summary: 'Show a verification', params: Params, response: { 200: VerificationWire } }),
     async (request) => {
       const { service_sid, sid } = request.params
       const verification = await readVerification(ctx, accountOf(request), service_sid, sid)
@@ -76,20 +69,16 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   )
   app.post(
     `${path}/:sid`,
-    {
-      config: { ...config, swaggerTransform: documentAliases(CANCEL_ALIASES) },
-      preValidation: withAliases(CANCEL_ALIASES),
-      schema: {
-        tags,
-        summary: 'Cancel a verification',
-        description: 'One that is canceled already stays so; one that has ended otherwise answers 409.',
-        params: Params,
-        body: Type.Object({
-          status: oneOf<'canceled'>(['canceled'], 'Only canceled: approval is up to the phone'),
-        }),
-        response: { 200: VerificationWire },
-      },
-    },
+    verifyRoute({
+      summary: 'Cancel a verification',
+      description: 'One that is canceled already stays so; one that has ended otherwise answers 409.',
+      params: Params,
+      aliases: CANCEL_ALIASES,
+      body: Type.Object({
+        status: oneOf<'canceled'>(['canceled'], 'Only canceled: approval is up to the phone'),
+      }),
+      response: { 200: VerificationWire },
+    }),
     async (request, reply) => {
       const { service_sid, sid } = request.params
       const effect = async (sql: Sql) => {
@@ -101,16 +90,12 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     `${path}/:sid`,
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Cancel a verification',
-        description: 'The same as posting the status canceled. The record stays.',
-        params: Params,
-        response: { 204: Type.Null() },
-      },
-    },
+    verifyRoute({
+      summary: 'Cancel a verification',
+      description: 'The same as posting the status canceled. The record stays.',
+      params: Params,
+      response: { 204: Type.Null() },
+    }),
     async (request, reply) => {
       const { service_sid, sid } = request.params
       await ctx.db.tx((sql) => cancel(ctx, sql, accountOf(request), service_sid, sid))
@@ -119,31 +104,27 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
   )
   app.get(
     '/api/v2/verify/verifications',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List verifications',
-        description: 'Of all services of the account, the last changed first.',
-        querystring: Type.Object({
-          limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
-          offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
-          updated_at_gte: optional(string('Changed at or after, ISO 8601')),
-        }),
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            data: Type.Array(VerificationState),
-            pagination: Type.Object({
-              count: integer('Rows in this answer'),
-              has_more: boolean('Whether more follow'),
-              limit: integer('Rows asked for'),
-              offset: integer('Rows skipped'),
-            }),
+    verifyRoute({
+      summary: 'List verifications',
+      description: 'Of all services of the account, the last changed first.',
+      querystring: Type.Object({
+        limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
+        offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
+        updated_at_gte: optional(string('Changed at or after, ISO 8601')),
+      }),
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          data: Type.Array(VerificationState),
+          pagination: Type.Object({
+            count: integer('Rows in this answer'),
+            has_more: boolean('Whether more follow'),
+            limit: integer('Rows asked for'),
+            offset: integer('Rows skipped'),
           }),
-        },
+        }),
       },
-    },
+    }),
     async (request) => {
       const { query } = request
       const limit = Math.min(query.limit ?? 100, 1000)

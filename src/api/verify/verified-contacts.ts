@@ -9,15 +9,15 @@ import type { Actor } from '../../services/messages/outbound.js'
 import { registerContact, sharedLineOf } from '../../services/verify/verified-contacts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findVerifiedContact, listVerifiedContacts } from '../../storage/verify/verified-contacts.js'
-import { documentAliases, withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, string } from '../http/schemas.js'
 
+const route = routesOf('Verified contacts', { access: 'account', confined: 'to its lines' })
+
 const MAX_LIST = 10_000
-const config = { access: 'account', confined: 'to its lines' } as const
-const tags = ['Verified contacts']
 
 const VerifiedWire = Type.Object({
   phone_number: string('Phone number, E.164'),
@@ -45,17 +45,13 @@ const ROUTE_ALIASES = { recipient: ['number', 'phone_number'] } as const
 export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/verified-contacts',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List the contacts of the shared line',
-        description: 'Newest first, at most 10,000.',
-        response: {
-          200: Type.Object({ data: Type.Object({ contacts: Type.Array(VerifiedWire), line: SharedLine }) }),
-        },
+    route({
+      summary: 'List the contacts of the shared line',
+      description: 'Newest first, at most 10,000.',
+      response: {
+        200: Type.Object({ data: Type.Object({ contacts: Type.Array(VerifiedWire), line: SharedLine }) }),
       },
-    },
+    }),
     async (request) => {
       const { line, contacts } = await list(ctx, actorOf(request))
       return { data: { contacts: contacts.map(verifiedWire), line: lineWire(line) } }
@@ -64,32 +60,28 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/v3/verified-contacts',
-    {
-      config: { ...config, swaggerTransform: documentAliases(NEW_ALIASES) },
-      preValidation: withAliases(NEW_ALIASES),
-      schema: {
-        tags,
-        summary: 'Register a contact on the shared line',
-        description:
-          'Makes a pending contact, or answers with the one there is. It is verified when it sends any message to the shared line. When several accounts share the line, that message goes to the one that last registered this contact or wrote to it.',
-        body: Type.Object({
-          phone_number: string('E.164, or a US number as it is written there', {
-            examples: ['+12025550101', '(202) 555-0101'],
-          }),
+    route({
+      summary: 'Register a contact on the shared line',
+      description:
+        'Makes a pending contact, or answers with the one there is. It is verified when it sends any message to the shared line. When several accounts share the line, that message goes to the one that last registered this contact or wrote to it.',
+      aliases: NEW_ALIASES,
+      body: Type.Object({
+        phone_number: string('E.164, or a US number as it is written there', {
+          examples: ['+12025550101', '(202) 555-0101'],
         }),
-        response: {
-          200: Type.Object({
-            data: Type.Object({
-              contact: VerifiedWire,
-              line: SharedLine,
-              verification_instructions: Type.Union([Type.String(), Type.Null()], {
-                description: 'What the contact has to do; null when it is verified',
-              }),
+      }),
+      response: {
+        200: Type.Object({
+          data: Type.Object({
+            contact: VerifiedWire,
+            line: SharedLine,
+            verification_instructions: Type.Union([Type.String(), Type.Null()], {
+              description: 'What the contact has to do; null when it is verified',
             }),
           }),
-        },
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const actor = actorOf(request)
       const number = localPhone('phone_number', request.body.phone_number)
@@ -113,17 +105,13 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/v3/verified-contacts/:phone_number',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Retrieve a contact of the shared line',
-        params: Type.Object({
-          phone_number: string('E.164, or a US number as it is written there'),
-        }),
-        response: { 200: Type.Object({ data: Type.Object({ contact: VerifiedWire, line: SharedLine }) }) },
-      },
-    },
+    route({
+      summary: 'Retrieve a contact of the shared line',
+      params: Type.Object({
+        phone_number: string('E.164, or a US number as it is written there'),
+      }),
+      response: { 200: Type.Object({ data: Type.Object({ contact: VerifiedWire, line: SharedLine }) }) },
+    }),
     async (request) => {
       const actor = actorOf(request)
       const number = localPhone('phone_number', request.params.phone_number)
@@ -137,21 +125,17 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/accounts/shared-contacts',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List the contacts of the shared line (command line)',
-        description: 'GET /v3/verified-contacts as the published command line asks for it.',
-        response: {
-          200: Type.Object({
-            status: string('OK'),
-            sharedNumber: Type.Union([Type.String(), Type.Null()], { description: 'The shared line' }),
-            contacts: Type.Array(Route),
-          }),
-        },
+    route({
+      summary: 'List the contacts of the shared line (command line)',
+      description: 'GET /v3/verified-contacts as the published command line asks for it.',
+      response: {
+        200: Type.Object({
+          status: string('OK'),
+          sharedNumber: Type.Union([Type.String(), Type.Null()], { description: 'The shared line' }),
+          contacts: Type.Array(Route),
+        }),
       },
-    },
+    }),
     async (request) => {
       const { line, contacts } = await list(ctx, actorOf(request))
       return { status: 'OK', sharedNumber: line?.number ?? null, contacts: contacts.map(routeWire) }
@@ -160,19 +144,15 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/accounts/verify-contact-on-shared-account',
-    {
-      config: { ...config, swaggerTransform: documentAliases(ROUTE_ALIASES) },
-      preValidation: withAliases(ROUTE_ALIASES),
-      schema: {
-        tags,
-        summary: 'Register a contact on the shared line (command line)',
-        description: 'POST /v3/verified-contacts as the published command line asks for it.',
-        body: Type.Object({
-          recipient: string('E.164, or a US number as it is written there'),
-        }),
-        response: { 200: Type.Object({ status: string('OK'), route: Route }) },
-      },
-    },
+    route({
+      summary: 'Register a contact on the shared line (command line)',
+      description: 'POST /v3/verified-contacts as the published command line asks for it.',
+      aliases: ROUTE_ALIASES,
+      body: Type.Object({
+        recipient: string('E.164, or a US number as it is written there'),
+      }),
+      response: { 200: Type.Object({ status: string('OK'), route: Route }) },
+    }),
     async (request, reply) => {
       const actor = actorOf(request)
       const number = localPhone('recipient', request.body.recipient)

@@ -12,13 +12,13 @@ import {
   type VerificationStatus,
   type VerifyService,
 } from '../../core/verify/verification.js'
+import { routesOf } from '../http/route.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 /** Verify services and verifications as they look on the wire. */
 
 /** HTTP Basic counts here; a token that is confined to some lines does not: verifications are the account's. */
-export const config = { access: 'account' as const, basic: true as const }
-export const tags = ['Verify']
+export const verifyRoute = routesOf('Verify', { access: 'account', basic: true })
 export const ServiceParams = Type.Object({ service_sid: string('Sid of the service') })
 
 const VISIBLE =

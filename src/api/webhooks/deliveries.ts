@@ -16,8 +16,11 @@ import {
 import { accountOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
+
+const route = routesOf('Webhooks', { access: 'account' })
 
 const STATES = ['pending', 'delivered', 'failed', 'canceled'] as const
 const TYPES = [...WEBHOOK_TYPES, 'status_callback'] as const
@@ -86,31 +89,24 @@ const Replay = Type.Object({
 
 /** What was posted to webhooks, what came of it, and posting it again. */
 export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
-  const tags = ['Webhooks']
-  const config = { access: 'account' as const }
-
   app.get(
     '/v3/webhook-deliveries',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List webhook deliveries, newest first',
-        description:
-          'Every event posted to a webhook or a status callback, for as long as deliveries are kept. A page may hold fewer than asked for; there are more as long as next_cursor is not null.',
-        querystring: Type.Object({
-          ...Replay.properties,
-          limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-          cursor: optional(string('next_cursor of the page before')),
+    route({
+      summary: 'List webhook deliveries, newest first',
+      description:
+        'Every event posted to a webhook or a status callback, for as long as deliveries are kept. A page may hold fewer than asked for; there are more as long as next_cursor is not null.',
+      querystring: Type.Object({
+        ...Replay.properties,
+        limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
+        cursor: optional(string('next_cursor of the page before')),
+      }),
+      response: {
+        200: Type.Object({
+          data: Type.Array(DeliveryWire),
+          next_cursor: nullable('string', 'Where to go on; null at the end'),
         }),
-        response: {
-          200: Type.Object({
-            data: Type.Array(DeliveryWire),
-            next_cursor: nullable('string', 'Where to go on; null at the end'),
-          }),
-        },
       },
-    },
+    }),
     async (request) => {
       const { limit = 100, cursor } = request.query
       const place = cursor === undefined ? undefined : parseCursor(cursor)
@@ -127,15 +123,11 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/v3/webhook-deliveries/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Get a webhook delivery with every attempt',
-        params: Params,
-        response: { 200: Type.Object({ data: WholeDelivery }) },
-      },
-    },
+    route({
+      summary: 'Get a webhook delivery with every attempt',
+      params: Params,
+      response: { 200: Type.Object({ data: WholeDelivery }) },
+    }),
     async (request) => {
       const id = deliveryId(request.params.id)
       const delivery = id && (await findDelivery(ctx.db, accountOf(request).id, id))
@@ -149,16 +141,12 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/v3/webhook-deliveries/:id/replay',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Post a delivery again',
-        description: 'To the webhook as it is configured now, with the same body and the same webhook-id.',
-        params: Params,
-        response: { 202: Type.Object({ data: DeliveryWire }) },
-      },
-    },
+    route({
+      summary: 'Post a delivery again',
+      description: 'To the webhook as it is configured now, with the same body and the same webhook-id.',
+      params: Params,
+      response: { 202: Type.Object({ data: DeliveryWire }) },
+    }),
     async (request, reply) => {
       const id = deliveryId(request.params.id)
       return answerOnce(ctx, request, reply, async (sql) => {
@@ -171,23 +159,19 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
 
   app.post(
     '/v3/webhook-deliveries/replay',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Post many deliveries again',
-        description: `All that match and have ended: {"status": "failed"} is every failed one, a period is everything in it. At most ${REPLAY_AT_ONCE} in one call, newest first; call again while more is true, with created_at_lt.`,
-        body: Replay,
-        response: {
-          202: Type.Object({
-            data: Type.Object({
-              replayed: integer('Deliveries that are posted again'),
-              more: boolean('Whether older ones were left out'),
-            }),
+    route({
+      summary: 'Post many deliveries again',
+      description: `All that match and have ended: {"status": "failed"} is every failed one, a period is everything in it. At most ${REPLAY_AT_ONCE} in one call, newest first; call again while more is true, with created_at_lt.`,
+      body: Replay,
+      response: {
+        202: Type.Object({
+          data: Type.Object({
+            replayed: integer('Deliveries that are posted again'),
+            more: boolean('Whether older ones were left out'),
           }),
-        },
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const filter = filterOf(request.body)
       if (Object.values(filter).every((value) => value === undefined)) {

@@ -8,10 +8,13 @@ import type { Ctx } from '../../services/ctx.js'
 import type { Renderer } from '../../services/events/tail.js'
 import { withSubjects } from '../../services/webhooks/fanout.js'
 import { bookmarkOf, createFeed, FeedHeaders, namesIn, Since } from '../events/feed.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { integer, optional, string } from '../http/schemas.js'
 import { eventFrame } from '../http/sse.js'
 import { renderWebhook } from './payloads.js'
+
+const route = routesOf('Webhooks', { access: 'account' })
 
 const Post = Type.Object({
   webhook_id: string('What the webhook-id header would be'),
@@ -31,34 +34,30 @@ export function registerWebhookFeed(
   const serve = createFeed(app, ctx, createRenderer(ctx), mayStay)
   app.get(
     '/v3/webhook-feed',
-    {
-      config: { access: 'account' },
-      schema: {
-        tags: ['Webhooks'],
-        summary: 'Follow what webhooks would be posted',
-        description: [
-          'Server-sent events: `id` is the number of the event in the account, `event` the type of webhook, `data` what would be posted, whether or not a webhook is configured.',
-          'Begins now, or after the event that the header Last-Event-ID or `since` names: nothing is lost in between and nothing comes twice.',
-          'What is no longer kept is told as one `recovery.gap` with `from` and `to`. A comment every 15 seconds; some comments carry an `id`, so that the bookmark moves on when nothing is sent.',
-          'The stream is closed after 15 minutes and with its token; a reader that is too slow is cut off. Connect again with the last id.',
-          'Tokens that are confined to some lines are refused.',
-          'The command `trunkline listen` posts these to a receiver on its own machine.',
-        ].join(' '),
-        querystring: Type.Object({
-          types: optional(
-            string(`Types of webhooks, comma-separated. Without: all, which are ${WEBHOOK_TYPES.join(', ')}`),
-          ),
-          since: Since,
-        }),
-        headers: FeedHeaders,
-        response: {
-          200: {
-            description: 'Webhooks until the stream is closed',
-            content: { 'text/event-stream': { schema: Post } },
-          },
+    route({
+      summary: 'Follow what webhooks would be posted',
+      description: [
+        'Server-sent events: `id` is the number of the event in the account, `event` the type of webhook, `data` what would be posted, whether or not a webhook is configured.',
+        'Begins now, or after the event that the header Last-Event-ID or `since` names: nothing is lost in between and nothing comes twice.',
+        'What is no longer kept is told as one `recovery.gap` with `from` and `to`. A comment every 15 seconds; some comments carry an `id`, so that the bookmark moves on when nothing is sent.',
+        'The stream is closed after 15 minutes and with its token; a reader that is too slow is cut off. Connect again with the last id.',
+        'Tokens that are confined to some lines are refused.',
+        'The command `trunkline listen` posts these to a receiver on its own machine.',
+      ].join(' '),
+      querystring: Type.Object({
+        types: optional(
+          string(`Types of webhooks, comma-separated. Without: all, which are ${WEBHOOK_TYPES.join(', ')}`),
+        ),
+        since: Since,
+      }),
+      headers: FeedHeaders,
+      response: {
+        200: {
+          description: 'Webhooks until the stream is closed',
+          content: { 'text/event-stream': { schema: Post } },
         },
       },
-    },
+    }),
     (request, reply) =>
       serve(
         request,

@@ -6,10 +6,14 @@ import type { Sql } from '../../storage/engine/db.js'
 import { withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
+import { routesOf } from '../http/route.js'
 import type { Routes } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 import { readConfig, readEntries, readSecret, readType, readUrls } from './input.js'
 import { Entries, GlobalSecret, LegacySecret, TypeField, Webhooks, webhooksWire } from './wire.js'
+
+const route = routesOf('Webhooks', { access: 'account', confined: 'to its lines' })
+const accountRoute = routesOf('Webhooks', { access: 'account' })
 
 const status = string('OK')
 const message = string('What was done, in words')
@@ -27,9 +31,6 @@ export function registerWebhooks(app: Routes, ctx: Ctx): void {
 }
 
 function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
-  const access = { access: 'account' } as const
-  const config = { ...access, confined: 'to its lines' } as const
-  const tags = ['Webhooks']
   const read = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('cache-control', 'no-store')
     return webhooksWire(await readWebhooks(ctx, actorOf(request)))
@@ -39,24 +40,17 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
 
   app.get(
     path,
-    {
-      config,
-      schema: {
-        tags,
-        summary: `List webhooks${remark}`,
-        description: `${AS_GIVEN} ${CONFINED}`,
-        response: { 200: List },
-      },
-    },
+    route({
+      summary: `List webhooks${remark}`,
+      description: `${AS_GIVEN} ${CONFINED}`,
+      response: { 200: List },
+    }),
     async (request, reply) => ({ status: 'OK', webhooks: await read(request, reply) }),
   )
   app.post(
     path,
     {
-      config,
-      ...checks,
-      schema: {
-        tags,
+      ...route({
         summary: `Add webhooks${remark}`,
         description: `Adds to the list of a type. A URL that is in it already stays where it is and gets the settings of an object; given as a plain URL it stays as it is. A secret that is replaced signs beside the new one for 24 hours. ${CONFINED}`,
         body: Type.Object({
@@ -66,7 +60,8 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
           secret: LegacySecret,
         }),
         response: { 200: Changed },
-      },
+      }),
+      ...checks,
     },
     async (request, reply) => {
       const actor = actorOf(request)
@@ -90,16 +85,14 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
   app.put(
     path,
     {
-      config: access,
-      ...checks,
-      schema: {
-        tags,
+      ...accountRoute({
         summary: `Replace all webhooks${remark}`,
         description:
           'Replaces the whole configuration: types that are left out are removed, and so are secrets. A URL that stays in its list stays the same webhook: deliveries that wait for it go on to it, and a secret that is replaced signs beside the new one for 24 hours. Keys that are not listed here are kept and given back.',
         body: Type.Object({ webhooks: Webhooks, globalSecret: GlobalSecret, secret: LegacySecret }),
         response: { 200: Changed },
-      },
+      }),
+      ...checks,
     },
     async (request, reply) => {
       const actor = actorOf(request)
@@ -115,15 +108,13 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
   app.delete(
     path,
     {
-      config,
-      ...checks,
-      schema: {
-        tags,
+      ...route({
         summary: `Remove webhooks${remark}`,
         description: `Takes URLs out of the list of a type; one that is not there is no error. ${CONFINED}`,
         body: Type.Object({ webhooks: Entries, type: TypeField }),
         response: { 200: Type.Object({ status, message }) },
-      },
+      }),
+      ...checks,
     },
     async (request) => {
       const body = fieldsOf(request)

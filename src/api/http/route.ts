@@ -1,0 +1,39 @@
+import type {
+  FastifyContextConfig,
+  FastifySchema,
+  preValidationAsyncHookHandler,
+  preValidationHookHandler,
+} from 'fastify'
+import { type Aliases, documentAliases, withAliases } from './aliases.js'
+import { optionalBody } from './body.js'
+
+interface RouteSchema extends FastifySchema {
+  /** Older names of the body's fields. */
+  aliases?: Aliases
+  /** Paths of objects in the body whose nulls count as absent, like those of the body itself. */
+  objects?: readonly string[]
+  /** A request may come without a body. */
+  optionalBody?: boolean
+  /** Changes or checks the body after its older names are replaced and before its schema is checked. */
+  beforeValidation?: preValidationHookHandler | preValidationAsyncHookHandler
+}
+
+/** Describes the routes of one subject: their heading in the API document and who may call them. */
+export function routesOf(tag: string, access: FastifyContextConfig) {
+  return <const S extends RouteSchema>(route: S) => {
+    const { aliases, objects, optionalBody: mayBeEmpty = false, beforeValidation, ...schema } = route
+    return {
+      config: {
+        ...access,
+        optionalBody: mayBeEmpty,
+        ...(aliases ? { swaggerTransform: documentAliases(aliases) } : {}),
+      },
+      preValidation: [
+        ...(mayBeEmpty ? [optionalBody] : []),
+        ...(aliases ? [withAliases(aliases, objects)] : []),
+        ...(beforeValidation ? [beforeValidation] : []),
+      ],
+      schema: { tags: [tag], ...schema } as unknown as S,
+    }
+  }
+}
