@@ -10,6 +10,8 @@ export interface Answer<T = unknown> {
   body: T
   /** The answer without parts that are shown only once; a repeated request gets this. */
   stored?: T
+  /** Runs after the first answer only, outside its transaction. */
+  after?: () => Promise<void> | void
 }
 
 /**

@@ -81,11 +81,10 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
             ? [requirePhone('phone_number', one)]
             : (several?.map((number) => requirePhone('phone_numbers', number)) ?? null),
       }
-      const mint = async (sql: Parameters<typeof mintToken>[1]) => {
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
         const { token, text } = await mintToken(ctx, sql, account, input)
         return { status: 201, body: { token: text, ...tokenWire(token) }, stored: tokenWire(token) }
-      }
-      return answerOnce(ctx, request, reply, mint, { retries: 'anew' })
+      })
     },
   )
 

@@ -75,7 +75,7 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
         const { live } = await createAccount(ctx, sql, { ...body, name: body.name ?? body.email })
         return { status: 201, body: accountWire(live) }
       }
-      return createOnce(ctx, request, reply, create, {
+      return createOnce(ctx, reply, create, {
         retries: async (sql, { id }) => (await findAccount(sql, id)) !== undefined,
       })
     },

@@ -3,6 +3,7 @@ import { formatTime } from '../../base/time.js'
 import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { releaseByOperator } from '../../services/messages/holds.js'
+import type { Sql } from '../../storage/engine/db.js'
 import { findHold, type Hold, listHolds } from '../../storage/messages/holds.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
@@ -53,19 +54,13 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const { line_id: lineId, conversation, drop = false } = request.body
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const { messages } = await releaseByOperator(ctx, sql, { lineId, conversation, drop })
-          return { status: 200, body: { line_id: lineId, conversation, messages } }
-        },
-        {
-          after: () => ctx.wakes.wake(topics.line(lineId)),
-          retries: async (sql) => (await findHold(sql, lineId, conversation)) === undefined,
-        },
-      )
+      const isReleased = async (sql: Sql) => (await findHold(sql, lineId, conversation)) === undefined
+      const release = async (sql: Sql) => {
+        const { messages } = await releaseByOperator(ctx, sql, { lineId, conversation, drop })
+        const after = () => ctx.wakes.wake(topics.line(lineId))
+        return { status: 200, body: { line_id: lineId, conversation, messages }, after }
+      }
+      return answerOnce(ctx, reply, isReleased, release)
     },
   )
 }

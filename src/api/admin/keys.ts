@@ -80,7 +80,7 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
         })
         return { status: 201, body: { ...keyWire(key), secret }, stored: keyWire(key) }
       }
-      return createOnce<Static<typeof KeyWire>>(ctx, request, reply, create, {
+      return createOnce<Static<typeof KeyWire>>(ctx, reply, create, {
         retries: async (sql, { id }) => (await findKey(sql, id))?.revokedAt === null,
       })
     },

@@ -133,7 +133,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
         })
         return { status: 201, body: await lineWire(sql, line) }
       }
-      return createOnce(ctx, request, reply, effect, {
+      return createOnce(ctx, reply, effect, {
         isSecret: true,
         retries: async (sql, { id }) => (await findLine(sql, id)) !== undefined,
       })
@@ -186,7 +186,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
         const line = await shareLine(ctx, sql, idOf(request), request.body.account_id)
         return { status: 201, body: await lineWire(sql, line) }
       }
-      return createOnce(ctx, request, reply, share, { retries: 'anew' })
+      return createOnce(ctx, reply, share, { retries: 'anew' })
     },
   )
   app.delete(

@@ -26,12 +26,10 @@ export function registerAdminSeal(app: Routes, ctx: Ctx): void {
       },
     }),
     async (request, reply) =>
-      answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => ({ status: 200, body: await resealBatch(ctx, sql, request.body.after ?? null) }),
-        { after: () => ctx.failpoint('seal.after_batch'), retries: 'anew' },
-      ),
+      answerOnce(ctx, reply, 'anew', async (sql) => ({
+        status: 200,
+        body: await resealBatch(ctx, sql, request.body.after ?? null),
+        after: () => ctx.failpoint('seal.after_batch'),
+      })),
   )
 }

@@ -88,7 +88,7 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
         return { status: 201, body: seatWire(seat) }
       }
       const taken = `There is a seat for ${body.email}${body.subject ? ` or ${body.subject}` : ''} already`
-      return createOnce(ctx, request, reply, create, {
+      return createOnce(ctx, reply, create, {
         taken,
         retries: async (sql, { id }) => (await findSeatById(sql, id)) !== undefined,
       })

@@ -36,12 +36,11 @@ export function required<T>(value: T | undefined, what: string, id: string): T {
 /** A POST that makes something lines and accounts are read from, once per Idempotency-Key. */
 export async function createOnce<T>(
   ctx: Ctx,
-  request: FastifyRequest,
   reply: FastifyReply,
   effect: (sql: Sql) => Promise<Answer<T>>,
   options: { retries: Retries<T>; taken?: string; isSecret?: boolean },
 ): Promise<T> {
-  const body = await answerOnce(ctx, request, reply, effect, options)
+  const body = await answerOnce(ctx, reply, options.retries, effect, options)
   linesChanged(ctx)
   return body
 }

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { setOptOut } from '../../services/contacts/contacts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { verifyContact } from '../../services/verify/verified-contacts.js'
-import type { Sql } from '../../storage/engine/db.js'
 import { actorOf } from '../http/auth.js'
 import { identityOf } from '../http/identity.js'
 import { answerOnce } from '../http/once.js'
@@ -55,11 +54,10 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
       const phone = contactPhone('number', request.body.number)
       const { opted_out = true } = request.body
       const actor = actorOf(request)
-      const effect = async (sql: Sql) => {
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
         await setOptOut(ctx, sql, actor, phone, opted_out)
         return { status: 200, body: { status: 'OK', number: phone, opted_out } }
-      }
-      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+      })
     },
   )
 }

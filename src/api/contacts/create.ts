@@ -50,7 +50,7 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
       const known = (await findContacts(sql, owner.account.id, 'phone', [phone])).get(phone)
       return known?.id === told.id && known.updatedAt === told.updatedAt
     }
-    const contact = await answerOnce(ctx, request, reply, effect, { retries: update ? 'anew' : isThere })
+    const contact = await answerOnce(ctx, reply, update ? 'anew' : isThere, effect)
     return (await contactWires(ctx, owner.account.id, [contact]))[0]!
   }
 

@@ -5,7 +5,6 @@ import { type GroupChange, recordChange, renameGroup } from '../../services/grou
 import { requireGroup } from '../../services/groups/groups.js'
 import { isWithin } from '../../services/messages/outbound.js'
 import { findContacts } from '../../storage/contacts/contacts.js'
-import type { Sql } from '../../storage/engine/db.js'
 import { findLatestMessage } from '../../storage/groups/groups.js'
 import { actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
@@ -67,18 +66,17 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
       response: { 200: changed({ group_name: string('Empty when it was cleared') }) },
     }),
     async (request, reply) => {
-      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
+      const earlier = await answeredBefore<never>(ctx, reply, 'anew')
       if (earlier) return earlier
       const change = await renameGroup(ctx, actorOf(request), {
         groupId: request.params.group_id,
         name: groupName('group_name', request.body.group_name),
         fromNumber: actingNumber(request.body.from_number),
       })
-      const effect = async (sql: Sql) => {
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
         const { name } = await recordChange(ctx, sql, change)
         return { status: 200, body: answer(change, { group_name: name ?? '' }) }
-      }
-      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+      })
     },
   )
 }

@@ -3,7 +3,6 @@ import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { changeMembership, recordChange } from '../../services/groups/actions.js'
 import { createGroup, sendGroupMessage } from '../../services/groups/groups.js'
-import type { Sql } from '../../storage/engine/db.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { requireHandle, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
@@ -98,14 +97,14 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const { body } = request
-      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
+      const earlier = await answeredBefore<never>(ctx, reply, 'anew')
       if (earlier) return earlier
       const { group, from } = await createGroup(ctx, actorOf(request), {
         fromNumber: requirePhone('from_number', body.from_number),
         numbers: peopleOf(body.numbers),
         name: groupName('name', body.name),
       })
-      const made = async () => ({
+      return answerOnce(ctx, reply, 'anew', async () => ({
         status: 200,
         body: {
           status: 'OK',
@@ -114,8 +113,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
           from_number: from.line.number,
           participants: participantsOf(group, from.line.number),
         },
-      })
-      return answerOnce(ctx, request, reply, made, { retries: 'anew' })
+      }))
     },
   )
 
@@ -153,7 +151,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const { body } = request
-      const earlier = await answeredBefore<never>(ctx, request, reply, 'anew')
+      const earlier = await answeredBefore<never>(ctx, reply, 'anew')
       if (earlier) return earlier
       const adds = body.modify_type === 'add_recipient'
       const handle = requireHandle('number', body.number)
@@ -163,7 +161,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
         handle,
         fromNumber: body.from_number ? requirePhone('from_number', body.from_number) : null,
       })
-      const effect = async (sql: Sql) => {
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
         await recordChange(ctx, sql, change)
         return {
           status: 200,
@@ -177,8 +175,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
             error_message: null,
           },
         }
-      }
-      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+      })
     },
   )
 }

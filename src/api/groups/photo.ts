@@ -54,7 +54,7 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
           const group = await findGroup(sql, request.params.group_id, actor.account.id)
           return (group?.photo?.guid ?? null) === (data.group_photo?.photo_guid ?? null)
         }
-        const earlier = await answeredBefore(ctx, request, reply, isShown)
+        const earlier = await answeredBefore(ctx, reply, isShown)
         if (earlier) return earlier
         const file = files.get(request)
         const url = (request.body.photo_url as string | null) || null
@@ -71,7 +71,7 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
           const { photo } = await recordChange(ctx, sql, change)
           return { status: 200, body: answer(change, { group_photo: photoWire(photo) }) }
         }
-        return answerOnce(ctx, request, reply, effect, { retries: isShown })
+        return answerOnce(ctx, reply, isShown, effect)
       },
     )
   })

@@ -1,67 +1,55 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { type Answer, earlierAnswer, once, type Retries } from '../../services/once.js'
 import { type Sql, UniqueViolation } from '../../storage/engine/db.js'
 import { identityOf } from './identity.js'
 
-/**
- * A POST that happens once per Idempotency-Key. `taken` is said when the database finds it there already.
- * `after` runs after the first time only: what follows the effect and cannot be part of its transaction.
- */
+interface OnceOptions {
+  /** The error text when the database refuses a duplicate. */
+  taken?: string
+  /** The body contains a secret, so its fingerprint is stored sealed. */
+  isSecret?: boolean
+}
+
+/** Runs the effect of a POST once for each Idempotency-Key and sends its answer. */
 export async function answerOnce<T>(
   ctx: Ctx,
-  request: FastifyRequest,
   reply: FastifyReply,
+  retries: Retries<T>,
   effect: (sql: Sql) => Promise<Answer<T>>,
-  options: {
-    taken?: string
-    after?: () => Promise<void> | void
-    retries?: Retries<T>
-    /** The body has a secret in it. */
-    isSecret?: boolean
-  } = {},
+  { taken = 'This exists already', isSecret = false }: OnceOptions = {},
 ): Promise<T> {
-  const disguise = (fingerprint: string) => ctx.vault.sign('request', fingerprint)
-  const identity = identityOf(request, options.isSecret ? disguise : undefined)
-  const answer = await once(ctx, identity, effect, options.retries).catch((error) => {
-    throw error instanceof UniqueViolation
-      ? new AppError('conflict', options.taken ?? 'This exists already')
-      : error
+  const seal = (fingerprint: string) => ctx.vault.sign('request', fingerprint)
+  const identity = identityOf(reply.request, isSecret ? seal : undefined)
+  const answer = await once(ctx, identity, effect, retries).catch((error) => {
+    throw error instanceof UniqueViolation ? new AppError('conflict', taken) : error
   })
   if (answer.replayed) reply.header('x-idempotent-replay', 'true')
-  else await options.after?.()
+  else await answer.after?.()
   reply.code(answer.status)
   return answer.body
 }
 
-/** The answer of the request that this one repeats, if it does: before work that a repeat must not depend on. */
+/** The stored answer of a repeated request, for routes whose work must not run again before they can answer. */
 export async function answeredBefore<T>(
   ctx: Ctx,
-  request: FastifyRequest,
   reply: FastifyReply,
   retries?: Retries<T>,
 ): Promise<T | undefined> {
-  const answer = await earlierAnswer<T>(ctx.db, identityOf(request), ctx.clock.now(), retries)
+  const answer = await earlierAnswer<T>(ctx.db, identityOf(reply.request), ctx.clock.now(), retries)
   if (!answer) return undefined
   reply.header('x-idempotent-replay', 'true').code(answer.status)
   return answer.body
 }
 
 /**
- * The same for what a line is asked to do at once, which no transaction can hold. Doing it twice does no harm,
- * so it is done first and remembered after. A repeat under its key that comes later, when things may have moved
- * on, does nothing.
+ * Like `answerOnce`, for what a line does at once and no transaction can hold. Repeating the act is harmless, so it
+ * runs first and its answer is stored afterwards. A later repeat under the same key does nothing.
  */
-export async function actOnce<T>(
-  ctx: Ctx,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  act: () => Promise<Answer<T>>,
-): Promise<T> {
-  const retries = 'anew'
-  const earlier = await answeredBefore<T>(ctx, request, reply, retries)
+export async function actOnce<T>(ctx: Ctx, reply: FastifyReply, act: () => Promise<Answer<T>>): Promise<T> {
+  const earlier = await answeredBefore<T>(ctx, reply, 'anew')
   if (earlier !== undefined) return earlier
   const answer = await act()
-  return answerOnce(ctx, request, reply, async () => answer, { retries })
+  return answerOnce(ctx, reply, 'anew', async () => answer)
 }

@@ -83,13 +83,10 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
         const change = changeOf(ctx, request.body)
         const actor = actorOf(request)
         const from = await requireProfileLine(ctx, actor, lineNumber(request.body.fromNumber))
-        const effect = async (sql: Parameters<typeof requestProfileChange>[1]) => {
+        return answerOnce(ctx, reply, 'anew', async (sql) => {
           const { id, card } = await requestProfileChange(ctx, sql, actor, from, change)
-          return { status: 202, body: { status: 'OK', request_id: id, data: profileWire(profileOf(card)) } }
-        }
-        return answerOnce(ctx, request, reply, effect, {
-          after: () => wakeProfile(ctx, from),
-          retries: 'anew',
+          const body = { status: 'OK', request_id: id, data: profileWire(profileOf(card)) }
+          return { status: 202, body, after: () => wakeProfile(ctx, from) }
         })
       },
     )
@@ -153,7 +150,7 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
       const from = await requireProfileLine(ctx, actorOf(request), lineNumber(body.fromNumber))
       const to = requirePhone('toNumber', body.toNumber)
       if (to === from.line.number) throw new AppError('invalid', 'toNumber: is the line itself')
-      const answer = await answerOnce(ctx, request, reply, async (sql) => {
+      const answer = await answerOnce(ctx, reply, 'told', async (sql) => {
         const requested = await claimProfileShare(ctx, sql, from, to)
         return { status: 200, body: { status: 'OK', requested, deduplicated: !requested } }
       })

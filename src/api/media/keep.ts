@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Ctx } from '../../services/ctx.js'
 import type { MediaDraft } from '../../services/media/media.js'
 import type { Answer } from '../../services/once.js'
@@ -6,39 +6,31 @@ import { CommitUnknown, type Sql } from '../../storage/engine/db.js'
 import { answerOnce } from '../http/once.js'
 
 /**
- * `answerOnce` for a request that brings media: it becomes known in the effect's transaction. When there was no
- * effect, because the request was refused or a repeat, the media is forgotten.
+ * `answerOnce` for a request that brings media: the effect's transaction stores the media. A refused or repeated
+ * request has no effect, and its media is discarded.
  */
 export async function answerWithMedia<T>(
   ctx: Ctx,
-  request: FastifyRequest,
   reply: FastifyReply,
   draft: MediaDraft | null,
   effect: (sql: Sql) => Promise<Answer<T>>,
-  after: () => void = () => {},
 ): Promise<T> {
-  let kept = false
+  let isKept = false
   try {
-    return await answerOnce(
-      ctx,
-      request,
-      reply,
-      async (sql) => {
-        await draft?.keep(sql)
-        return effect(sql)
-      },
-      {
-        after() {
-          kept = true
-          after()
-        },
-      },
-    )
+    return await answerOnce(ctx, reply, 'told', async (sql) => {
+      await draft?.keep(sql)
+      const answer = await effect(sql)
+      const after = () => {
+        isKept = true
+        return answer.after?.()
+      }
+      return { ...answer, after }
+    })
   } catch (error) {
-    // It may be known after all; if not, it is swept later.
-    if (error instanceof CommitUnknown) kept = true
+    // The commit may have succeeded. If it did not, the sweep of unknown media removes the file later.
+    if (error instanceof CommitUnknown) isKept = true
     throw error
   } finally {
-    if (!kept) await draft?.discard()
+    if (!isKept) await draft?.discard()
   }
 }

@@ -1,5 +1,5 @@
 import multipart from '@fastify/multipart'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { fetchMedia, type MediaDraft, urlOf } from '../../services/media/media.js'
@@ -40,10 +40,10 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
       const account = accountOf(request)
       checkUrl(ctx, 'media_url', url)
       // The file may be gone by the time a client asks again for an answer it did not get.
-      const before = await answeredBefore<Static<typeof Stored>>(ctx, request, reply)
+      const before = await answeredBefore<Static<typeof Stored>>(ctx, reply)
       if (before) return before
       const draft = await aboutField('media_url', fetchMedia(ctx, account.id, 'upload', url))
-      return keep(ctx, request, reply, draft)
+      return keep(ctx, reply, draft)
     },
   )
 
@@ -66,19 +66,14 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
         const draft = await receiveFile(ctx, request, accountOf(request).id)
         // Stands for a body that is never held whole: the same key with another file is another request.
         request.rawBody = Buffer.from(`${draft.digest} ${draft.media.extension}`)
-        return keep(ctx, request, reply, draft)
+        return keep(ctx, reply, draft)
       },
     )
   })
 }
 
-function keep(
-  ctx: Ctx,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  draft: MediaDraft,
-): Promise<Static<typeof Stored>> {
-  return answerWithMedia(ctx, request, reply, draft, async () => ({
+function keep(ctx: Ctx, reply: FastifyReply, draft: MediaDraft): Promise<Static<typeof Stored>> {
+  return answerWithMedia(ctx, reply, draft, async () => ({
     status: 201,
     body: {
       status: 'OK',

@@ -67,7 +67,7 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const { body } = request
-      return actOnce(ctx, request, reply, async () => {
+      return actOnce(ctx, reply, async () => {
         await sendReaction(ctx, actorOf(request), {
           fromNumber: requirePhone('from_number', body.from_number),
           handle: body.message_handle,
@@ -98,7 +98,7 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const { body } = request
-      return actOnce(ctx, request, reply, async () => {
+      return actOnce(ctx, reply, async () => {
         const to = requirePhone('number', body.number)
         await sendTyping(ctx, actorOf(request), {
           fromNumber: body.from_number && requirePhone('from_number', body.from_number),
@@ -129,7 +129,7 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const { body } = request
-      return actOnce(ctx, request, reply, async () => {
+      return actOnce(ctx, reply, async () => {
         const to = requirePhone('number', body.number)
         const fromNumber = requirePhone('from_number', body.from_number)
         const { told } = await markRead(ctx, actorOf(request), { fromNumber, number: to })

@@ -109,17 +109,10 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
       const account = await simulatedAccount(ctx, request)
       const number = phoneNumber(request)
       const to = requirePhone('to', request.body.to)
-      let placed: Call | undefined
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          placed = await callFromPhone(ctx, sql, account, number, to)
-          return { status: 201, body: callWire(placed, number) }
-        },
-        { after: () => wakeCalls(ctx, placed!) },
-      )
+      return answerOnce(ctx, reply, 'told', async (sql) => {
+        const call = await callFromPhone(ctx, sql, account, number, to)
+        return { status: 201, body: callWire(call, number), after: () => wakeCalls(ctx, call) }
+      })
     },
   )
   for (const [action, { summary, description }] of Object.entries(ACTIONS)) {
@@ -130,7 +123,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
         const account = await simulatedAccount(ctx, request)
         const number = phoneNumber(request)
         const { id } = request.params as { id: string }
-        return answerOnce(ctx, request, reply, async (sql) => {
+        return answerOnce(ctx, reply, 'told', async (sql) => {
           const call = await actOnCall(ctx, sql, account, number, id, action as CallAction)
           return { status: 200, body: callWire(call, number) }
         })

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import { type GroupStep, groupSteps } from '../../core/groups/history.js'
@@ -53,26 +53,13 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
       return chatWire(chat, ids.get(chat.id), steps)
     })
   }
-  /** Does something to a chat once, and has its line told. */
-  const change = async (
-    request: FastifyRequest,
-    reply: Parameters<typeof answerOnce>[2],
-    status: number,
-    act: (sql: Sql) => Promise<PhoneGroup>,
-  ) => {
-    let lineId = ''
-    return answerOnce(
-      ctx,
-      request,
-      reply,
-      async (sql) => {
-        const chat = await act(sql)
-        lineId = chat.lineId
-        return { status, body: (await wired(sql, [chat]))[0]! }
-      },
-      { after: () => wakePhoneLines(ctx, [lineId]) },
-    )
-  }
+  /** Changes a chat once and tells its line. */
+  const change = (reply: FastifyReply, status: number, act: (sql: Sql) => Promise<PhoneGroup>) =>
+    answerOnce(ctx, reply, 'told', async (sql) => {
+      const chat = await act(sql)
+      const [body] = await wired(sql, [chat])
+      return { status, body: body!, after: () => wakePhoneLines(ctx, [chat.lineId]) }
+    })
 
   app.get(
     '/sim/groups',
@@ -111,7 +98,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
         members: body.members.map((member, index) => requireHandle(`members.${index}`, member)),
         name: groupName('name', body.name),
       }
-      return change(request, reply, 201, (sql) => startChat(ctx, sql, account, made))
+      return change(reply, 201, (sql) => startChat(ctx, sql, account, made))
     },
   )
   app.patch(
@@ -153,9 +140,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
       const account = await simulatedAccount(ctx, request)
       const person = requirePhone('by', request.body.by)
       const add = requireHandle('number', request.body.number)
-      return change(request, reply, 200, (sql) =>
-        changeChat(ctx, sql, account, request.params.id, person, { add }),
-      )
+      return change(reply, 200, (sql) => changeChat(ctx, sql, account, request.params.id, person, { add }))
     },
   )
   app.post(
@@ -169,7 +154,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const person = requirePhone('by', request.body.by)
-      return change(request, reply, 200, (sql) => leaveChat(ctx, sql, account, request.params.id, person))
+      return change(reply, 200, (sql) => leaveChat(ctx, sql, account, request.params.id, person))
     },
   )
 }

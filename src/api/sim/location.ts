@@ -153,16 +153,10 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const { body } = request
       const to = await lineOf(request, body.to)
       const sharing = { place: placeOf(body)!, expiresInMs: body.expires_in_ms ?? null }
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const share = await acceptRequest(ctx, sql, to, phoneNumber(request), sharing)
-          return { status: 201, body: shareWire(to.line.number, share) }
-        },
-        { after: () => tell(ctx, [to.line.id]) },
-      )
+      return answerOnce(ctx, reply, 'told', async (sql) => {
+        const share = await acceptRequest(ctx, sql, to, phoneNumber(request), sharing)
+        return { status: 201, body: shareWire(to.line.number, share), after: () => tell(ctx, [to.line.id]) }
+      })
     },
   )
 }

@@ -76,17 +76,10 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
       const from = requirePhone('from', request.body.from)
       const to = requirePhone('to', request.body.to)
       const seatId = request.body.seat_id
-      let placed: Call | undefined
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          placed = await callFromDashboard(ctx, sql, account, { from, to, seatId })
-          return { status: 201, body: callWire(placed) }
-        },
-        { after: () => wakeCalls(ctx, placed!) },
-      )
+      return answerOnce(ctx, reply, 'told', async (sql) => {
+        const call = await callFromDashboard(ctx, sql, account, { from, to, seatId })
+        return { status: 201, body: callWire(call), after: () => wakeCalls(ctx, call) }
+      })
     },
   )
   app.post(
@@ -99,7 +92,7 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
-      return answerOnce(ctx, request, reply, async (sql) => {
+      return answerOnce(ctx, reply, 'told', async (sql) => {
         const call = await hangUpAtDashboard(ctx, sql, account, request.params.id)
         return { status: 200, body: callWire(call) }
       })

@@ -34,7 +34,7 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
         mediaUrl: '',
         replyTo: null,
       }
-      return answerSent(ctx, request, reply, (sql) => textFromPhone(ctx, sql, account, number, text))
+      return answerSent(ctx, reply, (sql) => textFromPhone(ctx, sql, account, number, text))
     },
   )
   app.delete(

@@ -50,19 +50,11 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', body.number)
-      const woken: string[] = []
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const switches = { ...switchesOf(body), accountId: account.id }
-          const { phone, lines } = await setPhone(ctx, sql, networkOf(account), number, switches)
-          woken.push(...lines)
-          return { status: 201, body: phoneWire(phone) }
-        },
-        { after: () => wakePhoneLines(ctx, woken), retries: 'anew' },
-      )
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
+        const switches = { ...switchesOf(body), accountId: account.id }
+        const { phone, lines } = await setPhone(ctx, sql, networkOf(account), number, switches)
+        return { status: 201, body: phoneWire(phone), after: () => wakePhoneLines(ctx, lines) }
+      })
     },
   )
   app.get(
@@ -123,22 +115,14 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       }
       const draft = body.media ? await mediaOnPhone(ctx, account.id, body.media) : null
       if (draft) text.mediaUrl = urlOf(ctx, draft.media)
-      let line = ''
-      return answerWithMedia(
-        ctx,
-        request,
-        reply,
-        draft,
-        async (sql) => {
-          const sent =
-            groupId === undefined
-              ? await textFromPhone(ctx, sql, account, phoneNumber(request), text)
-              : await textToChat(ctx, sql, account, phoneNumber(request), groupId, text)
-          line = sent.lineId
-          return { status: 201, body: { id: sent.providerId, service: sent.service } }
-        },
-        () => wakePhoneLines(ctx, [line]),
-      )
+      return answerWithMedia(ctx, reply, draft, async (sql) => {
+        const sent =
+          groupId === undefined
+            ? await textFromPhone(ctx, sql, account, phoneNumber(request), text)
+            : await textToChat(ctx, sql, account, phoneNumber(request), groupId, text)
+        const body = { id: sent.providerId, service: sent.service }
+        return { status: 201, body, after: () => wakePhoneLines(ctx, [sent.lineId]) }
+      })
     },
   )
   app.post(
@@ -150,25 +134,17 @@ export function registerSim(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
-      let receipts: Awaited<ReturnType<typeof readOnPhone>>['receipts'] = []
-      const report = async () => {
-        for (const { lineId, ...receipt } of receipts) {
-          const usable = await ctx.directory.line(lineId)
-          if (usable)
-            await recordRead(ctx, { line: usable.line, services: usable.capabilities.services }, receipt)
+      return answerOnce(ctx, reply, 'told', async (sql) => {
+        const { unread, receipts } = await readOnPhone(ctx, sql, account, phoneNumber(request))
+        const report = async () => {
+          for (const { lineId, ...receipt } of receipts) {
+            const usable = await ctx.directory.line(lineId)
+            if (usable)
+              await recordRead(ctx, { line: usable.line, services: usable.capabilities.services }, receipt)
+          }
         }
-      }
-      return answerOnce(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const read = await readOnPhone(ctx, sql, account, phoneNumber(request))
-          receipts = read.receipts
-          return { status: 200, body: { read: read.unread } }
-        },
-        { after: report },
-      )
+        return { status: 200, body: { read: unread }, after: report }
+      })
     },
   )
 }

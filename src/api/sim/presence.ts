@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { MAX_DATA_URL, UUID } from '../../core/messages/app-card.js'
 import type { Ctx } from '../../services/ctx.js'
 import { cardFromPhone, reactOnPhone, typeOnPhone } from '../../services/sim/presence.js'
-import type { Sql } from '../../storage/engine/db.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
@@ -49,7 +48,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
       const number = requirePhone('number', request.params.number)
       const { reaction, part_index: partIndex = 0 } = request.body
       const input = { id: request.params.id, reaction, partIndex }
-      return answerSent(ctx, request, reply, (sql) => reactOnPhone(ctx, sql, account, number, input))
+      return answerSent(ctx, reply, (sql) => reactOnPhone(ctx, sql, account, number, input))
     },
   )
 
@@ -70,11 +69,10 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
       const number = requirePhone('number', request.params.number)
       const { typing } = request.body
       const to = requirePhone('to', request.body.to)
-      const effect = async (sql: Sql) => {
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
         await typeOnPhone(ctx, sql, account, number, { to, typing })
         return { status: 200, body: { typing } }
-      }
-      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+      })
     },
   )
 
@@ -99,7 +97,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
         teamId: body.teamId ?? null,
         sessionIdentifier: body.sessionIdentifier ?? null,
       }
-      return answerSent(ctx, request, reply, (sql) => cardFromPhone(ctx, sql, account, number, card))
+      return answerSent(ctx, reply, (sql) => cardFromPhone(ctx, sql, account, number, card))
     },
   )
 }

@@ -19,25 +19,16 @@ export const SentWire = Type.Object({
   service: string('Service used'),
 })
 
-/** Something that a phone sends, once; then its line looks what there is for it. */
+/** Runs what a phone sends once, then wakes the line it is sent to. */
 export function answerSent(
   ctx: Ctx,
-  request: FastifyRequest,
   reply: FastifyReply,
   send: (sql: Sql) => Promise<{ lineId: string; providerId: string; service: string }>,
 ) {
-  let line = ''
-  return answerOnce(
-    ctx,
-    request,
-    reply,
-    async (sql) => {
-      const { lineId, providerId, service } = await send(sql)
-      line = lineId
-      return { status: 201, body: { id: providerId, service } }
-    },
-    { after: () => wakePhoneLines(ctx, [line]) },
-  )
+  return answerOnce(ctx, reply, 'told', async (sql) => {
+    const { lineId, providerId, service } = await send(sql)
+    return { status: 201, body: { id: providerId, service }, after: () => wakePhoneLines(ctx, [lineId]) }
+  })
 }
 
 /** The caller's account, if its telephone network is a simulated one. */

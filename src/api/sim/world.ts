@@ -38,7 +38,7 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)
       const retries = 'anew'
-      const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, request, reply, retries)
+      const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, reply, retries)
       if (earlier) return earlier
       const world = await fenceWorld(ctx, account)
       let media: string[] = []
@@ -48,7 +48,7 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
         return { status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } }
       }
       try {
-        return await despiteDeadlocks(() => answerOnce(ctx, request, reply, reset, { retries }))
+        return await despiteDeadlocks(() => answerOnce(ctx, reply, retries, reset))
       } finally {
         await enterNewWorld(ctx, media)
       }

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { CODE_LENGTH, TTL_SECONDS } from '../../core/verify/verification.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createVerifyService, deleteVerifyService, noService } from '../../services/verify/verifications.js'
+import type { Sql } from '../../storage/engine/db.js'
 import { findVerifyService, listVerifyServices } from '../../storage/verify/verifications.js'
 import type { Aliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
@@ -26,26 +27,22 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
       response: { 201: ServiceWire },
       beforeValidation: formValues,
     }),
-    async (request, reply) =>
-      answerOnce<Static<typeof ServiceWire>>(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const { body } = request
-          const service = await createVerifyService(ctx, sql, accountOf(request), {
-            friendlyName: body.friendly_name.trim(),
-            codeLength: body.code_length ?? CODE_LENGTH.default,
-            ttlSeconds: body.ttl_seconds ?? TTL_SECONDS.default,
-            useCustomerLines: body.use_customer_lines ?? false,
-          })
-          return { status: 201, body: serviceWire(service, baseUrl(ctx, request)) }
-        },
-        {
-          retries: async (sql, { sid }) =>
-            (await findVerifyService(sql, accountOf(request).id, sid)) !== undefined,
-        },
-      ),
+    async (request, reply) => {
+      const { body } = request
+      const account = accountOf(request)
+      const exists = async (sql: Sql, { sid }: { sid: string }) =>
+        (await findVerifyService(sql, account.id, sid)) !== undefined
+      const create = async (sql: Sql) => {
+        const service = await createVerifyService(ctx, sql, account, {
+          friendlyName: body.friendly_name.trim(),
+          codeLength: body.code_length ?? CODE_LENGTH.default,
+          ttlSeconds: body.ttl_seconds ?? TTL_SECONDS.default,
+          useCustomerLines: body.use_customer_lines ?? false,
+        })
+        return { status: 201, body: serviceWire(service, baseUrl(ctx, request)) }
+      }
+      return answerOnce(ctx, reply, exists, create)
+    },
   )
   app.get(
     '/api/v2/verify/services',

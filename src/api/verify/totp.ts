@@ -5,6 +5,7 @@ import { MAX_NAME } from '../../core/verify/otpauth.js'
 import { ALGORITHMS, type Algorithm, DIGITS, MAX_PERIOD, type TotpSecret } from '../../core/verify/totp.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createTotpSecret, noSecret, readTotpCode, removeTotpSecret } from '../../services/verify/totp.js'
+import type { Sql } from '../../storage/engine/db.js'
 import { findTotpSecret, listTotpSecrets } from '../../storage/verify/totp.js'
 import { accountOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
@@ -92,25 +93,18 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
       aliases: {},
       beforeValidation: uriAlone,
     }),
-    async (request, reply) =>
-      answerOnce<{ status: string; totp_secret: Static<typeof FirstSecret> }>(
-        ctx,
-        request,
-        reply,
-        async (sql) => {
-          const { record, secret } = await createTotpSecret(ctx, sql, accountOf(request), request.body)
-          const shown = secretWire(record)
-          return {
-            status: 201,
-            body: { status: 'OK', totp_secret: { ...shown, secret } },
-            stored: { status: 'OK', totp_secret: shown },
-          }
-        },
-        {
-          retries: async (sql, { totp_secret: { id } }) =>
-            (await findTotpSecret(sql, accountOf(request).id, id)) !== undefined,
-        },
-      ),
+    async (request, reply) => {
+      type Body = { status: string; totp_secret: Static<typeof FirstSecret> }
+      const account = accountOf(request)
+      const exists = async (sql: Sql, { totp_secret }: Body) =>
+        (await findTotpSecret(sql, account.id, totp_secret.id)) !== undefined
+      return answerOnce<Body>(ctx, reply, exists, async (sql) => {
+        const { record, secret } = await createTotpSecret(ctx, sql, account, request.body)
+        const shown = secretWire(record)
+        const body = { status: 'OK', totp_secret: { ...shown, secret } }
+        return { status: 201, body, stored: { status: 'OK', totp_secret: shown } }
+      })
+    },
   )
   app.get(
     '/api/v2/totp/secrets',

@@ -1,9 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { parseBound } from '../../base/time.js'
 import { AppError } from '../../core/errors.js'
 import { originFault } from '../../core/verify/origin.js'
 import type { Ctx } from '../../services/ctx.js'
+import type { Answer } from '../../services/once.js'
 import {
   cancel,
   hostedToken,
@@ -56,7 +57,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
       body: NewVerificationBody,
       response: { 201: StartedVerification },
     }),
-    async (request, reply) => start(ctx, request, reply, request.params.service_sid, request.body),
+    async (request, reply) => start(ctx, reply, request.params.service_sid, request.body),
   )
   app.get(
     `${path}/:sid`,
@@ -81,11 +82,10 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const { service_sid, sid } = request.params
-      const effect = async (sql: Sql) => {
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
         const canceled = await cancel(ctx, sql, accountOf(request), service_sid, sid)
         return { status: 200, body: verificationWire(canceled, baseUrl(ctx, request)) }
-      }
-      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+      })
     },
   )
   app.delete(
@@ -140,38 +140,31 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
 
 async function start(
   ctx: Ctx,
-  request: FastifyRequest,
   reply: FastifyReply,
   serviceSid: string,
   body: Static<typeof NewVerificationBody>,
 ): Promise<Static<typeof StartedVerification>> {
-  const account = accountOf(request)
-  const base = baseUrl(ctx, request)
+  const account = accountOf(reply.request)
+  const base = baseUrl(ctx, reply.request)
   const input: NewVerification = { to: requirePhone('to', body.to), hosted: hostedOf(body.hosted) }
   const lines = [...(await ctx.directory.linesOf(account.id)).values()].filter(
     ({ line }) => line.blockedAt === null,
   )
-  const answer = await answerOnce<Static<typeof StartedVerification>>(
-    ctx,
-    request,
-    reply,
-    async (sql) => {
-      const verification = await startVerification(ctx, sql, account, serviceSid, lines, input)
-      const { hosted } = verification
-      const wire = verificationWire(verification, base)
-      const session = hosted && {
-        session_id: hosted.sessionId,
-        url: '',
-        component_script: `${base}/verify/component.js`,
-        expires_at: wire.expires_at,
-      }
-      return { status: 201, body: { ...wire, ...(session ? { hosted: session } : {}) } }
-    },
-    {
-      after: () => verificationStarted(ctx),
-      retries: (sql, { sid }) => isPending(ctx, sql, account, serviceSid, sid),
-    },
-  )
+  const stillPending = (sql: Sql, { sid }: { sid: string }) => isPending(ctx, sql, account, serviceSid, sid)
+  const begin = async (sql: Sql): Promise<Answer<Static<typeof StartedVerification>>> => {
+    const verification = await startVerification(ctx, sql, account, serviceSid, lines, input)
+    const { hosted } = verification
+    const wire = verificationWire(verification, base)
+    const session = hosted && {
+      session_id: hosted.sessionId,
+      url: '',
+      component_script: `${base}/verify/component.js`,
+      expires_at: wire.expires_at,
+    }
+    const body = { ...wire, ...(session ? { hosted: session } : {}) }
+    return { status: 201, body, after: () => verificationStarted(ctx) }
+  }
+  const answer = await answerOnce(ctx, reply, stillPending, begin)
   // Only now, also for a repeat: the stored answer must not hold the token.
   if (answer.hosted) {
     const { session_id } = answer.hosted

@@ -7,7 +7,6 @@ import { SHARED, type VerifiedContact } from '../../core/verify/verified-contact
 import type { Ctx } from '../../services/ctx.js'
 import type { Actor } from '../../services/messages/outbound.js'
 import { registerContact, sharedLineOf } from '../../services/verify/verified-contacts.js'
-import type { Sql } from '../../storage/engine/db.js'
 import { findVerifiedContact, listVerifiedContacts } from '../../storage/verify/verified-contacts.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
@@ -86,7 +85,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
       const actor = actorOf(request)
       const number = localPhone('phone_number', request.body.phone_number)
       const line = await sharedLineOf(ctx, actor)
-      const effect = async (sql: Sql) => {
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
         const contact = await registerContact(ctx, sql, actor, line, number)
         return {
           status: 200,
@@ -98,8 +97,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
             },
           },
         }
-      }
-      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+      })
     },
   )
 
@@ -157,11 +155,10 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
       const actor = actorOf(request)
       const number = localPhone('recipient', request.body.recipient)
       const line = await sharedLineOf(ctx, actor)
-      const effect = async (sql: Sql) => {
+      return answerOnce(ctx, reply, 'anew', async (sql) => {
         const contact = await registerContact(ctx, sql, actor, line, number)
         return { status: 200, body: { status: 'OK', route: routeWire(contact) } }
-      }
-      return answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+      })
     },
   )
 }

@@ -149,7 +149,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const id = deliveryId(request.params.id)
-      return answerOnce(ctx, request, reply, async (sql) => {
+      return answerOnce(ctx, reply, 'told', async (sql) => {
         if (!id) throw new AppError('not_found', 'There is no such delivery')
         const delivery = await replayDelivery(ctx, sql, accountOf(request).id, id)
         return { status: 202, body: { data: deliveryWire(delivery) } }
@@ -180,7 +180,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
           'status: say which deliveries: give status, type, message_handle, created_at_gte or created_at_lt',
         )
       }
-      return answerOnce(ctx, request, reply, async (sql) => ({
+      return answerOnce(ctx, reply, 'told', async (sql) => ({
         status: 202,
         body: { data: await replayMatching(ctx, sql, accountOf(request).id, filter) },
       }))

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { addWebhooks, readWebhooks, removeWebhooks, setWebhooks } from '../../services/webhooks/webhooks.js'
-import type { Sql } from '../../storage/engine/db.js'
 import { withAliases } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
@@ -73,11 +72,10 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
         globalSecret: readSecret('globalSecret', body.globalSecret),
         legacySecret: readSecret('secret', body.secret),
       }
-      const effect = async (sql: Sql) => {
+      const told = await answerOnce(ctx, reply, 'anew', async (sql) => {
         await addWebhooks(ctx, sql, actor, added)
         return { status: 200, body: { status: 'OK', message: 'Webhooks added successfully' } }
-      }
-      const told = await answerOnce(ctx, request, reply, effect, { retries: 'anew' })
+      })
       // Read anew and never kept with the answer: there are secrets in it.
       return { ...told, webhooks: await read(request, reply) }
     },
