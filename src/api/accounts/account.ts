@@ -3,8 +3,7 @@ import { formatTime } from '../../base/time.js'
 import { companyIdOf } from '../../services/calls/calls.js'
 import type { Ctx } from '../../services/ctx.js'
 import { accountOf } from '../http/auth.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { nullable, string } from '../http/schemas.js'
 
 const route = routesOf('Account', { access: 'account' })

@@ -1,12 +1,11 @@
-import { type Static, Type } from 'typebox'
-import { formatTime } from '../../base/time.js'
+import { Type } from 'typebox'
 import type { Account, Seat } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { countSeats, findSeat, listSeatsOf } from '../../storage/accounts/accounts.js'
 import { accountOf } from '../http/auth.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { renderer } from '../http/render.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Seats', { access: 'account' })
@@ -27,17 +26,10 @@ const email = optional(string('Only of this e-mail address'))
 const MAX_LIMIT = 1000
 const MAX_OFFSET = 2 ** 31
 
-function seatWire(seat: Seat, account: Account): Static<typeof SeatWire> {
-  return {
-    seat_id: seat.id,
-    email: seat.email,
-    first_name: seat.firstName,
-    last_name: seat.lastName,
-    forwarding_number: seat.forwardingNumber,
-    account: account.name,
-    created_at: formatTime(seat.createdAt),
-  }
-}
+const seatWire = renderer<Seat & { of: Account }>()(SeatWire, {
+  seat_id: ({ id }) => id,
+  account: ({ of }) => of.name,
+})
 
 export function registerSeats(app: Routes, ctx: Ctx): void {
   app.get(
@@ -57,7 +49,7 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
       const { limit = 100, offset = 0 } = request.query
       const page = { limit: Math.min(limit, MAX_LIMIT), offset: Math.min(offset, MAX_OFFSET) }
       const seats = await listSeatsOf(ctx.db, account.id, request.query.email, page)
-      return seats.map((seat) => seatWire(seat, account))
+      return seats.map((seat) => seatWire({ ...seat, of: account }))
     },
   )
   app.get(
@@ -80,7 +72,7 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
       const account = accountOf(request)
       const seat = await findSeat(ctx.db, account.id, request.params.seat_id)
       if (!seat) throw new AppError('not_found', 'There is no such seat')
-      return { status: 'OK', seat: seatWire(seat, account) }
+      return { status: 'OK', seat: seatWire({ ...seat, of: account }) }
     },
   )
 }

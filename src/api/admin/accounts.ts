@@ -1,11 +1,11 @@
-import { type Static, Type } from 'typebox'
-import { formatTime } from '../../base/time.js'
+import { Type } from 'typebox'
 import type { Account } from '../../core/accounts/account.js'
 import { changeAccount, createAccount, deleteAccount } from '../../services/accounts/accounts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findAccount, listAccounts } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
+import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, optional, string } from '../http/schemas.js'
 import { admin, createOnce, IdParams, idOf, listOf, required } from './shared.js'
@@ -42,17 +42,7 @@ const AccountWire = Type.Object({
   created_at: string('When it was made'),
 })
 
-function accountWire(account: Account): Static<typeof AccountWire> {
-  return {
-    id: account.id,
-    email: account.email,
-    name: account.name,
-    plan: account.plan,
-    default_forwarding_number: account.defaultForwardingNumber,
-    test_account_id: account.twinId,
-    created_at: formatTime(account.createdAt),
-  }
-}
+const accountWire = renderer<Account>()(AccountWire, { test_account_id: ({ twinId }) => twinId })
 
 export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.get(

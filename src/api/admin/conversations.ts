@@ -6,6 +6,7 @@ import { releaseByOperator } from '../../services/messages/holds.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findHold, type Hold, listHolds } from '../../storage/messages/holds.js'
 import { answerOnce } from '../http/once.js'
+import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, optional, string } from '../http/schemas.js'
 import { admin, listOf } from './shared.js'
@@ -31,6 +32,8 @@ const Released = Type.Object({
   conversation: string("The other's number, or the id of the group"),
   messages: integer('How many messages were held in it'),
 })
+
+const holdWire = renderer<Hold>()(HoldWire, { held_until: ({ until }) => formatTime(until) })
 
 /** Conversations that went round in circles. */
 export function registerAdminConversations(app: Routes, ctx: Ctx): void {
@@ -63,16 +66,4 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
       return answerOnce(ctx, reply, isReleased, release)
     },
   )
-}
-
-function holdWire(hold: Hold) {
-  return {
-    line_id: hold.lineId,
-    conversation: hold.conversation,
-    account_id: hold.accountId,
-    group_id: hold.groupId,
-    alternations: hold.alternations,
-    held_at: formatTime(hold.heldAt),
-    held_until: formatTime(hold.until),
-  }
 }

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { formatTime } from '../../base/time.js'
 import type { Key, KeyKind } from '../../core/accounts/account.js'
 import { createKey, revoke } from '../../services/accounts/accounts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findAccount, findKey, listKeys } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
+import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, oneOf, optional, string } from '../http/schemas.js'
 import {
@@ -36,16 +36,7 @@ const KeyWire = Type.Object({
   revoked_at: nullable('string', 'When it was revoked'),
 })
 
-function keyWire(key: Key) {
-  return {
-    id: key.id,
-    account_id: key.accountId,
-    kind: key.kind,
-    label: key.label,
-    created_at: formatTime(key.createdAt),
-    revoked_at: key.revokedAt === null ? null : formatTime(key.revokedAt),
-  }
-}
+const keyWire = renderer<Key>()(KeyWire, {})
 
 export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   app.get(

@@ -1,15 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { type Line, type LineSettings, MAX_DAILY_LIMIT, MAX_PACE } from '../../core/lines/line.js'
+import { given } from '../http/fields.js'
+import { renderer } from '../http/render.js'
 import { integer, nullable, oneOf, optional } from '../http/schemas.js'
 
 /** What an operator sets of a line, on the wire. */
 
-const OnUnknown = oneOf(
+const OnUnknown = oneOf<Line['onUnknown']>(
   ['hold', 'resend'],
   'When nobody can say whether a message went out: hold it as an error (default), or send it again',
 )
 
-const ConsentReplies = oneOf(
+const ConsentReplies = oneOf<Line['consentReplies']>(
   ['send', 'carrier'],
   'Who answers STOP, START and HELP: send (default): we, once for each change; carrier: the carrier does it by itself',
 )
@@ -65,32 +67,19 @@ export const SETTINGS_WIRE = {
   loop_limit: nullable('integer', 'Turns that make a loop; 0: none; null: as the server is set'),
 }
 
-export function settingsWire(line: Line) {
-  return {
-    pace: line.pace,
-    daily_limit: line.dailyLimit,
-    on_unknown: line.onUnknown,
-    settle_ms: line.settleMs,
-    consent_replies: line.consentReplies,
-    stop_text: line.stopText,
-    start_text: line.startText,
-    help_text: line.helpText,
-    loop_limit: line.loopLimit,
-  }
-}
+export const settingsWire = renderer<Line>()(Type.Object(SETTINGS_WIRE), {})
 
-/** The given ones only. */
+/** The settings that a body gives. */
 export function settingsOf(body: Static<typeof Given>): Partial<LineSettings> {
-  const given: { [K in keyof LineSettings]: LineSettings[K] | undefined } = {
+  return given({
     pace: body.pace,
     dailyLimit: body.daily_limit,
-    onUnknown: body.on_unknown as Line['onUnknown'] | undefined,
+    onUnknown: body.on_unknown,
     settleMs: body.settle_ms,
-    consentReplies: body.consent_replies as Line['consentReplies'] | undefined,
+    consentReplies: body.consent_replies,
     stopText: body.stop_text,
     startText: body.start_text,
     helpText: body.help_text,
     loopLimit: body.loop_limit,
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  })
 }

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { formatTime } from '../../base/time.js'
 import type { Seat } from '../../core/accounts/account.js'
 import { changeSeat, createSeat, deleteSeat } from '../../services/accounts/accounts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findSeatById, listSeats } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
+import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { nullable, optional, string } from '../http/schemas.js'
 import {
@@ -48,18 +48,7 @@ const SeatWire = Type.Object({
   created_at: string('When it was made'),
 })
 
-function seatWire(seat: Seat) {
-  return {
-    id: seat.id,
-    account_id: seat.accountId,
-    email: seat.email,
-    subject: seat.subject,
-    first_name: seat.firstName,
-    last_name: seat.lastName,
-    forwarding_number: seat.forwardingNumber,
-    created_at: formatTime(seat.createdAt),
-  }
-}
+const seatWire = renderer<Seat>()(SeatWire, {})
 
 export function registerAdminSeats(app: Routes, ctx: Ctx): void {
   app.get(

@@ -6,7 +6,7 @@ import { linesChanged } from '../../services/lines/lines.js'
 import type { Answer, Retries } from '../../services/once.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { answerOnce } from '../http/once.js'
-import { routesOf } from '../http/route.js'
+import { routesOf } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
 
 /** What the routes for operators have in common. The command line and the console use these routes. */

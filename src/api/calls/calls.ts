@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
-import { formatTime } from '../../base/time.js'
 import type { Call } from '../../core/calls/call.js'
 import type { Ctx } from '../../services/ctx.js'
 import { listCalls } from '../../storage/calls/calls.js'
 import { accountOf } from '../http/auth.js'
 import { idCursor, NextCursor, pageQuery } from '../http/cursor.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { renderer } from '../http/render.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, oneOf, string } from '../http/schemas.js'
 
 const route = routesOf('Calls', { access: 'account' })
@@ -31,6 +30,16 @@ const CallWire = Type.Object({
   ended_at: nullable('string', 'When it was over'),
 })
 
+const callWire = renderer<Call>()(CallWire, {
+  call_id: ({ id }) => id,
+  line: ({ lineNumber }) => lineNumber,
+  from_number: ({ caller }) => caller,
+  to_number: (call) => (call.direction === 'inbound' ? call.lineNumber : call.forwardedTo!),
+  forwarded_to: (call) => (call.direction === 'inbound' ? call.forwardedTo : null),
+  duration_seconds: ({ answeredAt, endedAt }) =>
+    answeredAt === null || endedAt === null ? null : Math.floor((endedAt - answeredAt) / 1000),
+})
+
 export function registerCalls(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/calls',
@@ -46,27 +55,4 @@ export function registerCalls(app: Routes, ctx: Ctx): void {
       return { data: calls.map(callWire), next_cursor: calls.length < limit ? null : calls.at(-1)!.id }
     },
   )
-}
-
-function callWire(call: Call) {
-  const time = (at: number | null) => (at === null ? null : formatTime(at))
-  const isInbound = call.direction === 'inbound'
-  const { answeredAt, endedAt } = call
-  return {
-    call_id: call.id,
-    direction: call.direction,
-    line: call.lineNumber,
-    from_number: call.caller,
-    to_number: isInbound ? call.lineNumber : call.forwardedTo!,
-    forwarded_to: isInbound ? call.forwardedTo : null,
-    state: call.state,
-    outcome: call.outcome,
-    voicemail: call.voicemail,
-    sent_by: call.sentBy,
-    duration_seconds:
-      answeredAt === null || endedAt === null ? null : Math.floor((endedAt - answeredAt) / 1000),
-    created_at: formatTime(call.createdAt),
-    answered_at: time(answeredAt),
-    ended_at: time(endedAt),
-  }
 }

@@ -8,8 +8,7 @@ import { keepWithin, linesOf } from '../../services/messages/outbound.js'
 import { findLineByNumber } from '../../storage/lines/lines.js'
 import { withAliases } from '../http/aliases.js'
 import { requireForwarding, requirePhone } from '../http/fields.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { nullable, string } from '../http/schemas.js'
 
 const route = routesOf('Lines', { access: 'any', confined: 'to its lines' })

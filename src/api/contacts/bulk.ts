@@ -9,8 +9,7 @@ import type { Sql } from '../../storage/engine/db.js'
 import { type Aliases, olderNames } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { identityOf } from '../http/identity.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { integer, string } from '../http/schemas.js'
 import {
   CONTACT_ALIASES,

@@ -6,7 +6,7 @@ import { toE164 } from '../../core/phone-number.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findContactStates } from '../../storage/contacts/contacts.js'
 import { requirePhone } from '../http/fields.js'
-import { routesOf } from '../http/route.js'
+import { routesOf } from '../http/routes.js'
 import { boolean, nullable, optional, string, strings } from '../http/schemas.js'
 
 const MAX_NAME = 200

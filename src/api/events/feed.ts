@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createEventDesk, type Following } from '../../services/events/follow.js'
@@ -8,7 +8,7 @@ import type { Renderer } from '../../services/events/tail.js'
 import { actorOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
 import { createOpenStreams } from '../http/open-streams.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
 
@@ -16,30 +16,78 @@ import { createEventStream, SSE_HEADERS } from '../http/sse.js'
 
 const HEARTBEAT_MS = 15_000
 const MAX_OPEN_MS = 15 * 60_000
-/** Machine time: how long a stream that has ended may take to say so to a reader that takes nothing. */
+/** Real time: how long an ended stream waits for a reader that reads nothing. */
 const FAREWELL_MS = 5000
 const MAX_WAITING_BYTES = 256 * 1024
 
-export const Since = optional(
-  string(
-    'Begin in the past: after the event of this number, or at this time (ISO 8601). The header Last-Event-ID comes first',
-  ),
-)
+/** A stream of events that a client can resume. */
+export interface Feed {
+  url: string
+  tag: string
+  summary: string
+  /** What `event` and `data` of the stream are. */
+  contents: string
+  /** More about the stream, for the API document. */
+  remark?: string
+  types: string
+  item: TSchema
+  renderer: Renderer
+  /** The events to send for these names, which the caller chose. */
+  eventsOf(names: readonly string[]): ReadonlySet<string>
+}
 
-export const FeedHeaders = Type.Object({
-  'last-event-id': optional(string('The id of the last event that was received')),
-})
+/** `mayStay` says whether the caller of an open request still has access. */
+export function registerFeed(
+  app: Routes,
+  ctx: Ctx,
+  mayStay: (request: FastifyRequest) => Promise<boolean>,
+  feed: Feed,
+): void {
+  const serve = createFeed(app, ctx, feed.renderer, mayStay)
+  app.get(
+    feed.url,
+    routesOf(feed.tag, { access: 'account' })({
+      summary: feed.summary,
+      description: [
+        `Server-sent events: \`id\` is the sequence number of the event in the account, ${feed.contents}.`,
+        'The stream begins now, or after the event that the header Last-Event-ID or `since` names. It neither skips nor repeats an event.',
+        'Events that are no longer stored are reported as one `recovery.gap` with `from` and `to`. A comment follows every 15 seconds; some comments carry an `id`, so that the bookmark advances while no event is sent.',
+        'The stream closes after 15 minutes, when its token expires, and when the reader is too slow. Connect again with the last id.',
+        'Tokens confined to some lines are refused.',
+        ...(feed.remark ? [feed.remark] : []),
+      ].join(' '),
+      querystring: Type.Object({
+        types: optional(string(feed.types)),
+        since: optional(
+          string(
+            'Begin in the past: after the event with this sequence number, or at this time (ISO 8601). The header Last-Event-ID takes precedence',
+          ),
+        ),
+      }),
+      headers: Type.Object({ 'last-event-id': optional(string('The id of the last event received')) }),
+      response: {
+        200: {
+          description: 'Events until the stream closes',
+          content: { 'text/event-stream': { schema: feed.item } },
+        },
+      },
+    }),
+    ({ query, headers }, reply) =>
+      serve(reply, feed.eventsOf(namesIn(query.types)), bookmarkOf(headers['last-event-id'], query.since)),
+  )
+}
+
+/** The names, when all of them are known. */
+export function checkTypes(names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name))
+  if (unknown.length > 0)
+    throw new AppError('invalid', `types: there is no ${unknown.join(', ')}. There are ${known.join(', ')}`)
+}
 
 /** Answers a request with the events of these types, as the renderer writes them. */
-export type ServeFeed = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  types: ReadonlySet<string>,
-  bookmark: Bookmark,
-) => Promise<never>
+type ServeFeed = (reply: FastifyReply, types: ReadonlySet<string>, bookmark: Bookmark) => Promise<never>
 
-/** `mayStay` says whether the caller of an open request would still be let in. */
-export function createFeed(
+function createFeed(
   app: Routes,
   ctx: Ctx,
   renderer: Renderer,
@@ -47,11 +95,11 @@ export function createFeed(
 ): ServeFeed {
   const streams = createOpenStreams(ctx, mayStay)
   const desk = createEventDesk(ctx, renderer)
-  // A server that stops waits for its answers; these would go on for long.
+  // A stopping server waits for its answers, and these would stay open for minutes.
   app.addHook('preClose', async () => streams.closeAll('the server stops; connect again with the last id'))
 
-  return async (request, reply, types, bookmark) => {
-    const { account, token } = actorOf(request)
+  return async (reply, types, bookmark) => {
+    const { account, token } = actorOf(reply.request)
     let following: Following | undefined
     let sent = 0
     let cancelTimer = () => {}
@@ -67,7 +115,7 @@ export function createFeed(
       following?.stop()
       discharge()
     }, MAX_WAITING_BYTES)
-    const discharge = streams.admit(request, finish)
+    const discharge = streams.admit(reply.request, finish)
 
     const endsAt = Math.min(ctx.clock.now() + MAX_OPEN_MS, token?.expiresAt ?? Number.POSITIVE_INFINITY)
     const beat = () => {
@@ -82,7 +130,7 @@ export function createFeed(
     }
     try {
       const after = await startOf(ctx, account.id, bookmark)
-      // The first bytes: the head of the answer goes out with them, and the reader knows where it stands.
+      // These first bytes send the response head, and tell the reader its position.
       stream.comment('open', after)
       sent = after
       following = await desk.follow(account.id, after, {
@@ -106,8 +154,8 @@ export function createFeed(
   }
 }
 
-/** A client that comes back by itself names the last event it has and keeps its URL: the header is newer. */
-export function bookmarkOf(lastEventId: string | undefined, since: string | undefined): Bookmark {
+/** A client that reconnects keeps its URL and sends its last event as a header, so the header is newer. */
+function bookmarkOf(lastEventId: string | undefined, since: string | undefined): Bookmark {
   if (lastEventId) return afterNumber('Last-Event-ID', lastEventId)
   if (since === undefined) return 'now'
   return /^[+-]?\d+$/.test(since) ? afterNumber('since', since) : { from: requireTime('since', since) }
@@ -119,8 +167,8 @@ function afterNumber(field: string, text: string): Bookmark {
   return { field, after: Number(text) }
 }
 
-/** A comma-separated list of a query. */
-export function namesIn(given: string | undefined): string[] {
+/** The names in a comma-separated query parameter. */
+function namesIn(given: string | undefined): string[] {
   return (given ?? '')
     .split(',')
     .map((name) => name.trim())

@@ -5,6 +5,7 @@ import type { Event } from '../../core/events/event.js'
 import { isAboutMessage, type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import { eventId, type Gap } from '../../core/events/stream.js'
 import type { EventSubjects } from '../../services/events/subjects.js'
+import { snakeCase } from '../http/render.js'
 import { integer, string } from '../http/schemas.js'
 import { toRecord } from '../messages/wire.js'
 
@@ -104,8 +105,4 @@ function wired(data: object): Record<string, unknown> {
 function wireValue(name: string, value: unknown): unknown {
   if (typeof value === 'number' && TIME.test(name)) return formatTime(value)
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? wired(value) : value
-}
-
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

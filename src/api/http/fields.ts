@@ -63,3 +63,8 @@ export async function aboutField<T>(field: string, work: Promise<T>): Promise<T>
     throw isFault ? new AppError(error.code, `${field}: ${error.message}`) : error
   }
 }
+
+/** The fields of a body that were given. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,6 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import type {
+  FastifyBaseLogger,
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifySchema,
+  preValidationAsyncHookHandler,
+  preValidationHookHandler,
+  RawServerDefault,
+} from 'fastify'
+
+import { type Aliases, documentAliases, withAliases } from './aliases.js'
+import { optionalBody } from './body.js'
 
 /** The server as route files see it: bodies, queries and answers are typed by the schemas beside them. */
 export type Routes = FastifyInstance<
@@ -10,3 +21,34 @@ export type Routes = FastifyInstance<
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >
+
+interface RouteSchema extends FastifySchema {
+  /** Older names of the body's fields. */
+  aliases?: Aliases
+  /** Paths of objects in the body whose nulls count as absent, like those of the body itself. */
+  objects?: readonly string[]
+  /** A request may come without a body. */
+  optionalBody?: boolean
+  /** Changes or checks the body after its older names are replaced and before its schema is checked. */
+  beforeValidation?: preValidationHookHandler | preValidationAsyncHookHandler
+}
+
+/** Describes the routes of one subject: their heading in the API document and who may call them. */
+export function routesOf(tag: string, access: FastifyContextConfig) {
+  return <const S extends RouteSchema>(route: S) => {
+    const { aliases, objects, optionalBody: mayBeEmpty = false, beforeValidation, ...schema } = route
+    return {
+      config: {
+        ...access,
+        optionalBody: mayBeEmpty,
+        ...(aliases ? { swaggerTransform: documentAliases(aliases) } : {}),
+      },
+      preValidation: [
+        ...(mayBeEmpty ? [optionalBody] : []),
+        ...(aliases ? [withAliases(aliases, objects)] : []),
+        ...(beforeValidation ? [beforeValidation] : []),
+      ],
+      schema: { tags: [tag], ...schema } as unknown as S,
+    }
+  }
+}

@@ -7,7 +7,6 @@ import type { Ctx } from '../../services/ctx.js'
 import { registerAccount } from '../accounts/account.js'
 import { registerConsoleSession } from '../accounts/console-session.js'
 import { registerSeats } from '../accounts/seats.js'
-import { registerTokenList } from '../accounts/token-list.js'
 import { registerTokens } from '../accounts/tokens.js'
 import { registerAdminAccounts } from '../admin/accounts.js'
 import { registerAdminBlockedCallers } from '../admin/blocked-callers.js'
@@ -41,7 +40,6 @@ import { registerMedia } from '../media/media.js'
 import { registerUploads } from '../media/uploads.js'
 import { registerAppCards } from '../messages/app-cards.js'
 import { registerCarousel } from '../messages/carousel.js'
-import { registerMessageDelete } from '../messages/delete.js'
 import { registerLegacyMessages } from '../messages/legacy.js'
 import { registerMessages } from '../messages/messages.js'
 import { registerPresence } from '../messages/presence.js'
@@ -60,7 +58,6 @@ import { registerSimOutboundCalls } from '../sim/outbound-calls.js'
 import { registerSimPhoneActs } from '../sim/phone-acts.js'
 import { registerSim } from '../sim/phones.js'
 import { registerSimPresence } from '../sim/presence.js'
-import { registerSimProfile } from '../sim/profile.js'
 import { registerSimScreens } from '../sim/screens.js'
 import { registerSimWorld } from '../sim/world.js'
 import { registerHosted } from '../verify/hosted.js'
@@ -187,7 +184,6 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     const lists = createLimiter(100, 10_000, ctx.clock.now)
     registerMessages(routes, ctx, lists, options.liveNodes)
     registerLegacyMessages(routes, ctx, lists, options.liveNodes)
-    registerMessageDelete(routes, ctx)
     registerWhy(routes, ctx)
     registerMessageTimeline(routes, ctx)
     registerConversations(routes, ctx)
@@ -195,7 +191,6 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerOverview(routes, ctx)
     registerLineReport(routes, ctx)
     registerCalls(routes, ctx)
-    registerTokenList(routes, ctx)
     registerScheduledMessages(routes, ctx)
     registerCarousel(routes, ctx)
     registerAppCards(routes, ctx)
@@ -240,7 +235,6 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     await registerGroupPhoto(routes, ctx)
     registerSimGroups(routes, ctx)
     registerSimLocation(routes, ctx)
-    registerSimProfile(routes, ctx)
     registerSimPresence(routes, ctx)
     registerSimScreens(routes, ctx, mayStay)
     registerConsoleSession(routes, ctx, authenticator)

@@ -10,8 +10,7 @@ import {
 } from '../../services/insight/conversations.js'
 import { actorOf } from '../http/auth.js'
 import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, oneOf, string, strings } from '../http/schemas.js'
 
 const route = routesOf('Conversations', { access: 'account', confined: 'to its lines' })

@@ -10,8 +10,7 @@ import {
 import type { Ctx } from '../../services/ctx.js'
 import { explainMessage } from '../../services/insight/why.js'
 import { actorOf } from '../http/auth.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { oneOf, string } from '../http/schemas.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })

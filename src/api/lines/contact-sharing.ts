@@ -13,8 +13,7 @@ import {
 import { actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Contact sharing', { access: 'account', confined: 'to its lines' })

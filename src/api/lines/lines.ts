@@ -5,8 +5,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { linesOf } from '../../services/messages/outbound.js'
 import { type LineWithHealth, listLinesWithHealth } from '../../storage/lines/states.js'
 import { accountOf, actorOf } from '../http/auth.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { nullable, oneOf, string, strings } from '../http/schemas.js'
 
 const route = routesOf('Lines', { access: 'account', confined: 'to its lines' })

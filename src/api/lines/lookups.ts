@@ -4,8 +4,7 @@ import { toE164 } from '../../core/phone-number.js'
 import type { Ctx } from '../../services/ctx.js'
 import { evaluateService } from '../../services/lines/lookups.js'
 import { actorOf } from '../http/auth.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { oneOf, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Lookups', { access: 'account', confined: 'to its lines' })

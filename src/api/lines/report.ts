@@ -3,8 +3,8 @@ import { formatTime } from '../../base/time.js'
 import type { Ctx } from '../../services/ctx.js'
 import { type LineQueue, type LineReport, reportLines } from '../../services/lines/report.js'
 import { actorOf } from '../http/auth.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { snakeCase } from '../http/render.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, string, strings } from '../http/schemas.js'
 
 const route = routesOf('Lines', { access: 'account', confined: 'to its lines' })
@@ -89,7 +89,7 @@ function lineWire(report: LineReport, now: number) {
     services: [...services],
     features: Object.entries(features)
       .filter(([, can]) => can)
-      .map(([name]) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+      .map(([name]) => snakeCase(name)),
     pace_per_second: line.pace,
     sent_last_second: report.paceUsed,
     queue: queueWire(report.queue, now),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type CardInput, LAYOUT_FIELDS, UUID } from '../../core/messages/app-card.js'
 import type { AppCardLayout, InboundAppCard, OutboundAppCard } from '../../core/messages/extra.js'
+import { given } from '../http/fields.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
 
 /** App Cards on the wire. Their fields are camelCase there, as the extensions that draw them have them. */
@@ -100,8 +101,4 @@ export function layoutOf(layout: Static<typeof LayoutWire>): AppCardLayout {
 
 export function appCardWire(card: OutboundAppCard | InboundAppCard): Static<typeof AppCardWire> {
   return { ...card }
-}
-
-function given<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
 }

@@ -5,6 +5,7 @@ import { AppError } from '../../core/errors.js'
 import type { Group } from '../../core/groups/group.js'
 import type { Message } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
+import { deleteMessage } from '../../services/messages/delete.js'
 import { isWithin } from '../../services/messages/outbound.js'
 import { type SendInput, sendMessage } from '../../services/messages/send.js'
 import { resolveStatus } from '../../services/messages/status.js'
@@ -15,8 +16,7 @@ import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
 import { type Limiter, takeTurn } from '../http/limits.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
 import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
 import { branchesOf, ListQuery, pageOf } from './query.js'
@@ -31,7 +31,7 @@ import {
 } from './wire.js'
 import { ReplyToInput, replyToOf } from './wire-parts.js'
 
-const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
+const sendRoute = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 const readRoute = routesOf('Messages', { access: 'any', confined: 'to its lines' })
 
 /** Where the answered message is named: beside the card, or in it. */
@@ -59,7 +59,7 @@ const SendBody = Type.Object({
 export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
   app.post(
     '/api/send-message',
-    route({
+    sendRoute({
       summary: 'Send a message',
       description: 'Answers when the message is stored for good; delivery follows. See GET /api/status.',
       aliases: SEND_ALIASES,
@@ -166,6 +166,35 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       return { status: 'OK', data: toRecord(message, account, group) }
     },
   )
+
+  // The router knows the second path with this name already, from the route that retrieves.
+  for (const [path, name] of [
+    ['/api/message/:message_handle', 'message_handle'],
+    ['/api/v2/messages/:message_id', 'message_id'],
+  ] as const) {
+    app.delete(
+      path,
+      sendRoute({
+        summary: 'Delete a message',
+        description:
+          'Hides the message for good: lists, totals, retrieve and status no longer have it, and a repeat answers 404. ' +
+          'It recalls nothing: what was delivered stays on the phone, and a message that still waits in the queue goes out. One that waits for its send_at is canceled.',
+        params: Type.Object({ [name]: string('Message handle') }),
+        response: {
+          200: Type.Object({
+            status: string('OK'),
+            message: string('What was done'),
+            message_handle: string('Handle of the deleted message'),
+          }),
+        },
+      }),
+      async (request) => {
+        const handle = (request.params as Record<string, string>)[name]!
+        await deleteMessage(ctx, actorOf(request), handle)
+        return { status: 'OK', message: 'Message deleted', message_handle: handle }
+      },
+    )
+  }
 }
 
 /** A message the caller may see. Another account's, or another line's than a token's, is absent, in the same words. */

@@ -4,8 +4,7 @@ import { markRead, sendReaction, sendTyping } from '../../services/messages/pres
 import { actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { actOnce } from '../http/once.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })

@@ -1,15 +1,24 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { parseTime } from '../../base/time.js'
+import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { SendRequest } from '../../services/messages/outbound.js'
+import { checkSendAt } from '../../services/messages/send-at.js'
 import type { RequestIdentity } from '../../services/replay.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { optional, string } from '../http/schemas.js'
-import { SendAtInput, sendAtOf } from './send-at.js'
 import { ReplyToInput, replyToOf, SendStyleSchema } from './wire-parts.js'
 
 /** Characters a text may have, by the interface's "fewer than 18996". */
 const MAX_CONTENT = 18_995
+
+const SendAtInput = optional(
+  string(
+    'When to send it, ISO 8601 with Z or an offset, up to 366 days ahead; it is REGISTERED until then. Left out, or within the next second: now',
+    { examples: ['2027-01-31T09:30:00Z'] },
+  ),
+)
 
 /** What every send may say, whether text, group message or carousel. Each route picks the fields it takes. */
 export const SEND_FIELDS = {
@@ -53,6 +62,20 @@ export function sendRequestOf(
     seatId: body.seat_id ?? null,
     sendAt: sendAtOf(ctx, body.send_at, identity),
   }
+}
+
+/** The time a caller chose, if any. A date alone names no moment. */
+function sendAtOf(ctx: Ctx, text: string | undefined, request: RequestIdentity): number | undefined {
+  if (text === undefined) return undefined
+  const sendAt = text.length > 10 ? parseTime(text) : undefined
+  if (sendAt === undefined) {
+    throw new AppError(
+      'invalid',
+      'send_at: must be an ISO 8601 date and time with Z or an offset, like 2027-01-31T09:30:00Z',
+    )
+  }
+  checkSendAt(ctx, sendAt, request)
+  return sendAt
 }
 
 /** 202: the message is on disk. A repeated request gets the first answer, and is told so. */

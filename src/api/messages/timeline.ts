@@ -7,8 +7,8 @@ import { findGroups } from '../../storage/groups/groups.js'
 import type { Attempt } from '../../storage/messages/attempts.js'
 import { EventWire, envelope } from '../events/wire.js'
 import { actorOf } from '../http/auth.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { renderer } from '../http/render.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, oneOf, string } from '../http/schemas.js'
 import { StoryWire, storyWire } from '../insight/why.js'
 import { attemptWire, DeliveryWire, deliveryWire, AttemptWire as PostWire } from '../webhooks/deliveries.js'
@@ -30,6 +30,12 @@ const AttemptWire = Type.Object({
   detail: nullable('string', "The carrier's words"),
   provider_id: nullable('string', "The carrier's id of the message"),
   lookups: integer('How often the carrier was asked about its outcome'),
+})
+
+const tryWire = renderer<Attempt>()(AttemptWire, {
+  attempt: ({ n }) => n,
+  started_at: ({ wireAt }) => formatTime(wireAt),
+  duration_ms: ({ wireAt, endedAt }) => (endedAt === null ? null : endedAt - wireAt),
 })
 
 const TimelineWire = Type.Object({
@@ -87,20 +93,4 @@ export function registerMessageTimeline(app: Routes, ctx: Ctx): void {
       }
     },
   )
-}
-
-function tryWire(attempt: Attempt) {
-  const { wireAt, endedAt } = attempt
-  return {
-    attempt: attempt.n,
-    service: attempt.service,
-    state: attempt.state,
-    started_at: formatTime(wireAt),
-    ended_at: endedAt === null ? null : formatTime(endedAt),
-    duration_ms: endedAt === null ? null : endedAt - wireAt,
-    code: attempt.code,
-    detail: attempt.detail,
-    provider_id: attempt.providerId,
-    lookups: attempt.lookups,
-  }
 }

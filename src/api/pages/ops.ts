@@ -3,8 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { countQueued } from '../../storage/messages/queue.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 
 const route = routesOf('Operations', { access: 'open' })

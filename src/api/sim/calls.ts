@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { formatTime } from '../../base/time.js'
 import { networkOf } from '../../core/accounts/account.js'
 import type { Call, CallAction } from '../../core/calls/call.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -8,6 +7,7 @@ import { actOnCall, callFromPhone, wakeCalls } from '../../services/sim/calls.js
 import { listPhoneCalls } from '../../storage/calls/calls.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
+import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
@@ -35,22 +35,13 @@ const CallParams = Type.Object({
   id: string('The call'),
 })
 
-/** A caller does not learn where the call goes. */
-function callWire(call: Call, phone: string) {
-  const time = (at: number | null) => (at === null ? null : formatTime(at))
-  const isCaller = call.caller === phone
-  return {
-    id: call.id,
-    direction: isCaller ? 'out' : 'in',
-    number: isCaller ? call.lineNumber : call.caller,
-    line: call.lineNumber,
-    state: call.state,
-    outcome: call.outcome,
-    created_at: formatTime(call.createdAt),
-    answered_at: time(call.answeredAt),
-    ended_at: time(call.endedAt),
-  }
-}
+/** A caller does not learn where the call is forwarded. */
+const render = renderer<Call & { phone: string }>()(CallWire, {
+  direction: ({ caller, phone }) => (caller === phone ? 'out' : 'in'),
+  number: ({ caller, phone, lineNumber }) => (caller === phone ? lineNumber : caller),
+  line: ({ lineNumber }) => lineNumber,
+})
+const callWire = (call: Call, phone: string) => render({ ...call, phone })
 
 const ACTIONS: Record<CallAction, { summary: string; description: string }> = {
   answer: {

@@ -16,7 +16,7 @@ import {
   wakePlaces,
 } from '../../services/sim/location.js'
 import { wakePhoneLines } from '../../services/sim/phones.js'
-import { requirePhone } from '../http/fields.js'
+import { given, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
@@ -114,7 +114,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
       const { latitude, longitude, accuracy, altitude, address, location_type: locationType } = body
-      const place = { latitude, longitude, ...present({ accuracy, altitude, address, locationType }) }
+      const place = { latitude, longitude, ...given({ accuracy, altitude, address, locationType }) }
       const only = body.to === undefined ? undefined : await lineOf(request, body.to)
       const lines = only ? new Map([[only.line.id, only]]) : await simulatedLines(ctx, account)
       const phone = { network: networkOf(account), number: phoneNumber(request) }
@@ -180,10 +180,6 @@ function placeOf(body: Static<typeof ShareBody>): PhonePlace | null {
     address: body.address ?? null,
     locationType: (body.location_type ?? 'live') as LocationType,
   }
-}
-
-function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
 function shareWire(line: string, { place, at, expiresAt }: SharedPlace): Static<typeof ShareWire> {

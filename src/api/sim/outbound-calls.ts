@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { formatTime } from '../../base/time.js'
 import type { Call } from '../../core/calls/call.js'
 import { callFromDashboard, hangUpAtDashboard } from '../../services/calls/dashboard.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -7,6 +6,7 @@ import { wakeCalls } from '../../services/sim/calls.js'
 import { listOutboundCalls } from '../../storage/calls/calls.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
+import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
@@ -26,21 +26,11 @@ const CallWire = Type.Object({
   ended_at: nullable('string', 'When it was over'),
 })
 
-function callWire(call: Call) {
-  const time = (at: number | null) => (at === null ? null : formatTime(at))
-  return {
-    id: call.id,
-    from: call.lineNumber,
-    to: call.forwardedTo!,
-    state: call.state,
-    outcome: call.outcome,
-    voicemail: call.voicemail,
-    sent_by: call.sentBy!,
-    created_at: formatTime(call.createdAt),
-    answered_at: time(call.answeredAt),
-    ended_at: time(call.endedAt),
-  }
-}
+const callWire = renderer<Call>()(CallWire, {
+  from: ({ lineNumber }) => lineNumber,
+  to: ({ forwardedTo }) => forwardedTo!,
+  sent_by: ({ sentBy }) => sentBy!,
+})
 
 export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
   app.get(

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { Phone, PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
+import { given } from '../http/fields.js'
+import { renderer } from '../http/render.js'
 import { boolean, nullable, oneOf, optional, string, strings } from '../http/schemas.js'
 import { LocationWire } from '../messages/wire-parts.js'
 import { screenFields } from './phone-extras.js'
@@ -81,25 +83,12 @@ export const PhoneMessageWire = Type.Object({
 })
 
 export function switchesOf(body: Static<typeof Switches>): Partial<Phone> {
-  const { name, imessage, rcs, power, read_receipts: readReceipts, refuses, auto_reply: autoReply } = body
+  const { read_receipts: readReceipts, auto_reply: autoReply, name, imessage, rcs, power, refuses } = body
   const email = body.email?.toLowerCase() ?? body.email
-  const given = { name, imessage, rcs, power, readReceipts, refuses, email, autoReply }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return given({ name, imessage, rcs, power, readReceipts, refuses, email, autoReply })
 }
 
-export function phoneWire(phone: Phone): Static<typeof PhoneWire> {
-  return {
-    number: phone.number,
-    name: phone.name,
-    imessage: phone.imessage,
-    rcs: phone.rcs,
-    power: phone.power,
-    read_receipts: phone.readReceipts,
-    refuses: phone.refuses,
-    email: phone.email,
-    auto_reply: phone.autoReply,
-  }
-}
+export const phoneWire = renderer<Phone>()(PhoneWire, {})
 
 export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
   const time = (at: number | null) => (at === null ? null : formatTime(at))

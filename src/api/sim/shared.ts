@@ -7,7 +7,7 @@ import { wakePhoneLines } from '../../services/sim/phones.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { accountOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
-import { routesOf } from '../http/route.js'
+import { routesOf } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 
 /** What the routes of the simulated world have in common. */

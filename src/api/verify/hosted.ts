@@ -5,8 +5,7 @@ import { smsLink } from '../../core/verify/verification.js'
 import type { Ctx } from '../../services/ctx.js'
 import { noSession, readHosted } from '../../services/verify/verifications.js'
 import { findHostedVerification } from '../../storage/verify/verifications.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { integer, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Verify widget', { access: 'open' })

@@ -7,11 +7,10 @@ import type { Sql } from '../../storage/engine/db.js'
 import { findVerifyService, listVerifyServices } from '../../storage/verify/verifications.js'
 import type { Aliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
-import { baseUrl } from '../http/base-url.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { integer } from '../http/schemas.js'
-import { NewService, ServiceParams, ServiceWire, serviceWire, verifyRoute } from './wire.js'
+import { baseUrl, NewService, ServiceParams, ServiceWire, serviceWire, verifyRoute } from './wire.js'
 
 /** Names that clients of a well-known verification service use. */
 const ALIASES: Aliases = { friendly_name: ['FriendlyName'], code_length: ['CodeLength'] }

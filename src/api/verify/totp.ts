@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { formatTime } from '../../base/time.js'
 import { MAX_NAME } from '../../core/verify/otpauth.js'
 import { ALGORITHMS, type Algorithm, DIGITS, MAX_PERIOD, type TotpSecret } from '../../core/verify/totp.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -9,8 +8,8 @@ import type { Sql } from '../../storage/engine/db.js'
 import { findTotpSecret, listTotpSecrets } from '../../storage/verify/totp.js'
 import { accountOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { renderer } from '../http/render.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 const route = routesOf('TOTP', { access: 'account' })
@@ -61,17 +60,7 @@ const FirstSecret = Type.Object({
 const status = string('OK')
 const Params = Type.Object({ secret_id: string('Id of the secret') })
 
-function secretWire(secret: TotpSecret): Static<typeof Secret> {
-  return {
-    id: secret.id,
-    label: secret.label,
-    issuer: secret.issuer,
-    algorithm: secret.algorithm,
-    digits: secret.digits,
-    period: secret.period,
-    created_at: formatTime(secret.createdAt),
-  }
-}
+const secretWire = renderer<TotpSecret>()(Secret, {})
 
 /** A URI overrides all other fields, also those that would be refused. */
 function uriAlone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {

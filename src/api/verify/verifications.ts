@@ -18,12 +18,12 @@ import {
 import type { Sql } from '../../storage/engine/db.js'
 import type { Aliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
-import { baseUrl } from '../http/base-url.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
 import {
+  baseUrl,
   NewVerificationBody,
   ServiceParams,
   StartedVerification,

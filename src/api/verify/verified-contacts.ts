@@ -10,8 +10,7 @@ import { registerContact, sharedLineOf } from '../../services/verify/verified-co
 import { findVerifiedContact, listVerifiedContacts } from '../../storage/verify/verified-contacts.js'
 import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, string } from '../http/schemas.js'
 
 const route = routesOf('Verified contacts', { access: 'account', confined: 'to its lines' })

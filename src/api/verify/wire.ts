@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import {
@@ -12,7 +13,9 @@ import {
   type VerificationStatus,
   type VerifyService,
 } from '../../core/verify/verification.js'
-import { routesOf } from '../http/route.js'
+import type { Ctx } from '../../services/ctx.js'
+import { renderer } from '../http/render.js'
+import { routesOf } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 /** Verify services and verifications as they look on the wire. */
@@ -129,19 +132,13 @@ export const StartedVerification = Type.Object({
   hosted: optional(Hosted),
 })
 
-export function serviceWire(service: VerifyService, base: string): Static<typeof ServiceWire> {
-  return {
-    sid: service.sid,
-    account_sid: accountSid(service.accountId),
-    friendly_name: service.friendlyName,
-    code_length: service.codeLength,
-    ttl_seconds: service.ttlSeconds,
-    use_customer_lines: service.useCustomerLines,
-    date_created: formatTime(service.createdAt),
-    date_updated: formatTime(service.createdAt),
-    url: `${base}/api/v2/verify/services/${service.sid}`,
-  }
-}
+const renderService = renderer<VerifyService & { base: string }>()(ServiceWire, {
+  account_sid: ({ accountId }) => accountSid(accountId),
+  date_created: ({ createdAt }) => formatTime(createdAt),
+  date_updated: ({ createdAt }) => formatTime(createdAt),
+  url: ({ base, sid }) => `${base}/api/v2/verify/services/${sid}`,
+})
+export const serviceWire = (service: VerifyService, base: string) => renderService({ ...service, base })
 
 function stateOf(verification: Verification) {
   return {
@@ -171,4 +168,9 @@ export function verificationWire(verification: Verification, base: string): Stat
       ? { delivery_target: { code, pool_number: poolNumber, sms_deep_link: smsLink(verification) } }
       : {}),
   }
+}
+
+/** Where the caller reaches this server, for links in answers. */
+export function baseUrl(ctx: Ctx, request: FastifyRequest): string {
+  return ctx.config.publicUrl ?? `${request.protocol}://${request.host}`
 }

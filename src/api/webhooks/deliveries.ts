@@ -16,8 +16,8 @@ import {
 import { accountOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
-import { routesOf } from '../http/route.js'
-import type { Routes } from '../http/routes.js'
+import { renderer } from '../http/render.js'
+import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Webhooks', { access: 'account' })
@@ -210,35 +210,17 @@ function deliveryId(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-export function deliveryWire(delivery: Delivery): Static<typeof DeliveryWire> {
-  const time = (at: number | null) => (at === null ? null : formatTime(at))
-  return {
-    id: String(delivery.id),
-    webhook_id: webhookIdOf({ accountId: delivery.accountId, seq: delivery.eventSeq }),
-    sequence: delivery.eventSeq,
-    event_type: delivery.eventType,
-    type: delivery.type,
-    url: delivery.url,
-    subject: delivery.subject,
-    status: delivery.state,
-    attempts: delivery.attempts,
-    http_status: delivery.httpStatus,
-    reason: delivery.reason,
-    created_at: formatTime(delivery.createdAt),
-    next_attempt_at: time(delivery.nextAt),
-    finished_at: time(delivery.finishedAt),
-  }
-}
+export const deliveryWire = renderer<Delivery>()(DeliveryWire, {
+  id: ({ id }) => String(id),
+  webhook_id: ({ accountId, eventSeq }) => webhookIdOf({ accountId, seq: eventSeq }),
+  sequence: ({ eventSeq }) => eventSeq,
+  status: ({ state }) => state,
+  next_attempt_at: ({ nextAt }) => (nextAt === null ? null : formatTime(nextAt)),
+})
 
-export function attemptWire(attempt: DeliveryAttempt): Static<typeof AttemptWire> {
-  return {
-    attempt: attempt.n,
-    at: formatTime(attempt.at),
-    duration_ms: attempt.ms,
-    http_status: attempt.httpStatus,
-    reason: attempt.reason,
-    request_headers: attempt.requestHeaders,
-    response_headers: attempt.answerHeaders,
-    response_body: attempt.answer,
-  }
-}
+export const attemptWire = renderer<DeliveryAttempt>()(AttemptWire, {
+  attempt: ({ n }) => n,
+  duration_ms: ({ ms }) => ms,
+  response_headers: ({ answerHeaders }) => answerHeaders,
+  response_body: ({ answer }) => answer,
+})

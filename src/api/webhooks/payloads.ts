@@ -4,7 +4,7 @@ import type { Event } from '../../core/events/event.js'
 import { type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import { webhookIdOf } from '../../core/webhooks/webhook.js'
 import type { RenderWebhook, WebhookSource } from '../../services/webhooks/fanout.js'
-import { snakeCase } from '../events/wire.js'
+import { snakeCase } from '../http/render.js'
 import { toRecord } from '../messages/wire.js'
 
 /** The bodies of webhook posts. */
