@@ -12,7 +12,7 @@ export function registerAccount(app: Routes, _ctx: Ctx): void {
   app.get(
     '/account',
     route({
-      summary: 'Whose keys these are',
+      summary: 'Show the account of the key',
       response: {
         200: Type.Object({
           status: string('OK'),
@@ -20,12 +20,12 @@ export function registerAccount(app: Routes, _ctx: Ctx): void {
           name: string('Company or person'),
           plan: string('Plan'),
           world: string('live, or test for a test key'),
-          company_id: string('The account as a UUID, as events name it'),
+          company_id: string('The account as a UUID, as in call events'),
           default_forwarding_number: nullable(
             'string',
-            'Where calls go that neither a seat nor a line has a number for',
+            'Number that rings when neither a seat nor the line has a forwarding number',
           ),
-          created_at: string('When it was made'),
+          created_at: string('When it was created'),
         }),
       },
     }),

@@ -22,14 +22,14 @@ const route = routesOf('Console', { access: 'open' })
 const HeldKey = Type.Object({
   id: string('The key'),
   kind: string('live, test or admin'),
-  label: string('What it is for'),
+  label: string('Label'),
 })
 
 const SessionWire = Type.Object({
-  signed_in: boolean('Whether the cookie stands for a key that still works'),
+  signed_in: boolean('Whether the cookie belongs to a session with a valid key'),
   account: Type.Unsafe<{ id: string; email: string; name: string } | null>({
     type: ['object', 'null'],
-    description: 'The account of the key; null without one',
+    description: 'The account of the key; null without an account key',
     properties: {
       id: { type: 'string', description: 'Id' },
       email: { type: 'string', description: 'Account identifier' },
@@ -38,10 +38,12 @@ const SessionWire = Type.Object({
   }),
   world: nullable('string', 'live or test; null without an account'),
   simulated: boolean('Whether the account has virtual phones'),
-  keys: Type.Array(HeldKey, { description: 'The keys it holds: one of an account, one of an administrator' }),
-  expires_at: nullable('string', 'When it ends at the latest'),
-  development: boolean('Whether the fixed development keys are good here'),
-  version: string('Of the program'),
+  keys: Type.Array(HeldKey, {
+    description: 'Keys of the session: at most one account key and one admin key',
+  }),
+  expires_at: nullable('string', 'When the session expires'),
+  development: boolean('Whether the development keys are accepted here'),
+  version: string('Version of Trunkline'),
 })
 
 export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Authenticator): void {
@@ -49,7 +51,7 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
     '/console/session',
     route({
       summary: 'Who is signed in to the console',
-      description: 'The cookie counts only together with the header x-trunkline-console: 1.',
+      description: 'The cookie is accepted only together with the header x-trunkline-console: 1.',
       response: { 200: SessionWire },
     }),
     async (request, reply) => {
@@ -63,10 +65,10 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
     route({
       summary: 'Sign in to the console',
       description:
-        'Sets a cookie for twelve hours. A session holds a key of an account and an admin key: signing in with the other kind adds it. Needs the header x-trunkline-console: 1.',
+        'Sets a cookie for twelve hours. A session holds an account key and an admin key; signing in with the other kind adds it. Needs the header x-trunkline-console: 1.',
       body: Type.Object({
         key_id: string('Id of a live, test or admin key', { minLength: 1, maxLength: 512 }),
-        secret: string('Its secret', { minLength: 1, maxLength: 512 }),
+        secret: string('Secret of the key', { minLength: 1, maxLength: 512 }),
       }),
       response: { 200: SessionWire },
     }),
@@ -87,7 +89,7 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
     route({
       summary: 'Sign out of the console',
       description:
-        'Ends the session and the streams it has open. Without one, nothing happens. Needs the header x-trunkline-console: 1.',
+        'Ends the session and its open streams. Has no effect without a session. Needs the header x-trunkline-console: 1.',
       response: { 204: Type.Null({ description: 'Signed out' }) },
     }),
     async (request, reply: FastifyReply) => {
@@ -100,7 +102,7 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
   )
 }
 
-/** Other sites' pages cannot send it, so they can sign nobody in or out. */
+/** Pages of other sites cannot send the console's header, so they cannot sign anyone in or out. */
 function requireConsole(request: FastifyRequest): void {
   if (!isFromConsole(request))
     throw new AppError(
@@ -109,7 +111,7 @@ function requireConsole(request: FastifyRequest): void {
     )
 }
 
-/** The session of the cookie, if it still stands for a key. */
+/** The session of the cookie, while one of its keys works. */
 async function currentSession(
   authenticator: Authenticator,
   request: FastifyRequest,
@@ -136,7 +138,7 @@ async function describe(ctx: Ctx, request: FastifyRequest, session: ConsoleSessi
   }
 }
 
-/** The same rule as at the phones themselves. */
+/** The rule of `simulatedAccount`, which guards the routes of virtual phones. */
 async function isSimulated(ctx: Ctx, account: Account): Promise<boolean> {
   if (account.world === 'test') return true
   return [...(await ctx.directory.linesOf(account.id)).values()].some(

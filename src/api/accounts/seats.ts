@@ -10,19 +10,19 @@ import { integer, nullable, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Seats', { access: 'account' })
 
-/** Seats as their account sees them; operators make them under /admin/seats. */
+/** Seats as their account sees them; operators create them under /admin/seats. */
 
 const SeatWire = Type.Object({
-  seat_id: string('Goes into seat_id of sends'),
+  seat_id: string('Id to send with, as seat_id'),
   email: string("The user's e-mail address"),
   first_name: nullable('string', 'First name'),
   last_name: nullable('string', 'Last name'),
-  forwarding_number: nullable('string', 'Rings on calls to lines that are assigned to this seat'),
+  forwarding_number: nullable('string', 'Number that rings for calls to lines assigned to this seat'),
   account: string('Name of the account'),
-  created_at: string('When it was made'),
+  created_at: string('When it was created'),
 })
 
-const email = optional(string('Only of this e-mail address'))
+const email = optional(string('Only seats with this e-mail address'))
 const MAX_LIMIT = 1000
 const MAX_OFFSET = 2 ** 31
 
@@ -57,7 +57,7 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Count seats',
       querystring: Type.Object({ email }),
-      response: { 200: Type.Object({ count: integer('Seats') }) },
+      response: { 200: Type.Object({ count: integer('Number of seats') }) },
     }),
     async (request) => ({ count: await countSeats(ctx.db, accountOf(request).id, request.query.email) }),
   )
@@ -65,7 +65,7 @@ export function registerSeats(app: Routes, ctx: Ctx): void {
     '/api/v2/seats/:seat_id',
     route({
       summary: 'Retrieve a seat',
-      params: Type.Object({ seat_id: string('Its id or its outside subject') }),
+      params: Type.Object({ seat_id: string('Seat id, or its subject at an outside identity provider') }),
       response: { 200: Type.Object({ status: string('OK'), seat: SeatWire }) },
     }),
     async (request) => {

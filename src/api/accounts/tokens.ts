@@ -25,25 +25,28 @@ const NewToken = Type.Object({
       default: TOKEN_LIFE.default,
     }),
   ),
-  phone_number: optional(string('A line of the account, E.164; the token is confined to it')),
+  phone_number: optional(string('A line of the account, E.164; confines the token to it')),
   phone_numbers: optional(
-    strings('The same for several lines; not together with phone_number, and not empty', {
-      minItems: 1,
-      maxItems: MAX_NUMBERS,
-    }),
+    strings(
+      'Several lines of the account, E.164; confines the token to them. Not together with phone_number, and not empty',
+      {
+        minItems: 1,
+        maxItems: MAX_NUMBERS,
+      },
+    ),
   ),
 })
 
 const TokenWire = Type.Object({
   token: optional(
     string(
-      'The bearer token, shown only here: a request that is repeated under its Idempotency-Key gets the rest without it',
+      'The bearer token, shown only once: a request repeated under its Idempotency-Key does not get it again',
     ),
   ),
   token_id: string('Id, used for revocation'),
   token_type: string('Always Bearer'),
-  expires_at: string('When it stops working, ISO 8601'),
-  phone_numbers: strings('Lines it is confined to; empty when it is good for the whole account'),
+  expires_at: string('When it expires, ISO 8601'),
+  phone_numbers: strings('Lines that the token is confined to; empty for the whole account'),
 })
 
 function tokenWire(token: Token) {
@@ -57,23 +60,23 @@ function tokenWire(token: Token) {
 
 const ListedToken = Type.Object({
   token_id: string('Id, used for revocation'),
-  created_at: string('When it was made, ISO 8601'),
-  expires_at: string('When it stops working, ISO 8601'),
-  revoked_at: nullable('string', 'When it was revoked; null while it was not'),
-  is_valid: boolean('Whether it works: neither it nor the key that made it is revoked'),
-  phone_numbers: strings('Lines it is confined to; empty when it is good for the whole account'),
-  key_id: string('The key that made it'),
-  key_label: string("That key's label"),
+  created_at: string('When it was created, ISO 8601'),
+  expires_at: string('When it expires, ISO 8601'),
+  revoked_at: nullable('string', 'When it was revoked; null otherwise'),
+  is_valid: boolean('Whether it works: neither the token nor its key is revoked'),
+  phone_numbers: strings('Lines that the token is confined to; empty for the whole account'),
+  key_id: string('The key that created it'),
+  key_label: string('Label of that key'),
 })
 
-/** Short-lived stand-ins for a live key, for programs that should not hold the key itself. */
+/** Short-lived replacements of a live key, for programs that should not hold the key itself. */
 export function registerTokens(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/auth/tokens',
     route({
       summary: 'List temporary tokens',
       description:
-        'Those that have not expired, newest first; revoked ones among them. The text of a token is never shown again.',
+        'Tokens that have not expired, including revoked ones, newest first. The text of a token is shown only when it is created.',
       querystring: Type.Object(pageQuery(1000, 100)),
       response: { 200: Type.Object({ data: Type.Array(ListedToken), next_cursor: NextCursor }) },
     }),
@@ -140,7 +143,7 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Revoke a temporary token',
       description:
-        'Any live key of the account may do it. Also answers 204 when the token was revoked or has expired before.',
+        'Any live key of the account can revoke the token. Also answers 204 when the token was revoked or has expired.',
       params: Type.Object({ token_id: string('Id of the token') }),
       response: { 204: Type.Null() },
     }),

@@ -24,7 +24,7 @@ const AccountChanges = Type.Object({
   default_forwarding_number: optional(
     nullable(
       'string',
-      'Where calls go that neither a seat nor a line has a number for, in both worlds; E.164 or US; null: nowhere',
+      'Number that rings when neither a seat nor the line has a forwarding number, in the live and the test world; E.164 or US; null: none',
     ),
   ),
 })
@@ -36,10 +36,10 @@ const AccountWire = Type.Object({
   plan: string('Plan'),
   default_forwarding_number: nullable(
     'string',
-    'Where calls go that neither a seat nor a line has a number for',
+    'Number that rings when neither a seat nor the line has a forwarding number',
   ),
   test_account_id: string('Id of its test world'),
-  created_at: string('When it was made'),
+  created_at: string('When it was created'),
 })
 
 const accountWire = renderer<Account>()(AccountWire, { test_account_id: ({ twinId }) => twinId })

@@ -18,7 +18,7 @@ const Params = Type.Object({
 })
 const Blocked = Type.Object({
   number: string('The caller, E.164'),
-  blocked_at: string('Since when'),
+  blocked_at: string('Since when it is blocked'),
 })
 
 export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
@@ -38,8 +38,8 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
   app.put(
     '/admin/accounts/:id/blocked-callers/:number',
     admin({
-      summary: 'Turn away the calls of a number',
-      description: 'The account hears nothing of them. Messages are not affected.',
+      summary: 'Block a caller',
+      description: 'Calls from the number are rejected without an event. Messages are not affected.',
       params: Params,
       response: { 204: Type.Null() },
     }),
@@ -52,7 +52,7 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
   )
   app.delete(
     '/admin/accounts/:id/blocked-callers/:number',
-    admin({ summary: 'Let a number call again', params: Params, response: { 204: Type.Null() } }),
+    admin({ summary: 'Unblock a caller', params: Params, response: { 204: Type.Null() } }),
     async (request, reply) => {
       const { id } = await account(request.params.id)
       await deleteBlockedCaller(ctx.db, id, requirePhone('number', request.params.number))

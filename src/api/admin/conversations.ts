@@ -13,36 +13,36 @@ import { admin, listOf } from './shared.js'
 
 const HoldWire = Type.Object({
   line_id: string('The line'),
-  conversation: string("The other's number, or the id of the group"),
-  account_id: string('Whose conversation it is'),
-  group_id: nullable('string', 'The group, when it is one'),
-  alternations: integer('How often the two sides had taken turns'),
-  held_at: string('Since when'),
-  held_until: string('When it is released by itself'),
+  conversation: string("The contact's number, or the id of the group"),
+  account_id: string('The account of the conversation'),
+  group_id: nullable('string', 'The group; null outside groups'),
+  alternations: integer('Number of alternating messages that triggered the hold'),
+  held_at: string('Since when it is blocked'),
+  held_until: string('When the hold ends by itself'),
 })
 
 const Release = Type.Object({
   line_id: string('The line'),
-  conversation: string("The other's number, or the id of the group"),
-  drop: optional(boolean('Whether what was held ends as an error instead of going out now; default false')),
+  conversation: string("The contact's number, or the id of the group"),
+  drop: optional(boolean('true: the held messages end as errors instead of being sent; default false')),
 })
 
 const Released = Type.Object({
   line_id: string('The line'),
-  conversation: string("The other's number, or the id of the group"),
-  messages: integer('How many messages were held in it'),
+  conversation: string("The contact's number, or the id of the group"),
+  messages: integer('Number of messages that were held'),
 })
 
 const holdWire = renderer<Hold>()(HoldWire, { held_until: ({ until }) => formatTime(until) })
 
-/** Conversations that went round in circles. */
+/** Conversations that are held because of a message loop. */
 export function registerAdminConversations(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/conversations/held',
     admin({
       summary: 'List held conversations',
       description:
-        'Conversations in which both sides answered each other within seconds, again and again. What is sent into one waits as REGISTERED.',
+        'Conversations in which both sides repeatedly replied to each other within seconds. Messages sent in a held conversation wait as REGISTERED.',
       response: { 200: listOf(HoldWire) },
     }),
     async () => ({ data: (await listHolds(ctx.db)).map(holdWire) }),
@@ -51,7 +51,7 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
     '/admin/conversations/release',
     admin({
       summary: 'Release a held conversation',
-      description: 'What was held in it goes out now, in its order, or is dropped.',
+      description: 'Sends the held messages now, in order, or drops them.',
       body: Release,
       response: { 200: Released },
     }),

@@ -12,46 +12,46 @@ import { DriverConfig } from './line-settings.js'
 import { admin, IdParams, idOf, listOf, required } from './shared.js'
 
 const DriverWire = Type.Object({
-  kind: string('What `driver` of a line names it by'),
-  title: string('The carrier, in words'),
+  kind: string('Value of `driver` of a line'),
+  title: string('Name of the carrier'),
   settings: Type.Record(Type.String(), Type.Unknown(), {
     description:
-      'JSON Schema of `config`. A property with `secret: true` is kept sealed and never shown again.',
+      'JSON Schema of `config`. A property with `secret: true` is stored encrypted and never shown again.',
   }),
-  secrets: strings('The settings that are secrets'),
+  secrets: strings('Names of the secret settings'),
   defaults: Type.Record(Type.String(), Type.Unknown(), {
-    description: "A line's own settings where nobody gives any and the usual ones do not suit this carrier",
+    description: 'Default line settings of this driver where they differ from the general ones',
   }),
   capabilities: Type.Unsafe<Record<string, unknown> | null>({
     type: ['object', 'null'],
     additionalProperties: true,
-    description: 'What a line can do where its settings say nothing about it; null: that depends on them',
+    description: 'What a line with default settings can do; null when it depends on the settings',
   }),
-  can_test: boolean('Whether settings can be tried out without sending'),
+  can_test: boolean('Whether settings can be tested without sending'),
 })
 
 const TestedWire = Type.Object({
-  ok: boolean('Whether everything that was tried works'),
+  ok: boolean('Whether all tests passed'),
   findings: Type.Array(
     Type.Object({
-      ok: boolean('Whether this works'),
-      what: string('What was tried, and what came of it'),
-      advice: nullable('string', 'What to do about it'),
+      ok: boolean('Whether this test passed'),
+      what: string('What was tested, and the result'),
+      advice: nullable('string', 'What to do next'),
     }),
-    { description: 'In the order in which they were tried' },
+    { description: 'In test order' },
   ),
 })
 
 const DESCRIPTION =
-  'Tries to reach the carrier and to sign in there, sends nothing, and says in words what it found. At most 30 seconds. Wrong settings are a 400 that names them; a carrier that does not work with them is a finding.'
+  'Connects and signs in to the carrier without sending anything, and reports what it found. Takes at most 30 seconds. Invalid settings answer 400; a carrier that does not work with them is a finding.'
 
-/** The carriers that lines can use, and trying their settings out. Nothing is stored, so nothing happens but once. */
+/** Drivers, and tests of their settings. The tests store nothing, so they need no Idempotency-Key. */
 export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/drivers',
     admin({
       summary: 'List drivers',
-      description: 'The carriers that a line can use, with what each of them must be told.',
+      description: 'The drivers that a line can use, with the settings of each.',
       response: { 200: listOf(DriverWire) },
     }),
     async () => ({
@@ -72,11 +72,11 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/lines/test',
     admin({
-      summary: 'Try the settings of a line before there is one',
+      summary: 'Test the settings of a new line',
       description: DESCRIPTION,
       body: Type.Object({
         driver: string('Carrier; see GET /admin/drivers'),
-        number: string('The number that the line will have, E.164'),
+        number: string('Number of the new line, E.164'),
         config: optional(DriverConfig),
       }),
       response: { 200: TestedWire },
@@ -91,15 +91,14 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/lines/:id/test',
     admin({
-      summary: 'Try the settings of a line',
-      description: `${DESCRIPTION} The line goes on as it is.`,
+      summary: 'Test the settings of a line',
+      description: `${DESCRIPTION} The line itself does not change.`,
       params: IdParams,
       optionalBody: true,
       body: Type.Object({
         config: optional(
           Type.Record(Type.String(), Type.Unknown(), {
-            description:
-              'Settings to try instead of those it has; secrets that are left out are the stored ones',
+            description: 'Settings to test instead of the stored ones; omitted secrets are the stored ones',
           }),
         ),
       }),
@@ -120,7 +119,7 @@ function testedWire({ ok, findings }: Awaited<ReturnType<typeof probeLine>>) {
   return { ok, findings: findings.map((one) => ({ ok: one.ok, what: one.what, advice: one.advice ?? null })) }
 }
 
-/** A driver may need its settings to know. */
+/** Null when the driver needs settings to tell. */
 function capabilitiesOf(read: () => object): Record<string, unknown> | null {
   try {
     return { ...read() }

@@ -23,16 +23,16 @@ const Kind = oneOf(['live', 'test', 'admin'], 'live (default), test or admin')
 const NewKey = Type.Object({
   account_id: optional(string('The account; none for an admin key')),
   kind: optional(Kind),
-  label: optional(string('What it is for', { maxLength: 200 })),
+  label: optional(string('Label', { maxLength: 200 })),
 })
 
 const KeyWire = Type.Object({
-  id: string('Goes into the header sb-api-key-id'),
-  secret: optional(string('Goes into sb-api-secret-key; shown once, when the key is made')),
-  account_id: nullable('string', 'The account or test world it opens; null for an admin key'),
+  id: string('Value of the header sb-api-key-id'),
+  secret: optional(string('Value of the header sb-api-secret-key; shown once, when the key is created')),
+  account_id: nullable('string', 'The account or test world of the key; null for an admin key'),
   kind: Kind,
-  label: string('What it is for'),
-  created_at: string('When it was made'),
+  label: string('Label'),
+  created_at: string('When it was created'),
   revoked_at: nullable('string', 'When it was revoked'),
 })
 

@@ -4,16 +4,16 @@ import { given } from '../http/fields.js'
 import { renderer } from '../http/render.js'
 import { integer, nullable, oneOf, optional } from '../http/schemas.js'
 
-/** What an operator sets of a line, on the wire. */
+/** The settings of a line that operators change. */
 
 const OnUnknown = oneOf<Line['onUnknown']>(
   ['hold', 'resend'],
-  'When nobody can say whether a message went out: hold it as an error (default), or send it again',
+  'What to do when the outcome of a send cannot be found out: end it as an error (hold, the default), or send it again (resend)',
 )
 
 const ConsentReplies = oneOf<Line['consentReplies']>(
   ['send', 'carrier'],
-  'Who answers STOP, START and HELP: send (default): we, once for each change; carrier: the carrier does it by itself',
+  'Who answers STOP, START and HELP. send (default): Trunkline, once for each change. carrier: the carrier',
 )
 
 const MAX_TEXT = 480
@@ -22,33 +22,35 @@ const text = (description: string) =>
 
 export const DriverConfig = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    "The driver's own settings, as its schema in GET /admin/drivers has them. They replace all that the line has, but for secrets: one that is left out, or given as `(kept)`, stays; null takes it away.",
+    'Settings of the driver, as its schema in GET /admin/drivers describes them. They replace all stored settings except secrets: an omitted secret, or one given as `(kept)`, stays; null removes it.',
 })
 
 export const SETTINGS = {
   config: optional(DriverConfig),
-  pace: optional(integer('Messages a second; 0 is unlimited; default 10', { minimum: 0, maximum: MAX_PACE })),
+  pace: optional(
+    integer('Messages per second; 0 is unlimited; default 10', { minimum: 0, maximum: MAX_PACE }),
+  ),
   daily_limit: optional(
     integer(
-      'Messages a day, from midnight to midnight UTC; what is more waits as QUEUED until the next day. 0 (default) is unlimited',
+      'Messages per UTC day; further messages wait as QUEUED until the next day. 0 (default) is unlimited',
       { minimum: 0, maximum: MAX_DAILY_LIMIT },
     ),
   ),
   on_unknown: optional(OnUnknown),
   settle_ms: optional(
-    integer('How long a carrier\'s "no such message" is not yet believed', {
+    integer(`Milliseconds before the carrier's answer "no such message" is believed`, {
       minimum: 0,
       maximum: 86_400_000,
     }),
   ),
   consent_replies: optional(ConsentReplies),
-  stop_text: text('What STOP is answered with; null: our own words'),
-  start_text: text('What START is answered with after a STOP; null: our own words'),
-  help_text: text('What HELP is answered with; null (default): nothing, it is an ordinary message'),
+  stop_text: text('Reply to STOP; null: the built-in text'),
+  start_text: text('Reply to START after a STOP; null: the built-in text'),
+  help_text: text('Reply to HELP; null (default): no reply, HELP is an ordinary message'),
   loop_limit: optional(
     nullable(
       'integer',
-      'How often the two sides of a conversation may take turns within seconds before it is held; 0: any number; null (default): TRUNKLINE_LOOP_LIMIT',
+      'Alternating messages within seconds after which a conversation is held; 0: no limit; null (default): TRUNKLINE_LOOP_LIMIT',
       { minimum: 0, maximum: 1_000_000 },
     ),
   ),
@@ -56,15 +58,18 @@ export const SETTINGS = {
 const Given = Type.Object(SETTINGS)
 
 export const SETTINGS_WIRE = {
-  pace: integer('Messages a second; 0 is unlimited'),
-  daily_limit: integer('Messages a day, UTC; 0 is unlimited'),
+  pace: integer('Messages per second; 0 is unlimited'),
+  daily_limit: integer('Messages per UTC day; 0 is unlimited'),
   on_unknown: OnUnknown,
-  settle_ms: integer('How long a carrier\'s "no such message" is not yet believed'),
+  settle_ms: integer(`Milliseconds before the carrier's answer "no such message" is believed`),
   consent_replies: ConsentReplies,
-  stop_text: nullable('string', 'What STOP is answered with; null: our own words'),
-  start_text: nullable('string', 'What START is answered with; null: our own words'),
-  help_text: nullable('string', 'What HELP is answered with; null: nothing'),
-  loop_limit: nullable('integer', 'Turns that make a loop; 0: none; null: as the server is set'),
+  stop_text: nullable('string', 'Reply to STOP; null: the built-in text'),
+  start_text: nullable('string', 'Reply to START; null: the built-in text'),
+  help_text: nullable('string', 'Reply to HELP; null: no reply'),
+  loop_limit: nullable(
+    'integer',
+    "Alternating messages that count as a loop; 0: no limit; null: the server's setting",
+  ),
 }
 
 export const settingsWire = renderer<Line>()(Type.Object(SETTINGS_WIRE), {})

@@ -30,13 +30,13 @@ const LineSettings = Type.Object({
   ...SETTINGS,
   blocked: optional(
     boolean(
-      'true: the line may send nothing, what waits for it fails, and its accounts get line.blocked and line.status.changed. false: it may send again, and line.status.changed says so.',
+      'true: the line cannot send, its waiting messages fail, and its accounts get line.blocked and line.status.changed. false: the line can send again, and its accounts get line.status.changed.',
     ),
   ),
   seat_id: optional(
     nullable(
       'string',
-      'The seat a dedicated line is assigned to: its id or its outside subject. Calls to the line ring its forwarding number first. null: none',
+      "Seat that a dedicated line is assigned to: its id, or its subject at an outside identity provider. Calls to the line ring the seat's forwarding number first. null: none",
     ),
   ),
 })
@@ -50,29 +50,29 @@ const NewLine = Type.Object({
 })
 
 const NewMember = Type.Object({
-  account_id: string('The account that may use the line'),
+  account_id: string('The account to add'),
 })
 
 const LineWire = Type.Object({
-  id: string('Id; the worker_id of lists and events'),
+  id: string('Id; worker_id in lists and events'),
   number: string('E.164'),
   kind: string('dedicated or shared'),
   world: string('live, or the id of the test world it belongs to'),
   account_id: nullable('string', 'Owner; null for a shared line'),
-  members: strings('Accounts that use a shared line'),
+  members: strings('Accounts that use the shared line'),
   driver: string('Carrier'),
   config: Type.Record(Type.String(), Type.Unknown(), {
-    description: "The driver's own settings. Where a secret is stored, `(kept)` stands in its place.",
+    description: 'Settings of the driver. Stored secrets are shown as `(kept)`.',
   }),
   capabilities: Type.Record(Type.String(), Type.Unknown(), { description: 'What the line can do' }),
   ...SETTINGS_WIRE,
   state: string('ONLINE, DEGRADED, OFFLINE or UNKNOWN'),
-  state_detail: nullable('string', "The driver's own words on that"),
-  blocked_at: nullable('string', 'Since when it may send nothing'),
+  state_detail: nullable('string', 'Detail of the state, from the driver'),
+  blocked_at: nullable('string', 'Since when the line is blocked from sending'),
   seat_id: nullable('string', 'The seat it is assigned to'),
-  forwarding_number: nullable('string', 'Where calls to it go'),
-  driven_here: boolean('Whether this process drives it at the moment'),
-  created_at: string('When it was made'),
+  forwarding_number: nullable('string', 'Number that calls to the line are forwarded to'),
+  driven_here: boolean('Whether this process drives the line at the moment'),
+  created_at: string('When it was created'),
 })
 
 export function registerAdminLines(app: Routes, ctx: Ctx): void {
@@ -150,7 +150,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     admin({
       summary: "Change a line's settings",
       description:
-        'At once, without losing anything: what is on the wire gets its answer first, what waits goes out as the line is set then.',
+        'Takes effect at once. Attempts in progress finish first; waiting messages are sent with the new settings.',
       params: IdParams,
       body: LineSettings,
       response: { 200: LineWire },
@@ -176,7 +176,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/lines/:id/members',
     admin({
-      summary: 'Let an account use a shared line',
+      summary: 'Add an account to a shared line',
       params: IdParams,
       body: NewMember,
       response: { 201: LineWire },
@@ -192,8 +192,8 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   app.delete(
     '/admin/lines/:id/members/:account_id',
     admin({
-      summary: 'Let an account use a shared line no more',
-      description: 'What it has sent before still goes out.',
+      summary: 'Remove an account from a shared line',
+      description: 'Messages that the account sent before are still delivered.',
       params: Type.Object({
         id: string('Id'),
         account_id: string('The account'),
@@ -208,7 +208,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   app.delete(
     '/admin/lines/:id',
     admin({
-      summary: 'Remove a line; what waits on it fails',
+      summary: 'Remove a line; its waiting messages fail',
       params: IdParams,
       response: { 204: Type.Null() },
     }),

@@ -10,18 +10,18 @@ export function registerAdminSeal(app: Routes, ctx: Ctx): void {
   app.post(
     '/admin/seal/rotate',
     admin({
-      summary: 'Seal stored secrets under the newest key',
+      summary: 'Re-encrypt stored secrets with the newest key',
       description:
-        'One batch of what is still under older keys. Repeat with `after` set to `next` until that is null; the older keys can then leave the key ring. May be cut off at any time and started again.',
+        'Re-encrypts one batch of secrets that still use older keys. Repeat with `after` set to `next` until `next` is null; then remove the older keys from the key ring. Safe to interrupt and repeat.',
       body: Type.Object({
-        after: optional(string('`next` of the batch before', { maxLength: 200 })),
+        after: optional(string('`next` of the previous batch', { maxLength: 200 })),
       }),
       response: {
         200: Type.Object({
-          kid: string('The newest key of the ring'),
-          resealed: integer('Secrets of this batch that are under it now'),
-          unreadable: integer('Secrets that no key opens; the log names them'),
-          next: nullable('string', 'Where to go on; null at the end'),
+          kid: string('Id of the newest key'),
+          resealed: integer('Number of secrets re-encrypted in this batch'),
+          unreadable: integer('Number of secrets that no key decrypts; the log names them'),
+          next: nullable('string', 'Cursor of the next page; null at the end'),
         }),
       },
     }),

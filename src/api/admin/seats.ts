@@ -26,26 +26,30 @@ const NewSeat = Type.Object({
     maxLength: 254,
     pattern: '^[^\\s@]+@[^\\s@]+$',
   }),
-  subject: optional(string('Their id at an outside identity provider', { minLength: 1, maxLength: 128 })),
+  subject: optional(
+    string("The user's id at an outside identity provider", { minLength: 1, maxLength: 128 }),
+  ),
   first_name: optional(string('First name', { maxLength: 200 })),
   last_name: optional(string('Last name', { maxLength: 200 })),
-  forwarding_number: optional(string('Rings on calls to lines that are assigned to this seat; E.164 or US')),
+  forwarding_number: optional(
+    string('Number that rings for calls to lines assigned to this seat; E.164 or US'),
+  ),
 })
 const SeatChanges = Type.Object({
   forwarding_number: optional(
-    nullable('string', 'Rings on calls to lines that are assigned to this seat; null: none'),
+    nullable('string', 'Number that rings for calls to lines assigned to this seat; null: none'),
   ),
 })
 
 const SeatWire = Type.Object({
-  id: string('Goes into seat_id of sends'),
+  id: string('Id to send with, as seat_id'),
   account_id: string('The account'),
   email: string("The user's e-mail address"),
-  subject: nullable('string', 'Their id at an outside identity provider'),
+  subject: nullable('string', "The user's id at an outside identity provider"),
   first_name: nullable('string', 'First name'),
   last_name: nullable('string', 'Last name'),
-  forwarding_number: nullable('string', 'Rings on calls to lines that are assigned to this seat'),
-  created_at: string('When it was made'),
+  forwarding_number: nullable('string', 'Number that rings for calls to lines assigned to this seat'),
+  created_at: string('When it was created'),
 })
 
 const seatWire = renderer<Seat>()(SeatWire, {})

@@ -9,11 +9,11 @@ import { answerOnce } from '../http/once.js'
 import { routesOf } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
 
-/** What the routes for operators have in common. The command line and the console use these routes. */
+/** Shared parts of the routes for operators, which the command line and the console use. */
 export const admin = routesOf('Administration', { access: 'admin' })
 export const IdParams = Type.Object({ id: string('Id') })
 export const AccountFilter = Type.Object({
-  account_id: optional(string('Only of this account')),
+  account_id: optional(string('Only rows of this account')),
 })
 
 export function idOf(request: FastifyRequest): string {
@@ -33,7 +33,7 @@ export function required<T>(value: T | undefined, what: string, id: string): T {
   return value
 }
 
-/** A POST that makes something lines and accounts are read from, once per Idempotency-Key. */
+/** `answerOnce` for routes that change accounts or lines: the cached directory is then read again. */
 export async function createOnce<T>(
   ctx: Ctx,
   reply: FastifyReply,

@@ -11,23 +11,23 @@ import { boolean, nullable, oneOf, string } from '../http/schemas.js'
 const route = routesOf('Calls', { access: 'account' })
 
 const CallWire = Type.Object({
-  call_id: string('Id; the call_id of its event'),
+  call_id: string('Id of the call, as in its event'),
   direction: oneOf(
     ['inbound', 'outbound'],
-    'inbound: somebody called a line. outbound: a user of the account called somebody.',
+    'inbound: a call to a line. outbound: a call by a user of the account.',
   ),
   line: string('The line, E.164'),
-  from_number: string('Who called; of an outbound call, the line'),
-  to_number: string('Who was called; of an inbound call, the line'),
-  forwarded_to: nullable('string', 'The phone an inbound call rings'),
-  state: oneOf(['ringing', 'answered', 'ended'], 'How far it is'),
-  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
-  voicemail: boolean('Whether a machine answered'),
-  sent_by: nullable('string', 'Who placed an outbound call: the seat, or the account'),
-  duration_seconds: nullable('integer', 'From the answer to the end; null when it was not answered'),
-  created_at: string('When it began, ISO 8601'),
+  from_number: string('Caller; for an outbound call, the line'),
+  to_number: string('Callee; for an inbound call, the line'),
+  forwarded_to: nullable('string', 'Phone that an inbound call was forwarded to'),
+  state: oneOf(['ringing', 'answered', 'ended'], 'State of the call'),
+  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
+  voicemail: boolean('Whether voicemail answered'),
+  sent_by: nullable('string', 'Who placed an outbound call: a seat, or the account'),
+  duration_seconds: nullable('integer', 'Seconds from answer to end; null for an unanswered call'),
+  created_at: string('When it started, ISO 8601'),
   answered_at: nullable('string', 'When it was answered'),
-  ended_at: nullable('string', 'When it was over'),
+  ended_at: nullable('string', 'When it ended'),
 })
 
 const callWire = renderer<Call>()(CallWire, {
@@ -45,7 +45,7 @@ export function registerCalls(app: Routes, ctx: Ctx): void {
     '/v3/calls',
     route({
       summary: 'List calls',
-      description: 'Newest first: calls that reached the account and calls its users placed.',
+      description: "Newest first: inbound calls to the account's lines and outbound calls by its users.",
       querystring: Type.Object(pageQuery(1000, 100)),
       response: { 200: Type.Object({ data: Type.Array(CallWire), next_cursor: NextCursor }) },
     }),

@@ -15,17 +15,20 @@ const route = routesOf('Lines', { access: 'any', confined: 'to its lines' })
 
 const Params = Type.Object({ sendblue_number: string('The line, E.164') })
 const Forwarding = Type.Object({
-  forwarding_number: nullable('string', 'Where calls to this line go, E.164; null when not set'),
+  forwarding_number: nullable(
+    'string',
+    'Number that calls to this line are forwarded to, E.164; null when not set',
+  ),
   sendblue_number: string('The line, E.164'),
 })
 const NewForwarding = Type.Object({
   forwarding_number: string(
-    'Where calls to this line are to go: E.164 or a US number as people write it. Not an emergency number and not a line of the account.',
+    'Number to forward calls to: E.164 or a US number in national format. Neither an emergency number nor a line of the account.',
   ),
 })
 
 const PRIORITY =
-  'A call to a line rings the number of the seat the line is assigned to, else the number of the line, else the default number of the account. A line is assigned to a seat by an operator (PATCH /admin/lines/{id}, seat_id). When none of the three is set, or the account has blocked the caller, the call is turned away. For dedicated lines.'
+  'A call to a line rings the forwarding number of the seat that the line is assigned to, otherwise that of the line, otherwise the default number of the account. An operator assigns a line to a seat (PATCH /admin/lines/{id}, seat_id). Without any of the three numbers, and when the account has blocked the caller, the call is rejected. Dedicated lines only.'
 
 export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   const path = '/api/lines/:sendblue_number/call-forwarding'
@@ -33,7 +36,7 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
 
   app.get(
     path,
-    route({ summary: 'Where calls to a line go', description: PRIORITY, params: Params, response }),
+    route({ summary: 'Show call forwarding of a line', description: PRIORITY, params: Params, response }),
     async (request) => {
       const line = await dedicatedLine(ctx, request)
       return { forwarding_number: await forwardingOf(ctx.db, line), sendblue_number: line.number }
@@ -59,9 +62,9 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   app.delete(
     path,
     route({
-      summary: 'Forward calls to a line no more',
+      summary: 'Stop forwarding calls to a line',
       description:
-        'They go to the default number of the account then, if it has one. Doing it twice is fine.',
+        'Calls then go to the default number of the account, if it has one. Repeating the request is safe.',
       params: Params,
       response,
     }),
@@ -73,7 +76,7 @@ export function registerCallForwarding(app: Routes, ctx: Ctx): void {
   )
 }
 
-/** The line in the path. One of another account is as unknown as none at all. */
+/** The line in the path. A line of another account answers like one that does not exist. */
 async function dedicatedLine(ctx: Ctx, request: FastifyRequest): Promise<Line> {
   const number = requirePhone(
     'sendblue_number',

@@ -36,8 +36,8 @@ const ContactList: Record<string, unknown> = { ...Type.Array(ContactWire) }
 const PART = 100
 
 /**
- * The answer's bytes, made a hundred contacts at a time. A text of megabytes is put together from a million small
- * ones that would all have to live until it is done: moving them about cost more than everything else.
+ * Serialises the answer a hundred contacts at a time. One text of megabytes consists of a million small strings that
+ * stay alive until it is complete, and the garbage collector spent more time on them than all other work took.
  */
 function inParts(
   reply: FastifyReply,
@@ -66,7 +66,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
       ...rowsRoute({
         summary: 'Create many contacts',
         description:
-          'All or none: the first bad row is named and nothing is stored. A number that is a contact already is changed, as by update_if_exists. Rows take effect in their order, so of two with the same number the later one wins, field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
+          'Stores all rows or none; the error names the first invalid row. An existing number is updated, as with update_if_exists. Of two rows with the same number, the later one wins field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
         body: Type.Object({ contacts: Type.Array(Row, { maxItems: MAX_ROWS }) }),
         response: {
           200: Type.Object({ status: string('OK'), contacts: Type.Array(ContactWire) }),
@@ -88,7 +88,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
         contacts: contacts.map((contact) => contactWire(contact, stateOf(contact.phone))),
       })
       let bytes: Buffer = Buffer.alloc(0)
-      // Many times longer than what it is made of: it is not stored, and a repeat reads the contacts again.
+      // The answer is many times longer than its request, so it is not stored: a repeat reads the contacts again.
       const effect = async (sql: Sql) => {
         const { contacts, written } = await putContacts(ctx, sql, owner, inputs, true)
         const make = async () => {
@@ -103,7 +103,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
         reply.header('x-idempotent-replay', 'true')
         return answer(phones.flatMap((phone) => found.get(phone) ?? []))
       }
-      // Bytes are sent as they are; a text would be serialised once more.
+      // Fastify sends bytes unchanged and would serialise an object again.
       reply.type('application/json; charset=utf-8')
       return bytes as unknown as ReturnType<typeof answer>
     },
@@ -113,7 +113,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
     '/api/v2/contacts',
     contactRoute({
       summary: 'Delete many contacts',
-      description: 'What is no contact of the account counts as nothing.',
+      description: 'Unknown numbers and ids are ignored.',
       aliases: DELETE_ALIASES,
       body: Type.Object({
         contact_ids: Type.Array(Type.String({ maxLength: 64 }), {
@@ -124,7 +124,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
       response: {
         200: Type.Object({
           status: string('OK'),
-          amount: integer('Contacts deleted'),
+          amount: integer('Number of contacts deleted'),
         }),
       },
     }),
@@ -146,7 +146,7 @@ function documentRows({ schema, url }: { schema: FastifySchema; url: string }) {
   return { url, schema: { ...schema, body: { ...body, properties: { contacts } } } }
 }
 
-/** Rows may use the older names, too. */
+/** Replaces older field names in each row. */
 function withRowAliases(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const rows = (request.body as { contacts?: unknown } | null)?.contacts
   if (Array.isArray(rows)) for (const row of rows) rename(row)

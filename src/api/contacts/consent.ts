@@ -12,14 +12,14 @@ import { contactPhone, contactRoute, NUMBER_ALIASES, Status } from './wire.js'
 const number = string('Phone number, E.164', { examples: ['+12025550101'] })
 const OPT_OUT_ALIASES = { ...NUMBER_ALIASES, opted_out: ['optedOut', 'opt_out', 'optOut'] } as const
 
-/** What a contact has agreed to. */
+/** Verification messages and opt-outs of contacts. */
 export function registerContactConsent(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/contacts/verify',
     contactRoute({
       summary: 'Send a verification message to a contact',
       description:
-        "From the contact's line, else from the account's first one. The contact is verified when it writes to that line; on the free plan nothing else verifies it.",
+        "Sends from the contact's line, otherwise from the account's first line. The contact is verified when it replies to that line; on the free plan there is no other way.",
       aliases: NUMBER_ALIASES,
       body: Type.Object({ number }),
       response: { 200: Status },
@@ -36,7 +36,7 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
     contactRoute({
       summary: 'Opt a number out, or in again',
       description:
-        'Messages to a number that has opted out are not sent. The same record that the words STOP and START write; the number need not be a contact.',
+        'Messages to a number that has opted out are not sent. The words STOP and START have the same effect. The number need not be a contact.',
       aliases: OPT_OUT_ALIASES,
       body: Type.Object({
         number,
@@ -46,7 +46,7 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
         200: Type.Object({
           status: string('OK'),
           number: string('The number, E.164'),
-          opted_out: boolean('Whether it is opted out now'),
+          opted_out: boolean('Whether the number is opted out now'),
         }),
       },
     }),

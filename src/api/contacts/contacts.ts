@@ -43,11 +43,11 @@ const ORDERS: Record<string, ContactOrder> = {
 const ListQuery = Type.Object({
   cid: optional(string('Only the contact with this contact_id')),
   phone_number: optional(string('Only the contact with this number, E.164')),
-  created_at_gte: optional(string('Made at or after, ISO 8601')),
+  created_at_gte: optional(string('Created at or after, ISO 8601')),
   limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
-  offset: optional(integer('Rows to skip; a larger one counts as 10000', { minimum: 0, default: 0 })),
+  offset: optional(integer('Rows to skip; at most 10000', { minimum: 0, default: 0 })),
   order_by: optional(
-    oneOf(Object.keys(ORDERS), 'Order; default created_at. Names sort by their characters, capitals first'),
+    oneOf(Object.keys(ORDERS), 'Order; default created_at. Names sort by code point, capitals first'),
   ),
   order_direction: optional(oneOf(['asc', 'desc'], 'Direction; default desc')),
 })
@@ -60,7 +60,7 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
     '/api/v2/contacts',
     contactRoute({
       summary: 'List contacts',
-      description: 'The contacts themselves, without an envelope.',
+      description: 'Answers with an array, without an envelope.',
       querystring: ListQuery,
       response: { 200: Type.Array(ContactWire) },
     }),
@@ -112,14 +112,12 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
     '/api/v2/contacts/:phone_number',
     contactRoute({
       summary: 'Update a contact',
-      description: 'Given fields replace the old ones; custom variables are merged with the ones before.',
+      description: 'Given fields replace the old ones; custom variables are merged.',
       params: PhoneParams,
       aliases: UPDATE_ALIASES,
       body: Type.Object({
         ...contactFields,
-        opt_out: optional(
-          boolean('Opt it out, or in again; the same record that the words STOP and START write'),
-        ),
+        opt_out: optional(boolean('Opt the contact out, or in again, as the words STOP and START do')),
       }),
       response: { 200: OneContact },
     }),

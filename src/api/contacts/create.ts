@@ -25,15 +25,15 @@ import {
 const NewContact = Type.Object({
   number: string('Phone number, E.164', { examples: ['+12025550101'] }),
   ...contactFields,
-  update_if_exists: optional(boolean('Change the contact if there is one with this number already')),
+  update_if_exists: optional(boolean('Update the contact if the number exists')),
 })
 
 const ALIASES = { ...NUMBER_ALIASES, ...CONTACT_ALIASES, update_if_exists: ['updateIfExists'] } as const
 
-/** One contact, under its present path and its first one. */
+/** Creating one contact, under the current path and the first one. */
 export function registerContactCreate(app: Routes, ctx: Ctx): void {
   const description =
-    'A number that is a contact already is refused with 409, or changed with update_if_exists: given fields replace the old ones, custom variables are merged.'
+    'An existing number answers 409, unless update_if_exists is true: then given fields replace the old ones, and custom variables are merged.'
 
   async function create(request: FastifyRequest, reply: FastifyReply, status: number): Promise<ContactWire> {
     const body = request.body as Static<typeof NewContact>
@@ -93,7 +93,7 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
   )
 }
 
-/** In the words that clients of this interface look for; the schema's own check comes after. */
+/** Clients look for this error text, so the check runs before the one of the schema. */
 function requireNumber(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   const number = (request.body as { number?: unknown } | null)?.number
   const missing = number === undefined || number === ''

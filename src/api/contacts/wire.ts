@@ -24,26 +24,26 @@ const Variables = (description: string) =>
     description,
   })
 
-/** What callers may say about a contact. An empty text clears the field. */
+/** The fields of a contact that callers can set. An empty text clears the field. */
 export const contactFields = {
   first_name: text('First name'),
   last_name: text('Last name'),
-  company_name: text("Company name; a new contact gets the account's own without it"),
+  company_name: text("Company name; default for a new contact: the account's name"),
   assigned_to_email: optional(
-    string('E-mail of the assigned user; any e-mail, whether it has a seat or not', {
+    string('E-mail of the assigned user; it need not belong to a seat', {
       maxLength: 254,
       pattern: '^([^\\s@]+@[^\\s@]+)?$',
     }),
   ),
-  sendblue_number: optional(string('The line that writes to it, E.164; one of the account')),
+  sendblue_number: optional(string('The line that messages the contact, E.164; a line of the account')),
   tags: optional(
     Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME }), {
       maxItems: MAX_TAGS,
-      description: 'Tags; they replace the ones before',
+      description: 'Tags; they replace the earlier ones',
     }),
   ),
   custom_variables: optional(
-    Variables('Values by human-readable label; merged with the ones before, new labels are made on the fly'),
+    Variables('Values by label; merged with the earlier ones. Labels need not exist before'),
   ),
 }
 
@@ -59,22 +59,19 @@ export const CONTACT_ALIASES = {
 
 export const NUMBER_ALIASES = { number: ['phone_number', 'phoneNumber', 'phone'] } as const
 
-/** Not a union: those are told apart by a validator for each value, which made lists of contacts a third slower. */
-const stringOrNull = (description: string) => nullable('string', description)
-
 const wired = {
-  contact_id: string('Its id, the same for as long as it exists'),
+  contact_id: string('Permanent id of the contact'),
   phone: string('Phone number, E.164'),
   first_name: string('First name'),
   last_name: string('Last name'),
   company_name: string('Company name'),
-  assigned_to_email: stringOrNull('E-mail of the assigned user'),
-  sendblue_number: stringOrNull('The line that writes to it'),
+  assigned_to_email: nullable('string', 'E-mail of the assigned user'),
+  sendblue_number: nullable('string', 'The line that messages the contact'),
   custom_variables: Variables('Values by label'),
   tags: strings('Tags'),
-  verified: boolean('Whether it has answered on a line that asked it to'),
-  opt_out: boolean('Whether it has opted out of messages from this account'),
-  created_at: string('When it was made'),
+  verified: boolean('Whether the contact has replied to a verification message'),
+  opt_out: boolean('Whether the contact has opted out of messages from this account'),
+  created_at: string('When it was created'),
   updated_at: string('When it last changed'),
 }
 
@@ -82,8 +79,8 @@ const copies = {
   firstName: string('first_name as older clients read it'),
   lastName: string('last_name as older clients read it'),
   companyName: string('company_name as older clients read it'),
-  assignedToEmail: stringOrNull('assigned_to_email as older clients read it'),
-  sendblueNumber: stringOrNull('sendblue_number as older clients read it'),
+  assignedToEmail: nullable('string', 'assigned_to_email as older clients read it'),
+  sendblueNumber: nullable('string', 'sendblue_number as older clients read it'),
   customVariables: Variables('custom_variables as older clients read it'),
   optOut: boolean('opt_out as older clients read it'),
   createdAt: string('created_at as older clients read it'),
@@ -96,7 +93,7 @@ export type ContactWire = Static<typeof ContactWire>
 export const OneContact = Type.Object({ status: string('OK'), contact: ContactWire })
 export const Status = Type.Object({ status: string('OK') })
 
-/** Every route about contacts lets confined tokens in: they see the contacts of their lines. */
+/** Confined tokens see the contacts of their lines. */
 export const contactRoute = routesOf('Contacts', { access: 'account', confined: 'to its lines' })
 
 export function contactWire(contact: Contact, state: ContactState): ContactWire {
@@ -128,7 +125,7 @@ export function contactWire(contact: Contact, state: ContactState): ContactWire 
   }
 }
 
-/** Contacts of one account with what is known about their numbers. */
+/** Contacts of one account, with the verification and opt-out of their numbers. */
 export async function contactWires(
   ctx: Ctx,
   accountId: string,
@@ -153,7 +150,7 @@ interface FieldsBody {
   custom_variables?: Record<string, string>
 }
 
-/** The fields that were given, and no others. */
+/** The given fields only. */
 export function fieldsOf(body: FieldsBody, at = ''): ContactFields {
   const fields: ContactFields = {}
   if (body.first_name !== undefined) fields.firstName = body.first_name
@@ -170,7 +167,7 @@ export function fieldsOf(body: FieldsBody, at = ''): ContactFields {
   return fields
 }
 
-/** The words that clients of this interface look for. */
+/** Clients look for the words "Invalid phone number". */
 export function contactPhone(field: string, given: string): string {
   const phone = toE164(given)
   if (!phone)

@@ -77,7 +77,7 @@ export function registerFeed(
   )
 }
 
-/** The names, when all of them are known. */
+/** Throws when a name is unknown. */
 export function checkTypes(names: readonly string[], known: readonly string[]): void {
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length > 0)
@@ -149,7 +149,7 @@ function createFeed(
     }
     if (stream.body.destroyed) following.stop()
     else beat()
-    // The schema describes the events in the stream.
+    // The schema describes single events of the stream.
     return reply.headers(SSE_HEADERS).send(stream.body as never)
   }
 }

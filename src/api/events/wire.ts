@@ -12,15 +12,15 @@ import { toRecord } from '../messages/wire.js'
 /** Events as the stream shows them. */
 
 export const EventWire = Type.Object({
-  version: integer('Of this envelope: 1'),
-  id: string('The same whenever and wherever the event is shown; tell repeats by it'),
+  version: integer('Version of this envelope: 1'),
+  id: string('Unique id of the event in streams and webhooks; use it to detect repeats'),
   type: string('What happened'),
   occurred_at: string('When, ISO 8601'),
   data: Type.Unsafe<object>({
     type: 'object',
     additionalProperties: true,
     description:
-      'Of message.*: message_id and the fields of the message record as they were then. typing.changed: number, is_typing. line.*: worker_id, sendblue_number, status, assignment and times. contact.created: contact_id, phone, first_name, last_name, created_at. verification.*: verification_sid, status. recovery.gap: from, to',
+      'For message.*: message_id and the fields of the message record at that time. typing.changed: number, is_typing. line.*: worker_id, sendblue_number, status, assignment and times. contact.created: contact_id, phone, first_name, last_name, created_at. verification.*: verification_sid, status. recovery.gap: from, to',
   }),
 })
 
@@ -74,7 +74,7 @@ function messageData(event: MessageEvent, { messages, groups }: EventSubjects, a
   const { subject, data, at } = event
   const message = messages.get(subject)
   const ids = { message_id: subject, message_handle: subject }
-  // A reader must be able to go on, but the fields of a deleted message are gone, its contact's number among them.
+  // The reader still gets the event, but without the fields of the deleted message, such as its contact's number.
   if (!message || message.deletedAt !== null) {
     const status = 'status' in data ? { status: data.status } : {}
     const direction = message ? { is_outbound: message.isOutbound } : {}

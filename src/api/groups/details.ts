@@ -18,7 +18,7 @@ const route = routesOf('Groups', { access: 'account', confined: 'to its lines' }
 export const Params = Type.Object({ group_id: string('The group') })
 
 export const ActingLine = optional(
-  nullable('string', 'The line that has to do it, E.164; without, the line of the group'),
+  nullable('string', 'The line that makes the change, E.164; default: the line of the group'),
 )
 
 export const changed = <T extends Record<string, TSchema>>(data: T) =>
@@ -27,11 +27,11 @@ export const changed = <T extends Record<string, TSchema>>(data: T) =>
     data: Type.Object({
       group_id: string('The group'),
       ...data,
-      from_number: string('The line that did it'),
+      from_number: string('The line that made the change'),
     }),
   })
 
-/** A group's own page: who is in it and its name. */
+/** Reading and renaming one group. */
 export function registerGroupDetails(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/groups/:group_id',
@@ -56,7 +56,7 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
     '/api/v2/groups/:group_id/name',
     route({
       summary: 'Rename a group',
-      description: 'Answers when the phones of the group show the name. Sending the same again is safe.',
+      description: 'Answers when the phones of the group show the name. Repeating the request is safe.',
       params: Params,
       body: Type.Object({
         group_name: Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] }),

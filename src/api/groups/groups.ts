@@ -16,7 +16,7 @@ import { GroupName, groupName, participantsOf } from './wire.js'
 const route = routesOf('Groups', { access: 'account', confined: 'to its lines' })
 
 const Numbers = strings(
-  'The people, E.164: 2 to 25 of them beside the line. One who is named twice counts once; the order does not matter, the same people are the same group.',
+  'The members, E.164: 2 to 25 people besides the line. Order and repetition do not matter: the same people are the same group.',
   { examples: [['+12025550101', '+12025550106']] },
 )
 
@@ -27,7 +27,9 @@ const GroupSendBody = Type.Object({
   from_number,
   numbers: optional(Numbers),
   group_id: optional(
-    string('An existing group on that line, instead of numbers. Numbers beside it must be its people.'),
+    string(
+      'An existing group on that line, instead of numbers. If numbers is also given, it must name the members of this group.',
+    ),
   ),
   content,
   media_url,
@@ -54,7 +56,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Send a message to a group',
       description:
-        'The first message to a set of people makes their group. Groups are iMessage only: when somebody in it has none, the message ends as ERROR. When somebody in it has opted out it is sent to nobody.',
+        'The first message to a set of people creates their group. Groups are iMessage only: when a member does not use iMessage, the message ends as ERROR. When a member has opted out, the message is not sent.',
       aliases: GROUP_SEND_ALIASES,
       body: GroupSendBody,
       response: { 202: GroupMessageResponse },
@@ -79,18 +81,18 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/create-group',
     route({
-      summary: 'Make a group',
+      summary: 'Create a group',
       description:
-        'Makes the group on its phones before anything is said in it. When these people are a group on this line already, answers that one as it is.',
+        'Creates the group on the phones without a message. When these people already have a group on this line, returns that group unchanged.',
       aliases: { from_number: SEND_ALIASES.from_number },
       body: Type.Object({ from_number, numbers: Numbers, name: optional(GroupName) }),
       response: {
         200: Type.Object({
           status: string('OK'),
           group_id: string('The group'),
-          group_name: string('Its name; empty when it has none'),
-          from_number: string('The line it is on'),
-          participants: strings('Everyone in it, the line among them'),
+          group_name: string('Name of the group; empty without one'),
+          from_number: string('The line of the group'),
+          participants: strings('All members including the line'),
         }),
       },
     }),
@@ -119,20 +121,20 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/modify-group',
     route({
-      summary: 'Take a person into a group, or out of it',
+      summary: 'Add a person to a group, or remove one',
       description:
-        'Answers when the phones of the group have the change. Adding who is in it already, or removing who is not, is OK and changes nothing. Errors carry a code in error: group_not_found, group_too_small, group_full, account_line, line_not_registered, ambiguous_sending_line, unsupported_line.',
+        'Answers when the phones of the group show the change. Adding a member or removing a non-member is OK and changes nothing. Errors carry a code in error: group_not_found, group_too_small, group_full, account_line, line_not_registered, ambiguous_sending_line, unsupported_line.',
       aliases: ACTOR_ALIASES,
       body: Type.Object({
         group_id: string('The group', { minLength: 1 }),
         modify_type: oneOf<'add_recipient' | 'remove_recipient'>(
           ['add_recipient', 'remove_recipient'],
-          'Removing needs a group of at least 4, the line among them',
+          'Removing needs a group of at least 4 members including the line',
         ),
-        number: string('The person, E.164 or an e-mail address of iMessage; not a line of this account'),
+        number: string('The person, E.164 or an iMessage e-mail address; not a line of this account'),
         from_number: optional(
           string(
-            'The line to act from, E.164. It must be the line of the group; needed on the free plan, and when several lines of the account are in the group.',
+            'The line that makes the change, E.164. It must be the line of the group; required on the free plan, and when several lines of the account are in the group.',
           ),
         ),
       }),
@@ -141,7 +143,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
           status: string('OK'),
           message: string('What happened'),
           group_id: string('The group'),
-          modify_type: string('What was asked'),
+          modify_type: string('The requested change'),
           number: string('The person'),
           error: Type.Null({ description: 'Always null here; a code in the body of an error' }),
           error_message: Type.Null({ description: 'Always null here; a text in the body of an error' }),
@@ -179,7 +181,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
   )
 }
 
-/** Each person once, whatever way and however often they are written. */
+/** The numbers in E.164, without repetitions. */
 function peopleOf(numbers: readonly string[] = []): string[] {
   return [...new Set(numbers.map((number, index) => requirePhone(`numbers.${index}`, number)))]
 }

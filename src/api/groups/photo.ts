@@ -20,7 +20,7 @@ const route = routesOf('Groups', { access: 'account', confined: 'to its lines' }
 
 const Changed = changed({ group_photo: GroupPhotoWire })
 
-/** Photos that came as a file, until their request is answered. */
+/** Uploaded photos of requests in progress. */
 const files = new WeakMap<FastifyRequest, Buffer>()
 
 export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
@@ -34,21 +34,21 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
       route({
         summary: "Change a group's photo",
         description:
-          'Answers when the phones of the group show the photo. A JPEG, PNG or GIF of at most 5 MB and 25 million pixels; redirects are not followed. We keep a copy, and its address is what is shown. Instead of a URL the photo itself may come, as the part "file" of a multipart form.',
+          'Answers when the phones of the group show the photo. A JPEG, PNG or GIF of at most 5 MB and 25 million pixels; redirects are not followed. Trunkline stores a copy and returns its URL. Instead of a URL, the photo can be sent as the part "file" of a multipart form.',
         consumes: ['application/json', 'multipart/form-data'],
         params: Params,
         body: Type.Object({
-          photo_url: nullable('string', 'Direct HTTPS URL of a JPEG, PNG or GIF; null takes the photo away'),
+          photo_url: nullable('string', 'Direct HTTPS URL of a JPEG, PNG or GIF; null removes the photo'),
           from_number: ActingLine,
         }),
         response: { 200: Changed },
-        beforeValidation: async (request) => {
+        beforeValidation: async (request: FastifyRequest) => {
           if (request.isMultipart()) await readForm(request)
         },
       }),
       async (request, reply) => {
         const actor = actorOf(request)
-        // Each copy of the same photo is another one, and its source may be gone.
+        // Fetching the photo again would make another copy, and its source may be gone.
         const isShown = async (sql: Sql, { data }: Static<typeof Changed>) => {
           const group = await findGroup(sql, request.params.group_id, actor.account.id)
           return (group?.photo?.guid ?? null) === (data.group_photo?.photo_guid ?? null)
@@ -76,7 +76,7 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
   })
 }
 
-/** Reads a form with a photo; from here on the request is like any other. */
+/** Reads a form with a photo and turns it into the JSON form of the request. */
 async function readForm(request: FastifyRequest): Promise<void> {
   const fields = new Map<string, string>()
   let file: Buffer | undefined
@@ -91,7 +91,7 @@ async function readForm(request: FastifyRequest): Promise<void> {
       }
     }
   } catch (error) {
-    // The rest is read and thrown away, or the caller would not hear the answer over its own talking.
+    // Discards the rest of the body: a client that is still sending would not read the answer.
     request.raw.unpipe().resume()
     if (error instanceof AppError) throw error
     throw new AppError('invalid', 'The multipart form cannot be read: it is broken or incomplete')
@@ -101,6 +101,6 @@ async function readForm(request: FastifyRequest): Promise<void> {
   const from = fields.get('from_number') ?? null
   files.set(request, file)
   request.body = { photo_url: null, from_number: from }
-  // Stands for the body when the request comes again.
+  // The fingerprint of the request when it is repeated.
   request.rawBody = Buffer.from(`${hash('sha256', file, 'base64')} ${from ?? ''}`)
 }

@@ -6,15 +6,15 @@ import { type Group, type GroupPhoto, handlesOf } from '../../core/groups/group.
 import type { LatestMessage } from '../../storage/groups/groups.js'
 import { nullable, string, strings } from '../http/schemas.js'
 
-/** Groups as they look on the wire. */
+/** Groups on the wire. */
 
 const MAX_NAME = 250
 
-export const GroupName = string('Name that phones show; empty or null for none. Not only spaces.', {
+export const GroupName = string('Name that phones show; empty or null for none. Must not be only spaces.', {
   maxLength: MAX_NAME,
 })
 
-/** A name, or null for none. */
+/** The name, or null without one. */
 export function groupName(field: string, name: string | null | undefined): string | null {
   if (!name) return null
   if (name.trim() === '')
@@ -27,38 +27,38 @@ export const GroupPhotoWire = Type.Unsafe<{ photo_guid: string; url: string } | 
   description: 'Photo that phones show; null when there is none',
   properties: {
     photo_guid: { type: 'string', description: 'Changes with every new photo' },
-    url: { type: 'string', description: 'Where the photo is' },
+    url: { type: 'string', description: 'URL of the photo' },
   },
   required: ['photo_guid', 'url'],
 })
 
 export const GroupWire = Type.Object({
   group_id: string('The group'),
-  group_name: string('Its name; empty when it has none'),
+  group_name: string('Name of the group; empty without one'),
   group_photo: GroupPhotoWire,
-  created_at: string('When it was first known, ISO 8601'),
-  updated_at: string('When its people, name or photo last changed'),
+  created_at: string('When it was created, ISO 8601'),
+  updated_at: string('When its members, name or photo last changed'),
   latest_comm_at: nullable('string', 'Time of its newest message'),
   latest_message_id: nullable('string', 'Handle of its newest message'),
-  worker_group_id: nullable('string', "The carrier's own id of the chat, when it is known"),
+  worker_group_id: nullable('string', "The carrier's id of the chat, when known"),
   participant_numbers: strings(
-    'Phone numbers of its people; who is there by e-mail address is only in participants',
+    'Phone numbers of the members; members with an e-mail address are only in participants',
   ),
   participants: Type.Array(
     Type.Object({
       participant_id: string('Unique for this person in this group'),
       handle: string('Phone number or e-mail address'),
       phone: nullable('string', 'Phone number, E.164'),
-      name: nullable('string', "The contact's name, when there is one"),
+      name: nullable('string', 'Name of the contact, if there is one'),
       type: string('contact'),
-      contact_id: nullable('string', 'The contact, when there is one'),
-      seat_id: nullable('string', 'Always null: nobody of the own team is in it by seat'),
+      contact_id: nullable('string', 'Id of the contact, if there is one'),
+      seat_id: nullable('string', 'Always null: seats are not members of groups'),
     }),
-    { description: 'Everyone in it beside the line' },
+    { description: 'All members except the line' },
   ),
 })
 
-/** `contacts` are those of its people that the caller may see, by phone. */
+/** `contacts` holds the members' contacts that the caller may see, by phone. */
 export function groupWire(
   group: Group,
   latest: LatestMessage | undefined,
@@ -94,7 +94,7 @@ export function photoWire(photo: GroupPhoto | null) {
   return photo && { photo_guid: photo.guid, url: photo.url }
 }
 
-/** Everyone in a group, the line among them. */
+/** All members of a group including the line. */
 export function participantsOf(group: Group, lineNumber: string): string[] {
   return [...handlesOf(group), lineNumber]
 }

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 
-/** Older names of fields, by the current one. */
+/** Older names of fields, by the current name. */
 export type Aliases = Readonly<Record<string, readonly string[]>>
 
 /**
- * Puts older names of a body's fields in place of the current ones, and drops nulls: an optional field that is
- * null is an absent one, also in the objects at these paths. The current name wins when both are given.
+ * Replaces older names of body fields by the current ones and drops nulls, also in the objects at the given paths: an
+ * optional field that is null counts as absent. The current name wins when both are given.
  */
 export function withAliases(aliases: Aliases, objects: readonly string[] = []) {
   const current = new Map(
@@ -15,12 +15,12 @@ export function withAliases(aliases: Aliases, objects: readonly string[] = []) {
     const body = request.body as Record<string, unknown> | null | undefined
     if (!body) return done()
     dropNulls(body)
-    // Not in every object: the nulls of free-form JSON belong to the caller.
+    // Only in known objects: nulls in free-form JSON belong to the caller.
     if (body.reply_to !== undefined) dropNulls(body.reply_to)
     for (const path of objects) dropNulls(path.split('.').reduce(inside, body))
     for (const key of Object.keys(body)) {
       const name = current.get(key) ?? key
-      // An empty choice is no choice: forms and older clients send every field.
+      // Forms and older clients send every field, so an empty choice counts as absent.
       if (body[key] === '' && CHOICES.has(name)) delete body[key]
     }
     for (const key of Object.keys(body)) {
@@ -44,8 +44,8 @@ function dropNulls(fields: unknown): void {
 }
 
 /**
- * A route's schema as the API document shows it, with the older names as deprecated fields. Only the document
- * has them: validation sees a body after its older names are gone.
+ * A route's schema for the API document, with the older names as deprecated fields. Validation runs after the older
+ * names are replaced, so only the document lists them.
  */
 export function documentAliases(aliases: Aliases) {
   return ({ schema, url }: { schema: FastifySchema; url: string }) => ({

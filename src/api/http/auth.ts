@@ -15,29 +15,29 @@ import { refusedUnderName } from './called-as.js'
 import { type Credentials, credentialsOf } from './credentials.js'
 import type { Limiter } from './limits.js'
 
-/** Who is asking. An admin acts for no account; a token may be confined to some lines of its account. */
+/** The caller. An admin acts for no account; a token may be confined to some lines of its account. */
 export type Principal = AccountPrincipal | { kind: 'admin'; key: Key | null; session: ConsoleSession | null }
 
 export interface AccountPrincipal extends Actor {
   kind: 'account'
-  /** The key, or the one that made the token. */
+  /** The key, or the key that created the token. */
   key: Key
   token: Token | null
-  /** The visit to the console that the key was shown for. */
+  /** The console session that holds the key. */
   session: ConsoleSession | null
 }
 
-/** What a route asks of its caller. A live key is one of the account itself: no test key and no token. */
+/** Who may call a route. A live key belongs to the live account: neither a test key nor a token. */
 export type Access = 'account' | 'live key' | 'admin' | 'any' | 'open'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** Set where a token that is confined to some lines may come in: the route keeps it to those. */
+    /** Set where confined tokens are allowed: the route limits them to their lines. */
     confined?: 'to its lines'
-    /** Set where a key may also come as HTTP Basic, id and secret as user and password. */
+    /** Set where a key may also be sent as HTTP Basic, id and secret as user and password. */
     basic?: boolean
-    /** Set where the caller knows nothing of our rules: its address is taken as it comes. */
+    /** Set where callers do not know our rules: path and query are not checked. */
     verbatim?: boolean
   }
   interface FastifyRequest {
@@ -48,12 +48,12 @@ declare module 'fastify' {
 const NO_HASH = hashSecret('')
 
 export interface Authenticator {
-  /** Who is asking, when the same credentials were checked a moment ago; without a wait. */
+  /** The caller, if these credentials were checked recently. Synchronous. */
   recent(request: FastifyRequest, route: RouteConfig): Principal | undefined
   authenticate(request: FastifyRequest, route: RouteConfig): Promise<Principal>
-  /** The same for a key that did not come as a credential of the request. */
+  /** Checks a key from the body of a request. */
   checkKey(request: FastifyRequest, id: string, secret: string): Promise<Principal>
-  /** The session that a cookie stands for, while one of its keys works. */
+  /** The session of a cookie, while one of its keys works. */
   sessionBehind(cookie: { id: string; secret: string }): Promise<ConsoleSession | undefined>
 }
 
@@ -61,8 +61,8 @@ type RouteConfig = Pick<FastifyContextConfig, 'access' | 'basic'>
 
 /**
  * Checks keys and tokens. Missing, unknown and wrong credentials get the same answer after the same work: one
- * look-up, one hash, one comparison. Right ones are remembered as long as the directory keeps anything, and are
- * then only compared.
+ * look-up, one hash, one comparison. Valid credentials are cached as long as entries of the directory, and then only
+ * compared.
  */
 export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator {
   type Verified = { secret: Buffer; principal: Principal; version: number }
@@ -101,7 +101,7 @@ export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator 
   }
 }
 
-/** A session stands for another key where the route is for admins. */
+/** The cache key. A session uses its admin key on routes for admins. */
 function nameOf({ kind, id }: Credentials, access: Access | undefined): string {
   return kind === 'session' && access === 'admin' ? `${id} admin` : id
 }
@@ -119,7 +119,7 @@ async function check(
   if (!right || !found || shown.secret === '') return undefined
   const token = 'token' in found ? found.token : null
   const session = 'session' in found ? found.session : null
-  // Neither is wider than its key: what stops the key stops it.
+  // A token or session works only while its key works.
   const key = 'key' in found ? found.key : await keyBehind(ctx, found, access)
   if (!key || (key.wellKnown && !isLoopback(ctx.config.host))) return undefined
   if (session) noteUse(ctx, session)
@@ -130,7 +130,7 @@ async function check(
   return unlessExpired(ctx, { kind: 'account', account, key, token, session, numbers })
 }
 
-/** The key that made a token; of a session, the one that counts on this route. */
+/** The key that created a token; for a session, the key to use on this route. */
 async function keyBehind(
   ctx: Ctx,
   found: { token: Token } | { session: ConsoleSession },
@@ -168,8 +168,8 @@ function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError
 }
 
 /**
- * Lets every request in or turns it away. Hooks call back instead of returning promises: all requests pass them.
- * The answer tells of an open request whether its caller would still be let in: for answers that last.
+ * Authenticates every request. The hook calls back instead of returning a promise because every request passes it.
+ * Returns a function that checks whether the caller of an open request, such as a stream, still has access.
  */
 export function registerAuthentication(
   app: FastifyInstance,
@@ -207,12 +207,12 @@ export function registerAuthentication(
   }
 }
 
-/** Keys that everybody knows are not good enough everywhere. */
+/** The published development keys are refused under some host names. */
 function refusedHere(ctx: Ctx, request: FastifyRequest, { key }: Principal): AppError | undefined {
   return key?.wellKnown ? refusedUnderName(request, ctx.config) : undefined
 }
 
-/** Why this caller may not come in here, if so. */
+/** Why the route refuses this caller, if it does. */
 function refusalOf(principal: Principal, access: Access, confined: boolean): AppError | undefined {
   if (access === 'admin' && principal.kind !== 'admin')
     return new AppError('forbidden', 'This needs an admin key')
@@ -238,7 +238,7 @@ export function accountOf(request: FastifyRequest): Account {
   return request.principal.account
 }
 
-/** The same with the lines a token confines it to. */
+/** The account behind a request, with the lines that its token is confined to. */
 export function actorOf(request: FastifyRequest): AccountPrincipal {
   if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
   return request.principal

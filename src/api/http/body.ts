@@ -6,8 +6,8 @@ import { AppError } from '../../core/errors.js'
 const MAX_DEPTH = 32
 
 /**
- * Reads JSON and form bodies into plain objects. What the two databases would store differently (NUL, lone
- * surrogates) and what could hurt later (depth, prototype keys) ends here with 400.
+ * Reads JSON and form bodies into plain objects. Refuses with 400 what the two databases store differently (NUL, lone
+ * surrogates) and what is dangerous (deep nesting, prototype keys).
  */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -27,7 +27,7 @@ export function registerBodyParsers(app: FastifyInstance): void {
   })
 }
 
-/** For routes whose body may be left out: none is an empty one. */
+/** Turns an absent body into an empty one. */
 export function optionalBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   request.body ??= {}
   done()
@@ -50,7 +50,7 @@ function parseJson(text: string, request: FastifyRequest): unknown {
   return value
 }
 
-/** Many clients say that every request is JSON, also those without a body. */
+/** Many clients send the JSON content type also without a body. */
 function mayBeEmpty({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.optionalBody === true || routeOptions.schema?.body === undefined
 }
@@ -84,10 +84,10 @@ function checkDepth(text: string): void {
   }
 }
 
-/** An escaped NUL or surrogate, or a key that could reach a prototype. Ordinary bodies have none of them. */
+/** An escaped NUL or surrogate, or a key that could reach a prototype. Only bodies that match are walked. */
 const SUSPICIOUS = /\\u0000|\\u[dD][89a-fA-F]|__proto__|constructor|prototype|\\u00[567]/
 
-/** A caller's own data, further down, may have a "constructor": nothing is ever assigned through it. */
+/** Nested data of the caller may have a "constructor": nothing is assigned through it. */
 const isRefused = (key: string, path: string) =>
   key === '__proto__' || (path === '' && (key === 'constructor' || key === 'prototype'))
 
@@ -107,7 +107,7 @@ export function checkText(text: string, field: string): void {
   if (!text.isWellFormed()) throw new AppError('invalid', `${field}: must not contain lone surrogates`)
 }
 
-/** `a=1&b[c]=2` into `{a: '1', b: {c: '2'}}`. A repeated name is refused: one of them would be lost. */
+/** Turns `a=1&b[c]=2` into `{a: '1', b: {c: '2'}}`. Refuses a repeated name, because one value would be lost. */
 function parseForm(text: string): Record<string, unknown> {
   checkEscapes(text)
   const result: Record<string, unknown> = Object.create(null)
@@ -125,7 +125,7 @@ function parseForm(text: string): Record<string, unknown> {
   return { ...result }
 }
 
-/** URLSearchParams would turn bytes that are not UTF-8 into replacement characters without a word. */
+/** URLSearchParams silently turns bytes that are not UTF-8 into replacement characters. */
 function checkEscapes(text: string): void {
   try {
     for (const [escapes] of text.matchAll(/(?:%[\da-f]{2})+/gi)) decodeURIComponent(escapes)
@@ -137,18 +137,18 @@ function checkEscapes(text: string): void {
 const processPart = randomBytes(5).toString('base64url')
 let requests = 0
 
-/** Unique across processes and cheap: it is made for every request and read only in logs. */
+/** Unique across processes, and cheap because every request gets one. Only logs show it. */
 export function newRequestId(): string {
   return `${processPart}-${(requests++).toString(36)}`
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set where a JSON body may be empty; with the hook of the same name. */
+    /** Set where a JSON body may be empty, together with the hook of the same name. */
     optionalBody?: boolean
   }
   interface FastifyRequest {
-    /** The body as it came. */
+    /** The unparsed body. */
     rawBody: Buffer | null
   }
 }

@@ -4,16 +4,16 @@ import { parseUrl } from '../../base/parse-url.js'
 import type { Config } from '../../config.js'
 import { AppError } from '../../core/errors.js'
 
-/** Nearly every request. */
+/** The host of nearly every request. */
 const USUAL = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
 
-/** Ends of names that nobody can have in the public name system. */
+/** Suffixes of host names that cannot be registered publicly. */
 const PRIVATE_ENDS = ['localhost', 'local', 'internal', 'test', 'home.arpa', 'lan']
 
 /**
- * Why the development keys do not work under the name that a request calls this server by, if so. Everybody knows
- * these keys, and loopback is no wall for a page in a browser: its owner lets its name lead to 127.0.0.1, and then
- * the page may ask here whatever it likes. Only a name that somebody could own is dangerous so.
+ * Why the development keys are refused under the request's host name, if they are. These keys are published, and a web
+ * page can reach loopback: its owner points a host name at 127.0.0.1, and the browser then treats this server as the
+ * page's own origin. Only names that can be registered publicly are dangerous.
  */
 export function refusedUnderName(request: FastifyRequest, config: Config): AppError | undefined {
   if (USUAL.test(request.headers.host ?? 'localhost')) return undefined

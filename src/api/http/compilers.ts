@@ -3,12 +3,12 @@ import type { Ajv, ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler, FastifySerializerCompiler, FastifyServerOptions } from 'fastify'
 
 /**
- * Schemas become functions when a route is first used. Doing it for all of them at the start would take longer
- * than everything else a start does; and so would loading what does it.
+ * Schemas are compiled when a route is first used. Loading the compilers and compiling all schemas at the start would
+ * take longer than the rest of the start.
  */
 const load = createRequire(import.meta.url)
 
-/** Bodies are taken as they are; what comes in a URL is text and is read as what the schema says. */
+/** Validates bodies without conversion; values from a URL are text and are converted to the type in the schema. */
 export function validators(): FastifySchemaCompiler<object> {
   let strict: Ajv | undefined
   let lenient: Ajv | undefined
@@ -62,13 +62,13 @@ function createSerializers(): Compile {
 
 type Compilers = NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']
 
-/** Without these the framework would load its own at the start. */
+/** Without these, Fastify loads its own compilers at the start. */
 export const COMPILERS = {
   buildValidator: validators,
   buildSerializer: serializers,
 } as unknown as Compilers
 
-/** Loads now what the first requests would wait for. */
+/** Loads the compilers before the first requests need them. */
 export function warmUp(): void {
   createAjv(false)
   createSerializers()

@@ -3,8 +3,8 @@ import { tokenIdIn } from '../../core/accounts/token.js'
 import { sessionOf } from './session-cookie.js'
 
 /**
- * What a request shows to say who it is: a key's id and secret, or a token, whose text is its own secret. A page of
- * the console that shows neither has its cookie.
+ * The credentials of a request: a key's id and secret, a token, whose text is its secret, or the session cookie of the
+ * console.
  */
 export interface Credentials {
   kind: 'key' | 'token' | 'session'
@@ -12,10 +12,10 @@ export interface Credentials {
   secret: string
 }
 
-/** Goes the way of an unknown key. */
+/** Handled like an unknown key. */
 const NONE: Credentials = { kind: 'key', id: '', secret: '' }
 
-/** `basic`: the route also takes a key as HTTP Basic. Two schemes at once are none: which would count? */
+/** `basic`: the route also accepts HTTP Basic. A request with two schemes has no credentials. */
 export function credentialsOf(request: FastifyRequest, basic: boolean): Credentials {
   const { headers } = request
   if (headers.authorization === undefined) {
@@ -48,14 +48,14 @@ function pairIn(encoded: string): Credentials {
   return colon < 0 ? NONE : { kind: 'key', id: text.slice(0, colon), secret: text.slice(colon + 1) }
 }
 
-/** A header that came twice is no credential: which of the two would count? */
+/** A repeated header is no credential. */
 function header(request: FastifyRequest, name: string): string {
   const value = request.headers[name]
   if (typeof value !== 'string' || value.length > 512) return ''
   return value
 }
 
-/** Node drops a second Authorization header without a word; only the raw list still has it. */
+/** Node silently drops a second Authorization header; only the raw list has it. */
 function onlyAuthorization(request: FastifyRequest): string {
   const { rawHeaders } = request.raw
   let seen = 0

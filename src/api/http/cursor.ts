@@ -2,15 +2,15 @@ import { AppError } from '../../core/errors.js'
 import type { MessagePosition } from '../../storage/messages/scan.js'
 import { integer, nullable, optional, string } from './schemas.js'
 
-/** What all lists have that go on from a cursor. */
+/** Query parameters of lists with a cursor. */
 export const pageQuery = (max: number, usual: number) => ({
   limit: optional(integer(`Rows to return; at most ${max}, default ${usual}`, { minimum: 1 })),
-  cursor: optional(string('next_cursor of the page before', { maxLength: 200 })),
+  cursor: optional(string('next_cursor of the previous page', { maxLength: 200 })),
 })
 
-export const NextCursor = nullable('string', 'Where to go on; null at the end')
+export const NextCursor = nullable('string', 'Cursor of the next page; null at the end')
 
-/** An id that sorts by time. */
+/** A cursor that is an id; ids sort by time. */
 export function idCursor(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined
   if (!/^[\da-f-]{36}$/.test(cursor)) throw badCursor()
@@ -21,7 +21,7 @@ export function placeText(place: MessagePosition): string {
   return `${place.createdAt}-${place.id}`
 }
 
-/** Places in the order of messages, as many as were written. */
+/** The given number of message positions in a cursor. */
 export function placesOf(cursor: string, count: number): MessagePosition[] {
   const numbers = cursor.split('-')
   if (numbers.length !== 2 * count || !numbers.every((one) => /^\d{1,15}$/.test(one))) throw badCursor()

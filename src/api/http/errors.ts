@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../../base/log.js'
 import { AppError, type ErrorCode, HTTP_STATUS, MESSAGE_ERROR } from '../../core/errors.js'
 
-/** One place turns every error into an answer; the families of routes differ only in the body's shape. */
+/** Turns every error into an answer. The body's shape depends on the family of routes. */
 export function createErrorHandler(log: Log) {
   return (error: FastifyError | AppError | Error, request: FastifyRequest, reply: FastifyReply) => {
     const known = error instanceof AppError ? error : fromFastify(error as FastifyError)
@@ -20,7 +20,7 @@ export function createErrorHandler(log: Log) {
       reply.header('retry-after-ms', Math.ceil(retryAfterMs))
     }
     if (allow) reply.header('allow', allow)
-    // The published client repeats 409 and 5xx by itself; it must do so only where a repeat can help.
+    // The published client retries 409 and 5xx by itself; this header stops retries that cannot succeed.
     if (status !== 429) reply.header('x-should-retry', status === 503 ? 'true' : 'false')
     return reply.code(status).send(body(request, known.code, known.message, status, known.options))
   }
@@ -80,7 +80,7 @@ function fromFastify(error: FastifyError): AppError | undefined {
   return undefined
 }
 
-/** A validation fault as a sentence that starts with the field. */
+/** A validation error as a sentence that starts with the field. */
 function describe(fault: AjvFault): string {
   const field = fault.instancePath.slice(1).replaceAll('/', '.')
   const at = (name: string) => (field ? `${field}.${name}` : name)

@@ -7,7 +7,7 @@ import { toE164 } from '../../core/phone-number.js'
 import { urlFault } from '../../core/url.js'
 import type { Ctx } from '../../services/ctx.js'
 
-/** Fields that many routes have, checked in one place. */
+/** Checks of fields that many routes have. */
 
 export function requirePhone(field: string, text: string): string {
   const number = toE164(text)
@@ -15,14 +15,14 @@ export function requirePhone(field: string, text: string): string {
   return number
 }
 
-/** A number that calls may be forwarded to, as people write it. */
+/** A number to forward calls to, in E.164 or US national format. */
 export function requireForwarding(field: string, text: string): string {
   const result = toForwardingNumber(text)
   if ('fault' in result) throw new AppError('invalid', `${field}: ${result.fault}`)
   return result.number
 }
 
-/** The bound of a range. */
+/** The bound of a time range. */
 export function requireTime(field: string, text: string): number {
   const time = parseBound(text)
   if (time === undefined) {
@@ -36,7 +36,7 @@ export function requireTime(field: string, text: string): number {
 
 const EMAIL = /^[^\s@,]{1,64}@[^\s@,]{1,190}\.[^\s@,.]{2,63}$/
 
-/** Where iMessage reaches a person: a phone number, or an e-mail address. */
+/** An iMessage address: a phone number, or an e-mail address. */
 export function requireHandle(field: string, text: string): string {
   const handle = EMAIL.test(text) ? text.toLowerCase() : toE164(text)
   if (!handle)
@@ -47,14 +47,14 @@ export function requireHandle(field: string, text: string): string {
   return handle
 }
 
-/** A URL we will call later: refused now if it never could be called. Our own media is fine wherever we are. */
+/** Refuses a URL that the server could never call later. URLs of the server's own media are always allowed. */
 export function checkUrl(ctx: Ctx, field: string, url: string | undefined): void {
   if (!url || parseMediaUrl(ctx.publicUrl(), url)) return
   const fault = urlFault(url, urlRules(ctx.config))
   if (fault) throw new AppError('invalid', `${field}: ${fault}`)
 }
 
-/** Puts the field in front of what turned out to be wrong with it. */
+/** Prefixes errors of the work with the field they are about. */
 export async function aboutField<T>(field: string, work: Promise<T>): Promise<T> {
   try {
     return await work

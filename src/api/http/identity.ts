@@ -4,12 +4,12 @@ import { AppError } from '../../core/errors.js'
 import type { RequestIdentity } from '../../services/replay.js'
 
 /**
- * What makes a POST recognisable when it comes again. `accountId` scopes it; admin requests have a scope of their own.
- * `disguise` is for bodies with a secret in them, which whoever reads the fingerprint could guess.
+ * Identifies a POST when it is repeated. `accountId` is its scope; admin requests have their own scope. `seal` protects
+ * the fingerprint of a body that contains a secret, because a plain fingerprint allows guessing the secret.
  */
 export function identityOf(
   request: FastifyRequest,
-  disguise: (fingerprint: string) => string = (fingerprint) => fingerprint,
+  seal: (fingerprint: string) => string = (fingerprint) => fingerprint,
 ): RequestIdentity {
   const key = request.headers['idempotency-key']
   if (key !== undefined && (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))) {
@@ -22,7 +22,7 @@ export function identityOf(
     key,
     Number.isInteger(tries) && tries > 0 ? tries : 0,
     request.rawBody,
-    disguise,
+    seal,
   )
 }
 
@@ -35,12 +35,12 @@ class Identity implements RequestIdentity {
     readonly key: string | undefined,
     readonly retryCount: number,
     private readonly body: Buffer | null,
-    private readonly disguise: (fingerprint: string) => string,
+    private readonly seal: (fingerprint: string) => string,
   ) {}
 
-  /** Few requests are ever compared with another: the others do not pay for a fingerprint. */
+  /** Computed on demand: most requests are never compared with another. */
   get hash(): string {
-    this.fingerprint ??= this.disguise(hash('sha256', this.body ?? '', 'base64'))
+    this.fingerprint ??= this.seal(hash('sha256', this.body ?? '', 'base64'))
     return this.fingerprint
   }
 }

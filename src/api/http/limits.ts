@@ -2,17 +2,17 @@ import { createBoundedMap } from '../../base/bounded-map.js'
 import { AppError } from '../../core/errors.js'
 
 /**
- * A sliding log per name: never more than `limit` in any window. A refilled bucket of the same size would let
- * almost twice as many through in some windows.
+ * A sliding log for each name: never more than `limit` in any window. A token bucket of that size allows almost twice
+ * as many in some windows.
  */
 export interface Limiter {
-  /** Milliseconds to wait, or 0 when it may go now (and counts). */
+  /** Milliseconds to wait, or 0 when the call is allowed, which counts it. */
   take(name: string, limit?: number): number
-  /** The same without counting. */
+  /** Like `take`, without counting. */
   wait(name: string): number
 }
 
-/** The interface's limit on lists of messages, shared among the processes on one database. */
+/** The rate limit of message lists, divided among the processes on one database. */
 export function takeTurn(lists: Limiter, name: string, nodes: number): void {
   const wait = lists.take(name, Math.max(1, Math.floor(100 / nodes)))
   if (wait > 0)

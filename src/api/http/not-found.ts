@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.js'
 
 export const NO_ROUTE = 'There is no such route. /openapi.json lists them all.'
 
-/** 404 for unknown paths, 405 with `Allow` for known ones under another method. */
+/** 404 for unknown paths, 405 with `Allow` for known paths with another method. */
 export function createNotFound(app: FastifyInstance) {
   const routes: { pattern: RegExp; methods: string[] }[] = []
   app.addHook('onRoute', (route) => {

@@ -4,16 +4,16 @@ import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { actorOf } from './auth.js'
 
-/** Answers that last, and what ends them before their time. */
+/** Open streams, which end early when their caller loses access or the server stops. */
 export interface OpenStreams {
-  /** Counts one in, or refuses it. The answer counts it out again. */
+  /** Admits a stream, or throws when there are too many. Returns the function to call when it ends. */
   admit(request: FastifyRequest, finish: (reason: string) => void): () => void
   closeAll(reason: string): void
 }
 
-/** Streams that one key, with the tokens it made, may have open at one process. */
+/** Streams that one key and its tokens may have open at one process. */
 export const MAX_STREAMS = 1000
-/** Machine time. */
+/** Real time. */
 const CHECK_MS = 500
 
 interface Guest {
@@ -21,7 +21,7 @@ interface Guest {
   finish: (reason: string) => void
 }
 
-/** `mayStay` says whether the caller of an open request would still be let in. */
+/** `mayStay` says whether the caller of an open request still has access. */
 export function createOpenStreams(
   ctx: Ctx,
   mayStay: (request: FastifyRequest) => Promise<boolean>,
@@ -31,13 +31,13 @@ export function createOpenStreams(
   let checking: NodeJS.Timeout | undefined
   const all = () => [...byKey.values()].flatMap((guests) => [...guests])
 
-  /** One question for all that came with the same credentials. */
+  /** Checks each credential once for all its streams. */
   async function check() {
     const answers = new Map<string, Promise<boolean>>()
     for (const guest of all()) {
       const { token, session, key } = actorOf(guest.request)
       const name = token ? `token ${token.id}` : session ? `session ${session.id}` : `key ${key.id}`
-      // Not being able to tell is no reason to send somebody away.
+      // A failed check does not end the stream.
       const answer = answers.get(name) ?? mayStay(guest.request).catch(() => true)
       answers.set(name, answer)
       if (!(await answer)) guest.finish('no longer authorized')

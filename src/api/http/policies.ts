@@ -1,7 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Access } from './auth.js'
 
-/** What a route says about who may come in. */
+/** Who may call a route. */
 export interface Policy {
   method: string
   url: string
@@ -22,8 +22,8 @@ const TOKEN = { token: [] }
 const BASIC = { basic: [] }
 
 /**
- * Keeps a table of the routes and writes into the API document which credentials each of them takes. A route
- * that says nothing about its callers is a mistake: it stops the server from starting.
+ * Keeps a table of the routes and writes into the API document which credentials each route accepts. A route without
+ * an access rule is a mistake and stops the server from starting.
  */
 export function registerPolicies(app: FastifyInstance): void {
   const routes: RouteOptions[] = []

@@ -19,7 +19,7 @@ type OtherFields<Row, Wire> = {
   [Name in keyof Wire as IsSameName<Row, Name, Wire[Name]> extends true ? never : Name]: (
     row: Row,
   ) => Wire[Name]
-}
+} & { [Name in keyof Wire]?: (row: Row) => Wire[Name] }
 
 /**
  * A function that shows rows as their schema describes them: `created_at` shows `createdAt`, and a number where the

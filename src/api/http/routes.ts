@@ -13,7 +13,7 @@ import type {
 import { type Aliases, documentAliases, withAliases } from './aliases.js'
 import { optionalBody } from './body.js'
 
-/** The server as route files see it: bodies, queries and answers are typed by the schemas beside them. */
+/** The server for route files: schemas give bodies, queries and answers their types. */
 export type Routes = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -22,7 +22,7 @@ export type Routes = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-interface RouteSchema extends FastifySchema {
+export interface RouteSchema extends FastifySchema {
   /** Older names of the body's fields. */
   aliases?: Aliases
   /** Paths of objects in the body whose nulls count as absent, like those of the body itself. */
@@ -30,12 +30,20 @@ interface RouteSchema extends FastifySchema {
   /** A request may come without a body. */
   optionalBody?: boolean
   /** Changes or checks the body after its older names are replaced and before its schema is checked. */
-  beforeValidation?: preValidationHookHandler | preValidationAsyncHookHandler
+  beforeValidation?: BodyHook
+}
+
+type BodyHook = preValidationHookHandler | preValidationAsyncHookHandler
+
+export interface RouteOptions<S> {
+  config: FastifyContextConfig
+  preValidation: BodyHook[]
+  schema: S
 }
 
 /** Describes the routes of one subject: their heading in the API document and who may call them. */
 export function routesOf(tag: string, access: FastifyContextConfig) {
-  return <const S extends RouteSchema>(route: S) => {
+  return <const S extends RouteSchema>(route: S): RouteOptions<S> => {
     const { aliases, objects, optionalBody: mayBeEmpty = false, beforeValidation, ...schema } = route
     return {
       config: {

@@ -78,20 +78,20 @@ import { registerPolicies } from './policies.js'
 import { answerBrokenRequest } from './socket-errors.js'
 
 export interface ServerOptions {
-  /** Make the API document from the routes; else the one that was made before is shown. */
+  /** Generate the API document from the routes instead of serving the committed one. */
   document: boolean
-  /** Every request acts as an admin: for a server that listens nowhere. */
+  /** Every request acts as an admin. Only for a server that does not listen. */
   localAdmin: boolean
   isReady(): boolean
   advance(ms: number): Promise<void>
   liveNodes(): number
 }
 
-/** The HTTP face: one auth hook, one error handler, and the routes. */
+/** The HTTP server: one authentication hook, one error handler, and the routes. */
 export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<FastifyInstance> {
   const settings: FastifyHttpOptions<Server> = {
     bodyLimit: 1 << 20,
-    // Slow clients are cut off long before Node's own limits would.
+    // Lower than Node's defaults, against slow clients.
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 },
@@ -128,7 +128,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
       done(error as Error)
     }
   })
-  // When the answer is made, not when it is sent: that would cost every request two more listeners.
+  // onSend instead of onResponse: that hook costs every request two more listeners.
   app.addHook('onSend', (request, reply, payload, done) => {
     const route = request.routeOptions.url ?? 'none'
     ctx.metrics.countRequest(request.method, route, reply.statusCode)
@@ -166,7 +166,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
             basic: {
               type: 'http',
               scheme: 'basic',
-              description: "A key's id and secret, where a route says so",
+              description: "A key's id as user and its secret as password, on the routes that list it",
             },
           },
         },
@@ -244,7 +244,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   return app
 }
 
-/** A parameter given twice is refused, an empty one counts as absent. */
+/** Refuses a repeated parameter; an empty one counts as absent. */
 function checkQuery(query: Record<string, unknown> | undefined): void {
   for (const [name, value] of Object.entries(query ?? {})) {
     if (Array.isArray(value)) throw new AppError('invalid', `${name}: given more than once`)

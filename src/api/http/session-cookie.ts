@@ -2,18 +2,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseUrl } from '../../base/parse-url.js'
 import { parseSessionText, SESSION_LIFE_MS } from '../../core/accounts/console-session.js'
 
-/** The console's cookie, and what a request must show beside it. */
+/** The session cookie of the console, and the checks that go with it. */
 
 const NAME = 'trunkline_session'
-/** A page of another site cannot set it without asking first, and nobody answers that question. */
+/** Pages of other sites cannot send this header: the browser asks for permission first, and the server gives none. */
 export const CONSOLE_HEADER = 'x-trunkline-console'
 
-/** The session a request of the console stands for. Without the console's header the cookie counts for nothing. */
+/** The session of a console request. Without the console's header the cookie is ignored. */
 export function sessionOf(request: FastifyRequest): { id: string; secret: string } | undefined {
   return isFromConsole(request) ? parseSessionText(cookieOf(request)) : undefined
 }
 
-/** Whether a page of ours asks: browsers say where a request comes from, and pages cannot change that. */
+/** Whether a page of the console sent the request: browsers state the origin, and pages cannot change it. */
 export function isFromConsole({ headers, host }: FastifyRequest): boolean {
   if (headers[CONSOLE_HEADER] !== '1') return false
   const site = headers['sec-fetch-site']
@@ -22,7 +22,7 @@ export function isFromConsole({ headers, host }: FastifyRequest): boolean {
   return origin === undefined || parseUrl(origin)?.host === host
 }
 
-/** A cookie that came twice is none: which of the two would count? */
+/** A repeated cookie counts as absent. */
 function cookieOf(request: FastifyRequest): string {
   const header = request.headers.cookie
   if (typeof header !== 'string' || header.length > 8192) return ''
@@ -42,7 +42,7 @@ export function clearCookie(request: FastifyRequest, reply: FastifyReply): void 
 }
 
 function cookie(request: FastifyRequest, value: string, maxAge: number): string {
-  // Behind a proxy that ends TLS only the proxy knows. Lying about it changes nobody's cookie but one's own.
+  // Behind a proxy that ends TLS, only its header tells. A client that forges it affects only its own cookie.
   const isHttps = request.protocol === 'https' || request.headers['x-forwarded-proto'] === 'https'
   const secure = isHttps ? '; Secure' : ''
   return `${NAME}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`

@@ -5,13 +5,13 @@ type BrokenRequest = Error & { code?: string; rawPacket?: unknown }
 
 const patient = new WeakSet<Socket>()
 
-/** For a request that may take longer than others, until the answer is called: its route limits it in another way. */
+/** Exempts a request from the request timeout until the returned function is called. Its route has its own limit. */
 export function bePatientWith(socket: Socket): () => void {
   patient.add(socket)
   return () => void patient.delete(socket)
 }
 
-/** Requests that are not HTTP enough to reach a route: answered as JSON, then the connection is closed. */
+/** Answers requests that are too malformed to reach a route, then closes the connection. */
 export function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && patient.has(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
@@ -24,7 +24,7 @@ export function answerBrokenRequest(error: BrokenRequest, socket: Socket): void 
 
 function describe(error: BrokenRequest): [number, string, string] {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    // Only a packet that begins a request tells that its first line does not end; a later one may be part of a header.
+    // Only the first packet of a request shows an endless request line; a later packet may be part of a header.
     const packet = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : ''
     return /^[A-Z]+ [^\r\n]{8192}/.test(packet)
       ? [414, 'URI Too Long', 'The URL is longer than 8192 characters']

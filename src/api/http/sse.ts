@@ -1,20 +1,19 @@
 import { Readable } from 'node:stream'
 
-/** A stream of server-sent events. What a slow reader has not taken is kept up to a bound; then it is cut off. */
+/** A stream of server-sent events. A reader with too many unread bytes is disconnected. */
 export interface EventStream {
   body: Readable
-  /** A named event with its JSON, on one line as the published client wants it. */
+  /** A named event with its JSON on one line, as the published client expects. */
   event(name: string, data: object): void
-  /** Whole frames, made before. */
+  /** Complete frames. */
   write(frames: Buffer): void
   /**
-   * A comment: keeps the connection from looking dead and is no event to anyone. With an id, clients take note of
-   * where they are.
+   * A comment, which keeps the connection alive and is not an event. With an id, clients advance their bookmark.
    */
   comment(text?: string, id?: number): void
-  /** Resolves when what was said before is mostly taken, or nobody takes it any more. */
+  /** Resolves when most of the written bytes are read, or the reader is gone. */
   ready(): Promise<void>
-  /** The regular end, after everything before it. */
+  /** Ends the stream after everything that was written. */
   end(): void
 }
 
@@ -25,14 +24,14 @@ export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
-  // Nothing follows on this connection, so that a server that stops need not wait for it.
+  // A stopping server does not wait for a connection without further requests.
   connection: 'close',
 } as const
 
 export function createEventStream(onClose: () => void, maxWaiting = MAX_WAITING_BYTES): EventStream {
   let wake = () => {}
   const body = new Readable({ read: () => wake() })
-  // A reader that goes away in the middle is no error of ours.
+  // A reader may disconnect at any time.
   body.on('error', () => {})
   body.once('close', () => {
     wake()
@@ -41,7 +40,7 @@ export function createEventStream(onClose: () => void, maxWaiting = MAX_WAITING_
   let ended = false
   const push = (text: string | Buffer) => {
     if (ended || body.destroyed) return
-    // Before, not after: one frame may be larger than what may wait.
+    // Checked before the push: one frame may be larger than the limit.
     if (body.readableLength > maxWaiting) body.destroy()
     else body.push(text)
   }
@@ -64,7 +63,7 @@ export function createEventStream(onClose: () => void, maxWaiting = MAX_WAITING_
   }
 }
 
-/** The id is what a client that comes back names as the last one it has. */
+/** A reconnecting client sends the id of its last event. */
 export function eventFrame(name: string, data: object, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -18,23 +18,23 @@ const route = routesOf('Conversations', { access: 'account', confined: 'to its l
 const PREVIEW = 140
 
 const ConversationWire = Type.Object({
-  conversation: string("The other's number, or the id of the group"),
+  conversation: string("The contact's number, or the id of the group"),
   line: string('The line, E.164'),
   line_id: string('Id of the line'),
   group_id: string('Group id; empty outside groups'),
   name: nullable('string', "The contact's or the group's name; null when it has none"),
-  participants: strings('The people in it beside the line'),
+  participants: strings('Members of the conversation without the line'),
   last_activity_at: string('When its latest message was accepted or stored, ISO 8601'),
-  awaits_reply: boolean('Whether the other side had the last word'),
-  held_until: nullable('string', 'Until when nothing goes out in it because it went round in circles'),
+  awaits_reply: boolean('Whether the last message is inbound'),
+  held_until: nullable('string', 'Until when the conversation is held because of a message loop'),
   last_message: Type.Object({
     message_handle: string('Unique identifier of the message'),
     is_outbound: boolean('Direction'),
     status: oneOf(STATUSES, 'Status'),
     service: oneOf(SERVICES, 'Service'),
     preview: string(`Text, cut after ${PREVIEW} characters`),
-    has_media: boolean('Whether there is media in it'),
-    from_number: string('Who wrote it'),
+    has_media: boolean('Whether the message has media'),
+    from_number: string('Sender'),
   }),
 })
 
@@ -44,13 +44,15 @@ export function registerConversations(app: Routes, ctx: Ctx): void {
     route({
       summary: 'List conversations',
       description:
-        'Everybody a line has written with, latest activity first. A page looks at no more than 5000 messages and may hold fewer conversations than asked for; there are more as long as next_cursor is not null. ' +
-        'A token that is confined to some lines sees those.',
+        'Conversations of the lines, latest activity first. A page reads at most 5000 messages and may hold fewer conversations than requested; there are more while next_cursor is not null. A token confined to some lines sees only those lines.',
       querystring: Type.Object(pageQuery(200, 50)),
       response: {
         200: Type.Object({
           data: Type.Array(ConversationWire),
-          looked_back_to: nullable('string', 'How far back this page goes; null when there is nothing'),
+          looked_back_to: nullable(
+            'string',
+            'Time of the oldest message that was read for this page; null without messages',
+          ),
           next_cursor: NextCursor,
         }),
       },

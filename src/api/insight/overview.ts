@@ -12,25 +12,25 @@ const route = routesOf('Overview', { access: 'account' })
 
 const count = (description: string) => integer(description)
 const at = string('Beginning of the step, ISO 8601')
-const median = nullable('integer', 'Half took no longer, in milliseconds; null when there were none')
-const p95 = nullable('integer', '95 of 100 took no longer')
+const median = nullable('integer', 'Median in milliseconds; null without messages')
+const p95 = nullable('integer', '95th percentile in milliseconds')
 
 const durations = (description: string) =>
   Type.Object(
     {
-      sampled: count('Messages this is from'),
-      is_cut: boolean('Only the newest 10000 messages were looked at'),
+      sampled: count('Number of messages measured'),
+      is_cut: boolean('Only the newest 10000 messages were measured'),
       median_ms: median,
       p95_ms: p95,
       steps: Type.Array(Type.Object({ at, median_ms: median, p95_ms: p95 })),
     },
-    { description: `${description}, without what was sent for a chosen time` },
+    { description: `${description}, without scheduled messages` },
   )
 
 const OverviewWire = Type.Object({
-  window: string('As asked for'),
+  window: string('The requested window'),
   from: string('Beginning of the first step, ISO 8601'),
-  to: string('When this was read'),
+  to: string('End of the window'),
   step_ms: count('Length of a step'),
   sends: Type.Object(
     {
@@ -42,28 +42,33 @@ const OverviewWire = Type.Object({
           sent: count('With the carrier'),
           waiting: count('Not sent yet'),
           failed: count('Failed'),
-          imessage: count('Of all, by iMessage'),
-          rcs: count('Of all, by RCS'),
-          sms: count('Of all, by SMS'),
-          received: count('Came in'),
+          imessage: count('By iMessage'),
+          rcs: count('By RCS'),
+          sms: count('By SMS'),
+          received: count('Received'),
         }),
       ),
     },
-    { description: 'Messages by the time they were accepted and their status now' },
+    { description: 'Messages by acceptance time and current status' },
   ),
   queue: durations('From acceptance to the carrier'),
   delivery: durations('From acceptance to delivery'),
   webhooks: Type.Object(
     {
-      delivered: count('Taken by their receivers'),
-      failed: count('Given up'),
-      pending: count('Being tried'),
-      canceled: count('Called off'),
-      attempts: count('Posts in all'),
-      success_rate: nullable('number', 'Delivered of all that have ended so or failed, 0 to 1'),
-      is_cut: boolean('Only the newest 10000 were looked at'),
+      delivered: count('Acknowledged by the receiver'),
+      failed: count('Failed'),
+      pending: count('Waiting for an attempt'),
+      canceled: count('Canceled'),
+      attempts: count('Number of attempts'),
+      success_rate: nullable('number', 'Share of delivered among delivered and failed, 0 to 1'),
+      is_cut: boolean('Only the newest 10000 deliveries were counted'),
       steps: Type.Array(
-        Type.Object({ at, delivered: count('Taken'), failed: count('Given up'), pending: count('Open') }),
+        Type.Object({
+          at,
+          delivered: count('Delivered'),
+          failed: count('Failed'),
+          pending: count('Pending'),
+        }),
       ),
     },
     { description: 'Webhook deliveries' },
@@ -73,10 +78,10 @@ const OverviewWire = Type.Object({
       line_id: string('Id of the line'),
       number: string('The line, E.164'),
       status: string('As in GET /v3/lines'),
-      pace_per_second: count('Messages it sends a second at most; 0: no limit'),
+      pace_per_second: count('Maximum messages per second; 0: no limit'),
       queue: QueueWire,
     }),
-    { description: 'What waits, now' },
+    { description: 'Current queue of each line' },
   ),
 })
 
@@ -85,14 +90,14 @@ export function registerOverview(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/overview',
     route({
-      summary: 'What the account has been doing',
+      summary: 'Show an overview of the account',
       description:
-        'Sends by status and service, time to delivery, webhooks and queues. What it costs does not grow with the number of messages; where only the newest were looked at, is_cut says so. May be two seconds old.',
+        'Sends by status and service, time to delivery, webhooks and queues. is_cut is true where only the newest rows were counted. Cached for up to two seconds.',
       querystring: Type.Object({
         window: optional(
           oneOf<Window>(
             Object.keys(WINDOWS),
-            'How far back: 1h in steps of 5 minutes, 24h of an hour, 7d of 6 hours',
+            'Period: 1h in steps of 5 minutes, 24h in steps of an hour, 7d in steps of 6 hours',
             { default: '24h' },
           ),
         ),

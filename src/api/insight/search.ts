@@ -14,9 +14,9 @@ import { MessageRecord, toRecord } from '../messages/wire.js'
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 const LANGUAGE = [
-  'Words and "phrases" are looked for in the text and in what went wrong. Filters: to:, from:, with: (the other side) and line: take a number, the beginning of one with its plus, or some of its digits;',
+  'Words and "phrases" are searched in the text and in error texts. Filters: to:, from:, with: (the contact) and line: take a number, a prefix with its plus, or some of its digits;',
   'group: an id; is: failed, scheduled, queued, pending, sent, delivered, received, inbound, outbound or downgraded; has: media, reply, card, location, style or error; service: imessage, rcs or sms; text: a word or "phrase";',
-  'after: and before: how long ago (10m, 2h, 7d) or a time in ISO 8601. All must hold; a minus before one turns it round. Example: to:+1202 is:failed after:2h -has:media "your code".',
+  'after: and before: an age (10m, 2h, 7d) or a time in ISO 8601. All filters must match; prefix a filter with - to exclude matches. Example: to:+1202 is:failed after:2h -has:media "your code".',
 ].join(' ')
 
 export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): void {
@@ -25,16 +25,16 @@ export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): 
     '/v3/search',
     route({
       summary: 'Search messages',
-      description: `Newest first. ${LANGUAGE} One call looks at no more than ${LOOKED_AT} messages; what is older is searched with next_cursor. At most 100 requests in 10 seconds per account. A token that is confined to some lines searches those.`,
+      description: `Newest first. ${LANGUAGE} One request searches at most ${LOOKED_AT} messages; continue with next_cursor. At most 100 requests in 10 seconds per account. A token confined to some lines searches only those lines.`,
       querystring: Type.Object({
-        q: optional(string('What to look for; empty: all', { maxLength: 1000 })),
+        q: optional(string('Search text; empty matches all messages', { maxLength: 1000 })),
         ...pageQuery(200, 50),
       }),
       response: {
         200: Type.Object({
           data: Type.Array(MessageRecord),
-          looked_at: integer('Messages this call looked at'),
-          searched_back_to: nullable('string', 'How far back it looked; null when there is nothing'),
+          looked_at: integer('Number of messages searched'),
+          searched_back_to: nullable('string', 'Time of the oldest message searched; null without messages'),
           next_cursor: NextCursor,
         }),
       },

@@ -19,21 +19,21 @@ export const StoryWire = Type.Object({
   handle: string('Message handle'),
   verdict: oneOf<VerdictCode>(
     VERDICTS,
-    'Where the message stands and why. ' +
-      'received: it came in. delivered: it is on the phone. sent: word of its delivery is still to come. ' +
-      'sent_no_receipts: it is out, and nobody reports deliveries. phone_off: it is out, and the phone is off (simulated phones only). ' +
-      'scheduled, queued, queued_behind, waiting_for_pace, daily_limit, line_offline, conversation_held: it waits for its time, its turn, an earlier message of its conversation, the pace of the line, the next day of the line, the line, the end of a hold. ' +
-      'on_wire: the carrier has not answered yet. retrying: the line did not take it and is tried again. ' +
-      'pending_lookup: the carrier is being asked whether it has it. outcome_unknown: that was never found out. ' +
-      'opted_out, refused, unreachable, not_imessage, undelivered, line_blocked, line_removed, conversation_dropped, failed: it failed, for that reason.',
+    'State of the message and its reason. ' +
+      'received: it arrived. delivered: it is on the phone. sent: the delivery receipt is still to come. ' +
+      'sent_no_receipts: it was sent, and the carrier reports no deliveries. phone_off: it was sent, and the phone is off (simulated phones only). ' +
+      'scheduled, queued, queued_behind, waiting_for_pace, daily_limit, line_offline, conversation_held: it waits for its send time, its turn, an earlier message of its conversation, the pace of the line, the next day, the line to come online, the end of a hold. ' +
+      'on_wire: the carrier has not answered yet. retrying: the line could not send it and retries. ' +
+      'pending_lookup: the line is asking the carrier for the outcome. outcome_unknown: the outcome could not be found out. ' +
+      'opted_out, refused, unreachable, not_imessage, undelivered, line_blocked, line_removed, conversation_dropped, failed: it failed for that reason.',
   ),
-  summary: string('The same in a few plain sentences'),
-  next_step: string('What to do about it'),
+  summary: string('The verdict in a few sentences'),
+  next_step: string('What to do next'),
   steps: Type.Array(
     Type.Object({
-      at: string('When it happened, ISO 8601; of what it waits for, now'),
+      at: string('When it happened, ISO 8601; for a pending step, the current time'),
       what: oneOf<StepKind>(STEP_KINDS, 'Kind of the step'),
-      detail: string("What happened, with the carrier's or the receiver's own words"),
+      detail: string("What happened, with the carrier's or the webhook receiver's own words"),
     }),
     { description: 'What happened, oldest first' },
   ),
@@ -45,8 +45,8 @@ export function registerWhy(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Explain a message',
       description:
-        'The story of one message: what happened to it, where it stands and why, and what to do about it. ' +
-        'It changes nothing and asks no carrier. Tokens that are confined to some lines do not see where webhooks go.',
+        'What happened to one message, its current state with the reason, and what to do next. ' +
+        'Does not ask the carrier. Tokens confined to some lines do not see the URLs of webhooks.',
       params: Type.Object({ handle: string('Message handle') }),
       response: { 200: Type.Object({ data: StoryWire }) },
     }),

@@ -14,21 +14,21 @@ const METHODS = ['GET', 'POST', 'PUT'] as const
 
 const Params = Type.Object({
   line: string('Id of the line'),
-  token: string('What only the carrier was told'),
+  token: string('Secret that only the carrier has'),
 })
 
 /**
- * Where carriers call a line. The address itself is the secret: it is made for one line, and a wrong one looks like
- * none at all. When the line cannot take it right now the carrier is told to come again.
+ * Callbacks of carriers to a line. The URL itself is the secret: a wrong one answers like an unknown path. While the
+ * line cannot take a callback, the answer tells the carrier to retry.
  */
 export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
   await app.register(async (scope) => {
-    // Carriers send what they like; their driver reads it.
+    // The driver parses the body.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
       done(null, body),
     )
-    // Before the body: a stranger's is not read.
+    // Checked before the body is read.
     scope.addHook('onRequest', async (request) => {
       const { line, token } = addressOf(request)
       if (!ctx.vault.isSigned(CALLBACK, line, token)) throw new AppError('not_found', NO_ROUTE)
@@ -61,18 +61,17 @@ export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
           schema: {
             hide: url.endsWith('*'),
             tags: ['Operations'],
-            summary: "Take a carrier's call",
-            description:
-              'For carriers only: a line hands them this address. More path may follow, as the carrier likes.',
+            summary: 'Receive a callback from a carrier',
+            description: 'For carriers only: the line gives them this URL. The carrier may append a path.',
             params: Params,
-            response: { 200: Type.Unknown({ description: 'Whatever the carrier wants to hear' }) },
+            response: { 200: Type.Unknown({ description: "Answer in the carrier's format" }) },
           },
           handler: take,
         })
   })
 }
 
-/** From the address as it came: what the carrier put behind ours is its own. */
+/** From the raw URL: the path that a carrier appends is not decoded. */
 function addressOf(request: FastifyRequest): { line: string; token: string; path: string } {
   const [, line = '', token = '', path = ''] =
     /^\/callbacks\/([^/?]+)\/([^/?]+)(.*)$/s.exec(request.raw.url ?? '') ?? []

@@ -18,24 +18,23 @@ import { boolean, nullable, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Contact sharing', { access: 'account', confined: 'to its lines' })
 
-/** The name and photo a line shows to others. This resource's names are camelCase on the wire. */
+/** The name and photo of a line. The wire names of this resource are camelCase. */
 
 const fromNumber = string('A dedicated Mac line, E.164', { examples: ['+12025550100'] })
-const name = (description: string) =>
-  optional(string(`${description}; empty takes it away`, { maxLength: 100 }))
+const name = (description: string) => optional(string(`${description}; empty removes it`, { maxLength: 100 }))
 
 const ProfileBody = Type.Object({
   fromNumber,
   firstName: name('First name'),
   lastName: name('Last name'),
-  displayName: name('What is shown; without it, first and last name'),
-  photoUrl: optional(string('HTTPS URL of a JPEG or PNG of at most 5 MB', { maxLength: 2048 })),
-  clearPhoto: optional(boolean('true takes the photo away')),
+  displayName: name('Display name; default: first and last name'),
+  photoUrl: optional(string('HTTPS URL of a JPEG or PNG, at most 5 MB', { maxLength: 2048 })),
+  clearPhoto: optional(boolean('true removes the photo')),
 })
 const LineBody = Type.Object({ fromNumber })
 const ShareBody = Type.Object({
   fromNumber,
-  toNumber: string('Who gets name and photo, E.164', { examples: ['+12025550101'] }),
+  toNumber: string('The person, E.164', { examples: ['+12025550101'] }),
 })
 
 const LINE_ALIASES = { fromNumber: ['from_number'] } as const
@@ -52,16 +51,16 @@ const SHARE_ALIASES = { ...LINE_ALIASES, toNumber: ['to_number', 'number'] } as 
 const status = string('OK')
 const ProfileWire = Type.Object({
   hasProfile: boolean('Whether the line has a name or a photo'),
-  sharingEnabled: boolean('Whether it shows them'),
+  sharingEnabled: boolean('Whether the line shows them'),
   firstName: nullable('string', 'First name'),
   lastName: nullable('string', 'Last name'),
-  displayName: nullable('string', 'What is shown'),
-  hasPhoto: boolean('Whether it has a photo'),
-  publishRecordPresent: boolean('Whether the carrier holds them'),
+  displayName: nullable('string', 'Display name'),
+  hasPhoto: boolean('Whether the line has a photo'),
+  publishRecordPresent: boolean('Whether the carrier has stored them'),
 })
 const AcceptedWire = Type.Object({
   status,
-  request_id: string('Names the request in the contact_profile event that ends it'),
+  request_id: string('Id of the request in its contact_profile event'),
   data: ProfileWire,
 })
 
@@ -72,7 +71,7 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
       route({
         summary: 'Change the name and photo of a line',
         description:
-          'Answers when the change is taken down; the event contact_profile.completed or contact_profile.failed tells its end. `data` shows what the change will lead to. Dedicated Mac lines only.',
+          'Answers when the change is stored; the event contact_profile.completed or contact_profile.failed reports the result. `data` shows the profile after the change. Dedicated Mac lines only.',
         deprecated: url.endsWith('contact-profile'),
         aliases: PROFILE_ALIASES,
         body: ProfileBody,
@@ -93,8 +92,8 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   app.delete(
     '/api/v2/contact-sharing/profile',
     route({
-      summary: 'Take the name and photo of a line away',
-      description: 'Taken down and carried out like a change. Dedicated Mac lines only.',
+      summary: 'Remove the name and photo of a line',
+      description: 'Stored and carried out like a change. Dedicated Mac lines only.',
       aliases: LINE_ALIASES,
       body: LineBody,
       response: { 202: AcceptedWire },
@@ -113,11 +112,11 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/contact-sharing/state',
     route({
-      summary: 'Name and photo that a line shows now',
+      summary: 'Show the name and photo of a line',
       description: 'Dedicated Mac lines only.',
       querystring: Type.Object({
         fromNumber: optional(fromNumber),
-        from_number: optional(string('The same, in the spelling of other routes', { deprecated: true })),
+        from_number: optional(string('Other spelling of fromNumber', { deprecated: true })),
       }),
       response: { 200: Type.Object({ status, data: ProfileWire }) },
     }),
@@ -131,16 +130,16 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/contact-sharing/share',
     route({
-      summary: 'Give the name and photo of a line to a person',
+      summary: 'Share the name and photo of a line with a person',
       description:
-        'Needs an iMessage conversation with that person. Once in 24 hours per person and line; more often is answered but does nothing. Dedicated Mac lines only.',
+        'Needs an iMessage conversation with the person. Shares at most once in 24 hours per person and line; further requests are answered without effect. Dedicated Mac lines only.',
       aliases: SHARE_ALIASES,
       body: ShareBody,
       response: {
         200: Type.Object({
           status,
-          requested: boolean('Whether this request gave it'),
-          deduplicated: boolean('Whether the person has it from an earlier request'),
+          requested: boolean('Whether this request shared them'),
+          deduplicated: boolean('Whether an earlier request shared them'),
         }),
       },
     }),
@@ -153,7 +152,7 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
         const requested = await claimProfileShare(ctx, sql, from, to)
         return { status: 200, body: { status: 'OK', requested, deduplicated: !requested } }
       })
-      // Also for a repeat: the first request may have been cut off here.
+      // Also for a repeat: the first request may have been interrupted here.
       if (answer.requested) await shareProfile(ctx, from, to)
       return answer
     },

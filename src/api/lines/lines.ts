@@ -16,16 +16,16 @@ const LineState = Type.Object({
   sendblue_number: nullable('string', 'The line, E.164'),
   status: oneOf(
     ['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'],
-    'What the line last said of its connection. OFFLINE: messages wait. UNKNOWN: no process drives the line at the moment.',
+    'Last status that the line reported. OFFLINE: messages wait. UNKNOWN: no process drives the line at the moment.',
   ),
   assignment: oneOf(
     ['assigned', 'shared', 'grace_period'],
-    'assigned: of this account alone. shared: with others. grace_period: taken away, but usable until effective_until; Trunkline takes lines away at once and never says it.',
+    'assigned: only this account uses the line. shared: other accounts use it, too. grace_period: removed from the account but usable until effective_until; Trunkline removes lines at once and never returns this value.',
   ),
-  status_changed_at: nullable('string', 'When it came into this status; null while UNKNOWN'),
-  degraded_since: nullable('string', 'Since when it is DEGRADED; null when it is not'),
-  effective_until: nullable('string', 'End of a time of grace; null'),
-  blocked_at: nullable('string', 'Since when the line may send nothing; then its status is OFFLINE'),
+  status_changed_at: nullable('string', 'When the status last changed; null while UNKNOWN'),
+  degraded_since: nullable('string', 'Since when the line is DEGRADED; null when it is not'),
+  effective_until: nullable('string', 'End of the grace period; always null'),
+  blocked_at: nullable('string', 'Since when the line is blocked from sending; its status is then OFFLINE'),
 })
 
 export function registerLines(app: Routes, ctx: Ctx): void {
@@ -33,10 +33,10 @@ export function registerLines(app: Routes, ctx: Ctx): void {
     '/api/lines',
     route({
       summary: 'List lines',
-      description: 'The numbers to send from. A token that is confined to some lines sees those.',
+      description: 'The numbers to send from. A token confined to some lines sees only those lines.',
       response: {
         200: Type.Object({
-          numbers: strings('E.164, own lines before shared ones'),
+          numbers: strings('E.164, dedicated lines before shared ones'),
         }),
       },
     }),
@@ -51,13 +51,13 @@ export function registerLines(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/lines/state',
     accountRoute({
-      summary: 'How the lines are',
+      summary: 'Status of the lines',
       description:
-        'The lines of the account and the last change of each. Every process answers the same, whichever drives the line.',
+        'The lines of the account and when each last changed its status. Every process gives the same answer.',
       response: {
         200: Type.Object({
           status: string('OK'),
-          snapshot_at: string('When this was read, ISO 8601'),
+          snapshot_at: string('Time of this snapshot, ISO 8601'),
           data: Type.Array(LineState),
         }),
       },

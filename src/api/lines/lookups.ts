@@ -13,17 +13,17 @@ export function registerLookups(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/evaluate-service',
     route({
-      summary: 'Is somebody on iMessage?',
+      summary: 'Check whether an address uses iMessage',
       description:
-        'One of the lines of the account that is on iMessage is asked. A yes is no promise of delivery. For an e-mail address SMS means that it is not on iMessage. When no line can tell, the answer is 503 and may be asked for again.',
+        "Asks one of the account's iMessage lines. iMessage does not guarantee delivery. For an e-mail address, SMS means that the address does not use iMessage. When no line can tell, the answer is 503; retry later.",
       querystring: Type.Object({
         number: optional(string('Phone number in E.164, or e-mail address')),
         from_number: optional(string('Not used', { deprecated: true })),
       }),
       response: {
         200: Type.Object({
-          number: string('What was asked about, in E.164 or in lower case'),
-          service: oneOf(['iMessage', 'SMS'], 'iMessage, or SMS when it is not'),
+          number: string('The address, in E.164 or in lower case'),
+          service: oneOf(['iMessage', 'SMS'], 'iMessage, or SMS when the address does not use iMessage'),
         }),
       },
     }),
@@ -38,7 +38,7 @@ export function registerLookups(app: Routes, ctx: Ctx): void {
   )
 }
 
-/** An address in lower case. A `+` in it may have become a space on its way through a query string. */
+/** The address in lower case. In a query string, a `+` may have become a space. */
 function toEmail(text: string): string | undefined {
   const address = text.trim().replaceAll(' ', '+').toLowerCase()
   return address.length <= 254 && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(address) ? address : undefined

@@ -11,46 +11,46 @@ const route = routesOf('Lines', { access: 'account', confined: 'to its lines' })
 
 export const QueueWire = Type.Object(
   {
-    waiting: integer("The account's messages that wait for their turn"),
-    is_more: boolean('Whether there are more: no more than 10000 are counted'),
-    oldest_at: nullable('string', 'Since when the first of them waits, ISO 8601'),
-    oldest_age_ms: nullable('integer', 'How long that is'),
+    waiting: integer("Number of the account's messages waiting"),
+    is_more: boolean('Whether more than 10000 messages wait; counting stops there'),
+    oldest_at: nullable('string', 'Since when the oldest message waits, ISO 8601'),
+    oldest_age_ms: nullable('integer', 'Age of the oldest message in milliseconds'),
   },
-  { description: 'What waits on the line; not what waits for a chosen time' },
+  { description: 'Messages waiting on the line, without scheduled ones' },
 )
 
 const LineWire = Type.Object({
   line_id: string('Id of the line'),
   number: string('The line, E.164'),
-  kind: string("dedicated: the account's own. shared: with others"),
-  driver: string('What drives it'),
+  kind: string('dedicated: only this account uses the line. shared: other accounts use it, too'),
+  driver: string('Driver'),
   status: oneOf(['ONLINE', 'OFFLINE', 'DEGRADED', 'UNKNOWN'], 'As in GET /api/v2/lines/state'),
-  status_detail: nullable('string', 'What the line said about it'),
-  status_changed_at: nullable('string', 'Since when, ISO 8601'),
-  blocked_at: nullable('string', 'Since when the line may send nothing'),
-  services: strings('Services it can send by'),
-  features: strings('What else it can do'),
-  pace_per_second: integer('Messages it sends a second at most; 0: no limit'),
-  sent_last_second: integer('Messages it sent in the last second, whosever they were'),
+  status_detail: nullable('string', 'Detail of the status, from the driver'),
+  status_changed_at: nullable('string', 'When the status last changed, ISO 8601'),
+  blocked_at: nullable('string', 'Since when the line is blocked from sending'),
+  services: strings('Services that the line can send by'),
+  features: strings('Further features of the line'),
+  pace_per_second: integer('Maximum messages per second; 0: no limit'),
+  sent_last_second: integer('Messages that the line sent in the last second, for all accounts'),
   queue: QueueWire,
   today: Type.Object(
     {
-      sent: integer('Sent, delivered or not'),
+      sent: integer('Sent messages, whether delivered or not'),
       failed: integer('Failed'),
       received: integer('Received'),
     },
-    { description: "The account's messages on it since midnight UTC" },
+    { description: "The account's messages on the line since midnight UTC" },
   ),
-  forwarding_number: nullable('string', 'Where calls to it go; null when not set'),
+  forwarding_number: nullable('string', 'Number that calls to the line are forwarded to; null when not set'),
 })
 
 export function registerLineReport(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/lines',
     route({
-      summary: 'Lines with their health, queue and pace',
+      summary: 'List lines with health, queue and pace',
       description:
-        'Own lines before shared ones. A token that is confined to some lines sees those. Queues and totals are of this account alone.',
+        "Dedicated lines before shared ones. A token confined to some lines sees only those lines. Queues and totals count only this account's messages.",
       response: { 200: Type.Object({ data: Type.Array(LineWire) }) },
     }),
     async (request) => {

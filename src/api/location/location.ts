@@ -32,10 +32,10 @@ const REQUEST_ALIASES = {
   from_number: ['fromNumber', 'from', 'sendblue_number'],
 } as const
 
-/** Watches that one account may have open at one process. */
+/** Streams of locations that one account may have open at one process. */
 const MAX_WATCHES = 1000
 
-/** `mayStay` says whether the caller of an open request would still be let in. */
+/** `mayStay` says whether the caller of an open request still has access. */
 export function registerLocation(
   app: Routes,
   ctx: Ctx,
@@ -47,7 +47,7 @@ export function registerLocation(
   app.get(
     '/api/location',
     route({
-      summary: 'Places of everyone who shares with a line',
+      summary: 'List locations shared with a line',
       description: 'Dedicated Mac lines only.',
       querystring: FromQuery,
       response: {
@@ -63,8 +63,8 @@ export function registerLocation(
   app.get(
     '/api/location/:number',
     route({
-      summary: 'Place of one person',
-      description: 'Known only if the person already shares with the line. Dedicated Mac lines only.',
+      summary: 'Show the location of a person',
+      description: 'Known only while the person shares it with the line. Dedicated Mac lines only.',
       params: NumberParams,
       querystring: FromQuery,
       response: { 200: Type.Object({ status, from_number, ...PlaceWire }) },
@@ -79,9 +79,9 @@ export function registerLocation(
   app.post(
     '/api/request-location',
     route({
-      summary: 'Ask a person to share their place',
+      summary: 'Ask a person to share their location',
       description:
-        'Queued like any other iMessage. If the person accepts, a message of message_type location comes in. Dedicated Mac lines only.',
+        'Queued like any other iMessage. If the person accepts, an inbound message of message_type location follows. Dedicated Mac lines only.',
       aliases: REQUEST_ALIASES,
       body: Type.Object({
         from_number: string('A dedicated Mac line, E.164', { examples: ['+12025550100'] }),
@@ -90,10 +90,10 @@ export function registerLocation(
       response: {
         202: Type.Object({
           status: string('QUEUED; ERROR when the person has opted out'),
-          message: string('What happens now, for people'),
+          message: string('Result as text'),
           message_handle: string('Identifier of the request, for GET /api/status'),
           number: string('The person'),
-          uuid: string('The same identifier'),
+          uuid: string('The same identifier as message_handle'),
         }),
       },
     }),
@@ -121,14 +121,14 @@ export function registerLocation(
   app.get(
     '/api/location/:number/watch',
     route({
-      summary: 'Follow the place of one person',
+      summary: 'Follow the location of a person',
       description:
-        'Server-sent events: `ready`, then `location` at once and with every change, `complete` with a reason, or `error`. A comment every 15 seconds. Someone who does not share yet is waited for. Dedicated Mac lines only.',
+        'Server-sent events: `ready`, then `location` at once and after every change, and at the end `complete` with a reason, or `error`. A comment follows every 15 seconds. The stream stays open while the person does not share yet. Dedicated Mac lines only.',
       params: NumberParams,
       querystring: FromQuery,
       response: {
         200: {
-          description: 'Events until the sharing, the access, the line or the server ends',
+          description: 'Events until the sharing ends, the caller loses access, or the line or server stops',
           content: { 'text/event-stream': { schema: WatchWire } },
         },
       },
@@ -165,11 +165,11 @@ export function registerLocation(
         throw error
       }
       if (closing) finish()
-      // The schema describes the events in the stream.
+      // The schema describes single events of the stream.
       return reply.headers(SSE_HEADERS).send(stream.body as never)
     },
   )
-  // A server that stops waits for its answers; these would never end by themselves.
+  // A stopping server waits for its answers, and these never end by themselves.
   app.addHook('preClose', async () => {
     closing = true
     for (const finish of [...open.values()].flatMap((watches) => [...watches])) finish()

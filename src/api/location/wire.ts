@@ -5,13 +5,13 @@ import type { ContactLocation } from '../../services/location/location.js'
 import type { WatchNews } from '../../services/location/watch.js'
 import { nullable, oneOf, optional, string } from '../http/schemas.js'
 
-/** Places as they look on the wire. */
+/** Locations on the wire. */
 
 const number = (description: string) => Type.Number({ description })
 
 export const LocationTypeWire = oneOf<(typeof LOCATION_TYPES)[number]>(
   LOCATION_TYPES,
-  'How the place is known',
+  'How the location is known',
 )
 
 const Entry = Type.Object(
@@ -23,15 +23,15 @@ const Entry = Type.Object(
     address: nullable('string', 'Street address; null when not known'),
     locationType: LocationTypeWire,
     timestamp: string('When the person was there, ISO 8601'),
-    expiresAt: optional(string('When the sharing ends; left out when it does not')),
-    refreshError: optional(string('Why this is an older place: a fresh one could not be had')),
+    expiresAt: optional(string('When the sharing ends; omitted when it has no end')),
+    refreshError: optional(string('Why the location could not be refreshed')),
   },
-  { description: 'Where the person is; left out without a fix' },
+  { description: 'Location of the person; omitted when unknown' },
 )
 
 export const StateWire = oneOf<ContactLocation['state']>(
   ['not_shared', 'shared_no_fix_yet', 'shared_with_fix'],
-  'Whether the person shares, and whether it is known where they are',
+  'Whether the person shares a location, and whether it is known',
 )
 
 export const PlaceWire = {
@@ -40,11 +40,11 @@ export const PlaceWire = {
   location: optional(Entry),
 }
 
-/** The payloads of a watch. Published clients drop the event's name, so each is known by its fields. */
+/** The events of a location stream. Published clients drop the event's name, so the fields must tell them apart. */
 export const WatchWire = Type.Object({
   status: oneOf<'OK' | 'ERROR'>(['OK', 'ERROR'], 'ERROR only in `error`'),
   from_number: string('The line'),
-  number: string('The person who is watched'),
+  number: string('The person'),
   state: optional(StateWire),
   location: optional(Entry),
   reason: optional(
@@ -71,7 +71,7 @@ function entryWire(fix: NonNullable<ContactLocation['location']>) {
   }
 }
 
-/** One event's data. */
+/** The data of one event. */
 export function newsWire(
   news: Exclude<WatchNews, { kind: 'heartbeat' }>,
   watch: { fromNumber: string; number: string },

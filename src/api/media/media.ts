@@ -12,7 +12,7 @@ import { optional, string } from '../http/schemas.js'
 
 const YEAR_S = 31_536_000
 
-/** Media for everyone who was told its address: phones and carriers have no keys. */
+/** Media without authentication, because phones and carriers have no keys. */
 export function registerMedia(app: Routes, ctx: Ctx): void {
   app.route({
     method: ['GET', 'HEAD'],
@@ -22,19 +22,19 @@ export function registerMedia(app: Routes, ctx: Ctx): void {
       tags: ['Media'],
       summary: 'Fetch media',
       description:
-        'Needs no keys: its name cannot be guessed. Takes Range. Media that people sent is kept for 30 days.',
+        'Needs no key: the name is unguessable. Supports Range. Inbound media is stored for 30 days.',
       security: [],
       params: Type.Object({ file: string('Name and extension, as in a media_url') }),
       headers: Type.Object({
         range: optional(string('One range of bytes')),
-        'if-range': optional(string('Take the range only of this ETag')),
-        'if-none-match': optional(string('ETag of what is known already')),
+        'if-range': optional(string('Apply the range only if the ETag matches')),
+        'if-none-match': optional(string('ETag of the cached file')),
       }),
       response: {
         200: { description: 'The file', content: { '*/*': { schema: Bytes } } },
         206: { description: 'The range', content: { '*/*': { schema: Bytes } } },
-        304: { description: 'It has not changed', type: 'null' },
-        416: { description: 'Nothing of the file lies in the range', type: 'null' },
+        304: { description: 'Not changed', type: 'null' },
+        416: { description: 'The range is outside the file', type: 'null' },
       },
     },
     handler: (request, reply) => serve(ctx, request.params.file, request, reply as unknown as FastifyReply),
@@ -72,7 +72,7 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
 
 const Bytes = string('Bytes', { format: 'binary' })
 
-/** Whatever was uploaded, a browser must not run it in our name. */
+/** Keeps a browser from running an uploaded file as part of this site. */
 function safety(media: Media): Record<string, string> {
   const { type, extension } = kindOf(media.extension)
   const file = `filename="${media.name}.${extension}"`

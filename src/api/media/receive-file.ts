@@ -8,11 +8,11 @@ import { type MediaDraft, takeMedia } from '../../services/media/media.js'
 import { aboutField } from '../http/fields.js'
 import { bePatientWith } from '../http/socket-errors.js'
 
-/** What a form may hold beside the file. The file itself is counted while it is written. */
+/** Limits of a form except the size of its file, which is counted while it is written. */
 export const FORM_LIMITS = {
   limits: { fileSize: Number.POSITIVE_INFINITY, files: 2, fields: 20, fieldSize: 65_536, headerPairs: 20 },
   throwFileSizeLimit: false,
-  // Forms made by hand may leave the file's name out.
+  // Some clients omit the file name.
   isPartAFile: (field: string | undefined, type: string | undefined, name: string | undefined) =>
     name !== undefined ||
     type === 'application/octet-stream' ||
@@ -49,7 +49,7 @@ export async function receiveFile(ctx: Ctx, request: FastifyRequest, accountId: 
     return draft
   } catch (error) {
     await draft?.discard()
-    // The rest is read and thrown away, or the caller would not hear the answer over its own talking.
+    // Discards the rest of the body: a client that is still sending would not read the answer.
     request.raw.unpipe().resume()
     hurry()
     throw error
@@ -73,7 +73,7 @@ function refuseForm(error: Error & { code?: string }): never {
   throw new AppError('invalid', `The multipart form cannot be read: ${what}`)
 }
 
-/** The storage's own errors must not look like the caller's. */
+/** Turns errors of reading the form into 400, so that errors of the storage stay 500. */
 async function* untilBroken(file: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   try {
     yield* file
@@ -83,8 +83,8 @@ async function* untilBroken(file: AsyncIterable<Buffer>): AsyncIterable<Buffer> 
 }
 
 /**
- * A large file on a slow line takes longer than any other request may. Instead, it must keep coming, and end some
- * day. The answer leaves only a short time for the rest.
+ * A large file on a slow connection takes longer than the request timeout. Instead of that timeout, an idle timeout and
+ * a long total one apply. The returned function shortens the time for the rest of the body.
  */
 function takeTime({ raw }: FastifyRequest): () => void {
   const { socket } = raw

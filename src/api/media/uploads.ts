@@ -11,20 +11,19 @@ import { string } from '../http/schemas.js'
 import { answerWithMedia } from './keep.js'
 import { FORM_LIMITS, needsForm, receiveFile } from './receive-file.js'
 
+/** Media belongs to the account, so a confined token may store what it is about to send. */
 const route = routesOf('Media', { access: 'account', confined: 'to its lines' })
 
 const Stored = Type.Object({
   status: string('OK'),
   message: string('What happened'),
-  media_url: string('Its address, for media_url of a message; ends in its extension'),
-  mediaObjectId: string('Its id'),
+  media_url: string('URL of the media, for media_url of a message; ends in its file extension'),
+  mediaObjectId: string('Id of the media'),
 })
 
 const URL_ALIASES = { media_url: ['mediaUrl', 'mediaURL'] } as const
 
 export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
-  // Media belongs to the account, not to a line: a token for some lines may store what it is about to send.
-
   app.post(
     '/api/upload-media-object',
     route({
@@ -38,7 +37,7 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
       const { media_url: url } = request.body
       const account = accountOf(request)
       checkUrl(ctx, 'media_url', url)
-      // The file may be gone by the time a client asks again for an answer it did not get.
+      // When a client repeats the request, the file may be gone from its source.
       const before = await answeredBefore<Static<typeof Stored>>(ctx, reply)
       if (before) return before
       const draft = await aboutField('media_url', fetchMedia(ctx, account.id, 'upload', url))
@@ -46,11 +45,11 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
     },
   )
 
-  // Only here: every other route refuses multipart bodies.
+  // Only this scope accepts multipart bodies.
   await app.register(async (scope) => {
     await scope.register(multipart, FORM_LIMITS)
     scope.addContentTypeParser('*', (_request, _body, done) => done(needsForm()))
-    // The form is read by the handler.
+    // The handler reads the form.
     scope.setValidatorCompiler(() => () => true)
     scope.post<{ Reply: Static<typeof Stored> }>(
       '/api/upload-file',
@@ -63,7 +62,7 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
       }),
       async (request, reply) => {
         const draft = await receiveFile(ctx, request, accountOf(request).id)
-        // Stands for a body that is never held whole: the same key with another file is another request.
+        // The fingerprint of the body: the same Idempotency-Key with another file is another request.
         request.rawBody = Buffer.from(`${draft.digest} ${draft.media.extension}`)
         return keep(ctx, reply, draft)
       },

@@ -4,7 +4,7 @@ import type { AppCardLayout, InboundAppCard, OutboundAppCard } from '../../core/
 import { given } from '../http/fields.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
 
-/** App Cards on the wire. Their fields are camelCase there, as the extensions that draw them have them. */
+/** App Cards on the wire. Their fields are camelCase, as in the Messages extensions. */
 
 const MAX_TEXT = 4096
 const text = (description: string) => optional(string(description, { maxLength: MAX_TEXT }))
@@ -16,8 +16,8 @@ export const LayoutWire = Type.Object(
     subcaption: text('Second line, on the left'),
     trailingCaption: text('First line, on the right'),
     trailingSubcaption: text('Second line, on the right'),
-    summary: text('For notifications and where the card cannot be drawn'),
-    imageTitle: text('Written on the image; needs imageUrl'),
+    summary: text('Text for notifications and for devices that cannot show the card'),
+    imageTitle: text('Title on the image; needs imageUrl'),
     imageSubtitle: text('Second line on the image; needs imageUrl'),
     imageUrl: optional(
       string('HTTPS preview image: JPEG, PNG, HEIC, HEIF or WebP, up to 10 MB', { minLength: 1 }),
@@ -30,8 +30,7 @@ const CARD_URL =
   'Delivered to the extension on tap: an https URL up to 2048 characters, or a data URL with inline state up to 16384'
 export const CardUrl = string(CARD_URL, { minLength: 1 })
 
-export const ABOUT_CARD =
-  'An App Card. Needs a V2 Mac line and a recipient on iMessage, and never goes by SMS'
+export const ABOUT_CARD = 'An App Card. Needs a V2 Mac line and a recipient on iMessage; never sent by SMS'
 
 export const AppCardInput = Type.Object(
   {
@@ -41,12 +40,12 @@ export const AppCardInput = Type.Object(
     layout: LayoutWire,
     url: CardUrl,
     appStoreId: optional(integer('App Store id, for recipients without the extension', { minimum: 1 })),
-    fallbackText: text('For notifications and where the card cannot be drawn'),
+    fallbackText: text('Text for notifications and for devices that cannot show the card'),
     interactive: optional(
       boolean('true: live layout where the extension is installed; false: always static'),
     ),
     sessionIdentifier: optional(
-      string('Your own UUID for the session; one is made when there is none', {
+      string('Your own UUID for the session; default: a new one', {
         pattern: UUID.source.replaceAll('\\da-f', '\\da-fA-F'),
       }),
     ),
@@ -54,23 +53,23 @@ export const AppCardInput = Type.Object(
   { description: ABOUT_CARD },
 )
 
-/** Either variant: what we sent, or what a contact's extension sent. */
+/** An outbound or inbound card. */
 export const AppCardWire = Type.Object(
   {
-    appName: optional(string('Name of the app; of a card we sent')),
+    appName: optional(string('Name of the app; only for outbound cards')),
     extensionBundleId: string('Bundle id of the Messages extension'),
     teamId: string('Team id of the app'),
     layout: optional(LayoutWire),
     url: string('State of the card'),
     appStoreId: optional(integer('App Store id')),
-    fallbackText: text('For notifications and where the card cannot be drawn'),
+    fallbackText: text('Text for notifications and for devices that cannot show the card'),
     interactive: optional(boolean('Whether the live layout is used')),
-    sessionIdentifier: string('Cards of one session replace each other on the phone'),
-    updateMessageHandle: optional(string('Of a continuation: handle of the original card')),
-    balloonBundleId: optional(string('How Messages names the extension; of a card we received')),
-    revision: optional(integer('Number of this state among those received in the session')),
+    sessionIdentifier: string('Session id; a card replaces the earlier card of its session on the phone'),
+    updateMessageHandle: optional(string('For a continuation, handle of the original card')),
+    balloonBundleId: optional(string('Name of the extension in Messages; only for inbound cards')),
+    revision: optional(integer('Sequence number among the cards received in the session')),
   },
-  { description: 'App Card of the message; left out when there is none' },
+  { description: 'App Card of the message; omitted without one' },
 )
 
 export function cardOf(body: Static<typeof AppCardInput>): CardInput {
@@ -94,7 +93,7 @@ export function cardOf(body: Static<typeof AppCardInput>): CardInput {
   }
 }
 
-/** The fields of a layout and no others: what we do not know is never stored. */
+/** The known fields of a layout only. */
 export function layoutOf(layout: Static<typeof LayoutWire>): AppCardLayout {
   return given(Object.fromEntries(LAYOUT_FIELDS.map((field) => [field, layout[field]])))
 }

@@ -17,12 +17,12 @@ const UpdateBody = Type.Object({
   layout: optional(LayoutWire),
   url: optional(CardUrl),
   fallback_text: optional(
-    string('For notifications and where the card cannot be drawn', { maxLength: 4096 }),
+    string('Text for notifications and for devices that cannot show the card', { maxLength: 4096 }),
   ),
   interactive: optional(boolean('Whether the live layout is used')),
   send_style: optional(SendStyleSchema),
   idempotency_key: optional(
-    string('The same key for the same card gives the first update back, for 48 hours', {
+    string('Repeating this key for the same card within 48 hours returns the first update', {
       minLength: 1,
       maxLength: 255,
     }),
@@ -41,9 +41,9 @@ export function registerAppCards(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Continue an App Card',
       description:
-        'Sends the next state of a card as a message of its own: same session, line and reply thread. What is left out stays as on the card that the handle names; a layout is replaced as a whole. A card that is scheduled can be continued once it has gone out; before that the answer is 422.',
+        'Sends the next state of a card as a new message in the same session, line and reply thread. Omitted fields keep the values of the given card; a layout is replaced as a whole. A scheduled card answers 422 until it is sent.',
       params: Type.Object({
-        message_handle: string('The original card, or a continuation of it'),
+        message_handle: string('Handle of the original card, or of a continuation'),
       }),
       aliases: ALIASES,
       objects: ['layout'],

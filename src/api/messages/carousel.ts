@@ -13,21 +13,20 @@ import { MessageResponse, toResponse } from './wire.js'
 
 const MIN_IMAGES = 2
 const MAX_IMAGES = 20
-/** Characters of the caller's own JSON. It travels with every report on the message. */
+/** Maximum characters of the caller's JSON, which every event of the message repeats. */
 const MAX_METADATA = 65_536
 
 const { number, send_style, status_callback, reply_to, seat_id, send_at } = SEND_FIELDS
 
 const CarouselBody = Type.Object({
   number,
-  from_number: string('The line, a V2 Mac line, E.164', { examples: ['+12025550100'] }),
+  from_number: string('The line to send from, a V2 Mac line, E.164', { examples: ['+12025550100'] }),
   media_urls: Type.Array(Type.String({ minLength: 1 }), {
-    description: 'The images in their order: 2 to 20 HTTPS URLs',
+    description: 'The images in order: 2 to 20 HTTPS URLs',
   }),
   metadata: optional(
     Type.Unknown({
-      description:
-        'Any JSON of yours, up to 65536 characters; given back with the message and every report on it',
+      description: 'Your own JSON, up to 65536 characters; returned with the message and in its events',
     }),
   ),
   send_style,
@@ -45,7 +44,7 @@ const ALIASES = {
   status_callback: SEND_ALIASES.status_callback,
 } as const
 
-/** The document says how many images; the check of it is the handler's, which knows what to do with one. */
+/** The API document states the number of images; the handler checks it, with a better error text for one image. */
 const document: ReturnType<typeof documentAliases> = (route) => {
   const documented = documentAliases(ALIASES)(route)
   const { properties } = documented.schema.body
@@ -65,7 +64,7 @@ export function registerCarousel(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Send several images as one message',
       description:
-        'Needs a V2 Mac line and a recipient on iMessage; a carousel never goes out by SMS. One image goes through /api/send-message.',
+        'Needs a V2 Mac line and a recipient on iMessage; never sent by SMS. Send a single image with /api/send-message.',
       body: CarouselBody,
       response: { 202: MessageResponse },
       beforeValidation: withAliases(ALIASES),
@@ -77,7 +76,7 @@ export function registerCarousel(app: Routes, ctx: Ctx): void {
         throw new AppError('invalid', `metadata: must be at most ${MAX_METADATA} characters of JSON`)
       const identity = identityOf(request)
       const { media_urls, metadata, number, ...choices } = body
-      // A carousel has no text and no other media, whatever else the body says.
+      // A carousel has neither text nor other media.
       const sent = sendRequestOf(ctx, { ...choices, content: undefined, media_url: undefined }, identity)
       const input = { ...sent, number: requirePhone('number', number), mediaUrls: media_urls, metadata }
       const accepted = await sendCarousel(ctx, actorOf(request), input, identity)

@@ -20,7 +20,7 @@ const route = routesOf('Messages', { access: 'account', confined: 'to its lines'
 const { number, limit, offset } = ListQuery.properties
 
 const LegacyQuery = Type.Object({
-  cid: optional(string("Conversation: the other side's number in E.164, a contact_id, or a group id")),
+  cid: optional(string("Conversation: a contact's number in E.164, a contact_id, or a group id")),
   number,
   limit,
   offset,
@@ -35,7 +35,7 @@ const LegacyMessage = Type.Object({
   uuid: string('Message handle'),
   media_url: string('Attached media; empty when none'),
   content: string('Message text'),
-  number: string('The other side; all recipients of a message to a group, with commas'),
+  number: string('The contact; for a message to a group, all recipients separated by commas'),
   is_outbound: boolean('Direction'),
   accountEmail: string('Account identifier'),
   was_downgraded: nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
@@ -43,11 +43,11 @@ const LegacyMessage = Type.Object({
   row_id: nullable('string', 'Kept for older clients; always null'),
   status: string('Status'),
   error_message: nullable('string', 'What went wrong'),
-  error_detail: nullable('string', "The carrier's own code and words"),
+  error_detail: nullable('string', 'Code and text from the carrier'),
   error_code: nullable('integer', 'Numeric code when failed'),
   to_number: string('Recipient'),
   from_number: string('Sender'),
-  date_sent: string('When it was handed to the carrier, ISO 8601'),
+  date_sent: string('When the carrier got it, ISO 8601'),
   date_updated: string('When its status last changed, ISO 8601'),
   phoneID: string('Id of the line'),
   group_id: string('Group id; empty outside groups'),
@@ -83,13 +83,13 @@ function legacyWire(message: Message, account: Account, group?: Group): Static<t
   }
 }
 
-/** The list as clients of the first interface know it. */
+/** The message list of the first version of the interface. */
 export function registerLegacyMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
   app.get(
     '/accounts/messages',
     route({
-      summary: 'List messages, in the older form',
-      description: 'Newest first. New programs use GET /api/v2/messages, with which it shares its limit.',
+      summary: 'List messages (first version)',
+      description: 'Newest first. Use GET /api/v2/messages in new programs; both share one rate limit.',
       deprecated: true,
       querystring: LegacyQuery,
       response: { 200: Type.Object({ messages: Type.Array(LegacyMessage) }) },

@@ -34,7 +34,7 @@ import { ReplyToInput, replyToOf } from './wire-parts.js'
 const sendRoute = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 const readRoute = routesOf('Messages', { access: 'any', confined: 'to its lines' })
 
-/** Where the answered message is named: beside the card, or in it. */
+/** `reply_to` may stand beside the card or in it. */
 const CardBody = Type.Object(
   { ...AppCardInput.properties, reply_to: optional(ReplyToInput) },
   { description: ABOUT_CARD },
@@ -61,7 +61,8 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
     '/api/send-message',
     sendRoute({
       summary: 'Send a message',
-      description: 'Answers when the message is stored for good; delivery follows. See GET /api/status.',
+      description:
+        'Answers as soon as the message is stored durably; the line sends it afterwards. Read its status with GET /api/status.',
       aliases: SEND_ALIASES,
       objects: ['app_card', 'app_card.layout', 'app_card.reply_to'],
       body: SendBody,
@@ -91,11 +92,11 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
   app.get(
     '/api/status',
     readRoute({
-      summary: 'Status of a message',
-      description: 'Asks the carrier first when the outcome of the send is not known yet.',
+      summary: 'Show the status of a message',
+      description: 'Asks the carrier first while the outcome of the send is unknown.',
       querystring: Type.Object({
         handle: optional(string('Message handle')),
-        message_handle: optional(string('The same, under its older name', { deprecated: true })),
+        message_handle: optional(string('Older name of handle', { deprecated: true })),
       }),
       response: { 200: AnyMessageResponse },
     }),
@@ -121,10 +122,10 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
           status: string('OK'),
           data: Type.Array(MessageRecord),
           pagination: Type.Object({
-            hasMore: boolean('Whether more follow'),
-            limit: integer('Rows asked for'),
+            hasMore: boolean('Whether there are more rows'),
+            limit: integer('Requested number of rows'),
             offset: integer('Rows skipped'),
-            total: integer('All matches'),
+            total: integer('Number of all matches'),
           }),
         }),
       },
@@ -167,7 +168,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
     },
   )
 
-  // The router knows the second path with this name already, from the route that retrieves.
+  // The router needs the parameter name of the route that retrieves a message.
   for (const [path, name] of [
     ['/api/message/:message_handle', 'message_handle'],
     ['/api/v2/messages/:message_id', 'message_id'],
@@ -177,13 +178,12 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
       sendRoute({
         summary: 'Delete a message',
         description:
-          'Hides the message for good: lists, totals, retrieve and status no longer have it, and a repeat answers 404. ' +
-          'It recalls nothing: what was delivered stays on the phone, and a message that still waits in the queue goes out. One that waits for its send_at is canceled.',
+          'Removes the message permanently from lists, totals and status; a repeated request answers 404. A delivered message stays on the phone, and a queued message is still sent. A scheduled message is canceled.',
         params: Type.Object({ [name]: string('Message handle') }),
         response: {
           200: Type.Object({
             status: string('OK'),
-            message: string('What was done'),
+            message: string('Result as text'),
             message_handle: string('Handle of the deleted message'),
           }),
         },
@@ -197,7 +197,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
   }
 }
 
-/** A message the caller may see. Another account's, or another line's than a token's, is absent, in the same words. */
+/** A message that the caller may see. All others answer like a message that does not exist. */
 async function visible(
   ctx: Ctx,
   request: FastifyRequest,
@@ -215,7 +215,7 @@ async function visible(
   return { message, account }
 }
 
-/** The groups that messages are in; nothing is asked when none is. */
+/** The groups of messages. */
 function groupsOf(ctx: Ctx, messages: readonly Message[]): Promise<Map<string, Group>> {
   return findGroups(
     ctx.db,

@@ -9,16 +9,16 @@ import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
-const number = string('The other side of the conversation, E.164')
+const number = string('The contact, E.164')
 const line = string('The line, E.164')
 const LINE_ALIASES = ['fromNumber', 'from', 'sendblue_number'] as const
 const NUMBER_ALIASES = ['recipient', 'to', 'to_number'] as const
 
 const ReactionBody = Type.Object({
   from_number: line,
-  message_handle: string('The message, inbound or outbound', { minLength: 1 }),
+  message_handle: string('Handle of an inbound or outbound message', { minLength: 1 }),
   reaction: string(
-    'love, like, dislike, laugh, emphasize, question or exactly one emoji; a leading - takes it away',
+    'love, like, dislike, laugh, emphasize, question or exactly one emoji; a leading - removes the reaction',
     { examples: ['love', '-love', '🎉'] },
   ),
   part_index: optional(integer('Part of a multipart message; default 0', { minimum: 0, maximum: 10_000 })),
@@ -32,10 +32,13 @@ const REACTION_ALIASES = {
 const DEFAULT_TYPING_MS = 60_000
 const TypingBody = Type.Object({
   number,
-  from_number: optional(string('The line, E.164; without it, the line of the conversation')),
+  from_number: optional(string('The line, E.164; default: the line of the conversation')),
   state: optional(oneOf(['start', 'stop'], 'Default start')),
   max_duration_ms: optional(
-    integer('When it stops by itself, in milliseconds; default 60000', { minimum: 1, maximum: 300_000 }),
+    integer('Time until the indicator stops by itself, in milliseconds; default 60000', {
+      minimum: 1,
+      maximum: 300_000,
+    }),
   ),
 })
 const TYPING_ALIASES = {
@@ -52,15 +55,15 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
     '/api/send-reaction',
     route({
       summary: 'React to a message',
-      description: 'A tapback on an iMessage of either side. A new one takes the place of the one before.',
+      description: 'A tapback on an inbound or outbound iMessage. A new reaction replaces the earlier one.',
       aliases: REACTION_ALIASES,
       body: ReactionBody,
       response: {
         200: Type.Object({
           status: string('OK'),
-          message: string('What was done'),
+          message: string('Result as text'),
           message_handle: string('The message'),
-          reaction: string('The reaction, as it was given'),
+          reaction: string('The reaction, as given'),
         }),
       },
     }),
@@ -82,7 +85,7 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/send-typing-indicator',
     route({
-      summary: 'Show that you are typing',
+      summary: 'Show a typing indicator',
       description: 'Needs a conversation with a person on iMessage.',
       aliases: TYPING_ALIASES,
       body: TypingBody,
@@ -91,7 +94,7 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
           status: string('SENT'),
           status_code: integer('200'),
           error_message: nullable('string', 'null'),
-          number: string('The other side of the conversation'),
+          number: string('The contact'),
         }),
       },
     }),
@@ -115,14 +118,14 @@ export function registerPresence(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Mark a conversation as read',
       description:
-        'The other side is told where there are read receipts; a conversation by SMS answers OK too, and nobody is told.',
+        'Sends a read receipt to the contact where the service supports it. An SMS conversation also answers OK, without a read receipt.',
       aliases: READ_ALIASES,
       body: ReadBody,
       response: {
         200: Type.Object({
           status: string('OK'),
-          message: string('What was done'),
-          number: string('The other side of the conversation'),
+          message: string('Result as text'),
+          number: string('The contact'),
         }),
       },
     }),

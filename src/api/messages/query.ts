@@ -31,7 +31,7 @@ export const ListQuery = Type.Object({
   group_id: optional(string('Group')),
   is_outbound: optional(boolean('Direction')),
   message_type: optional(
-    string('message: between two, whatever it is; group: in a group chat. Other values are ignored'),
+    string('message: between two people, whatever its kind; group: in a group. Other values are ignored'),
   ),
   service: optional(oneOf(SERVICES, 'Service')),
   status: optional(oneOf(STATUSES, 'Status')),
@@ -55,7 +55,7 @@ export function pageOf(query: ListQuery): Page {
   }
 }
 
-/** The conditions of a list, as branches that do not overlap; none when nothing can match. */
+/** The conditions of a list as branches that do not overlap; empty when nothing can match. */
 export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuery): Promise<Branch[]> {
   if (query.worker_id !== undefined && principal.kind !== 'admin') {
     throw new AppError('forbidden', 'worker_id: only admin keys may filter by it')
@@ -69,7 +69,7 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
     const status = query.status as Status | undefined
     if (status) restrict((branch) => [merge(branch, { status })])
     if (query.service) restrict((branch) => [merge(branch, { service: query.service as Service })])
-    // It tells chats apart: a carousel or a location between two people is in a chat of two.
+    // The filter separates groups from other conversations: carousels and locations are in either.
     if (query.message_type === 'message' || query.message_type === 'group')
       restrict((branch) => [merge(branch, { inGroup: query.message_type === 'group' })])
     if (query.group_id) restrict((branch) => [merge(branch, { groupId: query.group_id! })])
@@ -91,8 +91,8 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
       if (given === undefined) continue
       const contact = requirePhone(field, given)
       const ids = await lineIds(contact)
-      // A number is the line's side of some messages, the contact's side of others, and both of a note to self.
-      // What goes to a group goes to everyone in it.
+      // A number is the line of some messages, the contact of others, and both in a note to self.
+      // A message to a group goes to all its members.
       const inGroup =
         outbound === true ? [] : [{ members: [contact], notLineNumbers: [contact], isOutbound: true }]
       restrict((branch) => [
@@ -113,7 +113,7 @@ export async function branchesOf(ctx: Ctx, principal: Principal, query: ListQuer
   return branches
 }
 
-/** One branch for each line a token is confined to, and each direction: for those there is an index. */
+/** One branch for each line of a confined token and each direction, because of the index. */
 async function withinLines(ctx: Ctx, principal: Principal, network: string, all: Branch): Promise<Branch[]> {
   if (principal.kind !== 'account' || !principal.numbers) return [all]
   const ids = await Promise.all([...principal.numbers].map((number) => listLineIds(ctx.db, network, number)))
@@ -128,7 +128,7 @@ export function merge(branch: Branch, more: Partial<Branch>): Branch | undefined
   const merged: Record<string, unknown> = { ...branch }
   for (const [name, value] of Object.entries(more)) {
     const held = merged[name]
-    // One group can have several people in it, and a message can be of none of several lines.
+    // Lists are combined: a group has several members, and a message can exclude several lines.
     if (Array.isArray(held)) merged[name] = [...new Set([...held, ...(value as readonly string[])])]
     else if (held !== undefined && held !== value) return undefined
     else merged[name] = value
@@ -139,7 +139,7 @@ export function merge(branch: Branch, more: Partial<Branch>): Branch | undefined
 interface Scope {
   /** null: all accounts. */
   accountId: string | null
-  /** The telephone network whose lines a number may name. */
+  /** The telephone network in which numbers are looked up. */
   network: string
 }
 

@@ -12,7 +12,7 @@ import { MessageRecord, toRecord } from './wire.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
-/** Messages that wait for the time their sender chose with `send_at`. */
+/** Messages that wait for their `send_at`. */
 export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
   const groupsOf = (messages: readonly Message[]) =>
     findGroups(
@@ -24,15 +24,15 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
     '/v3/scheduled-messages',
     route({
       summary: 'List scheduled messages, soonest first',
-      description: 'Those sent with send_at whose time has not come.',
+      description: 'Messages sent with send_at whose time has not come.',
       querystring: Type.Object({
         limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-        cursor: optional(string('next_cursor of the page before')),
+        cursor: optional(string('next_cursor of the previous page')),
       }),
       response: {
         200: Type.Object({
           data: Type.Array(MessageRecord),
-          next_cursor: nullable('string', 'Where to go on; null at the end'),
+          next_cursor: nullable('string', 'Cursor of the next page; null at the end'),
         }),
       },
     }),
@@ -56,7 +56,7 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Cancel a scheduled message',
       description:
-        'It ends as DECLINED with the error_reason canceled. A message whose time has come, or that never waited for one, answers 409.',
+        'The message ends as DECLINED with the error_reason canceled. A message that is not scheduled, or no longer, answers 409.',
       params: Type.Object({ handle: string('Message handle') }),
       response: { 200: Type.Object({ data: MessageRecord }) },
     }),

@@ -10,26 +10,30 @@ import { checkUrl, requirePhone } from '../http/fields.js'
 import { optional, string } from '../http/schemas.js'
 import { ReplyToInput, replyToOf, SendStyleSchema } from './wire-parts.js'
 
-/** Characters a text may have, by the interface's "fewer than 18996". */
+/** Maximum characters of a text; the interface says "fewer than 18996". */
 const MAX_CONTENT = 18_995
 
 const SendAtInput = optional(
   string(
-    'When to send it, ISO 8601 with Z or an offset, up to 366 days ahead; it is REGISTERED until then. Left out, or within the next second: now',
+    'When to send the message, ISO 8601 with Z or an offset, up to 366 days ahead; its status is REGISTERED until then. Default: now',
     { examples: ['2027-01-31T09:30:00Z'] },
   ),
 )
 
-/** What every send may say, whether text, group message or carousel. Each route picks the fields it takes. */
+/** Fields of sends, whether text, group message or carousel. Each route picks its fields. */
 export const SEND_FIELDS = {
   number: string('Recipient, E.164', { examples: ['+12025550101'] }),
   from_number: string('The line to send from, E.164', { examples: ['+12025550100'] }),
-  content: optional(string('Text; needed unless media_url or app_card is given', { maxLength: MAX_CONTENT })),
+  content: optional(
+    string('Text; required unless media_url or app_card is given', { maxLength: MAX_CONTENT }),
+  ),
   media_url: optional(string('HTTPS URL of the media to attach')),
   send_style: optional(SendStyleSchema),
-  status_callback: optional(string('HTTPS URL that gets every status change of this message')),
+  status_callback: optional(string('HTTPS URL that receives every status change of this message')),
   reply_to: optional(ReplyToInput),
-  seat_id: optional(string('Seat that sends it: its id or its outside subject', { minLength: 1 })),
+  seat_id: optional(
+    string('Sending seat: its id, or its subject at an outside identity provider', { minLength: 1 }),
+  ),
   send_at: SendAtInput,
 }
 
@@ -44,7 +48,7 @@ export const SEND_ALIASES = {
 
 const Choices = Type.Object(SEND_FIELDS)
 
-/** What the caller chose, checked as far as it can be without the line. */
+/** The caller's fields, checked as far as possible without the line. */
 export function sendRequestOf(
   ctx: Ctx,
   body: Omit<Static<typeof Choices>, 'number'>,
@@ -64,7 +68,7 @@ export function sendRequestOf(
   }
 }
 
-/** The time a caller chose, if any. A date alone names no moment. */
+/** The scheduled send time; undefined sends immediately. A date without a time is refused. */
 function sendAtOf(ctx: Ctx, text: string | undefined, request: RequestIdentity): number | undefined {
   if (text === undefined) return undefined
   const sendAt = text.length > 10 ? parseTime(text) : undefined
@@ -78,7 +82,7 @@ function sendAtOf(ctx: Ctx, text: string | undefined, request: RequestIdentity):
   return sendAt
 }
 
-/** 202: the message is on disk. A repeated request gets the first answer, and is told so. */
+/** 202: the message is stored. A header marks the answer to a repeated request. */
 export function markAccepted(reply: FastifyReply, { replayed }: { replayed: boolean }): void {
   if (replayed) reply.header('x-idempotent-replay', 'true')
   reply.code(202)

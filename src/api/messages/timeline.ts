@@ -17,19 +17,19 @@ import { MessageRecord, toRecord } from './wire.js'
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 const AttemptWire = Type.Object({
-  attempt: integer('Number of the try'),
-  service: oneOf(SERVICES, 'Service it went by'),
+  attempt: integer('Number of the attempt'),
+  service: oneOf(SERVICES, 'Service used'),
   state: oneOf(
     ['on_wire', 'accepted', 'refused', 'never_left', 'unknown', 'given_up'],
-    'on_wire: no answer yet. accepted: the carrier took it. refused: it did not. never_left: the line was not reached. unknown: being found out. given_up: never found out.',
+    'on_wire: no answer yet. accepted: the carrier accepted it. refused: the carrier refused it. never_left: the line could not send. unknown: the outcome is being looked up. given_up: the outcome could not be found out.',
   ),
-  started_at: string('When it went on the wire, ISO 8601'),
+  started_at: string('When the attempt started, ISO 8601'),
   ended_at: nullable('string', 'When its outcome was known'),
-  duration_ms: nullable('integer', 'Between the two'),
+  duration_ms: nullable('integer', 'Time from start to outcome'),
   code: nullable('string', "The carrier's code"),
-  detail: nullable('string', "The carrier's words"),
+  detail: nullable('string', "The carrier's text"),
   provider_id: nullable('string', "The carrier's id of the message"),
-  lookups: integer('How often the carrier was asked about its outcome'),
+  lookups: integer('Number of lookups of the outcome at the carrier'),
 })
 
 const tryWire = renderer<Attempt>()(AttemptWire, {
@@ -43,19 +43,22 @@ const TimelineWire = Type.Object({
   why: StoryWire,
   events: Type.Array(
     Type.Object({
-      sequence: integer("The event's number in the account's log"),
+      sequence: integer('Sequence number of the event in the account'),
       ...EventWire.properties,
     }),
-    { description: 'What the log says of it, oldest first' },
+    { description: 'Events about the message, oldest first' },
   ),
-  attempts: Type.Array(AttemptWire, { description: 'Every try to send it, oldest first' }),
+  attempts: Type.Array(AttemptWire, { description: 'Every attempt to send it, oldest first' }),
   webhook_deliveries: Type.Array(
     Type.Object({
       ...DeliveryWire.properties,
-      body: string('The JSON as it is posted'),
-      attempt_log: Type.Array(PostWire, { description: 'Every post, oldest first' }),
+      body: string('The posted JSON'),
+      attempt_log: Type.Array(PostWire, { description: 'Every attempt, oldest first' }),
     }),
-    { description: 'What was posted about it, oldest first, at most 200; empty for confined tokens' },
+    {
+      description:
+        'Webhook deliveries about the message, oldest first, at most 200; empty for confined tokens',
+    },
   ),
 })
 
@@ -63,9 +66,9 @@ export function registerMessageTimeline(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/messages/:handle',
     route({
-      summary: 'Get a message with its whole story',
+      summary: 'Show a message with its history',
       description:
-        'The message, why it is where it is, and what that is told from: its events, every attempt to send it and every webhook delivery about it. It changes nothing and asks no carrier.',
+        'The message, an explanation of its status, its events, every attempt to send it and every webhook delivery about it. Does not ask the carrier.',
       params: Type.Object({ handle: string('Message handle') }),
       response: { 200: Type.Object({ data: TimelineWire }) },
     }),

@@ -6,10 +6,10 @@ import { integer, oneOf, optional, string } from '../http/schemas.js'
 
 export const ReplyToWire = Type.Object(
   {
-    message_handle: string('Handle of the message this one answers'),
-    part_index: optional(integer('Known part of a multipart target; left out when no part is known')),
+    message_handle: string('Handle of the message that this one replies to'),
+    part_index: optional(integer('Part of a multipart message; omitted when unknown')),
   },
-  { description: 'Immediate parent of an inline reply; left out outside reply threads' },
+  { description: 'The message that this one replies to; omitted outside reply threads' },
 )
 
 export const LocationWire = Type.Object(
@@ -18,31 +18,31 @@ export const LocationWire = Type.Object(
     longitude: Type.Number({ description: 'Degrees' }),
     accuracy: optional(Type.Number({ description: 'Metres' })),
     altitude: optional(Type.Number({ description: 'Metres' })),
-    duration: optional(string('How long the person shares')),
-    timestamp: optional(string('When they were there, ISO 8601')),
+    duration: optional(string('How long the person shares the location')),
+    timestamp: optional(string('When the person was there, ISO 8601')),
   },
-  { description: 'A shared place; only when message_type is location' },
+  { description: 'A shared location; only when message_type is location' },
 )
 
 export const ThreadOriginatorWire = Type.Object(
   {
     message_handle: string("Handle of the thread's first message"),
-    part: string('Part of it that started the thread'),
-    part_index: optional(integer('The same as a number, when it is known')),
+    part: string('Part of that message'),
+    part_index: optional(integer('Part of that message as a number, when known')),
   },
-  { description: 'First message of the reply thread; left out outside reply threads' },
+  { description: 'First message of the reply thread; omitted outside reply threads' },
 )
 
-/** A caller's wish to answer a message. */
+/** The message to reply to. */
 export const ReplyToInput = Type.Object(
   {
     message_handle: string(
-      'A message of the same conversation on the same line. While it is scheduled, the reply needs a send_at that is not before its own.',
+      'A message of the same conversation on the same line. A reply to a scheduled message needs a send_at that is not earlier.',
       { minLength: 1 },
     ),
-    part_index: optional(integer('Known part of a multipart target', { minimum: 0, maximum: 10_000 })),
+    part_index: optional(integer('Part of a multipart message', { minimum: 0, maximum: 10_000 })),
   },
-  { description: 'Makes the message an inline reply' },
+  { description: 'Sends the message as an inline reply' },
 )
 
 export function replyToOf(input: Static<typeof ReplyToInput> | undefined): ReplyTo | null {

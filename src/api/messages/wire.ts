@@ -14,15 +14,15 @@ import {
   threadOriginatorWire,
 } from './wire-parts.js'
 
-/** Messages on the wire. No other file knows the wire's names of their fields. */
+/** Messages on the wire. Only this file has the wire names of their fields. */
 
-/** What a record is made of. */
+/** The source of a record. */
 interface View {
   message: NewMessage
   account: Account
-  /** As this form of the record shows it. */
+  /** In the form of this record. */
   status: string
-  /** The other side, as text. */
+  /** The contact, or the recipients of a message to a group. */
   contact: string
   participants: string[]
   groupName: string | null
@@ -35,7 +35,7 @@ interface WireField<S extends TSchema = TSchema> {
 
 const field = <S extends TSchema>(schema: S, of: WireField<S>['of']): WireField<S> => ({ schema, of })
 
-/** Every field of a message on the wire: its schema, and its value. An optional field without a value is left out. */
+/** Every field of a message on the wire: its schema and its value. An optional field without a value is omitted. */
 const FIELDS = {
   accountEmail: field(string('Account identifier'), ({ account }) => account.email),
   account_email: field(string('Account identifier (newer spelling)'), ({ account }) => account.email),
@@ -43,28 +43,27 @@ const FIELDS = {
   date_created: field(string('When it was accepted or stored, ISO 8601'), ({ message }) =>
     formatTime(message.createdAt),
   ),
-  date_sent: field(
-    string('When it was handed to the carrier, or accepted as long as it was not'),
-    ({ message }) => formatTime(message.sentAt),
+  date_sent: field(string('When the carrier got it; until then, when it was accepted'), ({ message }) =>
+    formatTime(message.sentAt),
   ),
   date_updated: field(string('When its status last changed'), ({ message }) => formatTime(message.updatedAt)),
   error_code: field(nullable('integer', 'Numeric code when failed'), (v) => v.message.error?.code ?? null),
   error_message: field(nullable('string', 'What went wrong'), (v) => v.message.error?.message ?? null),
   error_reason: field(nullable('string', 'Machine-readable reason'), (v) => v.message.error?.reason ?? null),
   error_detail: field(
-    nullable('string', "The carrier's own code and words"),
+    nullable('string', 'Code and text from the carrier'),
     (v) => v.message.error?.detail ?? null,
   ),
   from_number: field(string('Sender'), ({ message, contact }) =>
     message.isOutbound ? message.lineNumber : contact,
   ),
   to_number: field(
-    string('Recipient; of a message to a group, all with commas between them'),
+    string('Recipient; for a message to a group, all recipients separated by commas'),
     ({ message, contact }) => (message.isOutbound ? contact : message.lineNumber),
   ),
   number: field(
     string(
-      'The other side: recipient when outbound (of a message to a group all, with commas between them), sender when inbound',
+      'The contact: recipient when outbound (for a group all recipients, separated by commas), sender when inbound',
     ),
     ({ contact }) => contact,
   ),
@@ -75,7 +74,7 @@ const FIELDS = {
     ({ groupName }) => groupName,
   ),
   participants: field(
-    strings('Everyone in the conversation, of a group as it is now, the line among them'),
+    strings('Everyone in the conversation including the line; for a group, its current members'),
     ({ participants }) => participants,
   ),
   is_outbound: field(boolean('Direction'), ({ message }) => message.isOutbound),
@@ -85,7 +84,7 @@ const FIELDS = {
   opted_out: field(boolean('The recipient opted out'), (v) => v.message.optedOut),
   plan: field(string('Plan of the account'), ({ account }) => account.plan),
   send_style: field(string('Expressive style; empty when none'), ({ message }) => message.sendStyle),
-  service: field(oneOf(SERVICES, 'Service used, or to be tried first'), ({ message }) => message.service),
+  service: field(oneOf(SERVICES, 'Service used, or to try first'), ({ message }) => message.service),
   was_downgraded: field(
     nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
     ({ message }) => message.wasDowngraded,
@@ -98,10 +97,10 @@ const FIELDS = {
     optional(
       Type.Object(
         {
-          received: Type.Array(Type.Integer(), { description: 'Parts that came, counted from 1' }),
-          expected: integer('How many there should be'),
+          received: Type.Array(Type.Integer(), { description: 'Parts that arrived, counted from 1' }),
+          expected: integer('Number of parts'),
         },
-        { description: 'Of a long text whose other parts did not come' },
+        { description: 'Only for a long text of which some parts did not arrive' },
       ),
     ),
     ({ message }) => message.extra?.partial,
@@ -117,11 +116,11 @@ const FIELDS = {
     ({ message }) => message.extra?.mediaUrls,
   ),
   metadata: field(
-    optional(Type.Unknown({ description: "The sender's own JSON about a carousel" })),
+    optional(Type.Unknown({ description: 'Your own JSON, as given when sending a carousel' })),
     ({ message }) => message.extra?.metadata,
   ),
   send_at: field(
-    optional(string('When its sender wanted it sent, ISO 8601; left out for those sent at once')),
+    optional(string('Scheduled send time, ISO 8601; omitted for messages sent immediately')),
     ({ message: { extra } }) => (extra?.sendAt === undefined ? undefined : formatTime(extra.sendAt)),
   ),
   seat_id: field(nullable('string', 'Seat that sent it'), ({ message }) => message.seatId),
@@ -143,13 +142,13 @@ export const MessageResponse = Type.Object({
   ...shared,
   status: oneOf(
     ['QUEUED', 'SENT', 'DELIVERED', 'ERROR', 'RECEIVED'],
-    'Status, in the four values of an answer (RECEIVED for inbound messages)',
+    'Status, reduced to four values for outbound messages; RECEIVED for inbound messages',
   ),
 })
 
-const recipients = strings('Everyone it is sent to')
+const recipients = strings('All recipients')
 
-/** The answer to a send to a group: there the two numbers are lists. */
+/** The answer to a send to a group, in which both numbers are lists. */
 export const GroupMessageResponse = Type.Object({
   ...MessageResponse.properties,
   number: recipients,
@@ -159,7 +158,7 @@ export const GroupMessageResponse = Type.Object({
 const either = (description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String())], { description: `${description}; in a group a list` })
 
-/** An answer about a message that may be either. */
+/** An answer about a message inside or outside a group. */
 export const AnyMessageResponse = Type.Object({
   ...MessageResponse.properties,
   number: either('The other side: recipient when outbound, sender when inbound'),
@@ -167,8 +166,8 @@ export const AnyMessageResponse = Type.Object({
 })
 
 /**
- * A record, in lists and reports. The group of a message in one must be given. Numbers are texts here, as
- * clients of lists expect: of an outbound message to a group, all recipients with commas between them.
+ * The record of a message, in lists and events. A message in a group needs its group. Numbers are texts, as clients of
+ * lists expect: for an outbound message to a group, all recipients separated by commas.
  */
 export function toRecord(message: NewMessage, account: Account, group?: Group) {
   const { contact, lineNumber, status } = message
@@ -195,7 +194,7 @@ export function toResponse(message: NewMessage, account: Account) {
   })
 }
 
-/** The answer about a message in a group: its recipients are a list. */
+/** The answer about a message in a group, with its recipients as a list. */
 export function toGroupResponse(message: NewMessage, account: Account, group: Group) {
   const people = handlesOf(group)
   const rendered = render({

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
 import type { Routes } from '../http/routes.js'
 
-/** The console's files, as the build left them. Nothing is read before somebody asks for it. */
+/** The built files of the console, read on demand. */
 
 const CSP = [
   "default-src 'none'",
@@ -30,7 +30,7 @@ const TYPES: Record<string, string> = {
   png: 'image/png',
   woff2: 'font/woff2',
 }
-/** Never kept: a new build has other assets. */
+/** Never cached: a new build has other assets. */
 const PAGE = 'index.html'
 const PLAIN = ['html', 'js', 'css', 'svg']
 
@@ -48,7 +48,7 @@ export function registerConsole(app: Routes): void {
     if (name === PAGE) return load(name)
     const file = files.get(name) ?? load(name)
     files.set(name, file)
-    // What is not there may still be built.
+    // A missing file may be built later.
     void file.then((found) => found ?? files.delete(name))
     return file
   }
@@ -63,7 +63,7 @@ export function registerConsole(app: Routes): void {
         isAsset ? 'There is no such file' : 'The console is not built here. Run "npm run build".',
       )
     harden(reply)
-    // Names of assets change with what is in them; every other address shows the page of the newest build.
+    // The name of an asset contains a hash of its content; every other path shows the page of the newest build.
     reply.header(
       'cache-control',
       path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-store',
@@ -82,7 +82,7 @@ export function registerConsole(app: Routes): void {
   app.get('/', { config, schema }, async (_request, reply) => reply.redirect('/console/', 302))
 }
 
-/** Beside this file when it was compiled, in the build's folder when it was not. */
+/** Beside the compiled file, or in the build folder when this runs from source. */
 function folder(): URL {
   const beside = new URL('../../console/', import.meta.url)
   return existsSync(new URL(PAGE, beside)) ? beside : new URL('../../../dist/console/', import.meta.url)

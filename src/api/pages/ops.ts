@@ -8,10 +8,10 @@ import { string } from '../http/schemas.js'
 
 const route = routesOf('Operations', { access: 'open' })
 
-/** As it was committed: a test checks that it is what the routes say. */
+/** The committed document; a test checks that it matches the routes. */
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url)
 
-/** Health and metrics: open, and without anything worth hiding. */
+/** Health and metrics, without authentication and without confidential data. */
 export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean; document: boolean }): void {
   const Status = Type.Object({ status: string('ok, starting or unavailable') })
 
@@ -23,7 +23,11 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/readyz',
-    route({ summary: 'May it get traffic?', security: [], response: { 200: Status, 503: Status } }),
+    route({
+      summary: 'Is the process ready for traffic?',
+      security: [],
+      response: { 200: Status, 503: Status },
+    }),
     async (_request, reply) => {
       if (!options.isReady()) return say(reply.code(503), 'unavailable')
       try {
@@ -49,13 +53,13 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     },
   )
 
-  app.get('/openapi.json', route({ summary: 'This document', security: [] }), async (_request, reply) => {
+  app.get('/openapi.json', route({ summary: 'The API document', security: [] }), async (_request, reply) => {
     const document = options.document ? JSON.stringify(app.swagger()) : await readFile(DOCUMENT)
     return reply.header('content-type', 'application/json').send(document)
   })
 }
 
-/** As text: the first question to a starting server does not wait for the serializer of its answer. */
+/** Sends text, so that health checks of a starting server do not wait for a serialiser. */
 function say(reply: FastifyReply, status: string): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(JSON.stringify({ status }))
 }

@@ -12,21 +12,21 @@ import type { Routes } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
 
-/** Calls on virtual phones: to lines, and from lines or forwarded by them. */
+/** Calls on virtual phones. */
 
 const CallWire = Type.Object({
-  id: string('Id; the call_id of the event'),
+  id: string('Id of the call, as in its event'),
   direction: oneOf(['in', 'out'], 'Seen from the phone'),
-  number: string('The other side: the line that was called, or who calls'),
-  line: string('The line that was called or calls'),
+  number: string('The other party: the called line, or the caller'),
+  line: string('The line of the call'),
   state: oneOf(
     ['ringing', 'answered', 'ended', 'turned_away'],
-    'turned_away: blocked, or nobody is set to take calls to the line',
+    'turned_away: the caller is blocked, or calls to the line are not forwarded',
   ),
-  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
-  created_at: string('When it began'),
+  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
+  created_at: string('When it started'),
   answered_at: nullable('string', 'When it was answered'),
-  ended_at: nullable('string', 'When it was over'),
+  ended_at: nullable('string', 'When it ended'),
 })
 
 const Params = Type.Object({ number: string('The phone, E.164') })
@@ -46,21 +46,21 @@ const callWire = (call: Call, phone: string) => render({ ...call, phone })
 const ACTIONS: Record<CallAction, { summary: string; description: string }> = {
   answer: {
     summary: 'Answer a call',
-    description: 'On the phone that rings.',
+    description: 'On the ringing phone.',
   },
   voicemail: {
-    summary: 'Let a machine take a call',
+    summary: 'Let voicemail answer a call',
     description:
-      'On the phone that rings. The call counts as answered; of one that an account placed the event says so.',
+      'On the ringing phone. The call counts as answered; the event of an outbound call says that voicemail answered.',
   },
   decline: {
     summary: 'Decline a call',
-    description: 'On the phone that rings. The call ends as BUSY.',
+    description: 'On the ringing phone. The call ends as BUSY.',
   },
   hangup: {
     summary: 'Hang up',
     description:
-      'An answered call ends as COMPLETED, on either phone; one that still rings as CANCELLED, by its caller.',
+      'Either phone ends an answered call as COMPLETED; the caller ends a ringing call as CANCELLED.',
   },
 }
 
@@ -71,7 +71,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number/calls',
     sim({
-      summary: 'Calls of a phone, newest first',
+      summary: 'List the calls of a phone, newest first',
       params: Params,
       querystring: Type.Object({
         limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
@@ -91,7 +91,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
     sim({
       summary: 'Call a line',
       description:
-        'The phone that calls to the line are forwarded to rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when that phone is switched off or the number is a line, and is BUSY when the phone refuses everything or is the calling one. When nobody is set to take calls, or the caller is blocked, it is turned away, and the account hears nothing of it.',
+        'The phone that the line forwards to rings for 30 seconds; then the call ends as NO_ANSWER. It ends as FAILED when that phone is off or its number is a line, and as BUSY when the phone refuses everything or is the caller. When calls are not forwarded, or the caller is blocked, the call is turned away without an event.',
       params: Params,
       body: Type.Object({ to: string('A simulated line, E.164') }),
       response: { 201: CallWire },

@@ -10,7 +10,7 @@ import { sim } from './shared.js'
 
 const Clock = Type.Object({ now: string('Time of the simulated world') })
 
-/** The time of the simulated world, which can be moved. */
+/** The clock of the simulated world. */
 export function registerSimClock(
   app: Routes,
   ctx: Ctx,
@@ -24,9 +24,9 @@ export function registerSimClock(
   app.post(
     '/sim/clock',
     sim({
-      summary: 'Move time ahead',
+      summary: 'Advance the clock',
       description:
-        'Everything that falls due on the way happens at its time. Only while every line is simulated.',
+        'Everything that falls due in between happens at its time. Only while every line is simulated.',
       body: Type.Object({
         advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }),
       }),

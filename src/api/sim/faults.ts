@@ -12,56 +12,56 @@ import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
 
-/** Faults of carriers, by name. */
+/** Carrier faults that the simulator can imitate. */
 
 const Parameter = Type.Object({
   name: string('Name'),
   description: string('What it does'),
-  minimum: integer('Least value'),
-  maximum: integer('Greatest value'),
-  default: integer('Value when it is not given'),
+  minimum: integer('Minimum'),
+  maximum: integer('Maximum'),
+  default: integer('Default'),
 })
 
 const FaultWire = Type.Object({
   name: string('Name'),
   affects: oneOf<FaultSpec['affects']>(
     ['send', 'receipt', 'inbound', 'echo', 'line'],
-    'What it happens to: a send, the news of one, a message of a phone, our own message coming back, or the whole line',
+    'What the fault affects: a send, its receipt, a message from a phone, the echo of an own message, or the whole line',
   ),
   description: string('What the carrier does'),
-  promise: string('What Trunkline makes of it'),
-  report: nullable('string', 'A report of it in the wild; null: none is public'),
-  standing: boolean('Lasts until it is switched off; such a fault has no probability and no count'),
-  parameters: Type.Array(Parameter, { description: 'What can be set of it' }),
-  on: boolean('Whether it happens at the moment'),
-  line: nullable('string', 'Happens on this line only; null: on all'),
-  phone: nullable('string', 'Happens with this phone only; null: with all'),
-  probability: nullable('number', 'How often it happens, of 1; null: never switched on'),
-  remaining: nullable('integer', 'Messages it will still happen to; null: without end'),
-  seed: nullable('integer', 'What its chances are drawn from'),
-  hits: integer('Messages it has happened to since it was switched on'),
+  promise: string('How Trunkline handles it'),
+  report: nullable('string', 'A public report of this fault; null without one'),
+  standing: boolean('The fault lasts until it is switched off and has neither probability nor count'),
+  parameters: Type.Array(Parameter, { description: 'Parameters of the fault' }),
+  on: boolean('Whether the fault is on'),
+  line: nullable('string', 'Only on this line; null: on all lines'),
+  phone: nullable('string', 'Only with this phone; null: with all phones'),
+  probability: nullable('number', 'Probability, 0 to 1; null when it is off'),
+  remaining: nullable('integer', 'Messages that it will still affect; null: no limit'),
+  seed: nullable('integer', 'Seed of the random decisions'),
+  hits: integer('Messages affected since it was switched on'),
   settings: Type.Record(Type.String(), Type.Integer(), { description: 'Values of its parameters' }),
   since: nullable('string', 'When it was switched on'),
 })
 
 const FaultBody = Type.Object({
-  line: optional(string('Only on this line, E.164; one that no other account uses')),
+  line: optional(string('Only on this line, E.164; no other account may use the line')),
   phone: optional(string('Only with this phone, E.164')),
   probability: optional(
     Type.Number({
       exclusiveMinimum: 0,
       maximum: 1,
-      description: 'How often it happens, of 1; default always',
+      description: 'Probability, 0 to 1; default 1',
     }),
   ),
   count: optional(
-    integer('To how many messages it happens, then it is over; default without end', {
+    integer('Number of messages to affect; default: no limit', {
       minimum: 1,
       maximum: 1_000_000,
     }),
   ),
   seed: optional(
-    integer('What its chances are drawn from: the same seed gives the same result; default 1', {
+    integer('Seed of the random decisions: an equal seed gives an equal result; default 1', {
       minimum: 0,
       maximum: 2 ** 31,
     }),
@@ -85,11 +85,11 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/faults',
     sim({
-      summary: 'List the faults of carriers',
-      description: 'All there are, and which of them are on in the world of the caller.',
+      summary: 'List carrier faults',
+      description: "All known faults, and which of them are on in the caller's world.",
       response: {
         200: Type.Object({
-          active: boolean('Whether any is on: then the carrier is not to be trusted'),
+          active: boolean('Whether any fault is on'),
           data: Type.Array(FaultWire),
         }),
       },
@@ -105,7 +105,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
     sim({
       summary: 'Switch a fault on',
       description:
-        'From now on, with a new count, whatever it was before. It happens on the lines that only this account uses. When several faults meet in a message, the later in the alphabet wins where they contradict.',
+        'Switches the fault on with a new count, even if it was on. It affects lines that only this account uses. When several faults affect one message and contradict each other, the alphabetically last one wins.',
       params: Params,
       optionalBody: true,
       body: FaultBody,
@@ -132,7 +132,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
     '/sim/faults/:name',
     sim({
       summary: 'Switch a fault off',
-      description: 'One that is not on is no error.',
+      description: 'Switching off a fault that is not on has no effect.',
       params: Params,
       response: { 200: FaultWire },
     }),
@@ -147,7 +147,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
     '/sim/faults',
     sim({
       summary: 'Switch all faults off',
-      response: { 200: Type.Object({ off: integer('How many there were') }) },
+      response: { 200: Type.Object({ off: integer('Number of faults switched off') }) },
     }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)

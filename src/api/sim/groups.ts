@@ -17,29 +17,29 @@ import type { Routes } from '../http/routes.js'
 import { nullable, oneOf, optional, string, strings } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
 
-/** Group chats as the phones in them have them, and what people do with them there. */
+/** Groups on virtual phones, and what people do with them. */
 
 const Chat = Type.Object({
   id: string("The network's id"),
-  group_id: nullable('string', 'The same group in the API, once the line knows it'),
-  line: string('The line that is in it'),
-  name: nullable('string', 'What the phones call it'),
-  photo_url: nullable('string', 'What the phones show for it'),
-  members: strings('Everyone in it, the line among them'),
+  group_id: nullable('string', 'Id of the group in the API, once the line knows the group'),
+  line: string('The line of the group'),
+  name: nullable('string', 'Name of the group'),
+  photo_url: nullable('string', 'Photo of the group'),
+  members: strings('All members including the line'),
   history: Type.Array(
     Type.Object({
       kind: oneOf(['made', 'named', 'unnamed', 'photo', 'added', 'removed', 'left'], 'What happened'),
-      by: string('Who did it: a phone in it, or the line'),
-      value: nullable('string', 'The new name or photo, or who was added or removed or left'),
+      by: string('Who did it: a phone of the group, or the line'),
+      value: nullable('string', 'The new name or photo, or the person who was added, was removed or left'),
       at: string('When'),
     }),
-    { description: 'What the phones show between its messages, oldest first' },
+    { description: 'Changes of the group, oldest first' },
   ),
-  created_at: string('When it was made'),
+  created_at: string('When it was created'),
 })
 
-const Params = Type.Object({ id: string('The group: either of its ids') })
-const by = string('The phone in the group that does it')
+const Params = Type.Object({ id: string('Either id of the group') })
+const by = string('The phone of the group that does it')
 
 export function registerSimGroups(app: Routes, ctx: Ctx): void {
   const wired = async (sql: Sql, chats: readonly PhoneGroup[]) => {
@@ -80,11 +80,11 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/groups',
     sim({
-      summary: 'Make a group on a phone',
+      summary: 'Create a group on a phone',
       body: Type.Object({
-        by: string('The phone that makes it'),
-        line: string('A simulated line that is to be in it, E.164'),
-        members: strings('The other phones in it', { maxItems: 100 }),
+        by: string('The phone that creates it'),
+        line: string('A simulated line to add, E.164'),
+        members: strings('The other phones to add', { maxItems: 100 }),
         name: optional(GroupName),
       }),
       response: { 201: Chat },
@@ -109,7 +109,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
       body: Type.Object({
         by,
         name: optional(Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] })),
-        photo_url: optional(nullable('string', 'New photo; null takes it away')),
+        photo_url: optional(nullable('string', 'New photo; null removes it')),
       }),
       response: { 200: Chat },
     }),
@@ -131,9 +131,9 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/groups/:id/members',
     sim({
-      summary: 'Take somebody into a group on a phone',
+      summary: 'Add a person to a group on a phone',
       params: Params,
-      body: Type.Object({ by, number: string('The phone to take in') }),
+      body: Type.Object({ by, number: string('The phone to add') }),
       response: { 200: Chat },
     }),
     async (request, reply) => {

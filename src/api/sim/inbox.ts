@@ -19,38 +19,42 @@ const MAX_WAIT_MS = 60_000
 const Query = Type.Object({
   after: optional(integer('Only after this cursor', { minimum: 0 })),
   limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-  newest: optional(boolean('Of more than the limit the newest, not the oldest; still oldest first')),
+  newest: optional(
+    boolean(
+      'Return the newest messages within the limit instead of the oldest; the order stays oldest first',
+    ),
+  ),
   direction: optional(
     oneOf<'in' | 'out'>(
       ['in', 'out'],
-      'Only what came to the phone (in) or what it sent (out). Without it data has both, and matched is one that came in.',
+      'Only messages to the phone (in) or from it (out). Default: both in data, and only inbound ones in matched.',
     ),
   ),
   wait: optional(
     string(
-      'Answer as soon as there is a matching message, after this time at the latest: milliseconds, or like 500ms or 10s; at most 60s. It is real time, also while the clock of the simulated world stands.',
+      'Wait for a matching message for at most this time: milliseconds, or like 500ms or 10s; at most 60s. This is real time, even while the clock of the simulated world stands still.',
       { maxLength: 20 },
     ),
   ),
   match: optional(
     string(
-      'A regular expression that the text must contain, as JavaScript knows them, at most 200 characters; it sees the first 2,000 characters of a text.',
+      'A JavaScript regular expression that the text must match, at most 200 characters; it is applied to the first 2,000 characters of a text.',
     ),
   ),
   extract: optional(
     oneOf<'otp' | 'link' | 'regex'>(
       ['otp', 'link', 'regex'],
-      'Take something out of the message; one without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", digits only. link: the first http or https URL. regex: the first group of match, or all of it.',
+      'Extract something from the message; a message without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", digits only. link: the first http or https URL. regex: the first group of match, or the whole match.',
     ),
   ),
 })
 
-/** What a phone shows, and waiting for it: how a test reads the code that was sent. */
+/** The messages on a phone, and waiting for one. Tests read codes with it. */
 export function registerSimInbox(app: Routes, ctx: Ctx): void {
   const watch = createInboxWatch(ctx)
   app.addHook('preClose', async () => watch.close())
 
-  /** Messages of one network as the wire has them. */
+  /** Messages of one network on the wire. */
   async function show(owner: { network: string; accountId: string }, messages: readonly PhoneMessage[]) {
     const chats = await findPhoneGroups(
       ctx.db,
@@ -66,21 +70,21 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number/inbox',
     sim({
-      summary: 'What a phone shows, oldest first; or wait for a message',
-      description: `With wait, match or extract the answer also has matched, the newest message that fits (of the ${LOOKED_AT} newest after the cursor), and extracted. When there is none, with wait: when none came in time, the answer is still 200, and both are null. To wait for a message that is not there yet, give the cursor of an earlier answer as after.`,
+      summary: 'List the messages on a phone, oldest first, or wait for one',
+      description: `With wait, match or extract, the answer also has matched, the newest matching message among the ${LOOKED_AT} newest after the cursor, and extracted. Without a match in time the answer is still 200, and both are null. To wait for a new message, give the cursor of an earlier answer as after.`,
       params: Params,
       querystring: Query,
       response: {
         200: Type.Object({
           data: Type.Array(PhoneMessageWire),
-          cursor: integer('Where to go on'),
+          cursor: integer('Cursor for the next request'),
           typing: Typing,
           matched: optional(
             Type.Union([PhoneMessageWire, Type.Null()], {
-              description: 'The newest message that fits; null when there is none',
+              description: 'The newest matching message; null without one',
             }),
           ),
-          extracted: optional(nullable('string', 'What extract took out of it; null when there is nothing')),
+          extracted: optional(nullable('string', 'The extracted text; null without one')),
         }),
       },
     }),
@@ -122,7 +126,7 @@ function waitOf({ wait }: Static<typeof Query>): number | undefined {
   if (wait === undefined) return undefined
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(wait) ?? []
   const ms = Number(amount) * (unit === 's' ? 1000 : 1)
-  // Not a number is not below it, either.
+  // NaN fails this comparison, too.
   if (!(ms <= MAX_WAIT_MS))
     throw new AppError('invalid', 'wait: must be milliseconds, or a time like 500ms or 10s, of at most 60s')
   return ms

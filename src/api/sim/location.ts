@@ -23,7 +23,7 @@ import { integer, nullable, optional, string } from '../http/schemas.js'
 import { LocationTypeWire } from '../location/wire.js'
 import { sim, simulatedAccount } from './shared.js'
 
-/** What phones do with their place: share it with a line, move, stop, and answer requests. */
+/** Locations of virtual phones: sharing with a line, moving, stopping, and accepting requests. */
 
 const place = {
   latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees' }),
@@ -38,26 +38,26 @@ const details = {
 const to = string('A simulated line, E.164')
 const lasting = {
   expires_in_ms: optional(
-    integer('How long; without it until stopped', { minimum: 1, maximum: 366 * 86_400_000 }),
+    integer('Duration; default: until it is stopped', { minimum: 1, maximum: 366 * 86_400_000 }),
   ),
 }
 const ShareBody = Type.Object({ to, ...Type.Partial(Type.Object(place)).properties, ...details, ...lasting })
 const AcceptBody = Type.Object({ to, ...place, ...details, ...lasting })
 const MoveBody = Type.Object({
-  to: optional(string('Only for this line; without it for all')),
+  to: optional(string('Only for this line; default: for all lines')),
   ...place,
   ...details,
 })
 
 const ShareWire = Type.Object({
-  line: string('The line that may see it'),
-  latitude: nullable('number', 'Degrees; null while the phone does not know where it is'),
-  longitude: nullable('number', 'Degrees; null while the phone does not know where it is'),
+  line: string('The line that sees the location'),
+  latitude: nullable('number', 'Degrees; null while the location is unknown'),
+  longitude: nullable('number', 'Degrees; null while the location is unknown'),
   accuracy: nullable('number', 'Metres'),
   altitude: nullable('number', 'Metres'),
   address: nullable('string', 'Street address'),
-  location_type: nullable('string', 'How the place is known'),
-  at: string('Since when it is there'),
+  location_type: nullable('string', 'How the location is known'),
+  at: string('Since when the phone is there'),
   expires_at: nullable('string', 'When the sharing ends; null: when it is stopped'),
 })
 
@@ -73,7 +73,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number/location',
     sim({
-      summary: 'With whom a phone shares its place',
+      summary: 'List the lines that a phone shares its location with',
       params: Params,
       response: { 200: Type.Object({ data: Type.Array(ShareWire) }) },
     }),
@@ -86,9 +86,9 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.put(
     '/sim/phones/:number/location',
     sim({
-      summary: 'Share the place of a phone with a line',
+      summary: 'Share the location of a phone with a line',
       description:
-        'Without latitude and longitude the phone shares but does not know yet where it is. Where a share begins the line gets a message about it.',
+        'Without latitude and longitude the phone shares a location that is not known yet. A new share sends a message to the line.',
       params: Params,
       body: ShareBody,
       response: { 200: ShareWire },
@@ -108,7 +108,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       summary: 'Move a phone',
       params: Params,
       body: MoveBody,
-      response: { 200: Type.Object({ moved: integer('Shares that show it') }) },
+      response: { 200: Type.Object({ moved: integer('Number of shares that show the new location') }) },
     }),
     async (request) => {
       const { body } = request
@@ -129,7 +129,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.delete(
     '/sim/phones/:number/location',
     sim({
-      summary: 'Stop sharing the place of a phone with a line',
+      summary: 'Stop sharing the location of a phone with a line',
       params: Params,
       querystring: Type.Object({ to }),
       response: { 204: Type.Null() },
@@ -144,7 +144,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/location/accept',
     sim({
-      summary: 'Say yes to a request for the place of a phone',
+      summary: 'Accept a request for the location of a phone',
       params: Params,
       body: AcceptBody,
       response: { 201: ShareWire },
@@ -161,7 +161,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   )
 }
 
-/** The lines see the place, and the message about it is on its way to them. */
+/** Wakes the lines for the changed location and for the message about it. */
 function tell(ctx: Ctx, lineIds: readonly string[]): void {
   wakePlaces(ctx, lineIds)
   wakePhoneLines(ctx, lineIds)

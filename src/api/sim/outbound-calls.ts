@@ -11,19 +11,19 @@ import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
 
-/** Calls that an account places from its lines, as at a dashboard. */
+/** Outbound calls that users of an account place from its lines. */
 
 const CallWire = Type.Object({
-  id: string('Id; the call_id of the event'),
+  id: string('Id of the call, as in its event'),
   from: string('The line that calls'),
-  to: string('The phone that is called'),
-  state: oneOf(['ringing', 'answered', 'ended'], 'How far it is'),
-  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED, when it has ended'),
-  voicemail: boolean('Whether a machine answered'),
-  sent_by: string('Who placed it: the seat, or the account'),
-  created_at: string('When it began'),
+  to: string('The called phone'),
+  state: oneOf(['ringing', 'answered', 'ended'], 'State of the call'),
+  outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
+  voicemail: boolean('Whether voicemail answered'),
+  sent_by: string('Who placed the call: a seat, or the account'),
+  created_at: string('When it started'),
   answered_at: nullable('string', 'When it was answered'),
-  ended_at: nullable('string', 'When it was over'),
+  ended_at: nullable('string', 'When it ended'),
 })
 
 const callWire = renderer<Call>()(CallWire, {
@@ -36,7 +36,7 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/calls',
     sim({
-      summary: 'Calls from lines, newest first',
+      summary: 'List calls from lines, newest first',
       querystring: Type.Object({
         limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
       }),
@@ -53,11 +53,15 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
     sim({
       summary: 'Call a phone from a line',
       description:
-        'As a user does at the dashboard. The phone rings for 30 seconds; then the call ends as NO_ANSWER. It fails at once (FAILED) when the phone is switched off or the number is a line, and is BUSY when the phone refuses everything. Its end is the event call.outbound, which a call_log webhook tells.',
+        'Like a user at the dashboard. The phone rings for 30 seconds; then the call ends as NO_ANSWER. It ends as FAILED when the phone is off or the number is a line, and as BUSY when the phone refuses everything. Its end is the event call.outbound, which call_log webhooks receive.',
       body: Type.Object({
         from: string('A simulated line, E.164'),
         to: string('The phone, E.164'),
-        seat_id: optional(string('Who calls: a seat of the account, by id or outside subject')),
+        seat_id: optional(
+          string(
+            'The caller: a seat of the account, by its id, or by its subject at an outside identity provider',
+          ),
+        ),
       }),
       response: { 201: CallWire },
     }),
@@ -76,7 +80,7 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
     '/sim/calls/:id/hangup',
     sim({
       summary: 'Hang up a call from a line',
-      description: 'An answered call ends as COMPLETED, one that still rings as CANCELLED.',
+      description: 'An answered call ends as COMPLETED, a ringing one as CANCELLED.',
       params: Type.Object({ id: string('The call') }),
       response: { 200: CallWire },
     }),

@@ -14,13 +14,13 @@ import type { Routes } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
 import { answerSent, Params, SentWire, sim, simulatedAccount } from './shared.js'
 
-/** Opting out on a phone, and phones that go. */
+/** Opting out on a phone, deleting a phone, and the profiles of lines that a phone received. */
 export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/opt-out',
     sim({
       summary: 'Opt out, or in again, on a phone',
-      description: 'The person texts STOP, or START, to the line: what follows is what follows from that.',
+      description: 'The phone texts STOP, or START, to the line.',
       params: Params,
       body: Type.Object({
         to: string('A simulated line, E.164'),
@@ -45,12 +45,12 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
     sim({
       summary: 'Delete a phone',
       description:
-        'With all that it shows of the lines that only this account uses; messages that were on their way to it never arrive. Whoever writes to its number finds a new phone there. One that another account made or writes with stays, without what was shown.',
+        'Deletes the phone with everything it shows of the lines that only this account uses; messages on their way to it never arrive. A later message to the number creates a new phone. A phone that another account created or uses stays, without that content.',
       params: Params,
       response: {
         200: Type.Object({
           number: string('E.164'),
-          deleted: boolean('false: another account uses it, too'),
+          deleted: boolean('false: another account also uses the phone'),
         }),
       },
     }),
@@ -72,18 +72,18 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones/:number/cards',
     sim({
-      summary: 'Names and photos of lines that a phone was given',
+      summary: 'List the names and photos of lines that a phone received',
       params: Type.Object({ number: string('The phone, E.164') }),
       response: {
         200: Type.Object({
           data: Type.Array(
             Type.Object({
               line: string('The line'),
-              name: nullable('string', 'What the phone shows as its name'),
+              name: nullable('string', 'Display name'),
               first_name: nullable('string', 'First name'),
               last_name: nullable('string', 'Last name'),
-              photo_url: nullable('string', 'Its photo'),
-              at: string('When it was given'),
+              photo_url: nullable('string', 'URL of the photo'),
+              at: string('When it was shared'),
             }),
           ),
         }),

@@ -7,10 +7,10 @@ import { findEarlierCard, listHandlesByProvider, listReactions } from '../../sto
 import { integer, nullable, optional, string, strings } from '../http/schemas.js'
 import { AppCardWire, appCardWire } from '../messages/app-card-wire.js'
 
-/** What a phone shows of a message beside its text: images, cards, tapbacks. */
+/** Parts of a message on a phone besides its text: images, cards, tapbacks. */
 
 const ReactionWire = Type.Object({
-  by: string('Number of the phone or line whose it is'),
+  by: string('Number of the phone or line that reacted'),
   reaction: string('love, like, dislike, laugh, emphasize, question or an emoji'),
   part_index: integer('Part of the message'),
   at: string('When'),
@@ -20,12 +20,15 @@ export const screenFields = {
   media_urls: strings('All images, in order; empty when none'),
   app_card: optional(AppCardWire),
   session: nullable('string', 'Session of a card'),
-  replaces: nullable('string', 'id of the card of the same session that this one takes the place of'),
-  reactions: Type.Array(ReactionWire, { description: 'Tapbacks on it' }),
-  tapback_on: nullable('string', 'id of the message it is a tapback on: phones draw it there, not as a text'),
+  replaces: nullable('string', 'id of the earlier card of the session that this one replaces'),
+  reactions: Type.Array(ReactionWire, { description: 'Tapbacks on the message' }),
+  tapback_on: nullable(
+    'string',
+    'id of the message that this tapback belongs to; phones show it there and not as a text',
+  ),
   message_handle: nullable(
     'string',
-    "Trunkline's handle of it; of what a phone wrote, once the line knows it",
+    "Trunkline's message handle; for a message from the phone, null until the line has received it",
   ),
 }
 
@@ -33,7 +36,7 @@ type Screen = { [K in keyof typeof screenFields]: Static<(typeof screenFields)[K
 
 export type ScreenFields = Omit<Screen, 'app_card'> & Partial<Pick<Screen, 'app_card'>>
 
-/** The account's handles of what phones wrote, by the network's ids. */
+/** The account's handles of messages from phones, by the network's ids. */
 async function handlesOf(
   ctx: Ctx,
   accountId: string,
@@ -49,7 +52,7 @@ async function handlesOf(
   return handles
 }
 
-/** For messages of one network: the fields each has beside the usual ones. */
+/** Reads the further fields of messages of one network. */
 export async function screenOf(
   ctx: Ctx,
   { network, accountId }: { network: string; accountId: string },

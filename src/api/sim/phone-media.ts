@@ -5,7 +5,7 @@ import { type MediaDraft, takeMedia } from '../../services/media/media.js'
 import { aboutField } from '../http/fields.js'
 import { string } from '../http/schemas.js'
 
-/** A file that a person picks on the phone. */
+/** A file that is picked on the phone. */
 export const PhoneMedia = Type.Object(
   {
     name: string('Name of the file, with its extension', { minLength: 1, maxLength: 255 }),
@@ -17,7 +17,7 @@ export const PhoneMedia = Type.Object(
 const MAX_BYTES = 10_000_000
 export const PHONE_MEDIA_BODY = 16 << 20
 
-/** Puts the file where the line can fetch it, as a carrier does. */
+/** Stores the file where the line can fetch it, as a carrier does. */
 export function mediaOnPhone(
   ctx: Ctx,
   accountId: string,
@@ -30,7 +30,7 @@ export function mediaOnPhone(
   return aboutField('media.base64', takeMedia(ctx, accountId, 'inbound', incoming))
 }
 
-/** Looks for what does not belong: a pattern for the whole would need a stack as long as the text. */
+/** Searches for invalid characters: a pattern for the whole text would overflow the stack. */
 function isBase64(text: string): boolean {
   const digits = text.slice(0, text.length - (/={0,2}$/.exec(text.slice(-2))?.[0].length ?? 0))
   return digits !== '' && !/[^A-Za-z0-9+/]/.test(digits)

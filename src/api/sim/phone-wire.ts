@@ -7,17 +7,17 @@ import { boolean, nullable, oneOf, optional, string, strings } from '../http/sch
 import { LocationWire } from '../messages/wire-parts.js'
 import { screenFields } from './phone-extras.js'
 
-/** Virtual phones as they look on the wire. */
+/** Virtual phones on the wire. */
 
 const switches = {
-  name: optional(string('Whose phone it is', { maxLength: 100 })),
+  name: optional(string('Owner of the phone', { maxLength: 100 })),
   imessage: optional(boolean('Has iMessage')),
   rcs: optional(boolean('Has RCS')),
   power: optional(boolean('Is switched on')),
-  read_receipts: optional(boolean('Tells senders that it read')),
-  refuses: optional(boolean('Refuses everything')),
+  read_receipts: optional(boolean('Sends read receipts')),
+  refuses: optional(boolean('Refuses every message')),
   email: optional(
-    nullable('string', 'An address its owner is also reached at by iMessage; null: none', {
+    nullable('string', 'Further iMessage address of the owner; null: none', {
       maxLength: 254,
       pattern: '^[^\\s@]+@[^\\s@]+$',
     }),
@@ -25,7 +25,7 @@ const switches = {
   auto_reply: optional(
     nullable(
       'string',
-      'Text it answers with, once to every message it gets, never in groups; null: none. Two programs that answer each other are stopped as always.',
+      'Auto-reply to every message outside groups; null: off. Loop protection applies as usual.',
       { minLength: 1, maxLength: 18_995 },
     ),
   ),
@@ -38,14 +38,14 @@ export const NewPhone = Type.Object({
 
 export const PhoneWire = Type.Object({
   number: string('E.164'),
-  name: string('Whose phone it is'),
+  name: string('Owner of the phone'),
   imessage: boolean('Has iMessage'),
   rcs: boolean('Has RCS'),
   power: boolean('Is switched on'),
-  read_receipts: boolean('Tells senders that it read'),
-  refuses: boolean('Refuses everything'),
-  email: nullable('string', 'An address its owner is also reached at by iMessage'),
-  auto_reply: nullable('string', 'Text it answers with by itself; null: none'),
+  read_receipts: boolean('Sends read receipts'),
+  refuses: boolean('Refuses every message'),
+  email: nullable('string', 'Further iMessage address of the owner'),
+  auto_reply: nullable('string', 'Auto-reply; null: off'),
 })
 
 export const Typing = strings('Lines that are typing to this phone right now')
@@ -53,18 +53,18 @@ export const Typing = strings('Lines that are typing to this phone right now')
 export const PhoneMessageWire = Type.Object({
   id: string("The network's id"),
   direction: oneOf(['in', 'out'], 'Seen from the phone'),
-  line: string('The line it came from or goes to'),
-  from: string('Who wrote it: the line, this phone, or another phone of the group'),
+  line: string('The line that sent or receives it'),
+  from: string('Sender: the line, this phone, or another phone of the group'),
   group: Type.Unsafe<{ id: string; name: string | null; members: string[] } | null>({
     type: ['object', 'null'],
-    description: 'The group chat it is in; null for an ordinary message',
+    description: 'Group of the message; null outside groups',
     properties: {
       id: { type: 'string', description: "The network's id" },
-      name: { type: ['string', 'null'], description: 'What the phones call it' },
+      name: { type: ['string', 'null'], description: 'Name of the group' },
       members: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Everyone in it, the line among them',
+        description: 'All members including the line',
       },
     },
   }),
@@ -72,14 +72,14 @@ export const PhoneMessageWire = Type.Object({
   media_url: string('Attached media; empty when none'),
   send_style: string('Expressive style; empty when none'),
   service: string('iMessage, RCS or SMS'),
-  reply_to: nullable('string', 'id of the message it answers'),
-  reply_to_part: nullable('integer', 'Part of that message, when the reply says so'),
+  reply_to: nullable('string', 'id of the message that it replies to'),
+  reply_to_part: nullable('integer', 'Part of that message, if the reply names one'),
   ...screenFields,
-  location_request: optional(boolean('true: it asks the person to share their place; left out otherwise')),
+  location_request: optional(boolean('true: a request to share the location; omitted otherwise')),
   location: optional(LocationWire),
   created_at: string('When it entered the network'),
-  arrived_at: nullable('string', 'When it reached the other side'),
-  read_at: nullable('string', 'When it was read: on the phone, or, when it came from the phone, by the line'),
+  arrived_at: nullable('string', 'When it reached the recipient'),
+  read_at: nullable('string', 'When the recipient read it'),
 })
 
 export function switchesOf(body: Static<typeof Switches>): Partial<Phone> {
@@ -107,7 +107,7 @@ export function phoneMessageWire(message: PhoneMessage, chat?: PhoneGroup) {
     ...(message.extra?.requestsLocation ? { location_request: true } : {}),
     ...(message.extra?.location ? { location: message.extra.location } : {}),
     created_at: formatTime(message.createdAt),
-    // On the screen, though the network's books may not say so yet.
+    // The phone shows the message when it is due, even if the network has not recorded its arrival yet.
     arrived_at: time(message.arrivedAt ?? (message.fromPhone ? null : message.dueAt)),
     read_at: time(message.readAt),
   }

@@ -19,17 +19,17 @@ import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import { NewPhone, PhoneWire, phoneWire, Switches, switchesOf, Typing } from './phone-wire.js'
 import { networkFor, Params, SentWire, sim, simulatedAccount } from './shared.js'
 
-/** The other side of simulated lines: phones one can look at, type on and switch off. */
+/** Virtual phones, the contacts of simulated lines. */
 
 const TextBody = Type.Object({
-  to: optional(string('A simulated line, E.164; needed unless group_id is given')),
-  group_id: optional(string('A group that the phone is in, by either of its ids: everyone in it gets it')),
+  to: optional(string('A simulated line, E.164; required unless group_id is given')),
+  group_id: optional(string('A group of the phone, by either of its ids')),
   content: optional(string('Text', { maxLength: 18_995 })),
   media_url: optional(string('Attached media', { maxLength: 2048 })),
   media: optional(PhoneMedia),
   send_style: optional(SendStyleSchema),
-  reply_to: optional(string('id of the message on the phone that this one answers')),
-  reply_to_part: optional(integer('Part of that message that is meant', { minimum: 0, maximum: 10_000 })),
+  reply_to: optional(string('id of the message on the phone to reply to')),
+  reply_to_part: optional(integer('Part of that message', { minimum: 0, maximum: 10_000 })),
 })
 
 export function registerSim(app: Routes, ctx: Ctx): void {
@@ -45,7 +45,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/sim/phones',
-    sim({ summary: 'Make or change a phone', body: NewPhone, response: { 201: PhoneWire } }),
+    sim({ summary: 'Create or change a phone', body: NewPhone, response: { 201: PhoneWire } }),
     async (request, reply) => {
       const { body } = request
       const account = await simulatedAccount(ctx, request)
@@ -75,7 +75,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   app.patch(
     '/sim/phones/:number',
     sim({
-      summary: "Switch a phone's abilities",
+      summary: 'Change the settings of a phone',
       params: Params,
       body: Switches,
       response: { 200: PhoneWire },
@@ -128,9 +128,9 @@ export function registerSim(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/read',
     sim({
-      summary: 'Read everything on a phone',
+      summary: 'Read all messages on a phone',
       params: Params,
-      response: { 200: Type.Object({ read: integer('Messages that were unread') }) },
+      response: { 200: Type.Object({ read: integer('Number of messages that were unread') }) },
     }),
     async (request, reply) => {
       const account = await simulatedAccount(ctx, request)

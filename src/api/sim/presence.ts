@@ -8,18 +8,18 @@ import type { Routes } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
 import { answerSent, Params, SentWire, sim, simulatedAccount } from './shared.js'
 
-/** What a person does on a virtual phone beside writing: tapbacks, typing, answering cards. */
+/** Tapbacks, typing and App Cards on a virtual phone. */
 
 const id = (description: string) => optional(string(description, { minLength: 1, maxLength: 255 }))
 
 const CardBody = Type.Object({
-  card: id('id of the card on the phone that this one answers, in its session'),
-  to: optional(string('A simulated line, E.164; for a card that answers none')),
+  card: id('id of the card on the phone to reply to, in its session'),
+  to: optional(string('A simulated line, E.164; for a card that starts a session')),
   url: string('State of the card', { minLength: 1, maxLength: MAX_DATA_URL }),
-  extensionBundleId: id('Bundle id of the extension; that of the answered card when left out'),
-  teamId: id('Team id of the app; that of the answered card when left out'),
+  extensionBundleId: id('Bundle id of the extension; default: that of the card replied to'),
+  teamId: id('Team id of the app; default: that of the card replied to'),
   sessionIdentifier: optional(
-    string('Session of a card that answers none; one is made when left out', {
+    string('Id of a new session; default: a new one', {
       pattern: UUID.source.replaceAll('\\da-f', '\\da-fA-F'),
     }),
   ),
@@ -37,7 +37,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
       }),
       body: Type.Object({
         reaction: string(
-          'love, like, dislike, laugh, emphasize, question or one emoji; a leading - takes it away',
+          'love, like, dislike, laugh, emphasize, question or one emoji; a leading - removes the reaction',
         ),
         part_index: optional(integer('Default 0', { minimum: 0, maximum: 10_000 })),
       }),
@@ -80,7 +80,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
     '/sim/phones/:number/cards',
     sim({
       summary: 'Send an App Card as a phone',
-      description: 'Answers a card on the phone with its next state, or starts a session.',
+      description: 'Replies to a card on the phone with its next state, or starts a session.',
       params: Params,
       body: CardBody,
       response: { 201: SentWire },

@@ -10,13 +10,13 @@ import { string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
 import { sim, simulatedAccount } from './shared.js'
 
-/** Machine time, all of it: people look at phones in their own time. */
+/** Real time: people look at phones in real time. */
 const HEARTBEAT_MS = 15_000
 const MAX_OPEN_MS = 15 * 60_000
-/** News that come in bursts are told together. */
+/** Changes within this time are sent as one event. */
 const GATHER_MS = 100
 
-/** Tells whoever draws phones when to draw them again. `mayStay`: whether a caller would still be let in. */
+/** Tells clients that show phones when to read them again. `mayStay` says whether a caller still has access. */
 export function registerSimScreens(
   app: Routes,
   ctx: Ctx,
@@ -28,9 +28,9 @@ export function registerSimScreens(
   app.get(
     '/sim/screens',
     sim({
-      summary: 'Follow what changes on the phones',
+      summary: 'Follow changes on the phones',
       description:
-        'Server-sent events: screen.changed whenever something may look different on a phone of the simulated world: a message that came or was read, a tapback, typing, a switch, a group, a call. It says that, not what: read the phones again. Closed after 15 minutes; connect again.',
+        'Server-sent events: screen.changed whenever something may have changed on a phone of the simulated world: a message, a read receipt, a tapback, typing, a setting, a group, a call. The event does not name the change: read the phones again. The stream closes after 15 minutes; connect again.',
       response: {
         200: {
           description: 'Events until the stream is closed',

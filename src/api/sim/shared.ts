@@ -10,7 +10,7 @@ import { answerOnce } from '../http/once.js'
 import { routesOf } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 
-/** What the routes of the simulated world have in common. */
+/** Shared parts of the simulator's routes. */
 
 export const sim = routesOf('Simulator', { access: 'account' })
 export const Params = Type.Object({ number: string('The phone, E.164') })
@@ -31,7 +31,7 @@ export function answerSent(
   })
 }
 
-/** The caller's account, if its telephone network is a simulated one. */
+/** The caller's account, if it has a simulated line or is a test world. */
 export async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promise<Account> {
   const account = accountOf(request)
   const lines = [...(await ctx.directory.linesOf(account.id)).values()]

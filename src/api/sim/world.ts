@@ -13,23 +13,22 @@ const Reset = Type.Object({
   at: string('Time of the simulated world'),
 })
 
-/** A simulated world as a whole. */
 export function registerSimWorld(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/reset',
     sim({
-      summary: 'Begin the world anew',
+      summary: 'Reset the world',
       description: [
-        "The world of the account behind the key is as it was at first: its messages, scheduled ones too, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with all they show, faults, and remembered Idempotency-Keys are gone; the default world's phones and lines are as they were seeded. Webhooks go, too, unless they are kept. Keys, tokens, seats and lines stay, and a line that was blocked is free.",
-        'After the answer nothing of the old world happens any more: no delivery, no webhook. Event numbers go on and are never used twice: a stream with a bookmark from before is told of the gap, and the first event after it is world.reset.',
-        'Other accounts notice nothing: a phone they use stays as it is. Only while every line the account has ever had is simulated: 409 otherwise. Test worlds always are.',
+        "Resets the world of the key's account to its beginning: removes messages including scheduled ones, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with their content, faults, stored Idempotency-Keys and, unless kept, webhooks. The phones and lines of the default world get their initial state. Keys, tokens, seats and lines stay; blocked lines are unblocked.",
+        'After the answer, nothing of the old world happens: no delivery and no webhook. Sequence numbers of events continue: a stream with an older bookmark gets a recovery.gap, and the first event after it is world.reset.',
+        'Other accounts are not affected: a phone that they use stays unchanged. Answers 409 if the account has ever had a line that is not simulated; test worlds never have one.',
       ].join('\n\n'),
       optionalBody: true,
       body: Type.Object({
         keep: optional(
           Type.Array(Type.Unsafe<'webhooks'>({ type: 'string', enum: ['webhooks'] }), {
             maxItems: 10,
-            description: 'webhooks: where events are posted stays as it is configured',
+            description: 'webhooks: keep the webhook configuration',
           }),
         ),
       }),

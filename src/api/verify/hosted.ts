@@ -10,7 +10,7 @@ import { integer, optional, string } from '../http/schemas.js'
 
 const route = routesOf('Verify widget', { access: 'open' })
 
-/** The widget that a site puts on its page: a page of ours in a frame, that only this site may frame. */
+/** The verification widget: a page in a frame that only the site of its verification may embed. */
 
 const FOLDER = new URL('./widget/', import.meta.url)
 const asset = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8')
@@ -38,7 +38,7 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
   app.get(
     '/verify/hosted/:session_id',
     route({
-      summary: "The widget's page",
+      summary: 'Page of the widget',
       description: 'Only the parent_origin of its verification may frame it.',
       security: [],
       params: Params,
@@ -60,9 +60,9 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
   app.post(
     '/verify/hosted/:session_id/state',
     route({
-      summary: 'What the widget shows',
+      summary: 'State of the widget',
       description:
-        'For the page itself: it reads the token from its fragment. Reads only, so it may be repeated.',
+        'For the widget page, which reads the token from its fragment. Read-only, so it is safe to repeat.',
       security: [],
       params: Params,
       headers: Type.Object({
@@ -73,14 +73,14 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
           status: string('pending, approved, expired or canceled'),
           verification_sid: string('The verification'),
           service_sid: string('Its service'),
-          parent_origin: string('Who is told of the end'),
-          brand_name: string('Whose widget it is'),
-          accent_color: text('Six hexadecimal digits, if there was a wish'),
+          parent_origin: string('Origin that is notified when the verification ends'),
+          brand_name: string('Brand name that the widget shows'),
+          accent_color: text('Six hexadecimal digits; omitted without a choice'),
           expires_in: integer('Seconds until it expires'),
-          to: text('The number to be proved, while pending'),
+          to: text('The number to verify, while pending'),
           code: text('What to text, while pending'),
-          pool_number: text('Where to text it, while pending'),
-          sms_deep_link: text('Opens the message app with both filled in, while pending'),
+          pool_number: text('Number to text it to, while pending'),
+          sms_deep_link: text('Opens the messaging app with number and code filled in, while pending'),
         }),
       },
     }),

@@ -12,14 +12,14 @@ import type { Routes } from '../http/routes.js'
 import { integer } from '../http/schemas.js'
 import { baseUrl, NewService, ServiceParams, ServiceWire, serviceWire, verifyRoute } from './wire.js'
 
-/** Names that clients of a well-known verification service use. */
+/** Field names of a well-known verification service. */
 const ALIASES: Aliases = { friendly_name: ['FriendlyName'], code_length: ['CodeLength'] }
 
 export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/verify/services',
     verifyRoute({
-      summary: 'Make a verify service',
+      summary: 'Create a verify service',
       description: 'Settings that verifications share.',
       aliases: ALIASES,
       body: NewService,
@@ -76,7 +76,7 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
     '/api/v2/verify/services/:service_sid',
     verifyRoute({
       summary: 'Delete a verify service',
-      description: 'Its pending verifications are canceled. Those that have ended can still be read.',
+      description: 'Cancels its pending verifications. Ended verifications can still be read.',
       params: ServiceParams,
       response: { 204: Type.Null() },
     }),
@@ -87,7 +87,7 @@ export function registerVerifyServices(app: Routes, ctx: Ctx): void {
   )
 }
 
-/** A form has only text: its numbers and truth values are read as such. */
+/** Converts numbers and booleans of a form, which are text. */
 function formValues(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')) {
     const body = request.body as Record<string, unknown>

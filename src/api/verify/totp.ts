@@ -22,61 +22,55 @@ const NewSecret = Type.Object({
       maxLength: 4096,
     }),
   ),
-  label: optional(
-    string('What it is for; required unless uri is given', { maxLength: MAX_NAME, pattern: VISIBLE }),
-  ),
-  issuer: optional(string('Who asks for the codes', { maxLength: MAX_NAME, pattern: VISIBLE })),
+  label: optional(string('Label; required unless uri is given', { maxLength: MAX_NAME, pattern: VISIBLE })),
+  issuer: optional(string('Issuer of the codes', { maxLength: MAX_NAME, pattern: VISIBLE })),
   secret: optional(
     string(
-      'Base32, 5 to 256 bytes; spaces, dashes, small letters and padding do not matter. Leave it out to have 20 random bytes made.',
+      'Base32, 5 to 256 bytes; spaces, dashes, letter case and padding are ignored. Default: 20 random bytes.',
       { maxLength: 1024 },
     ),
   ),
-  algorithm: optional(oneOf<Algorithm>(ALGORITHMS, 'Hash; default SHA1')),
+  algorithm: optional(oneOf<Algorithm>(ALGORITHMS, 'Hash algorithm; default SHA1')),
   digits: optional(
     Type.Unsafe<number>({ type: 'integer', enum: [...DIGITS], description: 'Length of a code; default 6' }),
   ),
-  period: optional(
-    integer('Seconds that a code is good for; default 30', { minimum: 1, maximum: MAX_PERIOD }),
-  ),
+  period: optional(integer('Validity of a code in seconds; default 30', { minimum: 1, maximum: MAX_PERIOD })),
 })
 
 const record = {
   id: string('Unique identifier'),
-  label: string('What it is for'),
-  issuer: nullable('string', 'Who asks for the codes'),
-  algorithm: oneOf<Algorithm>(ALGORITHMS, 'Hash'),
+  label: string('Label'),
+  issuer: nullable('string', 'Issuer of the codes'),
+  algorithm: oneOf<Algorithm>(ALGORITHMS, 'Hash algorithm'),
   digits: integer('Length of a code, 6 or 8'),
-  period: integer('Seconds that a code is good for'),
+  period: integer('Validity of a code in seconds'),
   created_at: string('When it was stored, ISO 8601'),
 }
 const Secret = Type.Object(record)
 const FirstSecret = Type.Object({
   ...record,
-  secret: optional(
-    string('Base32. Only in the first answer: a repeat of the request does not show it again.'),
-  ),
+  secret: optional(string('Base32. Shown only once: a repeated request does not get it again.')),
 })
 const status = string('OK')
 const Params = Type.Object({ secret_id: string('Id of the secret') })
 
 const secretWire = renderer<TotpSecret>()(Secret, {})
 
-/** A URI overrides all other fields, also those that would be refused. */
+/** A URI overrides all other fields, even invalid ones. */
 function uriAlone(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const body = request.body as Record<string, unknown> | null | undefined
   if (body && body.uri !== undefined) request.body = { uri: body.uri }
   done()
 }
 
-/** Secrets of one-time codes. A token that is confined to some lines has no business here. */
+/** Secrets of one-time codes. They belong to the account, so confined tokens are refused. */
 export function registerTotp(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/totp/secrets',
     route({
       summary: 'Store a TOTP secret',
       description:
-        'From the URI of a QR code, from a base32 secret, or made here. Secrets are sealed at rest and shown in this answer only.',
+        'Give the URI of a QR code or a base32 secret, or neither to generate one. Secrets are stored encrypted and shown only in this answer.',
       body: NewSecret,
       response: { 201: Type.Object({ status, totp_secret: FirstSecret }) },
       aliases: {},
@@ -125,7 +119,7 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
     '/api/v2/totp/secrets/:secret_id',
     route({
       summary: 'Delete a TOTP secret',
-      description: 'For good.',
+      description: 'Permanently.',
       params: Params,
       response: { 200: Type.Object({ status }) },
     }),
@@ -137,7 +131,7 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
   app.get(
     '/api/v2/totp/code/:secret_id',
     route({
-      summary: 'The current code of a secret',
+      summary: 'Show the current code of a secret',
       params: Params,
       response: {
         200: Type.Object({

@@ -39,7 +39,7 @@ const Params = Type.Object({
   sid: string('Sid of the verification'),
 })
 
-/** Names that clients of a well-known verification service use. */
+/** Field names of a well-known verification service. */
 const START_ALIASES: Aliases = { to: ['To'] }
 const CANCEL_ALIASES: Aliases = { status: ['Status'] }
 
@@ -50,7 +50,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     verifyRoute({
       summary: 'Start a verification',
       description:
-        'Nothing is sent. Show the code and the number to the person: the verification is approved when exactly that code is texted from exactly `to` to `pool_number` before it expires. With `hosted`, a widget that does this can be put on the page of `parent_origin`.',
+        'Sends nothing. Show the code and the number to the person: the verification is approved when exactly that code is texted from `to` to `pool_number` before it expires. With `hosted`, a page of `parent_origin` can embed a widget that does this.',
       params: ServiceParams,
       aliases: START_ALIASES,
       objects: ['hosted'],
@@ -72,11 +72,11 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     `${path}/:sid`,
     verifyRoute({
       summary: 'Cancel a verification',
-      description: 'One that is canceled already stays so; one that has ended otherwise answers 409.',
+      description: 'A canceled verification stays canceled; one that has ended otherwise answers 409.',
       params: Params,
       aliases: CANCEL_ALIASES,
       body: Type.Object({
-        status: oneOf<'canceled'>(['canceled'], 'Only canceled: approval is up to the phone'),
+        status: oneOf<'canceled'>(['canceled'], 'Only canceled; a verification is approved by text message'),
       }),
       response: { 200: VerificationWire },
     }),
@@ -92,7 +92,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     `${path}/:sid`,
     verifyRoute({
       summary: 'Cancel a verification',
-      description: 'The same as posting the status canceled. The record stays.',
+      description: 'Like posting the status canceled. The record stays.',
       params: Params,
       response: { 204: Type.Null() },
     }),
@@ -106,7 +106,7 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
     '/api/v2/verify/verifications',
     verifyRoute({
       summary: 'List verifications',
-      description: 'Of all services of the account, the last changed first.',
+      description: 'Verifications of all services of the account, the most recently changed first.',
       querystring: Type.Object({
         limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
         offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
@@ -118,8 +118,8 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
           data: Type.Array(VerificationState),
           pagination: Type.Object({
             count: integer('Rows in this answer'),
-            has_more: boolean('Whether more follow'),
-            limit: integer('Rows asked for'),
+            has_more: boolean('Whether there are more rows'),
+            limit: integer('Requested number of rows'),
             offset: integer('Rows skipped'),
           }),
         }),
@@ -165,7 +165,7 @@ async function start(
     return { status: 201, body, after: () => verificationStarted(ctx) }
   }
   const answer = await answerOnce(ctx, reply, stillPending, begin)
-  // Only now, also for a repeat: the stored answer must not hold the token.
+  // Added here, also for a repeat, because the stored answer must not contain the token.
   if (answer.hosted) {
     const { session_id } = answer.hosted
     answer.hosted.url = `${base}/verify/hosted/${session_id}#token=${hostedToken(ctx, session_id)}`

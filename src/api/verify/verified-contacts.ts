@@ -19,17 +19,17 @@ const MAX_LIST = 10_000
 
 const VerifiedWire = Type.Object({
   phone_number: string('Phone number, E.164'),
-  verified: boolean('Whether it has written to the shared line'),
+  verified: boolean('Whether the contact has messaged the shared line'),
   verification_status: Type.Union([Type.Literal('pending'), Type.Literal('verified')], {
-    description: 'pending until it has written to the shared line, then verified',
+    description: 'pending until the contact has messaged the shared line, then verified',
   }),
-  created_at: string('When it was made'),
+  created_at: string('When it was created'),
   updated_at: string('When it last changed'),
 })
 const SharedLine = Type.Union(
   [
     Type.Object({
-      phone_number: string('The line the contact must write to, E.164'),
+      phone_number: string('The line that the contact must message, E.164'),
       type: Type.Literal('shared', { description: 'Always shared' }),
     }),
     Type.Null(),
@@ -61,10 +61,10 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Register a contact on the shared line',
       description:
-        'Makes a pending contact, or answers with the one there is. It is verified when it sends any message to the shared line. When several accounts share the line, that message goes to the one that last registered this contact or wrote to it.',
+        'Creates a pending contact, or returns the existing one. The contact is verified when it sends any message to the shared line. When several accounts share the line, the account that last registered or messaged the contact receives that message.',
       aliases: NEW_ALIASES,
       body: Type.Object({
-        phone_number: string('E.164, or a US number as it is written there', {
+        phone_number: string('E.164, or a US number in national format', {
           examples: ['+12025550101', '(202) 555-0101'],
         }),
       }),
@@ -105,7 +105,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
     route({
       summary: 'Retrieve a contact of the shared line',
       params: Type.Object({
-        phone_number: string('E.164, or a US number as it is written there'),
+        phone_number: string('E.164, or a US number in national format'),
       }),
       response: { 200: Type.Object({ data: Type.Object({ contact: VerifiedWire, line: SharedLine }) }) },
     }),
@@ -124,7 +124,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
     '/accounts/shared-contacts',
     route({
       summary: 'List the contacts of the shared line (command line)',
-      description: 'GET /v3/verified-contacts as the published command line asks for it.',
+      description: 'Like GET /v3/verified-contacts, in the form that the published command line expects.',
       response: {
         200: Type.Object({
           status: string('OK'),
@@ -143,10 +143,10 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
     '/accounts/verify-contact-on-shared-account',
     route({
       summary: 'Register a contact on the shared line (command line)',
-      description: 'POST /v3/verified-contacts as the published command line asks for it.',
+      description: 'Like POST /v3/verified-contacts, in the form that the published command line expects.',
       aliases: ROUTE_ALIASES,
       body: Type.Object({
-        recipient: string('E.164, or a US number as it is written there'),
+        recipient: string('E.164, or a US number in national format'),
       }),
       response: { 200: Type.Object({ status: string('OK'), route: Route }) },
     }),
@@ -165,8 +165,8 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
 const Route = Type.Object({
   id: integer('Id'),
   number: string('Phone number, E.164'),
-  verified: boolean('Whether it has written to the shared line'),
-  createdAt: string('When it was made'),
+  verified: boolean('Whether the contact has messaged the shared line'),
+  createdAt: string('When it was created'),
 })
 
 async function list(ctx: Ctx, actor: Actor): Promise<{ line?: Line; contacts: VerifiedContact[] }> {

@@ -18,9 +18,9 @@ import { renderer } from '../http/render.js'
 import { routesOf } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
-/** Verify services and verifications as they look on the wire. */
+/** Verify services and verifications on the wire. */
 
-/** HTTP Basic counts here; a token that is confined to some lines does not: verifications are the account's. */
+/** Accepts HTTP Basic. Verifications belong to the account, so confined tokens are refused. */
 export const verifyRoute = routesOf('Verify', { access: 'account', basic: true })
 export const ServiceParams = Type.Object({ service_sid: string('Sid of the service') })
 
@@ -28,7 +28,7 @@ const VISIBLE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 export const NewService = Type.Object({
-  friendly_name: string('Name of the service; the widget shows it unless told another', {
+  friendly_name: string('Name of the service; default brand name of the widget', {
     maxLength: 100,
     pattern: VISIBLE,
   }),
@@ -39,20 +39,20 @@ export const NewService = Type.Object({
     }),
   ),
   ttl_seconds: optional(
-    integer(`How long a code is good for; default ${TTL_SECONDS.default}`, {
+    integer(`Validity of a code in seconds; default ${TTL_SECONDS.default}`, {
       minimum: TTL_SECONDS.min,
       maximum: TTL_SECONDS.max,
     }),
   ),
   use_customer_lines: optional(
     boolean(
-      "Codes are texted to one of the account's dedicated lines; otherwise to its shared line, or to a dedicated one when it has none. Default false.",
+      "true: people text codes to one of the account's dedicated lines. false (default): to its shared line, or to a dedicated line when it has no shared line.",
     ),
   ),
 })
 
 export const NewVerificationBody = Type.Object({
-  to: string('The number to be proved, E.164: the code must be texted from it'),
+  to: string('The number to verify, E.164: the code must be texted from it'),
   hosted: Type.Optional(
     Type.Object(
       {
@@ -64,7 +64,7 @@ export const NewVerificationBody = Type.Object({
         brand_name: optional(string("Default: the service's name", { maxLength: 60, pattern: VISIBLE })),
         theme: optional(oneOf<Theme>(THEMES, 'Default auto')),
       },
-      // A misspelt option would go unnoticed until a customer sees the widget.
+      // Otherwise a misspelt option goes unnoticed until a customer sees the widget.
       { additionalProperties: false },
     ),
   ),
@@ -77,22 +77,22 @@ export const ServiceWire = Type.Object({
   account_sid: string('The account'),
   friendly_name: string('Name'),
   code_length: integer('Digits of a code'),
-  ttl_seconds: integer('How long a code is good for'),
+  ttl_seconds: integer('Validity of a code in seconds'),
   use_customer_lines: boolean("Whether codes go to the account's dedicated lines"),
-  date_created: iso('When it was made'),
+  date_created: iso('When it was created'),
   date_updated: iso('When it last changed'),
-  url: string('Where to find it'),
+  url: string('URL of this resource'),
 })
 
-const status = oneOf<VerificationStatus>(VERIFICATION_STATUSES, 'pending, then one of the others for good')
+const status = oneOf<VerificationStatus>(VERIFICATION_STATUSES, 'pending, then one of the others permanently')
 const channel = oneOf<'imessage'>(['imessage'], 'Always imessage')
 const state = {
   sid: string('VR and 32 hexadecimal digits'),
   service_sid: string('Its service'),
   channel,
   status,
-  to: nullable('string', 'The number to be proved'),
-  date_created: iso('When it was made'),
+  to: nullable('string', 'The number to verify'),
+  date_created: iso('When it was created'),
   date_updated: iso('When its status last changed'),
 }
 
@@ -108,20 +108,20 @@ const Hosted = Type.Object(
     component_script: string('Script that defines <trunkline-verify src="url">'),
     expires_at: iso('When the verification expires'),
   },
-  { description: 'Only in the answer to a request that asked for it' },
+  { description: 'Only in the answer to a request with `hosted`' },
 )
 
 export const VerificationWire = Type.Object({
   ...state,
   account_sid: string('The account'),
   expires_at: iso('When it expires'),
-  url: string('Where to find it'),
+  url: string('URL of this resource'),
   delivery_target: optional(
     Type.Object(
       {
         code: string('What to text'),
-        pool_number: string('Where to text it'),
-        sms_deep_link: string('Opens the message app with both filled in'),
+        pool_number: string('Number to text it to'),
+        sms_deep_link: string('Opens the messaging app with number and code filled in'),
       },
       { description: 'While pending' },
     ),
@@ -170,7 +170,7 @@ export function verificationWire(verification: Verification, base: string): Stat
   }
 }
 
-/** Where the caller reaches this server, for links in answers. */
+/** The URL under which the caller reaches this server. */
 export function baseUrl(ctx: Ctx, request: FastifyRequest): string {
   return ctx.config.publicUrl ?? `${request.protocol}://${request.host}`
 }

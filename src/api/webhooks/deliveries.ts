@@ -27,83 +27,83 @@ const TYPES = [...WEBHOOK_TYPES, 'status_callback'] as const
 
 const Status = oneOf<DeliveryState>(
   STATES,
-  'pending: to be posted, or posted again. delivered: acknowledged. failed: refused, or tried often enough. canceled: its webhook or what it was about was removed.',
+  'pending: waits for an attempt. delivered: acknowledged. failed: refused, or all attempts failed. canceled: the webhook or the subject of the event was removed.',
 )
 const Kind = oneOf(TYPES, 'Type of the webhook')
 
 export const DeliveryWire = Type.Object({
   id: string('Id of the delivery'),
   webhook_id: string(
-    'Id of the event, as it is in the webhook-id header: the same at every try and endpoint',
+    'Id of the event, as in the webhook-id header; the same for every attempt and every webhook',
   ),
-  sequence: integer("The event's number in the account's log"),
-  event_type: string('What happened, as in the event stream'),
+  sequence: integer('Sequence number of the event in the account'),
+  event_type: string('Type of the event, as in the event stream'),
   type: Kind,
-  url: string('Where it is posted'),
-  subject: string('What it is about; of a message, its handle'),
+  url: string('URL that it is posted to'),
+  subject: string('What the event is about; for a message, its handle'),
   status: Status,
-  attempts: integer('Posts so far'),
-  http_status: nullable('integer', 'Status of the last answer; null when there was none'),
-  reason: nullable('string', 'Why the last post did not succeed'),
+  attempts: integer('Number of attempts so far'),
+  http_status: nullable('integer', 'HTTP status of the last answer; null without an answer'),
+  reason: nullable('string', 'Why the last attempt failed'),
   created_at: string('When it was first due, ISO 8601'),
-  next_attempt_at: nullable('string', 'When it is posted next'),
+  next_attempt_at: nullable('string', 'When the next attempt is due'),
   finished_at: nullable('string', 'When it ended'),
 })
 
 export const AttemptWire = Type.Object({
-  attempt: integer('Number of the post'),
-  at: string('When it began, ISO 8601'),
+  attempt: integer('Number of the attempt'),
+  at: string('When it started, ISO 8601'),
   duration_ms: integer('How long it took'),
-  http_status: nullable('integer', 'Status of the answer; null when there was none'),
+  http_status: nullable('integer', 'HTTP status of the answer; null without an answer'),
   reason: nullable('string', 'Why there was no answer'),
   request_headers: Type.Record(Type.String(), Type.String(), {
-    description: 'Headers as posted, without the plain secret',
+    description: 'Request headers, without the plain secret',
   }),
   response_headers: Type.Unsafe<Record<string, string> | null>({
     type: ['object', 'null'],
     additionalProperties: { type: 'string' },
-    description: 'Headers of the answer',
+    description: 'Response headers',
   }),
-  response_body: nullable('string', 'Beginning of the answer, up to 8 KiB'),
+  response_body: nullable('string', 'Beginning of the response body, up to 8 KiB'),
 })
 
 const WholeDelivery = Type.Object({
   ...DeliveryWire.properties,
-  body: string('The JSON as it is posted; empty when what it was about was deleted'),
-  attempt_log: Type.Array(AttemptWire, { description: 'Every post, oldest first' }),
+  body: string('The posted JSON; empty when its subject was deleted'),
+  attempt_log: Type.Array(AttemptWire, { description: 'Every attempt, oldest first' }),
 })
 
 const Params = Type.Object({ id: string('Id of a delivery') })
 
 const period = {
-  created_at_gte: optional(string('From this time on, ISO 8601')),
-  created_at_lt: optional(string('Before this time, ISO 8601')),
+  created_at_gte: optional(string('Created at or after, ISO 8601')),
+  created_at_lt: optional(string('Created before, ISO 8601')),
 }
 
 const Replay = Type.Object({
   status: optional(Status),
   type: optional(Kind),
-  message_handle: optional(string('Only those about this message', { maxLength: 200 })),
+  message_handle: optional(string('Only deliveries about this message', { maxLength: 200 })),
   ...period,
 })
 
-/** What was posted to webhooks, what came of it, and posting it again. */
+/** The log of webhook deliveries, and replays. */
 export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/webhook-deliveries',
     route({
       summary: 'List webhook deliveries, newest first',
       description:
-        'Every event posted to a webhook or a status callback, for as long as deliveries are kept. A page may hold fewer than asked for; there are more as long as next_cursor is not null.',
+        'Deliveries to webhooks and status callbacks, for as long as deliveries are stored. A page may hold fewer rows than requested; there are more while next_cursor is not null.',
       querystring: Type.Object({
         ...Replay.properties,
         limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-        cursor: optional(string('next_cursor of the page before')),
+        cursor: optional(string('next_cursor of the previous page')),
       }),
       response: {
         200: Type.Object({
           data: Type.Array(DeliveryWire),
-          next_cursor: nullable('string', 'Where to go on; null at the end'),
+          next_cursor: nullable('string', 'Cursor of the next page; null at the end'),
         }),
       },
     }),
@@ -124,7 +124,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/webhook-deliveries/:id',
     route({
-      summary: 'Get a webhook delivery with every attempt',
+      summary: 'Show a webhook delivery with every attempt',
       params: Params,
       response: { 200: Type.Object({ data: WholeDelivery }) },
     }),
@@ -142,8 +142,8 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
   app.post(
     '/v3/webhook-deliveries/:id/replay',
     route({
-      summary: 'Post a delivery again',
-      description: 'To the webhook as it is configured now, with the same body and the same webhook-id.',
+      summary: 'Replay a delivery',
+      description: 'Posts the same body with the same webhook-id to the webhook as it is configured now.',
       params: Params,
       response: { 202: Type.Object({ data: DeliveryWire }) },
     }),
@@ -160,14 +160,14 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
   app.post(
     '/v3/webhook-deliveries/replay',
     route({
-      summary: 'Post many deliveries again',
-      description: `All that match and have ended: {"status": "failed"} is every failed one, a period is everything in it. At most ${REPLAY_AT_ONCE} in one call, newest first; call again while more is true, with created_at_lt.`,
+      summary: 'Replay many deliveries',
+      description: `Replays every delivery that matches and has ended: {"status": "failed"} matches all failed ones. At most ${REPLAY_AT_ONCE} in one request, newest first; repeat with created_at_lt while more is true.`,
       body: Replay,
       response: {
         202: Type.Object({
           data: Type.Object({
-            replayed: integer('Deliveries that are posted again'),
-            more: boolean('Whether older ones were left out'),
+            replayed: integer('Number of deliveries replayed'),
+            more: boolean('Whether older deliveries are left'),
           }),
         }),
       },

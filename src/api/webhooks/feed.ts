@@ -13,12 +13,12 @@ import { eventFrame } from '../http/sse.js'
 import { renderWebhook } from './payloads.js'
 
 const Post = Type.Object({
-  webhook_id: string('What the webhook-id header would be'),
-  sequence: integer("The event's number in the account's log"),
+  webhook_id: string('Value of the webhook-id header'),
+  sequence: integer('Sequence number of the event in the account'),
   type: string('Type of the webhook'),
-  event_type: string('What happened, as in the event stream'),
-  subject: string('What it is about; of a message, its handle'),
-  body: string('The JSON as it would be posted, byte for byte'),
+  event_type: string('Type of the event, as in the event stream'),
+  subject: string('What the event is about; for a message, its handle'),
+  body: string('The JSON to post, byte for byte'),
 })
 
 /** Webhooks as a stream, for receivers without an address that the server could post to. */

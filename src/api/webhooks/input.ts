@@ -10,7 +10,7 @@ import { requirePhone } from '../http/fields.js'
 import { SCHEDULES } from './wire.js'
 
 const SECRET = /^[\x21-\x7e]{1,256}$/
-/** What may be in an entry, and at the root, besides what we know; in characters of JSON. */
+/** Maximum characters of JSON in unknown keys of an entry and of the root. */
 const MAX_UNKNOWN = { entry: 4096, root: 16_384 }
 
 export function readType(value: unknown): WebhookType {
@@ -29,7 +29,7 @@ export function readSecret(field: string, value: unknown): string | undefined {
   return value
 }
 
-/** A list of entries. `field` is where it stands in the body. */
+/** A list of entries. `field` is its path in the body. */
 export function readEntries(
   ctx: Ctx,
   actor: Actor,
@@ -43,7 +43,7 @@ export function readEntries(
   return value.map((entry, i) => readEntry(ctx, actor, type, `${field}.${i}`, entry))
 }
 
-/** The URLs to remove, given as such or as entries. */
+/** The URLs to remove, given as URLs or as entries. */
 export function readUrls(value: unknown): string[] {
   if (!Array.isArray(value)) throw new AppError('invalid', 'Missing or invalid webhooks array')
   return value.map((entry, i) => {
@@ -53,7 +53,7 @@ export function readUrls(value: unknown): string[] {
   })
 }
 
-/** The body of a PUT: lists, secrets, and whatever else is there. */
+/** The body of a PUT: lists, secrets and unknown keys. */
 export function readConfig(
   ctx: Ctx,
   actor: Actor,
@@ -121,7 +121,7 @@ function readNumbers(type: WebhookType, field: string, value: unknown): string[]
   return [...new Set(numbers)]
 }
 
-/** Refused now if it never could be called; where its name leads to is checked at every connection. */
+/** Refuses a URL that could never be called. Every connection checks the resolved address again. */
 function checkTarget(ctx: Ctx, field: string, url: string): void {
   const fault = urlFault(url, urlRules(ctx.config))
   if (fault) throw new AppError('invalid', `${field}: ${fault}`)
@@ -140,7 +140,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A key that is null is an absent one. */
+/** Null counts as absent. */
 function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null))
 }

@@ -36,7 +36,7 @@ export const renderWebhook: RenderWebhook = (source) => {
 }
 
 function aboutMessage(event: MessageEvent, { message, group, account }: WebhookSource) {
-  // The account has deleted the message: its webhooks hear nothing more of it.
+  // A deleted message has no further webhooks.
   if (!message || message.deletedAt !== null) return undefined
   const {
     account_email: _email,
@@ -103,7 +103,7 @@ function profile({ type, data }: Event<'contact_profile.completed' | 'contact_pr
   }
 }
 
-/** Snake case, but for `accountEmail`, which existing receivers know in camel case. */
+/** Snake case except for `accountEmail`, which existing receivers expect in camel case. */
 function wireNames(data: object, times: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(data).map(([name, value]) => [

@@ -14,14 +14,13 @@ const route = routesOf('Webhooks', { access: 'account', confined: 'to its lines'
 const accountRoute = routesOf('Webhooks', { access: 'account' })
 
 const status = string('OK')
-const message = string('What was done, in words')
+const message = string('Result as text')
 const List = Type.Object({ status, webhooks: Webhooks })
 const Changed = Type.Object({ status, message, webhooks: Webhooks })
 
-const CONFINED =
-  'A token that is confined to some lines manages receive webhooks for those lines only, and sees no others.'
+const CONFINED = 'A token confined to some lines sees and manages only receive webhooks for those lines.'
 const AS_GIVEN =
-  'Entries are given back as they came, with their secrets, so that PUT can write all of it back.'
+  'Returns the entries as they were given, with their secrets, so that PUT can write them back.'
 
 export function registerWebhooks(app: Routes, ctx: Ctx): void {
   register(app, ctx, '/api/account/webhooks', '')
@@ -33,7 +32,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
     reply.header('cache-control', 'no-store')
     return webhooksWire(await readWebhooks(ctx, actorOf(request)))
   }
-  // What is wrong with an entry needs words of its own: the schemas are for the document.
+  // The handlers validate entries with better error texts; the schemas only describe them in the API document.
   const checks = { attachValidation: true, preValidation: withAliases({}) }
 
   app.get(
@@ -50,7 +49,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
     {
       ...route({
         summary: `Add webhooks${remark}`,
-        description: `Adds to the list of a type. A URL that is in it already stays where it is and gets the settings of an object; given as a plain URL it stays as it is. A secret that is replaced signs beside the new one for 24 hours. ${CONFINED}`,
+        description: `Adds webhooks to the list of a type. An existing URL keeps its position; an object replaces its settings, a plain URL leaves them unchanged. A replaced secret signs beside the new one for 24 hours. ${CONFINED}`,
         body: Type.Object({
           webhooks: Entries,
           type: TypeField,
@@ -71,12 +70,12 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
         globalSecret: readSecret('globalSecret', body.globalSecret),
         legacySecret: readSecret('secret', body.secret),
       }
-      const told = await answerOnce(ctx, reply, 'anew', async (sql) => {
+      const answer = await answerOnce(ctx, reply, 'anew', async (sql) => {
         await addWebhooks(ctx, sql, actor, added)
         return { status: 200, body: { status: 'OK', message: 'Webhooks added successfully' } }
       })
-      // Read anew and never kept with the answer: there are secrets in it.
-      return { ...told, webhooks: await read(request, reply) }
+      // The list contains secrets, so it is read now and not stored with the answer.
+      return { ...answer, webhooks: await read(request, reply) }
     },
   )
   app.put(
@@ -85,7 +84,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
       ...accountRoute({
         summary: `Replace all webhooks${remark}`,
         description:
-          'Replaces the whole configuration: types that are left out are removed, and so are secrets. A URL that stays in its list stays the same webhook: deliveries that wait for it go on to it, and a secret that is replaced signs beside the new one for 24 hours. Keys that are not listed here are kept and given back.',
+          'Replaces the whole configuration: omitted types and secrets are removed. A URL that stays in its list stays the same webhook: its waiting deliveries continue, and a replaced secret signs beside the new one for 24 hours. Unknown keys are stored and returned.',
         body: Type.Object({ webhooks: Webhooks, globalSecret: GlobalSecret, secret: LegacySecret }),
         response: { 200: Changed },
       }),
@@ -107,7 +106,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
     {
       ...route({
         summary: `Remove webhooks${remark}`,
-        description: `Takes URLs out of the list of a type; one that is not there is no error. ${CONFINED}`,
+        description: `Removes URLs from the list of a type. Unknown URLs are ignored. ${CONFINED}`,
         body: Type.Object({ webhooks: Entries, type: TypeField }),
         response: { 200: Type.Object({ status, message }) },
       }),

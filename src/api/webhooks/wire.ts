@@ -7,30 +7,33 @@ import { oneOf, optional, string } from '../http/schemas.js'
 export const SCHEDULES: readonly WebhookSchedule[] = ['standard', 'extended']
 
 const url =
-  'https URL to post to, at most 2048 characters; on a server for this machine only, http to it as well'
+  'https URL to post to, at most 2048 characters; on a loopback server also an http URL of the same machine'
 const secretText = 'visible ASCII, 1 to 256 characters'
 const WITHOUT_LINES = WEBHOOK_TYPES.filter((type) => WEBHOOKS[type].noLines)
 const Entry = Type.Unsafe<string | Record<string, unknown>>({
   anyOf: [
-    { type: 'string', description: `A webhook without settings of its own: its ${url}` },
+    { type: 'string', description: `A webhook without settings: ${url}` },
     {
       type: 'object',
       required: ['url'],
       additionalProperties: true,
-      description: 'A webhook with settings. Keys that are not listed here are kept and given back.',
+      description: 'A webhook with settings. Unknown keys are stored and returned.',
       properties: {
         url: { type: 'string', description: url },
-        secret: { type: 'string', description: `Goes before globalSecret for this webhook; ${secretText}` },
+        secret: {
+          type: 'string',
+          description: `Secret of this webhook instead of globalSecret; ${secretText}`,
+        },
         sendblue_numbers: {
           type: 'array',
           items: { type: 'string' },
-          description: `Only what happens on these lines, E.164; not for ${WITHOUT_LINES.join(', ')}. Leave it out for all lines.`,
+          description: `Only events of these lines, E.164; not for ${WITHOUT_LINES.join(', ')}. Default: all lines`,
         },
         retry_schedule: {
           type: 'string',
           enum: [...SCHEDULES],
           description:
-            'How long a delivery that fails is tried again: standard (3 times within minutes; the default) or extended (about three days)',
+            'How long a failed delivery is retried: standard (3 attempts within minutes; the default) or extended (about three days)',
         },
       },
     },
@@ -41,27 +44,25 @@ const lists = Object.fromEntries(
   WEBHOOK_TYPES.map((type) => [
     type,
     optional(
-      Type.Array(Entry, { description: `${WEBHOOKS[type].label}: where to tell; at most ${MAX_ENTRIES}` }),
+      Type.Array(Entry, { description: `Webhooks for: ${WEBHOOKS[type].label}. At most ${MAX_ENTRIES}` }),
     ),
   ]),
 )
-export const GlobalSecret = optional(
-  string(`Secret of all webhooks that have none of their own; ${secretText}`),
-)
+export const GlobalSecret = optional(string(`Secret of all webhooks without their own; ${secretText}`))
 export const LegacySecret = optional(
-  string(`Older place of globalSecret, which goes before it; ${secretText}`, { deprecated: true }),
+  string(`Older name of globalSecret, which takes precedence; ${secretText}`, { deprecated: true }),
 )
 export const Webhooks = Type.Object(
   { ...lists, globalSecret: GlobalSecret, secret: LegacySecret },
   {
     additionalProperties: true,
-    description: 'One list for each type, and the secret. Other keys are kept and given back.',
+    description: 'One list for each type, and the secret. Unknown keys are stored and returned.',
   },
 )
 export const Entries = Type.Array(Entry, { description: `URLs, or objects with url; at most ${MAX_ENTRIES}` })
-export const TypeField = optional(oneOf<WebhookType>(WEBHOOK_TYPES, 'Which list; default receive'))
+export const TypeField = optional(oneOf<WebhookType>(WEBHOOK_TYPES, 'Type of webhook; default receive'))
 
-/** The configuration as it goes out: no key without a value, because clients stumble over null. */
+/** The configuration on the wire. Keys without a value are omitted: clients do not expect null. */
 export function webhooksWire({ settings, webhooks }: WebhookConfig): Static<typeof Webhooks> {
   const { globalSecret, legacySecret, extra } = settings
   return {
