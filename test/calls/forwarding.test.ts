@@ -138,7 +138,7 @@ describe.each(ENGINES)('call forwarding on %s', (engine) => {
     for (const reply of [await read(SHARED_LINE), await put(BOB, SHARED_LINE), await clear(SHARED_LINE)])
       expect([reply.status, reply.body.message]).toEqual([
         400,
-        'This is a shared line; calls can be forwarded on dedicated lines only',
+        'sendblue_number: this is a shared line; only dedicated lines forward calls',
       ])
   })
 

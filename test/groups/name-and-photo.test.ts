@@ -122,13 +122,13 @@ describe.each(ENGINES)('groups on %s', (engine) => {
         [[['from_number', LINE]], /missing required parameter: file/],
         [[['file', file(Buffer.from('<html>'))]], /^file: is not an image of these types/],
         [[['file', file(Buffer.concat([PNG, Buffer.alloc(5_000_000)]))]], /^file: is larger than 5 MB/],
-        [[['photo', file(PNG)]], /^file: give one file/],
+        [[['photo', file(PNG)]], /^file: send exactly one file/],
         [
           [
             ['file', file(PNG)],
             ['file', file(PNG)],
           ],
-          /^file: give one file/,
+          /^file: send exactly one file/,
         ],
         [
           [

@@ -413,9 +413,9 @@ describe.each(ENGINES)('contact sharing on %s', (engine) => {
     })
 
     it.each([
-      [{}, 'There is nothing to change'],
-      [{ photoUrl: '', clearPhoto: false }, 'There is nothing to change'],
-      [{ firstName: null }, 'There is nothing to change'],
+      [{}, 'Nothing to change: give'],
+      [{ photoUrl: '', clearPhoto: false }, 'Nothing to change: give'],
+      [{ firstName: null }, 'Nothing to change: give'],
       [{ firstName: 'x', fromNumber: undefined }, 'missing required parameter: fromNumber'],
       [{ firstName: 'x', fromNumber: '202' }, 'fromNumber: must be a phone number'],
       [{ firstName: 1 }, 'firstName: must be string'],
@@ -423,7 +423,10 @@ describe.each(ENGINES)('contact sharing on %s', (engine) => {
       [{ firstName: 'x'.repeat(101) }, 'firstName'],
       [{ firstName: 'a\u0000b' }, 'firstName'],
       [{ clearPhoto: 'yes' }, 'clearPhoto: must be boolean'],
-      [{ photoUrl: 'https://example.com/a.png', clearPhoto: true }, 'photoUrl and clearPhoto'],
+      [
+        { photoUrl: 'https://example.com/a.png', clearPhoto: true },
+        'photoUrl: give either photoUrl or clearPhoto',
+      ],
       [{ photoUrl: 'ftp://example.com/a.png' }, 'photoUrl: '],
       [{ photoUrl: 'https://10.0.0.1/a.png' }, 'photoUrl: '],
       [{ photoUrl: 'https://user:pw@example.com/a.png' }, 'photoUrl: '],
@@ -438,7 +441,7 @@ describe.each(ENGINES)('contact sharing on %s', (engine) => {
     it.each([
       [{ toNumber: undefined }, 'missing required parameter: toNumber'],
       [{ toNumber: 'ada' }, 'toNumber: must be a phone number'],
-      [{ toNumber: LINE }, 'toNumber: is the line itself'],
+      [{ toNumber: LINE }, 'toNumber: must not be the line itself'],
       [{ toNumber: 12025550101 }, 'toNumber: must be string'],
       [{ fromNumber: undefined }, 'missing required parameter: fromNumber'],
     ])('share %j is bad input', async (fields, message) => {

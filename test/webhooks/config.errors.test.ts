@@ -107,7 +107,10 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
       const url = (length: number) => HOOK + 'x'.repeat(length - HOOK.length)
       for (const length of [2049, 4096])
         refused(await add([url(length)]), /^webhooks.0: must be at most 2048 characters/)
-      refused(await add([{ url: HOOK, note: 'x'.repeat(5000) }]), /^webhooks.0: other keys than ours/)
+      refused(
+        await add([{ url: HOOK, note: 'x'.repeat(5000) }]),
+        /^webhooks.0: unknown keys may have at most/,
+      )
       expect((await add([url(2048), { url: HOOK, note: 'x'.repeat(4000) }])).status).toBe(200)
     })
 
@@ -166,7 +169,7 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
     })
 
     it('keys that nobody knows are bounded, and none reaches a prototype', async () => {
-      refused(await put({ a: 'x'.repeat(20_000) }), /^webhooks: other keys than ours/)
+      refused(await put({ a: 'x'.repeat(20_000) }), /^webhooks: unknown keys may have at most/)
       const raw = '{"webhooks":{"__proto__":{"receive":[]},"receive":[]}}'
       const reply = await world.call('PUT', PATH, {
         body: raw,

@@ -107,7 +107,7 @@ function requireConsole(request: FastifyRequest): void {
   if (!isFromConsole(request))
     throw new AppError(
       'forbidden',
-      'Only pages of the console do this: the header x-trunkline-console: 1 is missing, or the request comes from another origin',
+      'Only the console can do this: the header x-trunkline-console: 1 is missing, or the request comes from another origin',
     )
 }
 

@@ -90,6 +90,9 @@ async function dedicatedLine(ctx: Ctx, request: FastifyRequest): Promise<Line> {
       : (await linesOf(ctx, principal)).get(number)?.line
   if (!line) throw new AppError('not_found', `There is no line ${number}. GET /api/lines lists the lines.`)
   if (line.kind === 'shared')
-    throw new AppError('invalid', 'This is a shared line; calls can be forwarded on dedicated lines only')
+    throw new AppError(
+      'invalid',
+      'sendblue_number: this is a shared line; only dedicated lines forward calls',
+    )
   return line
 }

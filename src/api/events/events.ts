@@ -1,9 +1,9 @@
-import type { FastifyRequest } from 'fastify'
 import { EVENT_TYPES, type Event } from '../../core/events/event.js'
 import { STREAM_TYPES } from '../../core/events/stream.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findSubjects } from '../../services/events/subjects.js'
 import type { Renderer } from '../../services/events/tail.js'
+import type { MayStay } from '../http/open-streams.js'
 import type { Routes } from '../http/routes.js'
 import { eventFrame } from '../http/sse.js'
 import { checkTypes, registerFeed } from './feed.js'
@@ -11,11 +11,7 @@ import { EventWire, envelope, gapEnvelope } from './wire.js'
 
 const OTHER_TYPES = EVENT_TYPES.filter((type) => !(STREAM_TYPES as readonly string[]).includes(type))
 
-export function registerEvents(
-  app: Routes,
-  ctx: Ctx,
-  mayStay: (request: FastifyRequest) => Promise<boolean>,
-): void {
+export function registerEvents(app: Routes, ctx: Ctx, mayStay: MayStay): void {
   registerFeed(app, ctx, mayStay, {
     url: '/api/v2/events',
     tag: 'Events',

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -7,7 +7,7 @@ import { type Bookmark, startOf } from '../../services/events/start.js'
 import type { Renderer } from '../../services/events/tail.js'
 import { actorOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
-import { createOpenStreams } from '../http/open-streams.js'
+import { createOpenStreams, type MayStay } from '../http/open-streams.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
@@ -36,13 +36,7 @@ export interface Feed {
   eventsOf(names: readonly string[]): ReadonlySet<string>
 }
 
-/** `mayStay` says whether the caller of an open request still has access. */
-export function registerFeed(
-  app: Routes,
-  ctx: Ctx,
-  mayStay: (request: FastifyRequest) => Promise<boolean>,
-  feed: Feed,
-): void {
+export function registerFeed(app: Routes, ctx: Ctx, mayStay: MayStay, feed: Feed): void {
   const serve = createFeed(app, ctx, feed.renderer, mayStay)
   app.get(
     feed.url,
@@ -87,12 +81,7 @@ export function checkTypes(names: readonly string[], known: readonly string[]): 
 /** Answers a request with the events of these types, as the renderer writes them. */
 type ServeFeed = (reply: FastifyReply, types: ReadonlySet<string>, bookmark: Bookmark) => Promise<never>
 
-function createFeed(
-  app: Routes,
-  ctx: Ctx,
-  renderer: Renderer,
-  mayStay: (request: FastifyRequest) => Promise<boolean>,
-): ServeFeed {
+function createFeed(app: Routes, ctx: Ctx, renderer: Renderer, mayStay: MayStay): ServeFeed {
   const streams = createOpenStreams(ctx, mayStay)
   const desk = createEventDesk(ctx, renderer)
   // A stopping server waits for its answers, and these would stay open for minutes.

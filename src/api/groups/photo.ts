@@ -84,7 +84,7 @@ async function readForm(request: FastifyRequest): Promise<void> {
     for await (const part of request.parts()) {
       if (part.type === 'field') fields.set(part.fieldname, String(part.value))
       else if (part.fieldname !== 'file' || file)
-        throw new AppError('invalid', 'file: give one file, as "file"')
+        throw new AppError('invalid', 'file: send exactly one file, as the part "file"')
       else {
         file = await part.toBuffer()
         if (part.file.truncated) throw new AppError('invalid', 'file: is larger than 5 MB')
@@ -97,7 +97,8 @@ async function readForm(request: FastifyRequest): Promise<void> {
     throw new AppError('invalid', 'The multipart form cannot be read: it is broken or incomplete')
   }
   if (!file) throw new AppError('invalid', 'missing required parameter: file')
-  if (fields.has('photo_url')) throw new AppError('invalid', 'photo_url: give either it or a file')
+  if (fields.has('photo_url'))
+    throw new AppError('invalid', 'photo_url: give either photo_url or a file, not both')
   const from = fields.get('from_number') ?? null
   files.set(request, file)
   request.body = { photo_url: null, from_number: from }

@@ -217,14 +217,11 @@ function refusalOf(principal: Principal, access: Access, confined: boolean): App
   if (access === 'admin' && principal.kind !== 'admin')
     return new AppError('forbidden', 'This needs an admin key')
   if (access === 'account' && principal.kind !== 'account')
-    return new AppError('forbidden', 'This needs a key of an account; an admin key belongs to none')
+    return new AppError('forbidden', 'This needs a key of an account; an admin key has no account')
   if (access === 'live key' && !isLiveKey(principal))
-    return new AppError(
-      'forbidden',
-      'This needs a live key of the account; test keys and tokens cannot do it',
-    )
+    return new AppError('forbidden', 'This needs a live key of the account; test keys and tokens are refused')
   if (principal.kind === 'account' && principal.numbers && !confined)
-    return new AppError('forbidden', 'This token is confined to some lines and cannot do that')
+    return new AppError('forbidden', 'This token is confined to some lines and cannot use this route')
   return undefined
 }
 
@@ -234,8 +231,7 @@ function isLiveKey(principal: Principal): boolean {
 
 /** The account behind a request on a route with `access: 'account'` or `'live key'`. */
 export function accountOf(request: FastifyRequest): Account {
-  if (request.principal?.kind !== 'account') throw new AppError('forbidden', 'This needs a key of an account')
-  return request.principal.account
+  return actorOf(request).account
 }
 
 /** The account behind a request, with the lines that its token is confined to. */

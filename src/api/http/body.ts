@@ -59,10 +59,13 @@ function decode(request: FastifyRequest, body: Buffer): string {
   const type = request.headers['content-type']!
   const charset = type.includes(';') ? /charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1] : undefined
   if (charset && !/^utf-?8$/i.test(charset))
-    throw new AppError('unsupported_media_type', 'Only charset=utf-8 is read')
+    throw new AppError('unsupported_media_type', 'Content-Type: charset must be utf-8')
   const encoding = request.headers['content-encoding']
   if (encoding && encoding !== 'identity')
-    throw new AppError('unsupported_media_type', 'Compressed bodies are not read')
+    throw new AppError(
+      'unsupported_media_type',
+      'Content-Encoding: compressed bodies are not supported. Send the body uncompressed.',
+    )
   if (!isUtf8(body)) throw new AppError('invalid', 'The body is not valid UTF-8')
   request.rawBody = body
   return body.toString('utf8')

@@ -21,7 +21,7 @@ export function refusedUnderName(request: FastifyRequest, config: Config): AppEr
   if (name !== undefined && (isPrivate(name) || name === nameOf(config.publicUrl ?? ''))) return undefined
   return new AppError(
     'forbidden',
-    'The development keys work under local names only, such as 127.0.0.1: under this one, a page on the web could use them. Make a key of your own (trunkline key create), or set TRUNKLINE_PUBLIC_URL to this address.',
+    'The development keys are accepted only under local host names such as 127.0.0.1, because a web page could use them under this name. Create your own key (trunkline key create), or set TRUNKLINE_PUBLIC_URL to this address.',
   )
 }
 

@@ -32,5 +32,5 @@ export function placesOf(cursor: string, count: number): MessagePosition[] {
 }
 
 function badCursor(): AppError {
-  return new AppError('invalid', 'cursor: must be next_cursor of the page before')
+  return new AppError('invalid', 'cursor: must be next_cursor of the previous page')
 }

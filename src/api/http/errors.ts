@@ -56,7 +56,7 @@ const FASTIFY_CODES: Record<string, [ErrorCode, string]> = {
     'unsupported_media_type',
     'Content-Type must be application/json or application/x-www-form-urlencoded',
   ],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than this route takes'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than this route allows'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'Content-Length does not match the body'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid', 'The body is empty; send a JSON object'],
   FST_ERR_BAD_URL: ['invalid', 'The path is not valid'],

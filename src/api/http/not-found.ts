@@ -17,9 +17,13 @@ export function createNotFound(app: FastifyInstance) {
     const methods = routes.filter((route) => route.pattern.test(path)).flatMap((route) => route.methods)
     if (methods.length > 0 && !methods.includes(request.method)) {
       const allow = [...new Set(methods)].sort().join(', ')
-      throw new AppError('method_not_allowed', `${request.method} is not possible here; ${allow} is`, {
-        allow,
-      })
+      throw new AppError(
+        'method_not_allowed',
+        `${request.method} is not allowed on this path. Use ${allow}.`,
+        {
+          allow,
+        },
+      )
     }
     throw new AppError('not_found', NO_ROUTE)
   }

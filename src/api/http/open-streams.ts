@@ -4,6 +4,9 @@ import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { actorOf } from './auth.js'
 
+/** Says whether the caller of an open request still has access. */
+export type MayStay = (request: FastifyRequest) => Promise<boolean>
+
 /** Open streams, which end early when their caller loses access or the server stops. */
 export interface OpenStreams {
   /** Admits a stream, or throws when there are too many. Returns the function to call when it ends. */
@@ -21,11 +24,7 @@ interface Guest {
   finish: (reason: string) => void
 }
 
-/** `mayStay` says whether the caller of an open request still has access. */
-export function createOpenStreams(
-  ctx: Ctx,
-  mayStay: (request: FastifyRequest) => Promise<boolean>,
-): OpenStreams {
+export function createOpenStreams(ctx: Ctx, mayStay: MayStay): OpenStreams {
   const byKey = new Map<string, Set<Guest>>()
   let closing: string | undefined
   let checking: NodeJS.Timeout | undefined

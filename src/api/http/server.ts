@@ -179,7 +179,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerLines(routes, ctx)
     registerCallForwarding(routes, ctx)
     registerSeats(routes, ctx)
-    registerAccount(routes, ctx)
+    registerAccount(routes)
     registerLookups(routes, ctx)
     const lists = createLimiter(100, 10_000, ctx.clock.now)
     registerMessages(routes, ctx, lists, options.liveNodes)

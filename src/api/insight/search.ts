@@ -3,13 +3,13 @@ import { formatTime } from '../../base/time.js'
 import { parseSearch } from '../../core/insight/search.js'
 import type { Ctx } from '../../services/ctx.js'
 import { LOOKED_AT, searchMessages } from '../../services/insight/search.js'
-import { findGroups } from '../../storage/groups/groups.js'
 import { actorOf } from '../http/auth.js'
 import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
 import { createLimiter, takeTurn } from '../http/limits.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
-import { MessageRecord, toRecord } from '../messages/wire.js'
+import { recordsOf } from '../messages/records.js'
+import { MessageRecord } from '../messages/wire.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
@@ -46,14 +46,8 @@ export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): 
       const search = parseSearch(q, ctx.clock.now())
       const place = cursor === undefined ? undefined : placesOf(cursor, 1)[0]
       const found = await searchMessages(ctx, actor, search, place, Math.min(limit, 200))
-      const groups = await findGroups(
-        ctx.db,
-        found.messages.flatMap((message) => message.groupId ?? []),
-      )
       return {
-        data: found.messages.map((message) =>
-          toRecord(message, actor.account, groups.get(message.groupId ?? '')),
-        ),
+        data: await recordsOf(ctx, actor.account, found.messages),
         looked_at: found.looked,
         searched_back_to: found.lookedBackTo === undefined ? null : formatTime(found.lookedBackTo),
         next_cursor: found.next ? placeText(found.next) : null,

@@ -46,7 +46,9 @@ export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
       })
       const { status, body, contentType } = answer ?? {}
       if (!Number.isInteger(status) || status < 200 || status > 599)
-        throw new AppError('unavailable', 'The line did not say how it went', { retryAfterMs: 2000 })
+        throw new AppError('unavailable', 'The line did not confirm the callback. Retry later.', {
+          retryAfterMs: 2000,
+        })
       reply.code(status)
       if (typeof body === 'string') return reply.type(contentType ?? 'text/plain; charset=utf-8').send(body)
       return reply.send(status === 204 ? undefined : (body ?? {}))

@@ -147,7 +147,7 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
       const { body } = request
       const from = await requireProfileLine(ctx, actorOf(request), lineNumber(body.fromNumber))
       const to = requirePhone('toNumber', body.toNumber)
-      if (to === from.line.number) throw new AppError('invalid', 'toNumber: is the line itself')
+      if (to === from.line.number) throw new AppError('invalid', 'toNumber: must not be the line itself')
       const answer = await answerOnce(ctx, reply, 'told', async (sql) => {
         const requested = await claimProfileShare(ctx, sql, from, to)
         return { status: 200, body: { status: 'OK', requested, deduplicated: !requested } }
@@ -166,7 +166,7 @@ function lineNumber(text: string): string {
 function changeOf(ctx: Ctx, body: Static<typeof ProfileBody>): CardChange {
   const { photoUrl, clearPhoto } = body
   if (photoUrl && clearPhoto) {
-    throw new AppError('invalid', 'photoUrl and clearPhoto: give one of them, a new photo or none at all')
+    throw new AppError('invalid', 'photoUrl: give either photoUrl or clearPhoto, not both')
   }
   checkUrl(ctx, 'photoUrl', photoUrl)
   const change: CardChange = {}
@@ -179,7 +179,7 @@ function changeOf(ctx: Ctx, body: Static<typeof ProfileBody>): CardChange {
   if (Object.keys(change).length === 0) {
     throw new AppError(
       'invalid',
-      'There is nothing to change: give firstName, lastName, displayName, photoUrl or clearPhoto',
+      'Nothing to change: give firstName, lastName, displayName, photoUrl or clearPhoto',
     )
   }
   return change

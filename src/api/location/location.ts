@@ -13,6 +13,7 @@ import { type Watch, type WatchNews, watchPlace } from '../../services/location/
 import { accountOf, actorOf } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
+import type { MayStay } from '../http/open-streams.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
@@ -35,12 +36,7 @@ const REQUEST_ALIASES = {
 /** Streams of locations that one account may have open at one process. */
 const MAX_WATCHES = 1000
 
-/** `mayStay` says whether the caller of an open request still has access. */
-export function registerLocation(
-  app: Routes,
-  ctx: Ctx,
-  mayStay: (request: FastifyRequest) => Promise<boolean>,
-): void {
+export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void {
   const lineOf = (request: FastifyRequest, fromNumber: string) =>
     requireLocationLine(ctx, actorOf(request), requirePhone('from_number', fromNumber))
 
@@ -139,7 +135,7 @@ export function registerLocation(
       const accountId = accountOf(request).id
       const watches = open.get(accountId) ?? new Set()
       if (watches.size >= MAX_WATCHES)
-        throw new AppError('rate_limited', `At most ${MAX_WATCHES} watches may be open at once`)
+        throw new AppError('rate_limited', `At most ${MAX_WATCHES} location streams may be open at once`)
       open.set(accountId, watches)
 
       let watch: Watch | undefined

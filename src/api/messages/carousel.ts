@@ -90,7 +90,7 @@ function checkImages(ctx: Ctx, urls: readonly string[]): void {
   if (urls.length < MIN_IMAGES) {
     throw new AppError(
       'invalid',
-      `media_urls: a carousel has at least ${MIN_IMAGES} images. Send a single one through /api/send-message with media_url.`,
+      `media_urls: a carousel has at least ${MIN_IMAGES} images. Send a single image with /api/send-message and media_url.`,
     )
   }
   if (urls.length > MAX_IMAGES)

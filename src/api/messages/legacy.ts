@@ -7,13 +7,13 @@ import type { Message } from '../../core/messages/message.js'
 import { toE164 } from '../../core/phone-number.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findContacts } from '../../storage/contacts/contacts.js'
-import { findGroups } from '../../storage/groups/groups.js'
 import { type Branch, listMessages } from '../../storage/messages/list.js'
 import { actorOf } from '../http/auth.js'
 import { type Limiter, takeTurn } from '../http/limits.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
 import { branchesOf, ListQuery, merge, pageOf } from './query.js'
+import { groupsOf } from './records.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
@@ -103,10 +103,7 @@ export function registerLegacyMessages(app: Routes, ctx: Ctx, lists: Limiter, li
       const conversation = cid === undefined ? {} : await conversationOf(ctx, actor.account, cid)
       const found = branches.flatMap((branch) => merge(branch, conversation) ?? [])
       const { messages } = await listMessages(ctx.db, found, pageOf(query))
-      const groups = await findGroups(
-        ctx.db,
-        messages.flatMap((message) => message.groupId ?? []),
-      )
+      const groups = await groupsOf(ctx, messages)
       return {
         messages: messages.map((message) =>
           legacyWire(message, actor.account, groups.get(message.groupId ?? '')),

@@ -2,14 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
-import type { Group } from '../../core/groups/group.js'
 import type { Message } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { deleteMessage } from '../../services/messages/delete.js'
 import { isWithin } from '../../services/messages/outbound.js'
 import { type SendInput, sendMessage } from '../../services/messages/send.js'
 import { resolveStatus } from '../../services/messages/status.js'
-import { findGroups } from '../../storage/groups/groups.js'
 import { listMessages } from '../../storage/messages/list.js'
 import { findMessage } from '../../storage/messages/messages.js'
 import { accountOf, actorOf } from '../http/auth.js'
@@ -20,6 +18,7 @@ import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
 import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
 import { branchesOf, ListQuery, pageOf } from './query.js'
+import { groupsOf } from './records.js'
 import { markAccepted, SEND_ALIASES, SEND_FIELDS, sendRequestOf } from './send-fields.js'
 import {
   AnyMessageResponse,
@@ -213,14 +212,6 @@ async function visible(
   const account = message && (await ownersOf(ctx, request, [message])).get(message.accountId)
   if (!message || !account || hidden) throw new AppError('not_found', 'There is no message with this handle')
   return { message, account }
-}
-
-/** The groups of messages. */
-function groupsOf(ctx: Ctx, messages: readonly Message[]): Promise<Map<string, Group>> {
-  return findGroups(
-    ctx.db,
-    messages.flatMap((message) => message.groupId ?? []),
-  )
 }
 
 async function ownersOf(

@@ -1,25 +1,18 @@
 import { Type } from 'typebox'
-import { AppError } from '../../core/errors.js'
-import type { Message } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { cancelScheduled } from '../../services/messages/schedule.js'
-import { findGroups } from '../../storage/groups/groups.js'
 import { listScheduled, type SchedulePosition } from '../../storage/messages/schedule.js'
 import { accountOf, actorOf } from '../http/auth.js'
+import { placesOf } from '../http/cursor.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
-import { MessageRecord, toRecord } from './wire.js'
+import { recordsOf } from './records.js'
+import { MessageRecord } from './wire.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
 /** Messages that wait for their `send_at`. */
 export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
-  const groupsOf = (messages: readonly Message[]) =>
-    findGroups(
-      ctx.db,
-      messages.flatMap((message) => message.groupId ?? []),
-    )
-
   app.get(
     '/v3/scheduled-messages',
     route({
@@ -39,13 +32,12 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
     async (request) => {
       const { account, numbers } = actorOf(request)
       const limit = Math.min(request.query.limit ?? 100, 1000)
-      const after = placeOf(request.query.cursor)
+      const after = positionIn(request.query.cursor)
       const found = await listScheduled(ctx.db, account.id, numbers, after, limit + 1)
       const messages = found.slice(0, limit)
-      const groups = await groupsOf(messages)
       const last = found.length > limit ? messages.at(-1)! : undefined
       return {
-        data: messages.map((message) => toRecord(message, account, groups.get(message.groupId ?? ''))),
+        data: await recordsOf(ctx, account, messages),
         next_cursor: last ? `${last.dueAt}-${last.id}` : null,
       }
     },
@@ -62,15 +54,13 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const message = await cancelScheduled(ctx, actorOf(request), request.params.handle)
-      const group = (await groupsOf([message])).get(message.groupId ?? '')
-      return { data: toRecord(message, accountOf(request), group) }
+      const [record] = await recordsOf(ctx, accountOf(request), [message])
+      return { data: record! }
     },
   )
 }
 
-function placeOf(cursor: string | undefined): SchedulePosition | undefined {
-  if (cursor === undefined) return undefined
-  const match = /^(\d{1,15})-(\d{1,15})$/.exec(cursor)
-  if (!match) throw new AppError('invalid', 'cursor: must be the next_cursor of the page before')
-  return { dueAt: Number(match[1]), id: Number(match[2]) }
+function positionIn(cursor: string | undefined): SchedulePosition | undefined {
+  const [position] = cursor === undefined ? [] : placesOf(cursor, 1)
+  return position && { dueAt: position.createdAt, id: position.id }
 }

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { networkOf } from '../../core/accounts/account.js'
 import type { Call, CallAction } from '../../core/calls/call.js'
@@ -10,7 +9,7 @@ import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
-import { sim, simulatedAccount } from './shared.js'
+import { phoneIn, sim } from './shared.js'
 
 /** Calls on virtual phones. */
 
@@ -65,9 +64,6 @@ const ACTIONS: Record<CallAction, { summary: string; description: string }> = {
 }
 
 export function registerSimCalls(app: Routes, ctx: Ctx): void {
-  const phoneNumber = (request: FastifyRequest) =>
-    requirePhone('number', (request.params as { number: string }).number)
-
   app.get(
     '/sim/phones/:number/calls',
     sim({
@@ -79,9 +75,8 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
       response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
     }),
     async (request) => {
-      const account = await simulatedAccount(ctx, request)
+      const { account, number } = await phoneIn(ctx, request)
       const owner = { network: networkOf(account), accountId: account.id }
-      const number = phoneNumber(request)
       const calls = await listPhoneCalls(ctx.db, owner, number, Math.min(request.query.limit ?? 100, 1000))
       return { data: calls.map((call) => callWire(call, number)) }
     },
@@ -97,8 +92,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
       response: { 201: CallWire },
     }),
     async (request, reply) => {
-      const account = await simulatedAccount(ctx, request)
-      const number = phoneNumber(request)
+      const { account, number } = await phoneIn(ctx, request)
       const to = requirePhone('to', request.body.to)
       return answerOnce(ctx, reply, 'told', async (sql) => {
         const call = await callFromPhone(ctx, sql, account, number, to)
@@ -111,8 +105,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
       `/sim/phones/:number/calls/:id/${action}`,
       sim({ summary, description, params: CallParams, response: { 200: CallWire } }),
       async (request, reply) => {
-        const account = await simulatedAccount(ctx, request)
-        const number = phoneNumber(request)
+        const { account, number } = await phoneIn(ctx, request)
         const { id } = request.params as { id: string }
         return answerOnce(ctx, reply, 'told', async (sql) => {
           const call = await actOnCall(ctx, sql, account, number, id, action as CallAction)

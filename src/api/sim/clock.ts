@@ -34,7 +34,10 @@ export function registerSimClock(
     }),
     async (request, reply) => {
       if ((await listLines(ctx.db)).some((line) => line.driver !== 'simulator')) {
-        throw new AppError('forbidden', 'There are real lines here, and their time cannot be moved')
+        throw new AppError(
+          'forbidden',
+          'advance_ms: the clock can be advanced only while every line is simulated',
+        )
       }
       const { advance_ms: ms } = request.body
       return answerOnce(ctx, reply, 'told', async () => ({

@@ -7,12 +7,11 @@ import { createInboxWatch, LOOKED_AT } from '../../services/sim/inbox.js'
 import { typingLines } from '../../services/sim/presence.js'
 import { findPhoneGroups } from '../../storage/sim/groups.js'
 import { listPhoneMessages } from '../../storage/sim/messages.js'
-import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { screenOf } from './phone-extras.js'
 import { PhoneMessageWire, phoneMessageWire, Typing } from './phone-wire.js'
-import { Params, sim, simulatedAccount } from './shared.js'
+import { Params, phoneIn, sim } from './shared.js'
 
 const MAX_WAIT_MS = 60_000
 
@@ -92,9 +91,8 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       const { direction, match, extract, newest = false } = request.query
       const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)
       const waitMs = waitOf(request.query)
-      const account = await simulatedAccount(ctx, request)
+      const { account, number } = await phoneIn(ctx, request)
       const owner = { network: networkOf(account), accountId: account.id }
-      const number = requirePhone('number', request.params.number)
       const isSearch = waitMs !== undefined || match !== undefined || extract !== undefined
       const wanted = { after, fromPhone: direction === 'out', match, extract }
       const found =

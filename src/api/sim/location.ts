@@ -21,7 +21,7 @@ import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
 import { LocationTypeWire } from '../location/wire.js'
-import { sim, simulatedAccount } from './shared.js'
+import { phoneIn, sim, simulatedAccount } from './shared.js'
 
 /** Locations of virtual phones: sharing with a line, moving, stopping, and accepting requests. */
 
@@ -64,9 +64,6 @@ const ShareWire = Type.Object({
 const Params = Type.Object({ number: string('The phone, E.164') })
 
 export function registerSimLocation(app: Routes, ctx: Ctx): void {
-  const phoneNumber = (request: FastifyRequest) =>
-    requirePhone('number', (request.params as { number: string }).number)
-
   const lineOf = async (request: FastifyRequest, number: string) =>
     requireFindMyLine(ctx, await simulatedAccount(ctx, request), requirePhone('to', number))
 
@@ -78,8 +75,8 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       response: { 200: Type.Object({ data: Type.Array(ShareWire) }) },
     }),
     async (request) => {
-      const account = await simulatedAccount(ctx, request)
-      const shares = await sharesOfPhone(ctx, account, phoneNumber(request))
+      const { account, number } = await phoneIn(ctx, request)
+      const shares = await sharesOfPhone(ctx, account, number)
       return { data: shares.map(({ line, share }) => shareWire(line, share)) }
     },
   )
@@ -97,7 +94,9 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const { body } = request
       const to = await lineOf(request, body.to)
       const sharing = { place: placeOf(body), expiresInMs: body.expires_in_ms ?? null }
-      const share = await ctx.db.tx((sql) => shareFromPhone(ctx, sql, to, phoneNumber(request), sharing))
+      const share = await ctx.db.tx((sql) =>
+        shareFromPhone(ctx, sql, to, requirePhone('number', request.params.number), sharing),
+      )
       tell(ctx, [to.line.id])
       return shareWire(to.line.number, share)
     },
@@ -112,12 +111,12 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const { body } = request
-      const account = await simulatedAccount(ctx, request)
+      const { account, number } = await phoneIn(ctx, request)
       const { latitude, longitude, accuracy, altitude, address, location_type: locationType } = body
       const place = { latitude, longitude, ...given({ accuracy, altitude, address, locationType }) }
       const only = body.to === undefined ? undefined : await lineOf(request, body.to)
       const lines = only ? new Map([[only.line.id, only]]) : await simulatedLines(ctx, account)
-      const phone = { network: networkOf(account), number: phoneNumber(request) }
+      const phone = { network: networkOf(account), number }
       const shares = await ctx.db.tx((sql) => movePhone(ctx, sql, lines, phone, place))
       tell(
         ctx,
@@ -136,7 +135,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const to = await lineOf(request, request.query.to)
-      await ctx.db.tx((sql) => stopSharing(ctx, sql, to, phoneNumber(request)))
+      await ctx.db.tx((sql) => stopSharing(ctx, sql, to, requirePhone('number', request.params.number)))
       tell(ctx, [to.line.id])
       return reply.code(204).send(null)
     },
@@ -154,7 +153,13 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const to = await lineOf(request, body.to)
       const sharing = { place: placeOf(body)!, expiresInMs: body.expires_in_ms ?? null }
       return answerOnce(ctx, reply, 'told', async (sql) => {
-        const share = await acceptRequest(ctx, sql, to, phoneNumber(request), sharing)
+        const share = await acceptRequest(
+          ctx,
+          sql,
+          to,
+          requirePhone('number', request.params.number),
+          sharing,
+        )
         return { status: 201, body: shareWire(to.line.number, share), after: () => tell(ctx, [to.line.id]) }
       })
     },

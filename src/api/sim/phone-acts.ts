@@ -12,7 +12,7 @@ import { findWorldLines } from '../../storage/sim/world.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
-import { answerSent, Params, SentWire, sim, simulatedAccount } from './shared.js'
+import { answerSent, Params, phoneIn, SentWire, sim } from './shared.js'
 
 /** Opting out on a phone, deleting a phone, and the profiles of lines that a phone received. */
 export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
@@ -29,8 +29,7 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
       response: { 201: SentWire },
     }),
     async (request, reply) => {
-      const account = await simulatedAccount(ctx, request)
-      const number = requirePhone('number', request.params.number)
+      const { account, number } = await phoneIn(ctx, request)
       const text = {
         to: requirePhone('to', request.body.to),
         content: (request.body.opted_out ?? true) ? 'STOP' : 'START',
@@ -55,8 +54,7 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
       },
     }),
     async (request) => {
-      const account = await simulatedAccount(ctx, request)
-      const number = requirePhone('number', request.params.number)
+      const { account, number } = await phoneIn(ctx, request)
       const deleted = await ctx.db.tx(async (sql) => {
         const network = networkOf(account)
         if (!(await findPhone(sql, network, number)))
@@ -90,8 +88,8 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
       },
     }),
     async (request) => {
-      const account = await simulatedAccount(ctx, request)
-      const cards = await cardsOnPhone(ctx, account, requirePhone('number', request.params.number))
+      const { account, number } = await phoneIn(ctx, request)
+      const cards = await cardsOnPhone(ctx, account, number)
       return {
         data: cards.map(({ line, card, at }) => ({
           line,

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
@@ -17,7 +16,7 @@ import { answerWithMedia } from '../media/keep.js'
 import { SendStyleSchema } from '../messages/wire-parts.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import { NewPhone, PhoneWire, phoneWire, Switches, switchesOf, Typing } from './phone-wire.js'
-import { networkFor, Params, SentWire, sim, simulatedAccount } from './shared.js'
+import { networkFor, Params, phoneIn, SentWire, sim, simulatedAccount } from './shared.js'
 
 /** Virtual phones, the contacts of simulated lines. */
 
@@ -33,9 +32,6 @@ const TextBody = Type.Object({
 })
 
 export function registerSim(app: Routes, ctx: Ctx): void {
-  const phoneNumber = (request: FastifyRequest) =>
-    requirePhone('number', (request.params as { number: string }).number)
-
   app.get(
     '/sim/phones',
     sim({ summary: 'List phones', response: { 200: Type.Object({ data: Type.Array(PhoneWire) }) } }),
@@ -65,8 +61,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       response: { 200: Type.Object({ ...PhoneWire.properties, typing: Typing }) },
     }),
     async (request) => {
-      const account = await simulatedAccount(ctx, request)
-      const number = phoneNumber(request)
+      const { account, number } = await phoneIn(ctx, request)
       const phone = await findPhone(ctx.db, networkOf(account), number)
       if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
       return { ...phoneWire(phone), typing: await typingLines(ctx, account, number) }
@@ -81,10 +76,10 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       response: { 200: PhoneWire },
     }),
     async (request) => {
-      const account = await simulatedAccount(ctx, request)
+      const { account, number } = await phoneIn(ctx, request)
       const switches = { ...switchesOf(request.body), accountId: account.id }
       const { phone, lines } = await ctx.db.tx((sql) =>
-        setPhone(ctx, sql, networkOf(account), phoneNumber(request), switches),
+        setPhone(ctx, sql, networkOf(account), number, switches),
       )
       wakePhoneLines(ctx, lines)
       return phoneWire(phone)
@@ -100,7 +95,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       const { body } = request
       if (!body.content && !body.media_url && !body.media)
         throw new AppError('invalid', 'missing required parameter: content (or media_url, or media)')
-      const account = await simulatedAccount(ctx, request)
+      const { account, number } = await phoneIn(ctx, request)
       const { group_id: groupId } = body
       if (groupId === undefined && body.to === undefined)
         throw new AppError('invalid', 'missing required parameter: to (or group_id)')
@@ -118,8 +113,8 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       return answerWithMedia(ctx, reply, draft, async (sql) => {
         const sent =
           groupId === undefined
-            ? await textFromPhone(ctx, sql, account, phoneNumber(request), text)
-            : await textToChat(ctx, sql, account, phoneNumber(request), groupId, text)
+            ? await textFromPhone(ctx, sql, account, number, text)
+            : await textToChat(ctx, sql, account, number, groupId, text)
         const body = { id: sent.providerId, service: sent.service }
         return { status: 201, body, after: () => wakePhoneLines(ctx, [sent.lineId]) }
       })
@@ -133,9 +128,9 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       response: { 200: Type.Object({ read: integer('Number of messages that were unread') }) },
     }),
     async (request, reply) => {
-      const account = await simulatedAccount(ctx, request)
+      const { account, number } = await phoneIn(ctx, request)
       return answerOnce(ctx, reply, 'told', async (sql) => {
-        const { unread, receipts } = await readOnPhone(ctx, sql, account, phoneNumber(request))
+        const { unread, receipts } = await readOnPhone(ctx, sql, account, number)
         const report = async () => {
           for (const { lineId, ...receipt } of receipts) {
             const usable = await ctx.directory.line(lineId)

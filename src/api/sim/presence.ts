@@ -6,7 +6,7 @@ import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
-import { answerSent, Params, SentWire, sim, simulatedAccount } from './shared.js'
+import { answerSent, Params, phoneIn, SentWire, sim } from './shared.js'
 
 /** Tapbacks, typing and App Cards on a virtual phone. */
 
@@ -44,8 +44,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
       response: { 201: SentWire },
     }),
     async (request, reply) => {
-      const account = await simulatedAccount(ctx, request)
-      const number = requirePhone('number', request.params.number)
+      const { account, number } = await phoneIn(ctx, request)
       const { reaction, part_index: partIndex = 0 } = request.body
       const input = { id: request.params.id, reaction, partIndex }
       return answerSent(ctx, reply, (sql) => reactOnPhone(ctx, sql, account, number, input))
@@ -65,8 +64,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
       response: { 200: Type.Object({ typing: boolean('Whether the person types') }) },
     }),
     async (request, reply) => {
-      const account = await simulatedAccount(ctx, request)
-      const number = requirePhone('number', request.params.number)
+      const { account, number } = await phoneIn(ctx, request)
       const { typing } = request.body
       const to = requirePhone('to', request.body.to)
       return answerOnce(ctx, reply, 'anew', async (sql) => {
@@ -86,8 +84,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
       response: { 201: SentWire },
     }),
     async (request, reply) => {
-      const account = await simulatedAccount(ctx, request)
-      const number = requirePhone('number', request.params.number)
+      const { account, number } = await phoneIn(ctx, request)
       const { body } = request
       const card = {
         card: body.card ?? null,

@@ -1,10 +1,9 @@
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import { networkOf } from '../../core/accounts/account.js'
 import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
-import { createOpenStreams } from '../http/open-streams.js'
+import { createOpenStreams, type MayStay } from '../http/open-streams.js'
 import type { Routes } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
@@ -16,12 +15,8 @@ const MAX_OPEN_MS = 15 * 60_000
 /** Changes within this time are sent as one event. */
 const GATHER_MS = 100
 
-/** Tells clients that show phones when to read them again. `mayStay` says whether a caller still has access. */
-export function registerSimScreens(
-  app: Routes,
-  ctx: Ctx,
-  mayStay: (request: FastifyRequest) => Promise<boolean>,
-): void {
+/** Tells clients that show phones when to read them again. */
+export function registerSimScreens(app: Routes, ctx: Ctx, mayStay: MayStay): void {
   const streams = createOpenStreams(ctx, mayStay)
   app.addHook('preClose', async () => streams.closeAll('the server stops'))
 

@@ -6,6 +6,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { wakePhoneLines } from '../../services/sim/phones.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { accountOf } from '../http/auth.js'
+import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import { routesOf } from '../http/routes.js'
 import { string } from '../http/schemas.js'
@@ -46,4 +47,13 @@ export async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promi
 
 export async function networkFor(ctx: Ctx, request: FastifyRequest): Promise<string> {
   return networkOf(await simulatedAccount(ctx, request))
+}
+
+/** The caller's account and the phone in the path. */
+export async function phoneIn(
+  ctx: Ctx,
+  request: FastifyRequest,
+): Promise<{ account: Account; number: string }> {
+  const account = await simulatedAccount(ctx, request)
+  return { account, number: requirePhone('number', (request.params as { number: string }).number) }
 }

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { parseBound } from '../../base/time.js'
 import { AppError } from '../../core/errors.js'
 import { originFault } from '../../core/verify/origin.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -18,7 +17,7 @@ import {
 import type { Sql } from '../../storage/engine/db.js'
 import type { Aliases } from '../http/aliases.js'
 import { accountOf } from '../http/auth.js'
-import { requirePhone } from '../http/fields.js'
+import { requirePhone, requireTime } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
@@ -129,7 +128,9 @@ export function registerVerifications(app: Routes, ctx: Ctx): void {
       const { query } = request
       const limit = Math.min(query.limit ?? 100, 1000)
       const offset = Math.min(query.offset ?? 0, 2 ** 31)
-      const page = { limit: limit + 1, offset, ...since(query.updated_at_gte) }
+      const since = query.updated_at_gte
+      const updated = since === undefined ? {} : { updatedFrom: requireTime('updated_at_gte', since) }
+      const page = { limit: limit + 1, offset, ...updated }
       const found = await readVerifications(ctx, accountOf(request), page)
       const data = found.slice(0, limit).map(stateWire)
       const pagination = { count: data.length, has_more: found.length > limit, limit, offset }
@@ -183,16 +184,4 @@ function hostedOf(hosted: Static<typeof NewVerificationBody>['hosted']): NewVeri
     accentColor: hosted.accent_color?.replace('#', '').toLowerCase() ?? null,
     theme: hosted.theme ?? 'auto',
   }
-}
-
-function since(text: string | undefined): { updatedFrom?: number } {
-  if (text === undefined) return {}
-  const updatedFrom = parseBound(text)
-  if (updatedFrom === undefined) {
-    throw new AppError(
-      'invalid',
-      'updated_at_gte: must be an ISO 8601 date, or date and time with Z or an offset, like 2026-01-31T09:30:00Z',
-    )
-  }
-  return { updatedFrom }
 }

@@ -9,11 +9,11 @@ import type { Delivery, DeliveryAttempt, DeliveryState } from '../../storage/web
 import {
   findDelivery,
   type LogFilter,
-  type LogPlace,
   listDeliveries,
   listDeliveryAttempts,
 } from '../../storage/webhooks/log.js'
 import { accountOf } from '../http/auth.js'
+import { placesOf, placeText } from '../http/cursor.js'
 import { requireTime } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
@@ -109,7 +109,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const { limit = 100, cursor } = request.query
-      const place = cursor === undefined ? undefined : parseCursor(cursor)
+      const place = cursor === undefined ? undefined : placesOf(cursor, 1)[0]
       const { deliveries, next } = await listDeliveries(
         ctx.db,
         accountOf(request).id,
@@ -117,7 +117,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
         place,
         Math.min(limit, 1000),
       )
-      return { data: deliveries.map(deliveryWire), next_cursor: next ? `${next.createdAt}-${next.id}` : null }
+      return { data: deliveries.map(deliveryWire), next_cursor: next ? placeText(next) : null }
     },
   )
 
@@ -177,7 +177,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
       if (Object.values(filter).every((value) => value === undefined)) {
         throw new AppError(
           'invalid',
-          'status: say which deliveries: give status, type, message_handle, created_at_gte or created_at_lt',
+          'status: choose the deliveries with status, type, message_handle, created_at_gte or created_at_lt',
         )
       }
       return answerOnce(ctx, reply, 'told', async (sql) => ({
@@ -198,12 +198,6 @@ function filterOf(query: Static<typeof Replay>): LogFilter {
     from: time('created_at_gte'),
     to: time('created_at_lt'),
   }
-}
-
-function parseCursor(cursor: string): LogPlace {
-  const [, createdAt, id] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? []
-  if (createdAt === undefined) throw new AppError('invalid', 'cursor: must be next_cursor of the page before')
-  return { createdAt: Number(createdAt), id: Number(id) }
 }
 
 function deliveryId(text: string): number | undefined {

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Event } from '../../core/events/event.js'
 import { isPosted, isWebhookType, WEBHOOK_TYPES, WEBHOOKS, webhookTypeOf } from '../../core/webhooks/types.js'
@@ -7,6 +6,7 @@ import type { Ctx } from '../../services/ctx.js'
 import type { Renderer } from '../../services/events/tail.js'
 import { withSubjects } from '../../services/webhooks/fanout.js'
 import { checkTypes, registerFeed } from '../events/feed.js'
+import type { MayStay } from '../http/open-streams.js'
 import type { Routes } from '../http/routes.js'
 import { integer, string } from '../http/schemas.js'
 import { eventFrame } from '../http/sse.js'
@@ -22,11 +22,7 @@ const Post = Type.Object({
 })
 
 /** Webhooks as a stream, for receivers without an address that the server could post to. */
-export function registerWebhookFeed(
-  app: Routes,
-  ctx: Ctx,
-  mayStay: (request: FastifyRequest) => Promise<boolean>,
-): void {
+export function registerWebhookFeed(app: Routes, ctx: Ctx, mayStay: MayStay): void {
   registerFeed(app, ctx, mayStay, {
     url: '/v3/webhook-feed',
     tag: 'Webhooks',

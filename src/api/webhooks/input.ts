@@ -22,10 +22,7 @@ export function readType(value: unknown): WebhookType {
 export function readSecret(field: string, value: unknown): string | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'string' || !SECRET.test(value))
-    throw new AppError(
-      'invalid',
-      `${field}: must be 1 to 256 visible ASCII characters, without spaces: it travels in a header`,
-    )
+    throw new AppError('invalid', `${field}: must be 1 to 256 visible ASCII characters without spaces`)
   return value
 }
 
@@ -39,7 +36,7 @@ export function readEntries(
 ): WebhookEntry[] {
   if (!Array.isArray(value)) throw new AppError('invalid', 'Missing or invalid webhooks array')
   if (value.length > MAX_ENTRIES)
-    throw new AppError('invalid', `${field}: at most ${MAX_ENTRIES} entries of a type`)
+    throw new AppError('invalid', `${field}: at most ${MAX_ENTRIES} webhooks for each type`)
   return value.map((entry, i) => readEntry(ctx, actor, type, `${field}.${i}`, entry))
 }
 
@@ -95,7 +92,7 @@ function readEntry(ctx: Ctx, actor: Actor, type: WebhookType, field: string, val
   if (actor.numbers && !numbers)
     throw new AppError(
       'invalid',
-      `${field}.sendblue_numbers: needed with a token that is confined to some lines; name lines of the token`,
+      `${field}.sendblue_numbers: required for a token confined to some lines; name lines of the token`,
     )
   if (retry_schedule !== undefined && !SCHEDULES.includes(retry_schedule as WebhookSchedule))
     throw new AppError('invalid', `${field}.retry_schedule: must be one of ${SCHEDULES.join(', ')}`)
@@ -111,9 +108,9 @@ function readEntry(ctx: Ctx, actor: Actor, type: WebhookType, field: string, val
 function readNumbers(type: WebhookType, field: string, value: unknown): string[] | null {
   if (value === undefined) return null
   const { noLines } = WEBHOOKS[type]
-  if (noLines) throw new AppError('invalid', `${field}: ${noLines}; leave it out`)
+  if (noLines) throw new AppError('invalid', `${field}: ${noLines}; omit it`)
   if (!Array.isArray(value) || value.length === 0 || value.length > 1000)
-    throw new AppError('invalid', `${field}: must be a list of lines in E.164; leave it out for all lines`)
+    throw new AppError('invalid', `${field}: must be a list of lines in E.164; omit it for all lines`)
   const numbers = value.map((number, i) => {
     if (typeof number !== 'string') throw new AppError('invalid', `${field}.${i}: must be a phone number`)
     return requirePhone(`${field}.${i}`, number)
@@ -129,7 +126,7 @@ function checkTarget(ctx: Ctx, field: string, url: string): void {
 
 function limitUnknown(field: string, unknown: Record<string, unknown>, limit: number): void {
   if (JSON.stringify(unknown).length > limit)
-    throw new AppError('invalid', `${field}: other keys than ours may have ${limit} characters at most`)
+    throw new AppError('invalid', `${field}: unknown keys may have at most ${limit} characters of JSON`)
 }
 
 function notAnEntry(field: string): AppError {
