@@ -16,7 +16,7 @@ const Params = Type.Object({
   id: string('The account, or a test world'),
   number: string('The caller, E.164'),
 })
-const Blocked = Type.Object({
+const BlockedCaller = Type.Object({
   number: string('The caller, E.164'),
   blocked_at: string('Since when it is blocked'),
 })
@@ -26,7 +26,7 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/admin/accounts/:id/blocked-callers',
-    admin({ summary: 'List blocked callers', params: IdParams, response: { 200: listOf(Blocked) } }),
+    admin({ summary: 'List blocked callers', params: IdParams, response: { 200: listOf(BlockedCaller) } }),
     async (request) => {
       const { id } = await account(idOf(request))
       const blocked = await listBlockedCallers(ctx.db, id)

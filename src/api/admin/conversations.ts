@@ -21,13 +21,13 @@ const HoldWire = Type.Object({
   held_until: string('When the hold ends by itself'),
 })
 
-const Release = Type.Object({
+const ReleaseBody = Type.Object({
   line_id: string('The line'),
   conversation: string("The contact's number, or the id of the group"),
   drop: optional(boolean('true: the held messages end as errors instead of being sent; default false')),
 })
 
-const Released = Type.Object({
+const ReleaseAnswer = Type.Object({
   line_id: string('The line'),
   conversation: string("The contact's number, or the id of the group"),
   messages: integer('Number of messages that were held'),
@@ -52,8 +52,8 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
     admin({
       summary: 'Release a held conversation',
       description: 'Sends the held messages now, in order, or drops them.',
-      body: Release,
-      response: { 200: Released },
+      body: ReleaseBody,
+      response: { 200: ReleaseAnswer },
     }),
     async (request, reply) => {
       const { line_id: lineId, conversation, drop = false } = request.body

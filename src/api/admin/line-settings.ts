@@ -55,7 +55,7 @@ export const SETTINGS = {
     ),
   ),
 }
-const Given = Type.Object(SETTINGS)
+const SettingsBody = Type.Object(SETTINGS)
 
 export const SETTINGS_WIRE = {
   pace: integer('Messages per second; 0 is unlimited'),
@@ -75,7 +75,7 @@ export const SETTINGS_WIRE = {
 export const settingsWire = renderer<Line>()(Type.Object(SETTINGS_WIRE), {})
 
 /** The settings that a body gives. */
-export function settingsOf(body: Static<typeof Given>): Partial<LineSettings> {
+export function settingsOf(body: Static<typeof SettingsBody>): Partial<LineSettings> {
   return given({
     pace: body.pace,
     dailyLimit: body.daily_limit,

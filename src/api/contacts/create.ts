@@ -46,9 +46,9 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
       await written
       return { status, body: contacts[0]! }
     }
-    const isThere = async (sql: Sql, told: Contact) => {
-      const known = (await findContacts(sql, owner.account.id, 'phone', [phone])).get(phone)
-      return known?.id === told.id && known.updatedAt === told.updatedAt
+    const isThere = async (sql: Sql, stored: Contact) => {
+      const current = (await findContacts(sql, owner.account.id, 'phone', [phone])).get(phone)
+      return current?.id === stored.id && current.updatedAt === stored.updatedAt
     }
     const contact = await answerOnce(ctx, reply, update ? 'anew' : isThere, effect)
     return (await contactWires(ctx, owner.account.id, [contact]))[0]!

@@ -21,7 +21,7 @@ export const ActingLine = optional(
   nullable('string', 'The line that makes the change, E.164; default: the line of the group'),
 )
 
-export const changed = <T extends Record<string, TSchema>>(data: T) =>
+export const changeAnswer = <T extends Record<string, TSchema>>(data: T) =>
   Type.Object({
     status: string('OK'),
     data: Type.Object({
@@ -62,7 +62,7 @@ export function registerGroupDetails(app: Routes, ctx: Ctx): void {
         group_name: Type.Unsafe<string | null>({ ...GroupName, type: ['string', 'null'] }),
         from_number: ActingLine,
       }),
-      response: { 200: changed({ group_name: string('Empty when it was cleared') }) },
+      response: { 200: changeAnswer({ group_name: string('Empty when it was cleared') }) },
     }),
     async (request, reply) => {
       const earlier = await answeredBefore<never>(ctx, reply, 'anew')

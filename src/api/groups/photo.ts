@@ -13,12 +13,12 @@ import { aboutField, checkUrl } from '../http/fields.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { nullable } from '../http/schemas.js'
-import { ActingLine, actingNumber, answer, changed, Params } from './details.js'
+import { ActingLine, actingNumber, answer, changeAnswer, Params } from './details.js'
 import { GroupPhotoWire, photoWire } from './wire.js'
 
 const route = routesOf('Groups', { access: 'account', confined: 'to its lines' })
 
-const Changed = changed({ group_photo: GroupPhotoWire })
+const PhotoAnswer = changeAnswer({ group_photo: GroupPhotoWire })
 
 /** Uploaded photos of requests in progress. */
 const files = new WeakMap<FastifyRequest, Buffer>()
@@ -41,7 +41,7 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
           photo_url: nullable('string', 'Direct HTTPS URL of a JPEG, PNG or GIF; null removes the photo'),
           from_number: ActingLine,
         }),
-        response: { 200: Changed },
+        response: { 200: PhotoAnswer },
         beforeValidation: async (request: FastifyRequest) => {
           if (request.isMultipart()) await readForm(request)
         },
@@ -49,7 +49,7 @@ export async function registerGroupPhoto(app: Routes, ctx: Ctx): Promise<void> {
       async (request, reply) => {
         const actor = actorOf(request)
         // Fetching the photo again would make another copy, and its source may be gone.
-        const isShown = async (sql: Sql, { data }: Static<typeof Changed>) => {
+        const isShown = async (sql: Sql, { data }: Static<typeof PhotoAnswer>) => {
           const group = await findGroup(sql, request.params.group_id, actor.account.id)
           return (group?.photo?.guid ?? null) === (data.group_photo?.photo_guid ?? null)
         }

@@ -65,8 +65,8 @@ type RouteConfig = Pick<FastifyContextConfig, 'access' | 'basic'>
  * compared.
  */
 export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator {
-  type Verified = { secret: Buffer; principal: Principal; version: number }
-  const keep = () => createBoundedMap<string, Verified>(KEEP_ENTRIES, KEEP_MS)
+  type CheckedCredentials = { secret: Buffer; principal: Principal; version: number }
+  const keep = () => createBoundedMap<string, CheckedCredentials>(KEEP_ENTRIES, KEEP_MS)
   const verified = { key: keep(), token: keep(), session: keep() }
   return {
     recent(request, { access, basic = false }) {

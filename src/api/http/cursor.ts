@@ -17,12 +17,12 @@ export function idCursor(cursor: string | undefined): string | undefined {
   return cursor
 }
 
-export function placeText(place: MessagePosition): string {
-  return `${place.createdAt}-${place.id}`
+export function positionText({ createdAt, id }: MessagePosition): string {
+  return `${createdAt}-${id}`
 }
 
 /** The given number of message positions in a cursor. */
-export function placesOf(cursor: string, count: number): MessagePosition[] {
+export function positionsIn(cursor: string, count: number): MessagePosition[] {
   const numbers = cursor.split('-')
   if (numbers.length !== 2 * count || !numbers.every((one) => /^\d{1,15}$/.test(one))) throw badCursor()
   return Array.from({ length: count }, (_, i) => ({

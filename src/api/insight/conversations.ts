@@ -9,7 +9,7 @@ import {
   listConversations,
 } from '../../services/insight/conversations.js'
 import { actorOf } from '../http/auth.js'
-import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
+import { NextCursor, pageQuery, positionsIn, positionText } from '../http/cursor.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, oneOf, string, strings } from '../http/schemas.js'
 
@@ -64,14 +64,14 @@ export function registerConversations(app: Routes, ctx: Ctx): void {
       return {
         data: page.conversations.map(conversationWire),
         looked_back_to: page.lookedBackTo === undefined ? null : formatTime(page.lookedBackTo),
-        next_cursor: page.next ? `${placeText(page.next.below)}-${placeText(page.next.top)}` : null,
+        next_cursor: page.next ? `${positionText(page.next.below)}-${positionText(page.next.top)}` : null,
       }
     },
   )
 }
 
 function placeOf(cursor: string): ConversationPlace {
-  const [below, top] = placesOf(cursor, 2)
+  const [below, top] = positionsIn(cursor, 2)
   return { below: below!, top: top! }
 }
 

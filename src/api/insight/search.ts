@@ -4,7 +4,7 @@ import { parseSearch } from '../../core/insight/search.js'
 import type { Ctx } from '../../services/ctx.js'
 import { LOOKED_AT, searchMessages } from '../../services/insight/search.js'
 import { actorOf } from '../http/auth.js'
-import { NextCursor, pageQuery, placesOf, placeText } from '../http/cursor.js'
+import { NextCursor, pageQuery, positionsIn, positionText } from '../http/cursor.js'
 import { createLimiter, takeTurn } from '../http/limits.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
@@ -44,13 +44,13 @@ export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): 
       takeTurn(turns, actor.account.id, liveNodes())
       const { q = '', limit = 50, cursor } = request.query
       const search = parseSearch(q, ctx.clock.now())
-      const place = cursor === undefined ? undefined : placesOf(cursor, 1)[0]
+      const place = cursor === undefined ? undefined : positionsIn(cursor, 1)[0]
       const found = await searchMessages(ctx, actor, search, place, Math.min(limit, 200))
       return {
         data: await recordsOf(ctx, actor.account, found.messages),
         looked_at: found.looked,
         searched_back_to: found.lookedBackTo === undefined ? null : formatTime(found.lookedBackTo),
-        next_cursor: found.next ? placeText(found.next) : null,
+        next_cursor: found.next ? positionText(found.next) : null,
       }
     },
   )

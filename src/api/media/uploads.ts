@@ -14,7 +14,7 @@ import { FORM_LIMITS, needsForm, receiveFile } from './receive-file.js'
 /** Media belongs to the account, so a confined token may store what it is about to send. */
 const route = routesOf('Media', { access: 'account', confined: 'to its lines' })
 
-const Stored = Type.Object({
+const StoredMedia = Type.Object({
   status: string('OK'),
   message: string('What happened'),
   media_url: string('URL of the media, for media_url of a message; ends in its file extension'),
@@ -31,14 +31,14 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
       description: 'At most 100 MB, fetched within 30 seconds.',
       aliases: URL_ALIASES,
       body: Type.Object({ media_url: string('HTTPS URL of the file') }),
-      response: { 201: Stored },
+      response: { 201: StoredMedia },
     }),
     async (request, reply) => {
       const { media_url: url } = request.body
       const account = accountOf(request)
       checkUrl(ctx, 'media_url', url)
       // When a client repeats the request, the file may be gone from its source.
-      const before = await answeredBefore<Static<typeof Stored>>(ctx, reply)
+      const before = await answeredBefore<Static<typeof StoredMedia>>(ctx, reply)
       if (before) return before
       const draft = await aboutField('media_url', fetchMedia(ctx, account.id, 'upload', url))
       return keep(ctx, reply, draft)
@@ -51,14 +51,14 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
     scope.addContentTypeParser('*', (_request, _body, done) => done(needsForm()))
     // The handler reads the form.
     scope.setValidatorCompiler(() => () => true)
-    scope.post<{ Reply: Static<typeof Stored> }>(
+    scope.post<{ Reply: Static<typeof StoredMedia> }>(
       '/api/upload-file',
       route({
         summary: 'Upload a file',
         description: 'One file of at most 100 MB as the part "file" of a multipart form.',
         consumes: ['multipart/form-data'],
         body: Type.Object({ file: string('The file', { format: 'binary' }) }),
-        response: { 201: Stored },
+        response: { 201: StoredMedia },
       }),
       async (request, reply) => {
         const draft = await receiveFile(ctx, request, accountOf(request).id)
@@ -70,7 +70,7 @@ export async function registerUploads(app: Routes, ctx: Ctx): Promise<void> {
   })
 }
 
-function keep(ctx: Ctx, reply: FastifyReply, draft: MediaDraft): Promise<Static<typeof Stored>> {
+function keep(ctx: Ctx, reply: FastifyReply, draft: MediaDraft): Promise<Static<typeof StoredMedia>> {
   return answerWithMedia(ctx, reply, draft, async () => ({
     status: 201,
     body: {

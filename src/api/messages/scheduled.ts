@@ -3,7 +3,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { cancelScheduled } from '../../services/messages/schedule.js'
 import { listScheduled, type SchedulePosition } from '../../storage/messages/schedule.js'
 import { accountOf, actorOf } from '../http/auth.js'
-import { placesOf } from '../http/cursor.js'
+import { positionsIn } from '../http/cursor.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
 import { recordsOf } from './records.js'
@@ -61,6 +61,6 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
 }
 
 function positionIn(cursor: string | undefined): SchedulePosition | undefined {
-  const [position] = cursor === undefined ? [] : placesOf(cursor, 1)
+  const [position] = cursor === undefined ? [] : positionsIn(cursor, 1)
   return position && { dueAt: position.createdAt, id: position.id }
 }

@@ -13,7 +13,7 @@ import {
   listDeliveryAttempts,
 } from '../../storage/webhooks/log.js'
 import { accountOf } from '../http/auth.js'
-import { placesOf, placeText } from '../http/cursor.js'
+import { positionsIn, positionText } from '../http/cursor.js'
 import { requireTime } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
@@ -109,7 +109,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const { limit = 100, cursor } = request.query
-      const place = cursor === undefined ? undefined : placesOf(cursor, 1)[0]
+      const place = cursor === undefined ? undefined : positionsIn(cursor, 1)[0]
       const { deliveries, next } = await listDeliveries(
         ctx.db,
         accountOf(request).id,
@@ -117,7 +117,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
         place,
         Math.min(limit, 1000),
       )
-      return { data: deliveries.map(deliveryWire), next_cursor: next ? placeText(next) : null }
+      return { data: deliveries.map(deliveryWire), next_cursor: next ? positionText(next) : null }
     },
   )
 

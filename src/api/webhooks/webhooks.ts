@@ -16,7 +16,7 @@ const accountRoute = routesOf('Webhooks', { access: 'account' })
 const status = string('OK')
 const message = string('Result as text')
 const List = Type.Object({ status, webhooks: Webhooks })
-const Changed = Type.Object({ status, message, webhooks: Webhooks })
+const ChangeAnswer = Type.Object({ status, message, webhooks: Webhooks })
 
 const CONFINED = 'A token confined to some lines sees and manages only receive webhooks for those lines.'
 const AS_GIVEN =
@@ -56,7 +56,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
           globalSecret: GlobalSecret,
           secret: LegacySecret,
         }),
-        response: { 200: Changed },
+        response: { 200: ChangeAnswer },
       }),
       ...checks,
     },
@@ -86,7 +86,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
         description:
           'Replaces the whole configuration: omitted types and secrets are removed. A URL that stays in its list stays the same webhook: its waiting deliveries continue, and a replaced secret signs beside the new one for 24 hours. Unknown keys are stored and returned.',
         body: Type.Object({ webhooks: Webhooks, globalSecret: GlobalSecret, secret: LegacySecret }),
-        response: { 200: Changed },
+        response: { 200: ChangeAnswer },
       }),
       ...checks,
     },
