@@ -60,7 +60,10 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
 
     it('objects must carry sendblue_numbers inside its set', async () => {
       const [one, both] = [await mint(LINE), await mint(LINE, SHARED_LINE)]
-      refused(await add([{ url: HOOK }], {}, one), /^webhooks.0.sendblue_numbers: required for a token confined to some lines/)
+      refused(
+        await add([{ url: HOOK }], {}, one),
+        /^webhooks.0.sendblue_numbers: required for a token confined to some lines/,
+      )
       for (const numbers of [[SHARED_LINE], [LINE, SHARED_LINE], ['+12025550150']])
         refused(
           await add([{ url: HOOK, sendblue_numbers: numbers }], {}, one),
