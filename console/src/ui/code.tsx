@@ -70,16 +70,21 @@ export function Headers({ headers, label }: { headers: Record<string, string>; l
   )
 }
 
-/** A curl command for a request to this server. Keys come from the environment. */
-export function curl(method: string, path: string, body?: unknown, flags = ''): string {
+/** A curl command for a request to this server. By default the keys come from the environment. */
+export function curl(
+  method: string,
+  path: string,
+  body?: unknown,
+  { flags = '', key = '$SENDBLUE_API_API_KEY', secret = '$SENDBLUE_API_API_SECRET', indent = 0 } = {},
+): string {
   const lines = [
     `curl ${flags}${method === 'GET' ? '' : `-X ${method} `}'${location.origin}${path}'`,
-    `  -H "sb-api-key-id: $SENDBLUE_API_API_KEY"`,
-    `  -H "sb-api-secret-key: $SENDBLUE_API_API_SECRET"`,
+    `  -H "sb-api-key-id: ${key}"`,
+    `  -H "sb-api-secret-key: ${secret}"`,
   ]
   if (body !== undefined) {
     lines.push(`  -H 'content-type: application/json'`)
-    lines.push(`  -d ${quoted(JSON.stringify(body))}`)
+    lines.push(`  -d ${quoted(JSON.stringify(body, null, indent))}`)
   }
   return lines.join(' \\\n')
 }

@@ -75,7 +75,7 @@ export default function EventsView() {
           <EmptyState
             icon="events"
             title={filter ? 'No matching events' : live === 'live' ? 'Waiting for events' : 'Not connected'}
-            code={curl('GET', '/api/v2/events?types=all', undefined, '-N ')}
+            code={curl('GET', '/api/v2/events?types=all', undefined, { flags: '-N ' })}
           >
             Send a message, or type on a phone. To follow the event stream in a terminal, run:
           </EmptyState>

@@ -4,7 +4,7 @@ import { useLiveEvents } from '../../api/live'
 import { useAction } from '../../api/queries'
 import type { Session } from '../../api/session'
 import type { Inbox, Phone } from '../../api/types'
-import { quoted } from '../../ui/code'
+import { curl } from '../../ui/code'
 import type { Bubble } from './bubbles'
 import type { Draft } from './composer'
 
@@ -35,16 +35,10 @@ export const sendPath = (to: Recipient) => (to.groupId ? '/api/send-group-messag
 
 /** The send request as a curl command. It contains a secret only if that is a public development secret. */
 export function curlOf(session: Session | undefined, path: string, body: object): string {
-  const key = session?.keys.find(({ kind }) => kind !== 'admin')
-  const isPublic = session?.development && key?.id.startsWith('dev-')
-  const secret = isPublic ? key?.id.replace(/-key$/, '-secret') : '$TRUNKLINE_SECRET'
-  return [
-    `curl -X POST ${location.origin}${path} \\`,
-    `  -H "sb-api-key-id: ${key?.id ?? '$TRUNKLINE_KEY'}" \\`,
-    `  -H "sb-api-secret-key: ${secret}" \\`,
-    '  -H "content-type: application/json" \\',
-    `  -d ${quoted(JSON.stringify(body, null, 2))}`,
-  ].join('\n')
+  const key = session?.keys.find(({ kind }) => kind !== 'admin')?.id
+  const isPublic = session?.development && key?.startsWith('dev-')
+  const secret = isPublic ? key?.replace(/-key$/, '-secret') : undefined
+  return curl('POST', path, body, { key, secret, indent: 2 })
 }
 
 const STALE = { stale: ['messages', 'phones'] }

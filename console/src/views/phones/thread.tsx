@@ -1,5 +1,6 @@
 import { Fragment, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { worldNow } from '../../api/clock'
+import { capitalize } from '../../ui/badge'
 import { clockTime } from '../../ui/time'
 import { Bubble, type BubbleActions } from './bubble/bubble'
 import { ScreenEffect } from './bubble/effects'
@@ -115,18 +116,9 @@ function StateLine({ bubble, isLast }: { bubble: Model; isLast: boolean }) {
 }
 
 function stateText({ state, readAt }: Model): string {
-  switch (state) {
-    case 'sending':
-      return 'Sending…'
-    case 'sent':
-      return 'Sent'
-    case 'delivered':
-      return 'Delivered'
-    case 'read':
-      return readAt === null ? 'Read' : `Read ${clockTime(readAt)}`
-    default:
-      return ''
-  }
+  if (state === 'sending') return 'Sending…'
+  if (state === 'read' && readAt !== null) return `Read ${clockTime(readAt)}`
+  return ['sent', 'delivered', 'read'].includes(state) ? capitalize(state) : ''
 }
 
 function isSameRun(a: Item | undefined, b: Item | undefined): boolean {

@@ -1,29 +1,29 @@
 import { useEffect } from 'react'
+import { capitalize } from '../../../ui/badge'
 
-/** The names of send styles. Some move the bubble, others fill the screen. */
-const NAMES: Record<string, string> = {
-  celebration: 'Celebration',
-  shooting_star: 'Shooting Star',
-  fireworks: 'Fireworks',
-  lasers: 'Lasers',
-  love: 'Love',
-  confetti: 'Confetti',
-  balloons: 'Balloons',
-  spotlight: 'Spotlight',
-  echo: 'Echo',
-  invisible: 'Invisible Ink',
-  gentle: 'Gentle',
-  loud: 'Loud',
-  slam: 'Slam',
-}
+/** The send styles that fill the screen, and those that move the bubble. */
+const ON_SCREEN = [
+  'celebration',
+  'shooting_star',
+  'fireworks',
+  'lasers',
+  'love',
+  'confetti',
+  'balloons',
+  'spotlight',
+  'echo',
+]
+const ON_BUBBLE = ['invisible', 'gentle', 'loud', 'slam']
 
 export const EFFECTS = [
   { value: '', label: 'No effect' },
-  ...Object.entries(NAMES).map(([value, label]) => ({ value, label })),
+  ...[...ON_SCREEN, ...ON_BUBBLE].map((value) => ({ value, label: effectName(value) })),
 ]
-export const effectName = (effect: string) => NAMES[effect] ?? effect
 
-const ON_BUBBLE = ['invisible', 'gentle', 'loud', 'slam']
+export function effectName(effect: string): string {
+  return effect === 'invisible' ? 'Invisible Ink' : effect.split('_').map(capitalize).join(' ')
+}
+
 export const isScreenEffect = (effect: string) => !ON_BUBBLE.includes(effect)
 
 const played = new Set<string>()
@@ -48,7 +48,7 @@ export function ScreenEffect({ effect, done }: { effect: string; done: () => voi
   }, [done])
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return null
   return (
-    <div className={`screen-effect screen-${effect}`} aria-hidden="true">
+    <div className={`screen-effect screen-${effect} ${effect in GLYPHS ? 'rising' : ''}`} aria-hidden="true">
       {PIECES.map((index) => (
         <i
           key={index}
