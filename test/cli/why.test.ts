@@ -32,8 +32,8 @@ describe('trunkline why', () => {
     const { code, stdout, stderr } = await cli([handle])
     expect([code, stderr]).toEqual([0, ''])
     const [summary, , next, , head, ...rows] = stdout.trimEnd().split('\n')
-    expect(summary).toContain('The carrier said: sim.refused: The recipient refuses everything.')
-    expect(next).toMatch(/^Next: Read what the carrier said/)
+    expect(summary).toContain('The carrier answered: sim.refused: The recipient refuses everything.')
+    expect(next).toMatch(/^Next: Read the carrier's answer/)
     expect(head!.split(/ {2,}/)).toEqual(['at', 'what', 'detail'])
     expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual(
       expect.arrayContaining(['accepted', 'service', 'attempt', 'status']),

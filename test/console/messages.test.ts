@@ -100,7 +100,7 @@ describe('messages in the console', () => {
     await box.pressSequentially('is')
     expect(await box.inputValue()).toBe('code is')
     await box.fill('is:lost')
-    await page.getByRole('alert').getByText('at character 1: is: is one of').waitFor()
+    await page.getByRole('alert').getByText('Unknown value "lost" for is:').waitFor()
     await open(`/messages?q=${encodeURIComponent('is:failed')}`)
     await page.getByRole('table').getByText('never arrives').waitFor()
     await page.getByText('Searched back to').waitFor()

@@ -59,7 +59,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     expect(story.steps.map((step: Json) => [step.what, step.detail])).toEqual([
       ['accepted', `Accepted for the line ${LINE}, to ${number}.`],
       ['service', 'iMessage was chosen.'],
-      ['attempt', 'Attempt 1 by iMessage: the carrier took it.'],
+      ['attempt', 'Attempt 1 by iMessage: the carrier accepted it.'],
       ['status', 'SENT by iMessage.'],
       ['status', 'DELIVERED by iMessage.'],
     ])
@@ -68,7 +68,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     expect((await world.post(`${path}/read`, {})).status).toBeLessThan(300)
     await world.settle()
     const read = await why(handle)
-    expect(read.summary).toBe('The message was delivered by iMessage. It was read.')
+    expect(read.summary).toBe('The message was delivered by iMessage. The recipient read it.')
     expect(kinds(read).at(-1)).toBe('read')
   })
 
@@ -77,17 +77,17 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const handle = await send()
     const trying = await why(handle)
     expect(trying).toMatchObject({ verdict: 'retrying' })
-    expect(trying.summary).toMatch(/^The line did not take it in one attempt, and it is tried again at 2026-/)
+    expect(trying.summary).toMatch(/^One attempt could not reach the carrier\. Trunkline retries at 2026-/)
     expect(kinds(trying).at(-1)).toBe('waits')
     await world.advance(600_000)
     const story = await why(handle)
     expect(story).toMatchObject({ verdict: 'unreachable' })
     expect(story.summary).toBe(
-      'The line could not be reached in 8 attempts. It was not sent. The carrier said: sim.unreachable: The line is unplugged.',
+      'The line could not be reached in 8 attempts. The message was not sent. The carrier answered: sim.unreachable: The line is unplugged.',
     )
     expect(details(story, 'attempt')).toHaveLength(8)
     expect(details(story, 'attempt')[7]).toBe(
-      'Attempt 8 by iMessage: it was not taken (sim.unreachable: The line is unplugged).',
+      'Attempt 8 by iMessage: it did not reach the carrier (sim.unreachable: The line is unplugged).',
     )
     expect(kinds(story)).not.toContain('waits')
   })
@@ -96,7 +96,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await line({ fault: 'refuse' })
     const story = await why(await send())
     expect(story).toMatchObject({ verdict: 'refused' })
-    expect(story.summary).toContain('The carrier said: sim.refused: The carrier refuses this message.')
+    expect(story.summary).toContain('The carrier answered: sim.refused: The carrier refuses this message.')
     expect(details(story, 'status')).toEqual([
       'ERROR 10001, refused: The carrier refused the message (sim.refused: The carrier refuses this message).',
     ])
@@ -108,14 +108,16 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await world.advance(1000)
     expect(await why(handle)).toMatchObject({
       verdict: 'pending_lookup',
-      next_step: 'Wait, and do not send it a second time: it may be out already.',
+      next_step: 'Wait. Do not send the message again: it may already have been sent.',
     })
     await world.advance(SETTLE + 2000)
     const story = await why(handle)
     expect(story).toMatchObject({ verdict: 'delivered' })
     expect(details(story, 'attempt')).toMatchObject([
-      expect.stringMatching(/^Attempt 1 by iMessage: it was not taken \(sim\.dropped: The connection broke/),
-      'Attempt 2 by iMessage: the carrier took it.',
+      expect.stringMatching(
+        /^Attempt 1 by iMessage: it did not reach the carrier \(sim\.dropped: The connection broke/,
+      ),
+      'Attempt 2 by iMessage: the carrier accepted it.',
     ])
   })
 
@@ -125,7 +127,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await world.advance(20_000)
     const quiet = await why(handle)
     expect(quiet).toMatchObject({ verdict: 'on_wire' })
-    expect(quiet.summary).toBe('The message was handed to the carrier 20 s ago, and no answer has come yet.')
+    expect(quiet.summary).toBe('The message went to the carrier 20 s ago. The carrier has not answered yet.')
     await world.advance(30_000)
     expect(await why(handle)).toMatchObject({ verdict: 'delivered' })
   })
@@ -153,8 +155,8 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await world.advance(60_000)
     const story = await why(handle)
     expect(story).toMatchObject({ verdict: 'outcome_unknown' })
-    expect(story.next_step).toMatch(/^Ask the recipient whether it arrived/)
-    expect(details(story, 'attempt')[0]).toMatch(/whether the carrier took it was never found out/)
+    expect(story.next_step).toMatch(/^The message may have arrived\. Ask the recipient/)
+    expect(details(story, 'attempt')[0]).toMatch(/the outcome could not be found out/)
   })
 
   it('block: the message that met it, and the next that waited', async () => {
@@ -168,7 +170,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     expect(kinds(story)).toContain('line')
     const waited = story === met ? await why(second) : met
     expect(waited).toMatchObject({ verdict: 'line_blocked' })
-    expect(waited.next_step).toMatch(/^Send it from another line/)
+    expect(waited.next_step).toMatch(/^Send the message from another line/)
     expect(details(waited, 'attempt')).toEqual([])
   })
 
@@ -178,8 +180,8 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const handle = await send()
     const story = await why(handle)
     expect(story).toMatchObject({ verdict: 'line_offline' })
-    expect(story.summary).toMatch(/^The line is offline since 2026-.*, so nothing leaves it\.$/)
-    expect(details(story, 'waits')).toEqual(['The line to come back (Set by the line setting "state").'])
+    expect(story.summary).toMatch(/^The line is offline since 2026-.*, so it sends nothing\.$/)
+    expect(details(story, 'waits')).toEqual(['The line to come online (Set by the line setting "state").'])
     await world.advance(5000)
     await line({})
     await world.advance(1000)
@@ -187,7 +189,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     expect(back).toMatchObject({ verdict: 'delivered' })
     expect(details(back, 'line')).toEqual(['The line became ONLINE.'])
     expect(details(back, 'attempt')).toEqual([
-      'Attempt 1 by iMessage after 5.0 s in the queue: the carrier took it.',
+      'Attempt 1 by iMessage after 5.0 s in the queue: the carrier accepted it.',
     ])
   })
 
@@ -198,7 +200,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await world.advance(120_000)
     expect(await why(handle)).toMatchObject({
       verdict: 'phone_off',
-      summary: "The carrier took the message and sent it by iMessage. The recipient's phone is off.",
+      summary: "The carrier accepted the message and sent it by iMessage. The recipient's phone is off.",
     })
     await world.setPhone(number, { power: true })
     await world.advance(1000)
@@ -242,7 +244,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await world.advance(60_000)
     const story = await why(handle)
     expect(story).toMatchObject({ verdict: 'sent_no_receipts' })
-    expect(story.summary).toMatch(/No word of its delivery has come in 70 s\.$/)
+    expect(story.summary).toMatch(/No delivery receipt has arrived for 70 s\.$/)
   })
 
   it('somebody who opted out', async () => {
@@ -267,7 +269,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const handle = await send({ number, content: 'held' })
     const story = await why(handle)
     expect(story).toMatchObject({ verdict: 'conversation_held' })
-    expect(story.summary).toMatch(/^The two sides answered each other 4 times without a pause/)
+    expect(story.summary).toMatch(/^The two sides replied to each other 4 times without a pause/)
     const release = { line_id: id, conversation: number, drop: true }
     expect((await world.post('/admin/conversations/release', release, 'admin')).status).toBe(200)
     const dropped = await why(handle)
@@ -285,10 +287,10 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const [ahead, behind] = [await send({ number, content: 'a' }), await send({ number, content: 'b' })]
     const paced = await why(handles[1]!)
     expect(paced).toMatchObject({ verdict: 'waiting_for_pace' })
-    expect(paced.summary).toBe('The line sends 1 messages a second at most, and 1 is before this one.')
+    expect(paced.summary).toBe('The line sends at most 1 message a second. 1 message is ahead of this one.')
     const story = await why(behind!)
     expect(story).toMatchObject({ verdict: 'queued_behind' })
-    expect(story.next_step).toBe(`Ask the same about the first of them: ${ahead}.`)
+    expect(story.next_step).toBe(`Check the first of them: ${ahead}.`)
     await world.advance(20_000)
     for (const handle of [...handles, ahead, behind])
       expect(await why(handle!)).toMatchObject({ verdict: 'delivered' })
@@ -300,16 +302,17 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const handle = await send()
     await world.advance(1000)
     const trying = await why(handle)
-    expect(trying.summary).toMatch(/1 of 3 webhook deliveries about it is being tried again; .*answered 500/)
+    expect(trying.summary).toMatch(/1 of 3 webhook deliveries about it is retried; .*answered 500/)
     await world.advance(3_600_000)
     const lost = await why(handle)
     expect(lost).toMatchObject({ verdict: 'delivered' })
     expect(lost.summary).toBe(
       'The message was delivered by iMessage. 3 of 3 webhook deliveries about it failed; the last one: the receiver answered 500.',
     )
-    const [, id] = /^Mend the receiver, then replay: POST \/v3\/webhook-deliveries\/(\d+)\/replay\.$/.exec(
-      lost.next_step,
-    )!
+    const [, id] =
+      /^Fix the webhook receiver, then replay the delivery: POST \/v3\/webhook-deliveries\/(\d+)\/replay\.$/.exec(
+        lost.next_step,
+      )!
     sink.answer(() => 200)
     expect((await world.post(`/v3/webhook-deliveries/${id}/replay`, {})).status).toBe(202)
     await world.advance(1000)
@@ -332,8 +335,8 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     await webhooks({})
     await world.advance(600_000)
     const off = await why(orphan)
-    expect(off.summary).toMatch(/[123] of [123] webhook deliver(y|ies) about it (was|were) called off\.$/)
-    expect(off.next_step).toBe('Add the webhook again if its posts are still wanted.')
+    expect(off.summary).toMatch(/[123] of [123] webhook deliver(y|ies) about it (was|were) canceled\.$/)
+    expect(off.next_step).toBe('Add the webhook again if you still want its deliveries.')
     sink.answer(() => 200)
   })
 
@@ -347,13 +350,13 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const story = await why(await find(number))
     expect(story).toMatchObject({ verdict: 'received', next_step: 'Nothing to do.' })
     expect(story.summary).toBe(
-      `${number} wrote this, and it arrived by iMessage. Every webhook about it was delivered.`,
+      `The message arrived from ${number} by iMessage. All of its webhooks were delivered.`,
     )
     expect(kinds(story)).toEqual(['received', 'webhook'])
     await webhooks({})
     await world.text(other, 'Hello')
     await world.advance(1000)
-    expect((await why(await find(other))).summary).toContain('No webhook is set for it.')
+    expect((await why(await find(other))).summary).toContain('No webhook is configured for inbound messages.')
   })
 
   it('on a shared line, the handle of what another account has before it is not told', async () => {
@@ -368,7 +371,7 @@ describe.each(ENGINES)('why, on %s', (engine) => {
     const ahead = await send({ number, from_number: SHARED_LINE })
     const sent = await world.send({ number, from_number: SHARED_LINE, content: 'mine' }, c.live)
     const story = await why(sent.message_handle, c.live)
-    expect(story).toMatchObject({ verdict: 'queued_behind', next_step: 'Wait until they are out.' })
+    expect(story).toMatchObject({ verdict: 'queued_behind', next_step: 'Wait until they are sent.' })
     expect(JSON.stringify(story)).not.toContain(ahead)
     await world.setLine(SHARED_LINE, { config: {} })
   })

@@ -30,8 +30,8 @@ describe.each(ENGINES)('the daily limit of a line on %s', (engine) => {
     const story = await why(handles[3]!)
     expect(story).toMatchObject({
       verdict: 'daily_limit',
-      summary: 'The line sends 3 messages a day at most, and has done so today.',
-      next_step: `Wait until ${MIDNIGHT}, use a further line, or have the operator raise the daily limit.`,
+      summary: 'The line has sent its daily limit of 3 messages today.',
+      next_step: `Wait until ${MIDNIGHT}, use another line, or ask the operator to raise the daily limit.`,
     })
     expect(story.steps.at(-1)).toMatchObject({ what: 'waits' })
 

@@ -60,7 +60,7 @@ export function parseSearch(query: string, now: number): Search {
       else search.to = Math.min(search.to ?? Number.MAX_SAFE_INTEGER, time)
     } else search.terms.push(termOf(word))
     if (search.terms.length > MAX_TERMS)
-      throw fault(at, `a search has at most ${MAX_TERMS} words and filters`)
+      throw fault(at, `A search has at most ${MAX_TERMS} words and filters`)
   }
   return search
 }
@@ -92,7 +92,7 @@ function wordsOf(query: string): Word[] {
     let value: string
     if (query[i] === '"') {
       const end = query.indexOf('"', i + 1)
-      if (end < 0) throw fault(i + 1, 'this quotation mark is never closed')
+      if (end < 0) throw fault(i + 1, 'This quotation mark is never closed')
       value = query.slice(i + 1, end)
       i = end + 1
     } else {
@@ -100,7 +100,7 @@ function wordsOf(query: string): Word[] {
       i += value.length
     }
     if (name !== null && value === '')
-      throw fault(at, `${name}: needs a value right after the colon, like ${exampleOf(name)}`)
+      throw fault(at, `${name}: needs a value right after the colon, such as ${exampleOf(name)}`)
     if (value !== '') words.push({ not, name: name?.toLowerCase() ?? null, value, at })
   }
   return words
@@ -121,12 +121,12 @@ function termOf({ not, name, value, at }: Word): Term {
       return { not, by: 'group', group: value }
     case 'service': {
       const service = SERVICES.find((one) => one.toLowerCase() === known)
-      if (!service) throw fault(at, `service: is one of ${SERVICES.join(', ')}`)
+      if (!service) throw fault(at, `Unknown value "${value}" for service:. Use ${SERVICES.join(', ')}`)
       return { not, by: 'service', service }
     }
     case 'has': {
       const what = PARTS.find((one) => one === known)
-      if (!what) throw fault(at, `has: is one of ${PARTS.join(', ')}`)
+      if (!what) throw fault(at, `Unknown value "${value}" for has:. Use ${PARTS.join(', ')}`)
       return { not, by: 'has', what }
     }
     case 'is': {
@@ -134,13 +134,13 @@ function termOf({ not, name, value, at }: Word): Term {
         return { not, by: 'direction', outbound: known === 'outbound' }
       if (known === 'downgraded') return { not, by: 'downgraded' }
       const statuses = Object.hasOwn(STATUSES, known) ? STATUSES[known] : undefined
-      if (!statuses) throw fault(at, `is: is one of ${STATES.join(', ')}`)
+      if (!statuses) throw fault(at, `Unknown value "${value}" for is:. Use ${STATES.join(', ')}`)
       return { not, by: 'status', statuses }
     }
     default:
       throw fault(
         at,
-        `there is no filter ${name}:. There are ${FILTERS.map((one) => `${one}:`).join(' ')}; put quotation marks around a text with a colon`,
+        `Unknown filter ${name}:. Use ${FILTERS.map((one) => `${one}:`).join(' ')}, or put quotation marks around a text with a colon`,
       )
   }
 }
@@ -152,7 +152,7 @@ function numberOf(name: string, value: string, at: number): string {
   if (/^[^\s@]+@[^\s@]*$/.test(value)) return value.toLowerCase()
   const digits = value.replace(/[\s().-]/g, '')
   if (!/^\+?\d{1,15}$/.test(digits))
-    throw fault(at, `${name}: takes a number or a part of one, like ${exampleOf(name)}`)
+    throw fault(at, `${name}: takes a number or a part of one, such as ${exampleOf(name)}`)
   return digits
 }
 
@@ -160,7 +160,7 @@ function timeOf(name: string, value: string, at: number, now: number): number {
   const [, count, unit] = SPAN.exec(value.toLowerCase()) ?? []
   const time = unit ? now - Number(count) * UNITS[unit as keyof typeof UNITS] : parseBound(value)
   if (time === undefined)
-    throw fault(at, `${name}: takes how long ago, like 10m, 2h or 7d, or a time like 2026-01-31T09:30:00Z`)
+    throw fault(at, `${name}: takes an age such as 10m, 2h or 7d, or a time such as 2026-01-31T09:30:00Z`)
   return time
 }
 
@@ -178,5 +178,5 @@ function exampleOf(name: string): string {
 }
 
 function fault(at: number, words: string): AppError {
-  return new AppError('invalid', `q: at character ${at}: ${words}`)
+  return new AppError('invalid', `q: ${words} (at character ${at})`)
 }

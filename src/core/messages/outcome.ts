@@ -195,7 +195,7 @@ export function afterEvidence(
     kind: 'given-up',
     message: failed(message, now, {
       code: MESSAGE_ERROR.outcomeUnknown,
-      message: 'The carrier did not say whether it took the message, and it was not sent again',
+      message: 'The carrier did not confirm whether it accepted the message, and it was not sent again',
       reason: OUTCOME_UNKNOWN,
       detail: null,
     }),

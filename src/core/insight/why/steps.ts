@@ -50,7 +50,7 @@ function serviceStep(
   if (before)
     return before.service === service
       ? null
-      : `The recipient is not on ${before.service}: the next try is by ${service}.`
+      : `The recipient is not on ${before.service}: the next attempt uses ${service}.`
   if (n !== 1) return null
   const wanted = facts.events.find((event) => event.type === 'message.created')?.data.service
   return wanted !== undefined && wanted !== service
@@ -62,21 +62,21 @@ function outcomeOf(attempt: AttemptFacts): string {
   const words =
     attempt.code === null ? '' : ` (${attempt.code}: ${(attempt.detail ?? '').replace(/\.$/, '')})`
   const asked =
-    attempt.lookups === 0 ? '' : `, asked ${attempt.lookups === 1 ? 'once' : `${attempt.lookups} times`}`
+    attempt.lookups === 0 ? '' : `, looked up ${attempt.lookups === 1 ? 'once' : `${attempt.lookups} times`}`
   const wasOpen = attempt.code !== null
   switch (attempt.state) {
     case 'on_wire':
       return 'the carrier has not answered yet'
     case 'accepted':
-      return wasOpen ? `the answer was lost${words}, but the carrier has it` : 'the carrier took it'
+      return wasOpen ? `the answer was lost${words}, but the carrier has it` : 'the carrier accepted it'
     case 'refused':
       return `the carrier refused it${words}`
     case 'never_left':
-      return `it was not taken${words}`
+      return `it did not reach the carrier${words}`
     case 'unknown':
-      return `whether the carrier took it is unknown${words}${asked}`
+      return `the outcome is unknown${words}${asked}`
     case 'given_up':
-      return `whether the carrier took it was never found out${words}${asked}`
+      return `the outcome could not be found out${words}${asked}`
   }
 }
 
@@ -94,9 +94,9 @@ function eventSteps({ message, events }: MessageFacts): Step[] {
       )
         steps.push({ at, what: 'status', detail: statusWords(event.data) })
       else if (event.type === 'message.read')
-        steps.push({ at: event.data.readAt, what: 'read', detail: 'It was read.' })
+        steps.push({ at: event.data.readAt, what: 'read', detail: 'The recipient read it.' })
       else if (event.type === 'message.reaction')
-        steps.push({ at, what: 'reaction', detail: 'Somebody reacted to it.' })
+        steps.push({ at, what: 'reaction', detail: 'It got a reaction.' })
       continue
     }
     if (at < message.createdAt || at > lastConcern(message)) continue
@@ -107,7 +107,7 @@ function eventSteps({ message, events }: MessageFacts): Step[] {
       steps.push({
         at,
         what: 'conversation',
-        detail: `The conversation went round in circles and is held until ${formatTime(event.data.until)}.`,
+        detail: `The conversation looked like a loop and is held until ${formatTime(event.data.until)}.`,
       })
     else if (event.type === 'conversation.released' && event.data.lineNumber === message.lineNumber)
       steps.push({ at, what: 'conversation', detail: 'The conversation was released.' })

@@ -29,60 +29,58 @@ function received({ message, deliveries }: MessageFacts): Conclusion {
   const posted = deliveries.filter((one) => one.state === 'delivered').length
   const words =
     deliveries.length === 0
-      ? 'No webhook is set for it.'
+      ? 'No webhook is configured for inbound messages.'
       : posted === deliveries.length
-        ? 'Every webhook about it was delivered.'
+        ? 'All of its webhooks were delivered.'
         : ''
   return {
     verdict: 'received',
-    sentences: [`${message.contact} wrote this, and it arrived by ${message.service}.`, words].filter(
-      Boolean,
-    ),
+    sentences: [`The message arrived from ${message.contact} by ${message.service}.`, words].filter(Boolean),
     nextStep: null,
   }
 }
 
 function delivered({ message, events }: MessageFacts): Conclusion {
   const sentences = [`The message was delivered by ${message.service}.`]
-  if (message.wasDowngraded) sentences.push('The recipient is not on iMessage, so it went out another way.')
+  if (message.wasDowngraded)
+    sentences.push(`The recipient is not on iMessage, so Trunkline used ${message.service}.`)
   if (events.some((event) => event.type === 'message.read' && event.subject === message.handle))
-    sentences.push('It was read.')
+    sentences.push('The recipient read it.')
   return { verdict: 'delivered', sentences, nextStep: null }
 }
 
 function sent({ message, phone, now }: MessageFacts): Conclusion {
-  const went = [`The carrier took the message and sent it by ${message.service}.`]
+  const went = [`The carrier accepted the message and sent it by ${message.service}.`]
   if (message.wasDowngraded) went.push('The recipient is not on iMessage.')
   if (phone?.power === false)
     return {
       verdict: 'phone_off',
       sentences: [...went, "The recipient's phone is off."],
-      nextStep: 'Wait: it arrives when the phone is on again. Do not send it a second time.',
+      nextStep: 'Wait until the phone is on. Do not send the message again.',
     }
   if (message.service === 'SMS')
     return {
       verdict: 'sent_no_receipts',
-      sentences: [...went, 'Text messages bring no word of their delivery, so SENT is the last status.'],
+      sentences: [...went, 'SMS has no delivery receipts, so SENT is the final status.'],
       nextStep: null,
     }
   if (now - message.sentAt < RECEIPT_MS)
     return {
       verdict: 'sent',
-      sentences: [...went, 'Word of its delivery is still to come.'],
-      nextStep: 'Wait a moment and ask again.',
+      sentences: [...went, 'The delivery receipt has not arrived yet.'],
+      nextStep: 'Check again in a moment.',
     }
   return {
     verdict: 'sent_no_receipts',
-    sentences: [...went, `No word of its delivery has come in ${seconds(now - message.sentAt)}.`],
-    nextStep:
-      "The phone may be off, or the line's carrier may not report deliveries. Do not send it a second time for that.",
+    sentences: [...went, `No delivery receipt has arrived for ${seconds(now - message.sentAt)}.`],
+    nextStep: 'The phone may be off, or the carrier may not send receipts. Do not send the message again.',
   }
 }
 
 function failed({ message, attempts, line }: MessageFacts): Conclusion {
   const { error } = message
   const last = attempts.at(-1)
-  const words = error?.detail ? [`The carrier said: ${error.detail.replace(/\.$/, '')}.`] : []
+  const words = error?.detail ? [`The carrier answered: ${error.detail.replace(/\.$/, '')}.`] : []
   const became = (verdict: VerdictCode, sentence: string, nextStep: string): Conclusion => ({
     verdict,
     sentences: [sentence, ...words],
@@ -92,15 +90,11 @@ function failed({ message, attempts, line }: MessageFacts): Conclusion {
     case 'opted_out':
       return became(
         'opted_out',
-        `${error.message}, so it was not sent.`,
-        'Do not write to them until they opt in again: they do so by texting START to the line.',
+        `${error.message}, so the message was not sent.`,
+        'Do not write to this number until its owner texts START to the line.',
       )
     case 'canceled':
-      return became(
-        'canceled',
-        'It was taken back before its time came, and was not sent.',
-        'Nothing is left to do.',
-      )
+      return became('canceled', 'The scheduled message was canceled and not sent.', 'Nothing to do.')
     case 'line_blocked':
       return became('line_blocked', `${error.message}.`, OTHER_LINE)
     case 'refused':
@@ -109,39 +103,39 @@ function failed({ message, attempts, line }: MessageFacts): Conclusion {
         ? became('line_blocked', 'The carrier refused the message and blocked the line.', OTHER_LINE)
         : became(
             'refused',
-            'The carrier refused the message; it will not be tried again.',
-            'Read what the carrier said, change the message or the number, and send a new one.',
+            'The carrier refused the message. Trunkline does not retry it.',
+            "Read the carrier's answer, correct the message or the number, and send a new message.",
           )
     case 'line_unreachable':
       return became(
         'unreachable',
-        `${error.message}. It was not sent.`,
-        "Check the line's connection, then send it again: nothing went out.",
+        `${error.message}. The message was not sent.`,
+        "Check the line's connection, then send the message again. Nothing was sent.",
       )
     case 'not_imessage':
-      return became('not_imessage', `${error.message}.`, 'Send them a plain message instead.')
+      return became('not_imessage', `${error.message}.`, 'Send a plain message instead.')
     case OUTCOME_UNKNOWN:
       return became(
         'outcome_unknown',
         `${error.message}.`,
-        'Ask the recipient whether it arrived before you send it again: it may be there already.',
+        'The message may have arrived. Ask the recipient before you send it again.',
       )
     case 'undelivered':
     case 'declined':
       return became(
         'undelivered',
-        'The carrier took the message and then could not deliver it.',
-        'Check the number. Send a new message if it is right.',
+        'The carrier accepted the message but could not deliver it.',
+        'Check the number. If it is correct, send a new message.',
       )
     case 'line_removed':
-      return became('line_removed', `${error.message}.`, 'Send it from another line.')
+      return became('line_removed', `${error.message}.`, 'Send the message from another line.')
     case 'conversation_held':
       return became(
         'conversation_dropped',
         `${error.message}.`,
-        'Stop the program that answers the other one, then send it again.',
+        'Stop the program that replies automatically, then send the message again.',
       )
     default:
-      return became('failed', `${error?.message ?? 'It failed'}.`, 'Send it again.')
+      return became('failed', `${error?.message ?? 'The message failed'}.`, 'Send the message again.')
   }
 }

@@ -5,7 +5,7 @@ import { seconds } from './steps.js'
 import type { Conclusion, VerdictCode } from './story.js'
 
 export const OTHER_LINE =
-  'Send it from another line. This one sends nothing until its operator has settled the block with the carrier.'
+  'Send the message from another line. This line sends nothing until its operator resolves the block with the carrier.'
 
 /** What a message waits for. If there are several causes, the one that blocks all others. */
 export function waiting(facts: MessageFacts): Conclusion {
@@ -20,46 +20,56 @@ export function waiting(facts: MessageFacts): Conclusion {
   if (last?.state === 'on_wire')
     return waits(
       'on_wire',
-      `The message was handed to the carrier ${seconds(now - last.wireAt)} ago, and no answer has come yet.`,
-      'Wait: without an answer the carrier is asked about it.',
+      `The message went to the carrier ${seconds(now - last.wireAt)} ago. The carrier has not answered yet.`,
+      'Wait. Without an answer, Trunkline looks up the message at the carrier.',
       "The carrier's answer.",
     )
   if (last?.state === 'unknown')
     return waits(
       'pending_lookup',
-      'The carrier did not say whether it took the message, and is being asked.',
-      'Wait, and do not send it a second time: it may be out already.',
-      'Word from the carrier whether it has the message.',
+      'The carrier did not confirm the message. Trunkline is looking it up at the carrier.',
+      'Wait. Do not send the message again: it may already have been sent.',
+      "The carrier's answer whether it has the message.",
     )
   if (message.dueAt !== null) {
     const due = formatTime(message.dueAt)
-    return waits('scheduled', `It is to go out at ${due}.`, 'Wait until then.', `Its time at ${due}.`)
+    return waits(
+      'scheduled',
+      `The message is scheduled for ${due}.`,
+      'Wait until then.',
+      `Its send time, ${due}.`,
+    )
   }
   if (hold)
     return waits(
       'conversation_held',
-      `The two sides answered each other ${hold.alternations} times without a pause, so the conversation is held until ${formatTime(hold.until)}.`,
-      'Stop the program that answers the other one. The operator can release the conversation before that ("trunkline conversation release").',
+      `The two sides replied to each other ${hold.alternations} times without a pause, so the conversation is held until ${formatTime(hold.until)}.`,
+      'Stop the program that replies automatically. The operator can release the conversation earlier with "trunkline conversation release".',
       `The end of the hold at ${formatTime(hold.until)}.`,
     )
   if (line.blockedAt !== null)
-    return waits('line_blocked', 'The line is blocked and sends nothing.', OTHER_LINE, 'Nothing: its end.')
+    return waits(
+      'line_blocked',
+      'The line is blocked and sends nothing.',
+      OTHER_LINE,
+      'The message ends with an error.',
+    )
   if (line.state === 'OFFLINE' || line.state === null)
     return waits(
       'line_offline',
       line.state === null
-        ? 'No running server drives the line at the moment, so nothing leaves it.'
-        : `The line is offline${line.since === null ? '' : ` since ${formatTime(line.since)}`}, so nothing leaves it.`,
-      'Bring the line back; the message then goes out by itself. Do not send it a second time.',
-      `The line to come back${line.detail ? ` (${line.detail.replace(/\.$/, '')})` : ''}.`,
+        ? 'No running server drives the line, so it sends nothing.'
+        : `The line is offline${line.since === null ? '' : ` since ${formatTime(line.since)}`}, so it sends nothing.`,
+      'Reconnect the line. The message is then sent automatically; do not send it again.',
+      `The line to come online${line.detail ? ` (${line.detail.replace(/\.$/, '')})` : ''}.`,
     )
   if (queue.inConversation > 0)
     return waits(
       'queued_behind',
-      `Messages of one conversation go out one after the other, and ${queue.inConversation === 1 ? 'one' : queue.inConversation} of this one ${queue.inConversation === 1 ? 'is' : 'are'} before it.`,
+      `Messages of a conversation are sent one after the other. ${queue.inConversation} ${queue.inConversation === 1 ? 'message is' : 'messages are'} ahead of this one.`,
       queue.firstHandle === null
-        ? 'Wait until they are out.'
-        : `Ask the same about the first of them: ${queue.firstHandle}.`,
+        ? 'Wait until they are sent.'
+        : `Check the first of them: ${queue.firstHandle}.`,
       `${queue.inConversation === 1 ? 'An earlier message' : `${queue.inConversation} earlier messages`} of the conversation.`,
     )
   if (message.nextActionAt !== null && message.nextActionAt > now) {
@@ -67,27 +77,32 @@ export function waiting(facts: MessageFacts): Conclusion {
     return last
       ? waits(
           'retrying',
-          `The line did not take it in ${attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`}, and it is tried again at ${at}.`,
+          `${attempts.length === 1 ? 'One attempt' : `${attempts.length} attempts`} could not reach the carrier. Trunkline retries at ${at}.`,
           "Wait, and check the line's connection.",
           `The next attempt at ${at}.`,
         )
-      : waits('scheduled', `It is to go out at ${at}.`, 'Wait until then.', `Its time at ${at}.`)
+      : waits('scheduled', `The message is scheduled for ${at}.`, 'Wait until then.', `Its send time, ${at}.`)
   }
   if (line.isAtDailyLimit) {
     const tomorrow = formatTime((dayOf(now) + 1) * 86_400_000)
     return waits(
       'daily_limit',
-      `The line sends ${line.dailyLimit} ${line.dailyLimit === 1 ? 'message' : 'messages'} a day at most, and has done so today.`,
-      `Wait until ${tomorrow}, use a further line, or have the operator raise the daily limit.`,
-      `The next day of the line, which begins at ${tomorrow}.`,
+      `The line has sent its daily limit of ${line.dailyLimit} ${line.dailyLimit === 1 ? 'message' : 'messages'} today.`,
+      `Wait until ${tomorrow}, use another line, or ask the operator to raise the daily limit.`,
+      `The next day, which begins at ${tomorrow}.`,
     )
   }
   if (line.isAtPace)
     return waits(
       'waiting_for_pace',
-      `The line sends ${line.pace} messages a second at most, and ${queue.onLine} ${queue.onLine === 1 ? 'is' : 'are'} before this one.`,
-      `Wait about ${seconds(1000 * Math.ceil((queue.onLine + 1) / line.pace))}, use a further line, or have the operator raise the pace.`,
+      `The line sends at most ${line.pace} ${line.pace === 1 ? 'message' : 'messages'} a second. ${queue.onLine} ${queue.onLine === 1 ? 'message is' : 'messages are'} ahead of this one.`,
+      `Wait about ${seconds(1000 * Math.ceil((queue.onLine + 1) / line.pace))}, use another line, or ask the operator to raise the pace.`,
       "Its turn at the line's pace.",
     )
-  return waits('queued', 'It is the next to go out.', 'Ask again in a moment.', 'The line to take it.')
+  return waits(
+    'queued',
+    'The message is next in the queue.',
+    'Check again in a moment.',
+    'The line to send it.',
+  )
 }

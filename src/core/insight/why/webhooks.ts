@@ -22,9 +22,9 @@ function outcome(one: DeliveryFacts): string {
     case 'failed':
       return `failed; posted ${posts}, ${last}`
     case 'canceled':
-      return `called off after it was posted ${posts}; ${one.reason ?? 'its webhook was removed'}`
+      return `canceled; posted ${posts}, ${one.reason ?? 'its webhook was removed'}`
     case 'pending': {
-      const next = one.nextAt === null ? '' : `; next post at ${formatTime(one.nextAt)}`
+      const next = one.nextAt === null ? '' : `; next attempt at ${formatTime(one.nextAt)}`
       return one.attempts === 0 ? `not posted yet${next}` : `posted ${posts}, ${last}${next}`
     }
   }
@@ -45,11 +45,11 @@ export function judgeDeliveries(deliveries: readonly DeliveryFacts[]): {
   const next = trying.at(-1)
   if (next)
     sentences.push(
-      `${count(trying.length, deliveries.length)} about it ${trying.length === 1 ? 'is' : 'are'} being tried again; the last one: ${answer(next)}.`,
+      `${count(trying.length, deliveries.length)} about it ${trying.length === 1 ? 'is' : 'are'} retried; the last one: ${answer(next)}.`,
     )
   if (off.length > 0)
     sentences.push(
-      `${count(off.length, deliveries.length)} about it ${off.length === 1 ? 'was' : 'were'} called off.`,
+      `${count(off.length, deliveries.length)} about it ${off.length === 1 ? 'was' : 'were'} canceled.`,
     )
   return { sentences, nextStep: nextStepOf(last, next, off.at(-1)) }
 }
@@ -61,9 +61,10 @@ function nextStepOf(
 ): string | null {
   if (lost?.httpStatus === 410)
     return 'The receiver answered 410, so the webhook was removed. Add it again if that was a mistake.'
-  if (lost) return `Mend the receiver, then replay: POST /v3/webhook-deliveries/${lost.id}/replay.`
-  if (trying) return 'Mend the receiver; the post is repeated without being asked.'
-  if (off) return 'Add the webhook again if its posts are still wanted.'
+  if (lost)
+    return `Fix the webhook receiver, then replay the delivery: POST /v3/webhook-deliveries/${lost.id}/replay.`
+  if (trying) return 'Fix the webhook receiver. Trunkline retries the delivery automatically.'
+  if (off) return 'Add the webhook again if you still want its deliveries.'
   return null
 }
 

@@ -143,11 +143,11 @@ describe('the verdict', () => {
 
   it('says when nobody else waits and when somebody does', () => {
     expect(tellStory(facts({ queue: behind }))).toMatchObject({
-      summary: 'Messages of one conversation go out one after the other, and 2 of this one are before it.',
-      nextStep: 'Ask the same about the first of them: G.',
+      summary: 'Messages of a conversation are sent one after the other. 2 messages are ahead of this one.',
+      nextStep: 'Check the first of them: G.',
     })
     expect(tellStory(facts({ queue: { ...behind, firstHandle: null } })).nextStep).toBe(
-      'Wait until they are out.',
+      'Wait until they are sent.',
     )
   })
 })
@@ -185,15 +185,15 @@ describe('the steps', () => {
         'attempt',
         'Attempt 1 by iMessage after 2.0 s in the queue: the carrier refused it (c.none: Not on iMessage).',
       ],
-      [2010, 'service', 'The recipient is not on iMessage: the next try is by SMS.'],
-      [2010, 'attempt', 'Attempt 2 by SMS: the carrier took it.'],
+      [2010, 'service', 'The recipient is not on iMessage: the next attempt uses SMS.'],
+      [2010, 'attempt', 'Attempt 2 by SMS: the carrier accepted it.'],
       [2011, 'status', 'SENT by SMS.'],
       [
         2500,
         'webhook',
         'outbound to https://hooks.example/out about message.updated: delivered; posted once, the answer was 200.',
       ],
-      [3000, 'read', 'It was read.'],
+      [3000, 'read', 'The recipient read it.'],
     ])
   })
 
@@ -210,12 +210,12 @@ describe('webhooks', () => {
     [{ url: null }, 'Nothing to do.', /^outbound about message\.updated: delivered/],
     [
       { state: 'failed', attempts: 4, httpStatus: 500 },
-      'Mend the receiver, then replay: POST /v3/webhook-deliveries/3/replay.',
+      'Fix the webhook receiver, then replay the delivery: POST /v3/webhook-deliveries/3/replay.',
       /failed; posted 4 times, the answer was 500\.$/,
     ],
     [
       { state: 'failed', httpStatus: null, reason: 'The name could not be found' },
-      'Mend the receiver, then replay: POST /v3/webhook-deliveries/3/replay.',
+      'Fix the webhook receiver, then replay the delivery: POST /v3/webhook-deliveries/3/replay.',
       /failed; posted once, The name could not be found\.$/,
     ],
     [
@@ -225,18 +225,18 @@ describe('webhooks', () => {
     ],
     [
       { state: 'pending', attempts: 2, httpStatus: 503, nextAt: T + 9000, finishedAt: null },
-      'Mend the receiver; the post is repeated without being asked.',
-      /posted 2 times, the answer was 503; next post at 2026-03-01T12:00:09\.000Z\.$/,
+      'Fix the webhook receiver. Trunkline retries the delivery automatically.',
+      /posted 2 times, the answer was 503; next attempt at 2026-03-01T12:00:09\.000Z\.$/,
     ],
     [
       { state: 'pending', attempts: 0, httpStatus: null, nextAt: T + 9000, finishedAt: null },
       'Nothing to do.',
-      /not posted yet; next post at/,
+      /not posted yet; next attempt at/,
     ],
     [
       { state: 'canceled', attempts: 0, httpStatus: null, reason: 'The webhook was removed' },
-      'Add the webhook again if its posts are still wanted.',
-      /called off after it was posted 0 times; The webhook was removed\.$/,
+      'Add the webhook again if you still want its deliveries.',
+      /canceled; posted 0 times, The webhook was removed\.$/,
     ],
   ])('%#', (fields, nextStep, detail) => {
     const story = tellStory(facts({ message: ended('DELIVERED'), deliveries: [delivery(fields)] }))
