@@ -6,7 +6,7 @@ import {
   createDoor,
   type Door,
   type DoorOptions,
-  type Posting,
+  type PostRequest,
 } from '../../src/services/webhooks/door/door.js'
 import type { PostFailed } from '../../src/services/webhooks/door/failure.js'
 import { LOOPBACK, names } from '../support/names.js'
@@ -39,14 +39,14 @@ async function receiver(
   return made
 }
 
-const post = (through: Door, url: string, more: Partial<Posting> = {}) =>
+const post = (through: Door, url: string, more: Partial<PostRequest> = {}) =>
   through.post(url, { account: 'a', headers: {}, body: '{}', timeoutMs: HANG_MS, ...more }).then(
     ({ status, body }) => ({ status, body: body.toString('latin1') }),
     (error: PostFailed) => error.reason ?? error,
   )
 
 /** What a single post to a receiver that acts like this ends in. */
-const outcome = async (act: (socket: Socket) => void, more?: Partial<Posting>) =>
+const outcome = async (act: (socket: Socket) => void, more?: Partial<PostRequest>) =>
   post(door(), (await receiver(act)).url, more)
 
 describe('a status line is an answer, whatever comes after it', () => {

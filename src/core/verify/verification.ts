@@ -27,7 +27,7 @@ export const THEMES = ['light', 'dark', 'auto'] as const
 export type Theme = (typeof THEMES)[number]
 
 /** The widget's session of a verification. */
-export interface Hosted {
+export interface HostedWidget {
   sessionId: string
   /** The only site that may embed the widget. */
   parentOrigin: string
@@ -52,7 +52,7 @@ export interface Verification {
   updatedAt: number
   expiresAt: number
   completedAt: number | null
-  hosted: Hosted | null
+  hosted: HostedWidget | null
 }
 
 export function codeOf(number: number, length: number): string {

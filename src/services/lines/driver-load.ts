@@ -7,7 +7,7 @@ import type { Driver } from '../../drivers/contract.js'
 const KIND = /^[a-z][a-z0-9-]{0,39}$/
 
 /** A driver and where it comes from, for error messages. */
-export interface Loaded {
+export interface LoadedDriver {
   from: string
   driver: Driver
 }
@@ -19,9 +19,9 @@ export interface Loaded {
 export async function loadDrivers(
   given: readonly (string | Driver)[],
   builtIn: Iterable<string>,
-): Promise<Loaded[]> {
+): Promise<LoadedDriver[]> {
   const owners = new Map([...builtIn].map((kind) => [kind, 'Trunkline itself']))
-  const loaded: Loaded[] = []
+  const loaded: LoadedDriver[] = []
   for (const one of given) {
     const from = typeof one === 'string' ? one : String(one?.kind)
     const driver = typeof one === 'string' ? await load(one) : one

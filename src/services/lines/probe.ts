@@ -6,7 +6,7 @@ import type { Settings } from './secrets.js'
 
 export const PROBE_MS = 30_000
 
-export interface Probed {
+export interface ProbeResult {
   ok: boolean
   findings: Finding[]
 }
@@ -16,7 +16,7 @@ export async function probeLine(
   ctx: Ctx,
   driver: Driver,
   settings: { number: string; config: Settings },
-): Promise<Probed> {
+): Promise<ProbeResult> {
   const findings = await findingsOf(ctx, driver, settings)
   const secrets = secretNames(driver.config).map((name) => settings.config[name])
   const plain = (text: string) => hide(text, secrets)

@@ -14,7 +14,7 @@ import { CommitUnknown, type Sql } from '../../storage/engine/db.js'
 import type { NewBlob } from '../../storage/media/blobs.js'
 import { findMedia, insertMedia } from '../../storage/media/media.js'
 import type { Ctx } from '../ctx.js'
-import type { Limits, Opened } from '../webhooks/door/get.js'
+import type { Limits, RemoteFile } from '../webhooks/door/get.js'
 
 /** A stream of bytes, with its claimed type and name. */
 export interface FileStream {
@@ -109,7 +109,7 @@ export async function openUrl(
   ctx: Ctx,
   url: string,
   limits: Limits,
-): Promise<Opened & { fileName: string; own?: Media }> {
+): Promise<RemoteFile & { fileName: string; own?: Media }> {
   const file = parseMediaUrl(ctx.publicUrl(), url)
   if (file) {
     const own = await servedMedia(ctx, file)

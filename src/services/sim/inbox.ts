@@ -12,14 +12,14 @@ import type { Ctx } from '../ctx.js'
 
 export type Extraction = 'otp' | 'link' | 'regex'
 
-export interface Wanted {
+export interface InboxQuery {
   after: number
   fromPhone: boolean
   match?: string
   extract?: Extraction
 }
 
-export interface Catch {
+export interface InboxMatch {
   message: PhoneMessage
   extracted: string | null
 }
@@ -52,10 +52,10 @@ export function createInboxWatch(ctx: Ctx) {
     async find(
       account: Account,
       number: string,
-      wanted: Wanted,
+      wanted: InboxQuery,
       waitMs: number,
       onGone: (end: () => void) => void,
-    ): Promise<Catch | undefined> {
+    ): Promise<InboxMatch | undefined> {
       const network = networkOf(account)
       const judge = judgeOf(wanted)
       const look = async () => {
@@ -110,7 +110,7 @@ export function createInboxWatch(ctx: Ctx) {
 /**
  * Examines each message once. Returns what was extracted from a match (null if nothing was asked for), or undefined.
  */
-function judgeOf({ match, extract }: Wanted) {
+function judgeOf({ match, extract }: InboxQuery) {
   if (extract === 'regex' && match === undefined)
     throw new AppError('invalid', 'missing required parameter: match (extract=regex takes its first group)')
   const search = match === undefined ? undefined : boundedPattern('match', match)
@@ -124,7 +124,7 @@ function judgeOf({ match, extract }: Wanted) {
     return null
   }
 
-  return (messages: readonly PhoneMessage[]): Catch | undefined => {
+  return (messages: readonly PhoneMessage[]): InboxMatch | undefined => {
     const unknown = messages.filter(({ id }) => !known.has(id))
     const found = unknown.length > 0 ? search?.(unknown.map(({ content }) => content)) : undefined
     for (const [i, { id, content }] of unknown.entries()) known.set(id, judge(content, found?.[i]))

@@ -31,7 +31,7 @@ import { inThisWorld, linesOf } from './this-world.js'
  */
 export function createPhoneNetwork(ctx: Platform) {
   const deliveries = createBatch<Delivery, string>((items) => take(ctx, items), isStorageFault)
-  const newcomers = createBatch<Newcomer, Phone>(async (items) => {
+  const newcomers = createBatch<NewPhone, Phone>(async (items) => {
     const phones = items.map(({ phone }) => phone)
     const write = (sql: Writes) =>
       Promise.all([insertPhones(sql, phones), requireCurrent(sql, linesOf(items))])
@@ -55,7 +55,7 @@ export function createPhoneNetwork(ctx: Platform) {
   }
 }
 
-interface Newcomer {
+interface NewPhone {
   line: Line
   phone: Phone
 }

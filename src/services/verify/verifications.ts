@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.js'
 import { topics } from '../../core/topics.js'
 import {
   codeOf,
-  type Hosted,
+  type HostedWidget,
   pick,
   type Verification,
   type VerifyService,
@@ -55,7 +55,7 @@ export async function deleteVerifyService(ctx: Ctx, account: Account, sid: strin
 
 export interface NewVerification {
   to: string
-  hosted: (Omit<Hosted, 'sessionId' | 'brandName'> & { brandName: string | null }) | null
+  hosted: (Omit<HostedWidget, 'sessionId' | 'brandName'> & { brandName: string | null }) | null
 }
 
 /** Creates a code that only `to` can answer, by texting it to the pool number. Sends no message. */
@@ -159,7 +159,7 @@ export async function readHosted(
   ctx: Ctx,
   sessionId: string,
   token: string,
-): Promise<Verification & { hosted: Hosted }> {
+): Promise<Verification & { hosted: HostedWidget }> {
   const found = ctx.vault.isSigned(HOSTED, sessionId, token)
     ? await current(ctx, () => findHostedVerification(ctx.db, sessionId))
     : undefined

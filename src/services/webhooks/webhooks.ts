@@ -69,7 +69,7 @@ export async function setWebhooks(
   )
 }
 
-export interface AddedWebhooks {
+export interface WebhookAddition {
   type: WebhookType
   entries: readonly WebhookEntry[]
   /** Undefined leaves them unchanged. */
@@ -77,7 +77,7 @@ export interface AddedWebhooks {
   legacySecret?: string
 }
 
-export async function addWebhooks(ctx: Ctx, sql: Sql, actor: Actor, added: AddedWebhooks): Promise<void> {
+export async function addWebhooks(ctx: Ctx, sql: Sql, actor: Actor, added: WebhookAddition): Promise<void> {
   if (actor.numbers) keepToReceive(actor, added)
   const { type, entries, globalSecret, legacySecret } = added
   await change(ctx, sql, actor.account.id, (before) => {
@@ -183,7 +183,7 @@ function receiveOnly(): AppError {
   return new AppError('forbidden', 'This token is confined to some lines: it manages receive webhooks only')
 }
 
-function keepToReceive(actor: Actor, { type, entries, globalSecret, legacySecret }: AddedWebhooks): void {
+function keepToReceive(actor: Actor, { type, entries, globalSecret, legacySecret }: WebhookAddition): void {
   if (type !== 'receive') throw receiveOnly()
   if (globalSecret !== undefined || legacySecret !== undefined)
     throw new AppError(

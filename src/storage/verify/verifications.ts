@@ -1,4 +1,4 @@
-import type { Hosted, Verification, VerifyService } from '../../core/verify/verification.js'
+import type { HostedWidget, Verification, VerifyService } from '../../core/verify/verification.js'
 import { fromBoolean, type Row, type Sql } from '../engine/db.js'
 
 export async function insertVerifyService(sql: Sql, service: VerifyService): Promise<void> {
@@ -210,12 +210,12 @@ function toVerification(row: Row): Verification {
   }
 }
 
-function toHosted(row: Row): Hosted {
+function toHosted(row: Row): HostedWidget {
   return {
     sessionId: row.session_id as string,
     parentOrigin: row.parent_origin as string,
     brandName: row.brand_name as string,
     accentColor: row.accent_color as string | null,
-    theme: row.theme as Hosted['theme'],
+    theme: row.theme as HostedWidget['theme'],
   }
 }

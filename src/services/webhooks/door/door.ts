@@ -2,7 +2,7 @@ import { createBoundedMap } from '../../../base/bounded-map.js'
 import { urlFault } from '../../../core/url.js'
 import { createAccountAgents } from './agents.js'
 import { failure, PostFailed } from './failure.js'
-import type { createOpen, Limits, Opened } from './get.js'
+import type { createOpen, Limits, RemoteFile } from './get.js'
 import type { Guards, guardedAgent } from './guard.js'
 
 /**
@@ -11,26 +11,26 @@ import type { Guards, guardedAgent } from './guard.js'
  */
 export interface Door {
   /** GETs a URL. The body may be read up to `maxBytes`; redirects are followed and checked one by one. */
-  open(url: string, limits: Limits): Promise<Opened>
+  open(url: string, limits: Limits): Promise<RemoteFile>
   /** Like `open`, but reads the body into memory. */
-  download(url: string, limits: Limits): Promise<Downloaded>
+  download(url: string, limits: Limits): Promise<Download>
   /**
    * POSTs to a URL. Any status is an answer, including redirects, whatever happens to the body. Throws PostFailed if
    * there is no status.
    */
-  post(url: string, message: Posting): Promise<PostResponse>
+  post(url: string, message: PostRequest): Promise<PostResponse>
   /** Aborts the current posts of an account. Later posts are not affected. */
   hangUp(account: string): void
   close(): Promise<void>
 }
 
-export interface Downloaded {
+export interface Download {
   url: string
   contentType: string
   body: Buffer
 }
 
-export interface Posting {
+export interface PostRequest {
   /** The account whose connections are used. */
   account: string
   headers: Record<string, string>
@@ -92,7 +92,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
     return target
   }
 
-  async function open(start: string, limits: Limits): Promise<Opened> {
+  async function open(start: string, limits: Limits): Promise<RemoteFile> {
     opening ??= import('./get.js').then((library) => library.createOpen(guards, () => closed))
     return (await opening).open(start, limits)
   }

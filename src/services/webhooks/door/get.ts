@@ -11,7 +11,7 @@ export interface Limits {
   redirects?: number
 }
 
-export interface Opened {
+export interface RemoteFile {
   /** URL after all redirects. */
   url: string
   contentType: string
@@ -55,7 +55,7 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
     }
   }
 
-  async function open(start: string, limits: Limits): Promise<Opened> {
+  async function open(start: string, limits: Limits): Promise<RemoteFile> {
     const signal = AbortSignal.timeout(limits.timeoutMs ?? TIMEOUT_MS)
     let url = start
     for (let hop = 0; ; hop++) {
