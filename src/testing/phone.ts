@@ -6,7 +6,7 @@ import type { Ask, Json } from './request.js'
 export interface PhoneMessage {
   /** The network's id. */
   id: string
-  /** Seen from the phone. */
+  /** From the phone's side. */
   direction: 'in' | 'out'
   /** The line it came from or goes to. */
   line: string
@@ -15,9 +15,9 @@ export interface PhoneMessage {
   /** The group chat it is in; null for an ordinary message. */
   group: { id: string; name: string | null; members: string[] } | null
   content: string
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   mediaUrl: string
-  /** An effect like `confetti`; empty when there is none. */
+  /** An effect like `confetti`; empty if there is none. */
   sendStyle: string
   service: 'iMessage' | 'RCS' | 'SMS'
   /** Id of the message it answers. */
@@ -30,39 +30,39 @@ export interface PhoneMessage {
   readAt: Date | null
 }
 
-/** What can be switched on a phone. */
+/** The settings of a phone. */
 export interface PhoneSwitches {
   /** Whose phone it is. */
   name?: string
   iMessage?: boolean
   rcs?: boolean
-  /** Off: messages wait until it is on again. */
+  /** false: messages wait until the phone is on again. */
   power?: boolean
   readReceipts?: boolean
-  /** Refuses everything that is sent to it. */
+  /** Refuses every message. */
   refuses?: boolean
-  /** An address its owner is also reached at by iMessage. */
+  /** An e-mail address that also reaches its owner by iMessage. */
   email?: string | null
-  /** What it answers with by itself; null: nothing. */
+  /** Auto-reply; null turns it off. */
   autoReply?: string | null
 }
 
 export interface PhoneText {
   content?: string
-  /** Something on the web, for the line to fetch. */
+  /** URL of a file, which the line fetches. */
   mediaUrl?: string
-  /** A file picked on the phone. */
+  /** A file on the phone. */
   media?: { name: string; bytes: Uint8Array }
   /** The message that this one answers. */
   replyTo?: Pick<PhoneMessage, 'id'>
-  /** A line; the world's own when left out. */
+  /** The line to write to; default `world.line`. */
   to?: string
 }
 
 export interface WaitFor {
-  /** What the text must contain. */
+  /** Text that the message must contain, or a pattern that it must match. */
   match?: string | RegExp
-  /** Taken out of the text; a message without it does not fit. A pattern gives its first group, or all of it. */
+  /** Extracted from the text; a message without it does not match. A pattern gives its first group, or the whole match. */
   extract?: 'otp' | 'link' | RegExp
   /** Real time; default 5 seconds. */
   timeout?: string | number
@@ -70,25 +70,25 @@ export interface WaitFor {
 
 export type Tapback = 'love' | 'like' | 'dislike' | 'laugh' | 'emphasize' | 'question'
 
-/** A virtual phone: everything a person could do with it. */
+/** A virtual phone, with everything that a person can do with it. */
 export interface Phone {
   readonly number: string
   /** Writes to the line. */
   text(content: string | PhoneText, more?: PhoneText): Promise<{ id: string; service: string }>
-  /** Reacts to a message on the phone; a `-` in front takes it away. Any emoji does as well. */
+  /** Reacts to a message on the phone, also with any emoji; a `-` in front removes the reaction. */
   tapback(message: Pick<PhoneMessage, 'id'>, reaction: Tapback | (string & {})): Promise<void>
   /** Starts (or, with false, stops) typing. */
   typing(isTyping?: boolean): Promise<void>
-  /** Reads everything on it; how many were unread. */
+  /** Reads all messages. Returns how many were unread. */
   read(): Promise<number>
   set(switches: PhoneSwitches): Promise<void>
-  /** What came in, oldest first. */
+  /** Received messages, oldest first. */
   inbox(): Promise<PhoneMessage[]>
-  /** What came in and what it sent, oldest first. */
+  /** Received and sent messages, oldest first. */
   conversation(): Promise<PhoneMessage[]>
   /**
-   * The oldest message that fits and that no earlier wait gave, as soon as there is one. What nobody waited for
-   * stays there for a later wait with other wishes.
+   * Waits for the oldest message that matches and that no earlier wait returned. Other messages stay available for
+   * later waits.
    */
   waitForMessage(
     want: WaitFor & { extract: 'otp' | 'link' | RegExp },
@@ -97,15 +97,15 @@ export interface Phone {
 }
 
 const PAGE = 1000
-/** The longest that the API lets one request wait. */
+/** The longest wait that the API accepts in one request. */
 const LONGEST_MS = 60_000
 const SHOWN = 5
 
 export function createPhone(ask: Ask, number: string, line: string): Phone {
   const path = `/sim/phones/${encodeURIComponent(number)}`
-  const given = new Set<string>()
+  const returned = new Set<string>()
 
-  /** Everything after a place, and where to go on; waits for something to be there. */
+  /** All messages after a position, and the next position; waits until there is a message. */
   async function read(after: number, direction: string, waitMs = 0) {
     const messages: PhoneMessage[] = []
     let cursor = after
@@ -159,21 +159,21 @@ export function createPhone(ask: Ask, number: string, line: string): Phone {
         const left = Math.ceil(endsAt - performance.now())
         const { messages, cursor } = await read(after, '&direction=in', Math.min(left, LONGEST_MS))
         for (const message of messages) {
-          const extracted = given.has(message.id) ? undefined : judge(message.content, want)
+          const extracted = returned.has(message.id) ? undefined : extractFrom(message.content, want)
           if (extracted === undefined) continue
-          given.add(message.id)
+          returned.add(message.id)
           return { ...message, extracted }
         }
         seen.push(...messages)
         after = cursor
-        if (left <= 0) throw new Error(nothingCame(number, want, seen))
+        if (left <= 0) throw new Error(noMessage(number, want, seen))
       }
     }) as Phone['waitForMessage'],
   }
 }
 
-/** What is taken out of a text that fits (null: nothing was to be), or undefined. */
-function judge(content: string, { match, extract }: WaitFor): string | null | undefined {
+/** What is extracted from a matching text (null if nothing was asked for); undefined if it does not match. */
+function extractFrom(content: string, { match, extract }: WaitFor): string | null | undefined {
   const fits = typeof match === 'string' ? content.includes(match) : !match || copy(match).test(content)
   if (!fits) return undefined
   if (extract === undefined) return null
@@ -183,23 +183,32 @@ function judge(content: string, { match, extract }: WaitFor): string | null | un
   return found ? (found[1] ?? found[0]) : undefined
 }
 
-/** A global pattern remembers where it was. */
+/** Without the flags g and y, with which a pattern keeps its position between calls. */
 function copy(pattern: RegExp): RegExp {
   return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
 }
 
-function nothingCame(number: string, { match, extract, timeout }: WaitFor, seen: PhoneMessage[]): string {
-  const wishes = [match && `with ${match}`, extract && `to take ${extract} from`]
+function noMessage(
+  number: string,
+  { match, extract, timeout = '5s' }: WaitFor,
+  seen: PhoneMessage[],
+): string {
+  const criteria = [match && `matching ${quoted(match)}`, extract && `with ${quoted(extract)} to extract`]
     .filter(Boolean)
     .join(' and ')
+  const time = typeof timeout === 'number' ? `${timeout} ms` : timeout
   const got = seen.slice(-SHOWN).map(({ content }) => `\n  ${JSON.stringify(content)}`)
   return [
-    `No ${seen.length > 0 ? 'further ' : ''}message${wishes && ` ${wishes}`} came to ${number} in ${timeout ?? '5s'}.`,
+    `No ${seen.length > 0 ? 'further ' : ''}message${criteria && ` ${criteria}`} reached ${number} within ${time}.`,
     seen.length > 0
-      ? ` It has ${seen.length}${seen.length > SHOWN ? `, the last ${SHOWN} of them` : ''}:`
-      : ' It has none.',
+      ? ` It has ${seen.length}${seen.length > SHOWN ? `, the last ${SHOWN} are` : ''}:`
+      : ' It has no messages.',
     ...got,
   ].join('')
+}
+
+function quoted(text: string | RegExp): string {
+  return typeof text === 'string' ? JSON.stringify(text) : String(text)
 }
 
 function toMessage(wire: Json): PhoneMessage {

@@ -5,10 +5,10 @@ export interface Key {
   secret: string
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the server says; a test looks into it freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers freely
 export type Json = any
 
-/** Asks the world's API without a socket: its answer's body, or an error with its status and words. */
+/** Calls the world's API without a socket. Returns the body, or throws a TrunklineError. */
 export type Ask = (method: string, path: string, body?: unknown, key?: Key) => Promise<Json>
 
 /** The API answered with an error. */
@@ -23,8 +23,8 @@ export class TrunklineError extends Error {
   }
 }
 
-export function createAsk(server: FastifyInstance, usual: Key): Ask {
-  return async (method, path, body, key = usual) => {
+export function createAsk(server: FastifyInstance, defaultKey: Key): Ask {
+  return async (method, path, body, key = defaultKey) => {
     const response = await server.inject({
       method: method as 'GET',
       url: path,

@@ -8,45 +8,45 @@ import type { Ask, Json } from './request.js'
 
 export type { WebhookType }
 
-/** A webhook that arrived, with a signature that is right. */
+/** A received webhook with a valid signature. */
 export interface Webhook {
-  /** Why it was posted, like `receive` or `outbound`. */
+  /** Like `receive` or `outbound`. */
   type: WebhookType
-  /** The same at every try. */
+  /** Equal for all attempts. */
   id: string
-  /** The event it tells of, like `message.received`. */
+  /** Type of its event, like `message.received`. */
   event: string
-  /** Which try it was; the first is 1. */
+  /** The first attempt is 1. */
   attempt: number
   body: Json
   headers: Readonly<Record<string, string>>
 }
 
 export interface Webhooks {
-  /** Where the receiver listens, once it does. */
+  /** URL of the receiver; null before `listen()`. */
   readonly url: string | null
-  /** What it signs with, for a receiver of your own beside this one. */
+  /** The signing secret, for a receiver of your own. */
   readonly secret: string
-  /** Those that were taken, oldest first. */
+  /** Accepted webhooks, oldest first. */
   readonly received: readonly Webhook[]
-  /** Those that were refused because of `fail`, oldest first. */
+  /** Webhooks that `fail` refused, oldest first. */
   readonly failed: readonly Webhook[]
-  /** Opens the receiver and has these posted to it (all kinds, unless some are named) from now on. */
+  /** Opens the receiver and registers it for these types; default all types. */
   listen(...types: WebhookType[]): Promise<void>
-  /** Has them posted to a URL of your own, signed with `secret`. */
+  /** Registers a URL of your own for these types, signed with `secret`. */
   forward(url: string, ...types: WebhookType[]): Promise<void>
-  /** The oldest one of this kind, or for which this is true, as soon as there is one. Real time; default 5 seconds. */
+  /** Waits for the oldest webhook of this type, or for which the function is true. Real time; default 5 seconds. */
   waitFor(
     which: WebhookType | ((webhook: Webhook) => boolean),
     options?: { timeout?: string | number },
   ): Promise<Webhook>
-  /** Answers so many (all, unless it says) of one kind (any, unless it says) with an error from now on. 0: none any more. */
+  /** Answers the next `times` webhooks (default all) of a type (default any) with an error; 0 stops it. */
   fail(options?: { type?: WebhookType; times?: number; status?: number }): void
-  /** Forgets what it has received so far. */
+  /** Empties `received` and `failed`. */
   clear(): void
 }
 
-/** The receiver; `close` is the world's own business. */
+/** The receiver. The world calls `close`. */
 export function createWebhooks(ask: Ask): Webhooks & { close(): Promise<void> } {
   const secret = `whsec_${randomBytes(24).toString('base64')}`
   const received: Webhook[] = []
@@ -72,7 +72,7 @@ export function createWebhooks(ask: Ask): Webhooks & { close(): Promise<void> } 
     return url
   }
 
-  /** The status that a post is answered with. */
+  /** Stores a webhook and returns the status of the answer. */
   function take(request: IncomingMessage, text: string): number {
     const headers = request.headers as Record<string, string>
     if (!isSigned(headers, text, secret)) return 401
@@ -110,9 +110,11 @@ export function createWebhooks(ask: Ask): Webhooks & { close(): Promise<void> } 
     forward: (to, ...types) => register(() => to, types),
     async waitFor(which, { timeout = 5000 } = {}) {
       if (url === null)
-        throw new Error('Nothing is posted here yet: call webhooks.listen() before what it should tell of.')
-      const fits = typeof which === 'function' ? which : ({ type }: Webhook) => type === which
-      const found = () => received.find(fits)
+        throw new Error(
+          'No webhook is registered yet. Call webhooks.listen() before the action that causes the webhook.',
+        )
+      const matches = typeof which === 'function' ? which : ({ type }: Webhook) => type === which
+      const found = () => received.find(matches)
       const there = found()
       if (there) return there
       return new Promise<Webhook>((resolve, reject) => {
@@ -128,7 +130,7 @@ export function createWebhooks(ask: Ask): Webhooks & { close(): Promise<void> } 
         }
         const timer = setTimeout(() => {
           end()
-          reject(new Error(nothingCame(which, timeout, received)))
+          reject(new Error(noWebhook(which, timeout, received)))
         }, milliseconds(timeout))
         waiting.add(look)
       })
@@ -153,7 +155,6 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Whether it is signed as the receiver of an account must demand it. */
 function isSigned(headers: Record<string, string>, text: string, secret: string): boolean {
   const {
     'webhook-id': id = '',
@@ -167,8 +168,9 @@ function isSigned(headers: Record<string, string>, text: string, secret: string)
   })
 }
 
-function nothingCame(which: unknown, timeout: string | number, received: readonly Webhook[]): string {
-  const wish = typeof which === 'string' ? `of the kind ${which}` : 'like that'
+function noWebhook(which: unknown, timeout: string | number, received: readonly Webhook[]): string {
+  const wanted = typeof which === 'string' ? `of the type ${which}` : 'that matches'
+  const time = typeof timeout === 'number' ? `${timeout} ms` : timeout
   const kinds = received.map(({ type, event }) => `${type} (${event})`).join(', ')
-  return `No webhook ${wish} came in ${timeout}. ${kinds ? `These did: ${kinds}.` : 'None came.'}`
+  return `No webhook ${wanted} arrived within ${time}. ${kinds ? `Received: ${kinds}.` : 'None was received.'}`
 }

@@ -62,10 +62,10 @@ describe.each(ENGINES)('createTrunkline on %s', (engine) => {
     expect((await cleo.waitForMessage({ extract: /code (\d)/ })).extracted).toBe('2')
     expect((await cleo.waitForMessage({ extract: 'link' })).extracted).toBe('https://example.com/a?b=1')
     await expect(cleo.waitForMessage({ match: 'code', timeout: 30 })).rejects.toThrow(
-      'No further message with code came to +12025550103 in 30. It has 3:\n  "code 1111"',
+      'No further message matching "code" reached +12025550103 within 30 ms. It has 3:\n  "code 1111"',
     )
     await expect(world.phone('+12025550177').waitForMessage({ timeout: '10ms' })).rejects.toThrow(
-      'It has none.',
+      'No message reached +12025550177 within 10ms. It has no messages.',
     )
   })
 
