@@ -10,7 +10,8 @@ import { insertPhoneMessages, type NewPhoneMessage } from '../../storage/sim/mes
 import { findPhone, listPhonesByEmail } from '../../storage/sim/phones.js'
 import type { Ctx } from '../ctx.js'
 import { type ChatState, newChatId, noteChange } from './groups.js'
-import { type PhoneText, requireSimulatedLine, setPhone } from './phones.js'
+import { messageFromPhone, type PhoneText } from './phone-message.js'
+import { requireSimulatedLine, setPhone } from './phones.js'
 
 /** What people do with group chats on their phones. */
 
@@ -127,30 +128,17 @@ export async function textToChat(
   const handle = memberOf(chat, phone)
   if (!phone.power)
     throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
-  const now = ctx.clock.now()
-  const message: NewPhoneMessage = {
+  const message = messageFromPhone(text, {
     network: chat.network,
     phone: number,
     lineId: chat.lineId,
     lineNumber: chat.lineNumber,
-    fromPhone: true,
     providerId: ctx.newId().toUpperCase(),
-    ref: null,
-    handle: null,
-    content: text.content,
-    mediaUrl: text.mediaUrl,
-    sendStyle: text.sendStyle ?? '',
-    replyTo: text.replyTo,
-    replyToPart: text.replyToPart ?? null,
-    extra: text.extra ?? null,
     chatId: chat.id,
     sender: handle === number ? null : handle,
     service: 'iMessage',
-    createdAt: now,
-    arrivedAt: null,
-    readAt: null,
-    dueAt: now,
-  }
+    createdAt: ctx.clock.now(),
+  })
   const others = chat.members.filter((member) => member !== handle)
   const phones = (await Promise.all(others.map((member) => phonesOf(ctx, sql, account, member)))).flat()
   const numbers = new Set(phones.map((other) => other.number))

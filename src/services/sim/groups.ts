@@ -16,9 +16,10 @@ import {
   savePhoneGroup,
   savePhoneGroupTold,
 } from '../../storage/sim/groups.js'
-import { insertPhoneMessages, type NewPhoneMessage } from '../../storage/sim/messages.js'
+import { insertPhoneMessages } from '../../storage/sim/messages.js'
 import { listPhonesByEmail } from '../../storage/sim/phones.js'
 import type { Platform } from '../ctx.js'
+import { messageToPhone } from './phone-message.js'
 import { inThisWorld } from './this-world.js'
 
 const UNTOLD_LIMIT = 256
@@ -83,27 +84,12 @@ export function createGroupNetwork(ctx: Platform) {
     async takeForChat(line: Line, message: Outbound, chat: PhoneGroup, phones: string[], latencyMs: number) {
       const now = ctx.clock.now()
       const providerId = ctx.newId().toUpperCase()
-      const rows = phones.map(
-        (phone): NewPhoneMessage => ({
-          network: line.network,
+      const rows = phones.map((phone) =>
+        messageToPhone(line, message, {
           phone,
-          lineId: line.id,
-          lineNumber: line.number,
-          fromPhone: false,
           providerId,
-          ref: message.ref,
-          handle: message.handle,
-          content: message.content,
-          mediaUrl: message.mediaUrl,
-          sendStyle: message.sendStyle,
-          replyTo: message.replyTo?.providerId ?? null,
-          extra: message.extra,
           chatId: chat.id,
-          sender: null,
-          service: message.service,
           createdAt: now,
-          arrivedAt: null,
-          readAt: null,
           dueAt: now + latencyMs,
         }),
       )

@@ -2,7 +2,6 @@ import { createBatch } from '../../base/batch.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Capabilities, Line } from '../../core/lines/line.js'
-import type { MessageExtra } from '../../core/messages/extra.js'
 import { defaultPhone, type Phone, servicesOf } from '../../core/sim/phone.js'
 import { topics } from '../../core/topics.js'
 import type { Outbound } from '../../drivers/contract.js'
@@ -23,6 +22,7 @@ import { findPhone, insertPhones, savePhone } from '../../storage/sim/phones.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx, Platform } from '../ctx.js'
 import { asOne, createGroupNetwork } from './groups.js'
+import { messageFromPhone, messageToPhone, type PhoneText } from './phone-message.js'
 import { inThisWorld, linesOf } from './this-world.js'
 
 /**
@@ -70,31 +70,16 @@ export type PhoneNetwork = ReturnType<typeof createPhoneNetwork>
 
 async function take(ctx: Platform, items: readonly Delivery[]): Promise<string[]> {
   const now = ctx.clock.now()
-  const rows = items.map(
-    ({ line, message, latencyMs }): NewPhoneMessage => ({
-      network: line.network,
+  const rows = items.map(({ line, message, latencyMs }) => ({
+    ...messageToPhone(line, message, {
       phone: message.to,
-      lineId: line.id,
-      lineNumber: line.number,
-      fromPhone: false,
       providerId: ctx.newId().toUpperCase(),
-      ref: message.ref,
-      handle: message.handle,
-      content: message.content,
-      mediaUrl: message.mediaUrl,
-      sendStyle: message.sendStyle,
-      replyTo: message.replyTo?.providerId ?? null,
-      replyToPart: message.replyTo?.partIndex ?? null,
-      extra: message.extra,
       chatId: null,
-      sender: null,
-      service: message.service,
       createdAt: now,
-      arrivedAt: null,
-      readAt: null,
       dueAt: now + latencyMs,
     }),
-  )
+    replyToPart: message.replyTo?.partIndex ?? null,
+  }))
   ctx.failpoint('carrier.before_take')
   const requests = rows
     .filter((row) => row.extra?.requestsLocation)
@@ -150,19 +135,6 @@ export async function requireSimulatedLine(
   return { line, capabilities: ctx.drivers.get(line.driver)!.capabilities(line.config) }
 }
 
-export interface PhoneText {
-  to: string
-  content: string
-  mediaUrl: string
-  replyTo: string | null
-  /** The part of the message that is meant. */
-  replyToPart?: number | null
-  /** An effect, which only iMessage supports. */
-  sendStyle?: string
-  /** For a tapback, a card or a location. */
-  extra?: MessageExtra
-}
-
 /** The line that a person writes to, and their phone, which must be on. */
 export async function requireSender(ctx: Ctx, sql: Sql, account: Account, number: string, to: string) {
   const usable = await requireSimulatedLine(ctx, sql, account, 'to', to)
@@ -210,31 +182,18 @@ export async function putOnNetwork(
 ): Promise<NewPhoneMessage> {
   const { line, capabilities } = usable
   const phone = await requirePower(ctx, sql, usable, number)
-  const now = ctx.clock.now()
   const service = servicesOf(phone).find((one) => capabilities.services.includes(one)) ?? 'SMS'
-  const message: NewPhoneMessage = {
+  const message = messageFromPhone(service === 'iMessage' ? text : { ...text, sendStyle: '' }, {
     network: phone.network,
     phone: number,
     lineId: line.id,
     lineNumber: line.number,
-    fromPhone: true,
     providerId: ctx.newId().toUpperCase(),
-    ref: null,
-    handle: null,
-    content: text.content,
-    mediaUrl: text.mediaUrl,
-    sendStyle: service === 'iMessage' ? (text.sendStyle ?? '') : '',
-    replyTo: text.replyTo,
-    replyToPart: text.replyToPart ?? null,
-    extra: text.extra ?? null,
     chatId: null,
     sender: null,
     service,
-    createdAt: now,
-    arrivedAt: null,
-    readAt: null,
-    dueAt: now,
-  }
+    createdAt: ctx.clock.now(),
+  })
   await insertPhoneMessages(sql, [message])
   sql.announce(topics.screens, phone.network)
   return message
