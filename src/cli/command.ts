@@ -37,7 +37,7 @@ interface Description extends Pick<Command, 'name' | 'summary' | 'positional' | 
 }
 
 /** A command that is one request to the API. */
-interface RequestDescription extends Omit<Description, 'as'> {
+export interface RequestDescription extends Omit<Description, 'as'> {
   /**
    * Method and path. `:id` stands for the positional, other names with a colon for options. The remaining options
    * go into the query of a GET and into the body of everything else.
