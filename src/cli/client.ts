@@ -21,12 +21,13 @@ export class ApiError extends Error {
 /** The connection broke before the answer: the server may or may not have acted on the request. */
 export class AnswerLost extends ApiError {}
 
-export type Call = (
+/** Calls the API. The caller names the type of the answer, which is not checked. */
+export type Call = <T = unknown>(
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: object,
   headers?: Record<string, string>,
-) => Promise<unknown>
+) => Promise<T>
 
 /** Longer than the server holds back any answer on purpose. */
 const TIMEOUT_MS = 120_000
@@ -118,19 +119,19 @@ async function offline<T>({ io }: Args, work: (call: Call) => Promise<T>): Promi
 
 type Answer = { error?: { message?: string }; message?: string } | null
 
-export function answer(
+export function answer<T>(
   status: number,
   text: string,
   key: string,
   headers?: { get(name: string): string | null },
-): unknown {
+): T {
   let body: Answer
   try {
     body = text === '' ? null : JSON.parse(text)
   } catch {
     throw new ApiError(`The answer (HTTP ${status}) is not JSON. Is this a Trunkline server?`, status)
   }
-  if (status < 300) return body
+  if (status < 300) return body as T
   const reason = body?.error?.message ?? body?.message ?? `HTTP ${status}`
   const error = new ApiError(
     status === 401

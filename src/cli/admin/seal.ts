@@ -28,7 +28,7 @@ export const SEAL_COMMANDS: readonly Command[] = [
     async run(args, call) {
       const total = { kid: '', resealed: 0, unreadable: 0 }
       for (let after: string | null | undefined; after !== null; ) {
-        const batch = (await call('POST', '/admin/seal/rotate', after ? { after } : {})) as Batch
+        const batch = await call<Batch>('POST', '/admin/seal/rotate', after ? { after } : {})
         total.kid = batch.kid
         total.resealed += batch.resealed
         total.unreadable += batch.unreadable

@@ -20,7 +20,7 @@ export async function builtInDrivers(): Promise<readonly DriverInfo[]> {
 
 /** The drivers of a server, including those that its operator wrote. */
 export async function listDrivers(call: Call): Promise<DriverInfo[]> {
-  const { data } = (await call('GET', '/admin/drivers')) as { data: Fields[] }
+  const { data } = await call<{ data: Fields[] }>('GET', '/admin/drivers')
   return data.map(({ kind, title, settings }) => ({ kind, title, config: settings }) as DriverInfo)
 }
 

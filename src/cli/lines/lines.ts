@@ -41,12 +41,12 @@ const lineAddTo = (driver: DriverInfo): Command =>
       const config = withoutNull(await givenSettings(driver, args, 'add'))
       const line: Fields = { ...newLine(args), driver: driver.kind, config }
       if (args.values['no-test'] !== true) await testFirst(args, call, line)
-      printRecord(args, (await call('POST', '/admin/lines', line)) as Fields)
+      printRecord(args, await call<Fields>('POST', '/admin/lines', line))
     },
   })
 
 async function testFirst(args: Args, call: Call, { driver, number, config }: Fields): Promise<void> {
-  const test = (await call('POST', '/admin/lines/test', { driver, number, config })) as LineTest
+  const test = await call<LineTest>('POST', '/admin/lines/test', { driver, number, config })
   for (const words of wordsOf(test)) note(args, words)
   if (test.ok) return
   if (!isTerminal(args))
@@ -65,7 +65,7 @@ const lineTestOf = (driver: DriverInfo): Command =>
     async run(args, call) {
       const config = withoutNull(await givenSettings(driver, args, 'add'))
       const body = { driver: driver.kind, number: args.values.number, config }
-      printTest(args, (await call('POST', '/admin/lines/test', body)) as LineTest)
+      printTest(args, await call<LineTest>('POST', '/admin/lines/test', body))
     },
   })
 
@@ -84,13 +84,13 @@ const lineTest = command({
   async run(args, call) {
     const named = onePositional(args, 'line, by its id or number')
     const id = named.startsWith('+') ? await idOf(call, named) : named
-    printTest(args, (await call('POST', `/admin/lines/${encodeURIComponent(id)}/test`, {})) as LineTest)
+    printTest(args, await call<LineTest>('POST', `/admin/lines/${encodeURIComponent(id)}/test`, {}))
   },
 })
 
 /** The live line of a number; if there is none, the line of a test world. */
 async function idOf(call: Call, number: string): Promise<string> {
-  const { data } = (await call('GET', '/admin/lines')) as { data: Fields[] }
+  const { data } = await call<{ data: Fields[] }>('GET', '/admin/lines')
   const lines = data.filter((line) => line.number === number)
   const line = lines.find(({ world }) => world === 'live') ?? lines[0]
   if (!line) throw new ApiError(`There is no line ${number}`)

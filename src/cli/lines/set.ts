@@ -58,7 +58,7 @@ const lineSetFor = (drivers: readonly DriverInfo[]): Command =>
       const own = Object.keys(args.values).filter((name) => !isGeneral(name))
       if (own.length > 0 || changes.config !== undefined)
         changes.config = await changedConfig(call, path, args, own, changes.config as Fields | undefined)
-      printRecord(args, (await call('PATCH', path, changes)) as Fields)
+      printRecord(args, await call<Fields>('PATCH', path, changes))
     },
   })
 
@@ -85,7 +85,7 @@ async function changedConfig(
   names: readonly string[],
   given: Fields | undefined,
 ): Promise<Fields> {
-  const line = (await call('GET', path)) as { driver: string; config: Fields }
+  const line = await call<{ driver: string; config: Fields }>('GET', path)
   const driver = (await listDrivers(call)).find(({ kind }) => kind === line.driver)
   const options = driver ? driverOptions(driver, 'set') : {}
   const foreign = names.find((name) => !(name in options))

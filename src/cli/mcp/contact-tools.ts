@@ -54,7 +54,7 @@ export const CONTACT_TOOLS = [
       has_more: bool('Whether there are older contacts'),
     }),
     async run({ call }, { limit = 50, offset = 0 }) {
-      const found = (await call('GET', `${CONTACTS}?limit=${limit + 1}&offset=${offset}`)) as Contact[]
+      const found = await call<Contact[]>('GET', `${CONTACTS}?limit=${limit + 1}&offset=${offset}`)
       return { contacts: found.slice(0, limit).map(contactOut), has_more: found.length > limit }
     },
   }),
@@ -66,7 +66,7 @@ export const CONTACT_TOOLS = [
     output: ContactOut,
     async run({ call }, input) {
       const number = encodeURIComponent(phoneOf('number', input.number))
-      return contactOut(((await call('GET', `${CONTACTS}/${number}`)) as { contact: Contact }).contact)
+      return contactOut((await call<{ contact: Contact }>('GET', `${CONTACTS}/${number}`)).contact)
     },
   }),
   tool({
@@ -91,7 +91,7 @@ export const CONTACT_TOOLS = [
     isWriting: true,
     async run({ call }, input) {
       const body = { ...input, number: phoneOf('number', input.number) }
-      return contactOut(((await call('POST', CONTACTS, body, onceOnly())) as { contact: Contact }).contact)
+      return contactOut((await call<{ contact: Contact }>('POST', CONTACTS, body, onceOnly())).contact)
     },
   }),
   tool({
@@ -105,7 +105,7 @@ export const CONTACT_TOOLS = [
     async run({ call }, input) {
       const asked = input.number.includes('@') ? input.number : phoneOf('number', input.number)
       const path = `/api/evaluate-service?number=${encodeURIComponent(asked)}`
-      const { number, service } = (await call('GET', path)) as { number: string; service: string }
+      const { number, service } = await call<{ number: string; service: string }>('GET', path)
       return { number, service }
     },
   }),
@@ -127,7 +127,7 @@ export const CONTACT_TOOLS = [
     }),
     async run({ call }, { handle }) {
       const path = `/v3/messages/${encodeURIComponent(handle)}/why`
-      return ((await call('GET', path)) as { data: never }).data
+      return (await call<{ data: never }>('GET', path)).data
     },
   }),
 ]

@@ -23,7 +23,7 @@ export async function listMessages(
   fields: Record<string, string | number | boolean>,
 ): Promise<MessageWire[]> {
   const query = new URLSearchParams(fields as Record<string, string>)
-  return ((await call('GET', `/api/v2/messages?${query}`)) as { data: MessageWire[] }).data
+  return (await call<{ data: MessageWire[] }>('GET', `/api/v2/messages?${query}`)).data
 }
 
 export const MessageOut = object({

@@ -93,9 +93,10 @@ async function toPerson({ call, guard }: Desk, input: Send): Promise<Route> {
 
 /** A message to a group is a message to each of its members: all must be allowed, and all count. */
 async function toGroup({ call, guard }: Desk, input: Send, groupId: string): Promise<Route> {
-  const { data } = (await call('GET', `/api/v2/groups/${encodeURIComponent(groupId)}`)) as {
-    data: { participants: { handle: string }[] }
-  }
+  const { data } = await call<{ data: { participants: { handle: string }[] } }>(
+    'GET',
+    `/api/v2/groups/${encodeURIComponent(groupId)}`,
+  )
   const recipients = data.participants.map(({ handle }) => handle)
   const [newest] = await listMessages(call, { group_id: groupId, limit: 1 })
   const [last] = await listMessages(call, { group_id: groupId, is_outbound: false, limit: 1 })
@@ -114,7 +115,7 @@ async function toGroup({ call, guard }: Desk, input: Send, groupId: string): Pro
 }
 
 async function firstLine({ call }: Pick<Desk, 'call'>): Promise<string> {
-  const { numbers } = (await call('GET', '/api/lines')) as { numbers: string[] }
+  const { numbers } = await call<{ numbers: string[] }>('GET', '/api/lines')
   if (numbers[0] !== undefined) return numbers[0]
   throw new Refusal(
     'not_found',
@@ -147,7 +148,7 @@ async function post(
   const body = { from_number: line, content: text, media_url, ...to }
   for (let tries = 1; ; tries++) {
     try {
-      return (await call('POST', path, body, { 'idempotency-key': reservation.key })) as MessageWire
+      return await call<MessageWire>('POST', path, body, { 'idempotency-key': reservation.key })
     } catch (error) {
       // The server may have accepted it; its idempotency key makes another try safe.
       if (error instanceof AnswerLost && tries < 3) {

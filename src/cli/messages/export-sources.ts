@@ -18,7 +18,7 @@ function byTime(path: string, time: string, rowsOf: (answer: never) => Row[]): P
     for (let from = since, skip = 0; skip <= MAX_SKIP; ) {
       if (from !== undefined) query.set('created_at_gte', from)
       query.set('offset', String(skip))
-      const page = rowsOf((await call('GET', `${path}?${query}`)) as never)
+      const page = rowsOf(await call<never>('GET', `${path}?${query}`))
       const rows = page.filter((row) => String(row[time]) < until)
       yield rows
       if (rows.length < LIMIT) return

@@ -61,7 +61,7 @@ async function contentOf({ positionals, io }: Args): Promise<string> {
 }
 
 async function firstLine(args: Args, call: Call): Promise<string> {
-  const { numbers } = (await call('GET', '/api/lines')) as { numbers: string[] }
+  const { numbers } = await call<{ numbers: string[] }>('GET', '/api/lines')
   const [first] = numbers
   if (first === undefined) throw new ApiError('The account has no line to send from.')
   if (numbers.length > 1)
@@ -74,7 +74,7 @@ async function post(call: Call, body: object): Promise<Message> {
   const headers = onceOnly()
   for (let tries = 1; ; tries++) {
     try {
-      return (await call('POST', '/api/send-message', body, headers)) as Message
+      return await call<Message>('POST', '/api/send-message', body, headers)
     } catch (error) {
       if (tries === TRIES || !isTemporary(error)) throw error
       await pause(250 * 2 ** tries)
@@ -96,7 +96,7 @@ async function outcome(call: Call, sent: Message, seconds: number): Promise<Mess
     await pause(Math.min(wait, left))
     wait = Math.min(wait * 2, POLL_MS.most)
     try {
-      last = (await call('GET', `/api/status?handle=${encodeURIComponent(sent.message_handle)}`)) as Message
+      last = await call<Message>('GET', `/api/status?handle=${encodeURIComponent(sent.message_handle)}`)
     } catch (error) {
       // The message was accepted: a status request without an answer changes nothing about it.
       if (!isTemporary(error)) throw error

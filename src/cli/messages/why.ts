@@ -10,9 +10,10 @@ export const why = command({
   examples: ['0198c0de-7b1e-7000-8000-000000000001', 'trunkline why "$HANDLE" --json | jq -r .verdict'],
   async run(args, call) {
     const handle = encodeURIComponent(onePositional(args, 'message handle'))
-    const { data } = (await call('GET', `/v3/messages/${handle}/why`)) as {
-      data: { summary: string; next_step: string; steps: Fields[] }
-    }
+    const { data } = await call<{ data: { summary: string; next_step: string; steps: Fields[] } }>(
+      'GET',
+      `/v3/messages/${handle}/why`,
+    )
     if (args.json) return printRecord(args, data)
     printText(args, `${harmless(data.summary)}\n\nNext: ${harmless(data.next_step)}\n`)
     printTable(args, data.steps, ['at', 'what', 'detail'])

@@ -23,8 +23,8 @@ export const PHONE_COMMANDS: readonly Command[] = [
     examples: ['+12025550101', '+12025550101 --json'],
     async run(args, call) {
       const phone = phonePath(numberIn(args.positionals))
-      const details = (await call('GET', phone)) as Fields
-      const inbox = (await call('GET', `${phone}/inbox?newest=true&limit=200`)) as { data: Fields[] }
+      const details = await call<Fields>('GET', phone)
+      const inbox = await call<{ data: Fields[] }>('GET', `${phone}/inbox?newest=true&limit=200`)
       if (args.json) return printRecord(args, { ...details, messages: inbox.data })
       printTable(args, inbox.data, ['created_at', 'from', 'service', 'read_at', 'content', 'media_urls'])
     },
@@ -44,9 +44,9 @@ export const PHONE_COMMANDS: readonly Command[] = [
       const phone = phonePath(numberIn([given]))
       const media = text(args, 'media')
       if (words.length === 0 && media === undefined) throw new UsageError('Give a text, or --media')
-      const to = text(args, 'line') ?? ((await call('GET', '/api/lines')) as { numbers: string[] }).numbers[0]
+      const to = text(args, 'line') ?? (await call<{ numbers: string[] }>('GET', '/api/lines')).numbers[0]
       const body = { to, content: words.join(' '), media_url: media }
-      printRecord(args, (await call('POST', `${phone}/messages`, body)) as Fields)
+      printRecord(args, await call<Fields>('POST', `${phone}/messages`, body))
     },
   }),
   command({

@@ -117,7 +117,7 @@ function aboutOf(data: Record<string, unknown>): unknown {
 
 /** Refuses lines that could reach a real person. */
 async function simulatedLine(args: Args, call: Call): Promise<string> {
-  const { numbers } = (await call('GET', '/api/lines')) as { numbers: string[] }
+  const { numbers } = await call<{ numbers: string[] }>('GET', '/api/lines')
   const given = text(args, 'line')
   const line = given === undefined ? numbers[0] : toE164(given)
   if (line === undefined) throw new ApiError('The account has no line.')
@@ -135,8 +135,8 @@ async function phoneFor(args: Args, call: Call, kind: PhoneKind): Promise<string
     return number
   }
   const { fits, make } = KINDS[kind]
-  const { data } = (await call('GET', '/sim/phones')) as { data: Phone[] }
+  const { data } = await call<{ data: Phone[] }>('GET', '/sim/phones')
   const found = data.find(fits)
   if (found) return found.number
-  return ((await call('POST', '/sim/phones', make)) as Phone).number
+  return (await call<Phone>('POST', '/sim/phones', make)).number
 }

@@ -49,7 +49,7 @@ async function send({ call, line, phone, text }: Scene, kind: PhoneKind): Promis
   const number = await phone(kind)
   const body = { from_number: line, number, content: text }
   const headers = { 'idempotency-key': `cli-${randomUUID()}` }
-  return [((await call('POST', '/api/send-message', body, headers)) as Sent).message_handle, number]
+  return [(await call<Sent>('POST', '/api/send-message', body, headers)).message_handle, number]
 }
 
 function has(handle: string, ...statuses: string[]): EventFilter {
@@ -62,9 +62,10 @@ async function sendAndArrive(scene: Scene): Promise<{ handle: string; phone: str
   const [handle, phone] = await send(scene, 'able')
   await scene.until('message.updated', has(handle, 'DELIVERED', 'SENT'))
   for (let tries = 0; tries < 50; tries++) {
-    const { data } = (await scene.call('GET', at(phone, 'inbox?direction=in&limit=1000'))) as {
-      data: { id: string; message_handle: string | null }[]
-    }
+    const { data } = await scene.call<{ data: { id: string; message_handle: string | null }[] }>(
+      'GET',
+      at(phone, 'inbox?direction=in&limit=1000'),
+    )
     const shown = data.find((one) => one.message_handle === handle)
     if (shown) return { handle, phone, id: shown.id }
     await pause(100)
@@ -74,16 +75,16 @@ async function sendAndArrive(scene: Scene): Promise<{ handle: string; phone: str
 
 /** Creates a temporary line, so that the lines in use stay as they are. */
 async function scratchLine({ call, admin, later }: Scene): Promise<{ id: string; number: string }> {
-  const { email, world } = (await call('GET', '/account')) as { email: string; world: string }
+  const { email, world } = await call<{ email: string; world: string }>('GET', '/account')
   if (world !== 'live') throw new ApiError('Only live accounts get lines. Use a live key.')
-  const { data } = (await admin('GET', '/admin/accounts')) as { data: { id: string; email: string }[] }
+  const { data } = await admin<{ data: { id: string; email: string }[] }>('GET', '/admin/accounts')
   const owner = data.find((one) => one.email === email)
   if (!owner) throw new ApiError(`There is no account ${email}.`)
   const body = { account_id: owner.id, number: unassigned() }
-  const line = (await admin('POST', '/admin/lines', body)) as { id: string; number: string }
+  const line = await admin<{ id: string; number: string }>('POST', '/admin/lines', body)
   later(async () => {
     // The line has a twin in the account's test world.
-    const { data: all } = (await admin('GET', '/admin/lines')) as { data: { id: string; number: string }[] }
+    const { data: all } = await admin<{ data: { id: string; number: string }[] }>('GET', '/admin/lines')
     for (const { id } of all.filter((one) => one.number === line.number))
       await admin('DELETE', `/admin/lines/${id}`)
   })
@@ -172,14 +173,14 @@ export const TRIGGERS: readonly Trigger[] = [
     async ({ call, line, phone, later }) => {
       const caller = await phone('able')
       const path = `/api/lines/${encodeURIComponent(line)}/call-forwarding`
-      const before = (await call('GET', path)) as { forwarding_number?: string | null }
+      const before = await call<{ forwarding_number?: string | null }>('GET', path)
       await call('PUT', path, { forwarding_number: CALLEE })
       later(() =>
         before.forwarding_number
           ? call('PUT', path, { forwarding_number: before.forwarding_number })
           : call('DELETE', path),
       )
-      const { id } = (await call('POST', at(caller, 'calls'), { to: line })) as { id: string }
+      const { id } = await call<{ id: string }>('POST', at(caller, 'calls'), { to: line })
       await call('POST', at(CALLEE, `calls/${id}/answer`), {})
       await call('POST', at(caller, `calls/${id}/hangup`), {})
       return (data) => data.call_id === id
@@ -191,7 +192,7 @@ export const TRIGGERS: readonly Trigger[] = [
     'the line calls a phone, which answers and hangs up',
     async ({ call, line, phone }) => {
       const to = await phone('able')
-      const { id } = (await call('POST', '/sim/calls', { from: line, to })) as { id: string }
+      const { id } = await call<{ id: string }>('POST', '/sim/calls', { from: line, to })
       await call('POST', at(to, `calls/${id}/answer`), {})
       await call('POST', at(to, `calls/${id}/hangup`), {})
       return (data) => data.call_id === id
@@ -215,7 +216,7 @@ export const TRIGGERS: readonly Trigger[] = [
     async ({ call, line, later }) => {
       const path = '/api/v2/contact-sharing'
       const query = `from_number=${encodeURIComponent(line)}`
-      const { data } = (await call('GET', `${path}/state?${query}`)) as { data: Fields }
+      const { data } = await call<{ data: Fields }>('GET', `${path}/state?${query}`)
       const names =
         data.hasProfile === true ? { firstName: data.firstName, lastName: data.lastName } : undefined
       await call('POST', `${path}/profile`, { fromNumber: line, ...(names ?? { firstName: 'Trunkline' }) })

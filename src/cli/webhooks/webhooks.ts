@@ -24,7 +24,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     options: { type: `only one of ${WEBHOOK_TYPES.join(', ')}` },
     examples: ['', '--type receive', '--json'],
     async run(args, call) {
-      print(args, (await call('GET', PATH)) as { webhooks: Fields })
+      print(args, await call<{ webhooks: Fields }>('GET', PATH))
     },
   }),
   command({
