@@ -251,7 +251,9 @@ describe('worlds', () => {
       await expect(world.fault('bad-weather')).rejects.toThrow('bad-weather')
       await world.advance('2h')
       expect(world.now().getTime()).toBeGreaterThanOrEqual(now + 7_200_000)
-      await expect(world.webhooks.waitFor('receive')).rejects.toThrow('No webhook is registered yet. Call webhooks.listen()')
+      await expect(world.webhooks.waitFor('receive')).rejects.toThrow(
+        'No webhook is registered yet. Call webhooks.listen()',
+      )
     } finally {
       await world.close()
     }
