@@ -3,12 +3,15 @@ import { healthAfter } from '../../core/lines/health.js'
 import type { Line, LineState } from '../../core/lines/line.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
-import type { Lease } from '../../storage/lines/leases.js'
+import { keepLease, type Lease } from '../../storage/lines/leases.js'
 import { findLine, listLineMembers } from '../../storage/lines/lines.js'
-import { claimLineState, saveLineState } from '../../storage/lines/states.js'
+import { findLineState, saveLineState } from '../../storage/lines/states.js'
 import type { Ctx } from '../ctx.js'
 
-/** Stores the state that a line's driver reports. A change is an event for every account that uses the line. */
+/**
+ * Stores the state that a line's driver reports, unless its lease was lost. A change is an event of every account
+ * that uses the line.
+ */
 export async function recordLineState(
   ctx: Ctx,
   line: Line,
@@ -17,8 +20,8 @@ export async function recordLineState(
   detail: string | null,
 ): Promise<void> {
   await ctx.db.tx(async (sql) => {
-    const before = await claimLineState(sql, lease)
-    if (before === false) return
+    if (!(await keepLease(sql, lease))) return
+    const before = await findLineState(sql, line.id)
     const health = healthAfter(before, state, detail, ctx.clock.now())
     await saveLineState(sql, lease, health)
     // A new line is expected to connect: only a failure is news.

@@ -1,4 +1,6 @@
+import type { Line } from '../../core/lines/line.js'
 import type { Db, Sql } from '../engine/db.js'
+import { toLine } from './lines.js'
 
 /**
  * The right to drive a line. On PostgreSQL times come from the database, so that nodes with different clocks agree.
@@ -53,37 +55,40 @@ export async function renewLeases(db: Db, nodeId: string, leaseMs: number): Prom
   return rows.map((row) => ({ lineId: row.line_id, epoch: row.epoch }))
 }
 
-/** Acquires up to `limit` free lines. Each gets a new epoch, which fences its previous holder. */
+/**
+ * Acquires up to `limit` free lines. Each gets a new epoch, which fences its previous holder. The lines are read under
+ * their lock: a line read after a reset or removal has fenced this lease would look current.
+ */
 export async function acquireLeases(
   db: Db,
   nodeId: string,
   leaseMs: number,
   limit: number,
   onlyProcess: boolean,
-): Promise<Lease[]> {
+): Promise<{ line: Line; lease: Lease }[]> {
   const now = nowOf(db)
   const skip = db.engine === 'postgres' ? 'for update of l skip locked' : ''
   return db.tx(async (sql) => {
-    const free = await sql.all<{ id: string }>(
-      `select l.id from lines l left join line_leases x on x.line_id = l.id
+    const free = await sql.all(
+      `select l.* from lines l left join line_leases x on x.line_id = l.id
        where l.removed_at is null
          and (x.line_id is null or (x.node_id <> $1 and ${onlyProcess ? '1 = 1' : `x.expires_at <= ${now}`})
               or (x.node_id = $1 and x.expires_at <= ${now}))
        order by l.created_at, l.id limit $2 ${skip}`,
       [nodeId, limit],
     )
-    const leases: Lease[] = []
-    for (const { id } of free) {
+    const acquired: { line: Line; lease: Lease }[] = []
+    for (const line of free.map(toLine)) {
       const row = await sql.one<{ epoch: number }>(
         `insert into line_leases (line_id, node_id, epoch, expires_at) values ($1, $2, 1, ${now} + $3)
          on conflict (line_id) do update set node_id = $2, epoch = line_leases.epoch + 1, expires_at = ${now} + $3
          where line_leases.expires_at <= ${now} or ${onlyProcess ? '1 = 1' : 'line_leases.node_id = $2'}
          returning epoch`,
-        [id, nodeId, leaseMs],
+        [line.id, nodeId, leaseMs],
       )
-      if (row) leases.push({ lineId: id, epoch: row.epoch })
+      if (row) acquired.push({ line, lease: { lineId: line.id, epoch: row.epoch } })
     }
-    return leases
+    return acquired
   })
 }
 
@@ -113,6 +118,16 @@ export async function holdsLease(sql: Sql, lease: Lease): Promise<boolean> {
     lease.lineId,
   ])
   return row?.epoch === lease.epoch
+}
+
+/** Like `holdsLease`, and no other process can take the line, nor a reset or removal fence it, until the commit. */
+export async function keepLease(sql: Sql, lease: Lease): Promise<boolean> {
+  const lock = sql.engine === 'postgres' ? 'for share' : ''
+  const row = await sql.one(`select 1 as yes from line_leases where line_id = $1 and epoch = $2 ${lock}`, [
+    lease.lineId,
+    lease.epoch,
+  ])
+  return row !== undefined
 }
 
 /**

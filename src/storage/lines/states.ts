@@ -4,25 +4,16 @@ import type { Row, Sql } from '../engine/db.js'
 import { type Lease, nowOf } from './leases.js'
 import { toLine } from './lines.js'
 
-/**
- * Claims the state row for this lease and returns its previous state. `false`: a later lease has written, and this
- * one must not report any more.
- */
-export async function claimLineState(sql: Sql, lease: Lease): Promise<LineHealth | undefined | false> {
-  const row = await sql.one(
-    'update line_states set epoch = $2 where line_id = $1 and epoch <= $2 returning *',
-    [lease.lineId, lease.epoch],
-  )
-  if (row) return toHealth(row)
-  const fenced = await sql.one('select 1 as yes from line_states where line_id = $1', [lease.lineId])
-  return fenced ? false : undefined
+/** The state that the line's driver last reported, under this or an earlier lease. */
+export async function findLineState(sql: Sql, lineId: string): Promise<LineHealth | undefined> {
+  const row = await sql.one('select * from line_states where line_id = $1', [lineId])
+  return row && toHealth(row)
 }
 
 export async function saveLineState(sql: Sql, lease: Lease, health: LineHealth): Promise<void> {
   await sql.run(
     `insert into line_states (line_id, state, detail, changed_at, degraded_since, epoch) values ($1, $2, $3, $4, $5, $6)
-     on conflict (line_id) do update set state = $2, detail = $3, changed_at = $4, degraded_since = $5, epoch = $6
-     where line_states.epoch <= $6`,
+     on conflict (line_id) do update set state = $2, detail = $3, changed_at = $4, degraded_since = $5, epoch = $6`,
     [lease.lineId, health.state, health.detail, health.changedAt, health.degradedSince, lease.epoch],
   )
 }

@@ -30,7 +30,7 @@ import {
   releaseLease,
   renewLeases,
 } from '../../storage/lines/leases.js'
-import { findLine, listLines } from '../../storage/lines/lines.js'
+import { listLines } from '../../storage/lines/lines.js'
 import { dropEmptyCounts } from '../../storage/messages/counts.js'
 import { findNextHoldEnd } from '../../storage/messages/holds.js'
 import { dropUnacknowledged } from '../../storage/messages/inbound-ids.js'
@@ -96,13 +96,13 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   async function tendOnce() {
     await beat(ctx.db, nodeId, startedAt)
     liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db, ctx.config.leaseMs)
-    const lines = await listLines(ctx.db)
+    const lines = new Map((await listLines(ctx.db)).map((line) => [line.id, line]))
     const held = new Map(
       (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)).map((lease) => [lease.lineId, lease]),
     )
     const look = async (runner: Runner) => {
       const lease = held.get(runner.line.id)
-      const line = lines.find((one) => one.id === runner.line.id)
+      const line = lines.get(runner.line.id)
       if (lease?.epoch !== runner.lease.epoch) {
         await drop(runner, 0)
         // The lease is still ours, but the world was reset.
@@ -118,25 +118,22 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     await Promise.all([...runners.values()].map(look))
     // Leases without a runner, because starting it failed: no other process can take such a line until the lease ends.
     for (const lease of held.values()) {
-      const line = runners.has(lease.lineId) ? undefined : lines.find((one) => one.id === lease.lineId)
+      const line = runners.has(lease.lineId) ? undefined : lines.get(lease.lineId)
       if (line && !stopped) await drive(line, lease)
     }
-    const share = Math.ceil(lines.length / liveNodes)
+    const share = Math.ceil(lines.size / liveNodes)
     const surplus = [...runners.values()].slice(share)
     await Promise.all(surplus.map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
     ctx.metrics.linesDriven.set(runners.size)
     if (runners.size >= share || stopped) return
-    const leases = await acquireLeases(
+    const acquired = await acquireLeases(
       ctx.db,
       nodeId,
       ctx.config.leaseMs,
       share - runners.size,
       ctx.db.engine === 'sqlite',
     )
-    for (const lease of leases) {
-      const line = await findLine(ctx.db, lease.lineId)
-      if (line) await drive(line, lease)
-    }
+    for (const { line, lease } of acquired) await drive(line, lease)
     ctx.metrics.linesDriven.set(runners.size)
   }
 
