@@ -2,8 +2,9 @@ import { AppError } from '../core/errors.js'
 import { dropReplay, findReplay, insertReplays, saveReplay } from '../storage/accounts/replays.js'
 import type { Sql } from '../storage/engine/db.js'
 import { UniqueViolation } from '../storage/engine/db.js'
+import { txOf } from './accounts/present.js'
 import type { Ctx } from './ctx.js'
-import { KEY_LIFETIME_MS, RETRY_WINDOW_MS, type RequestIdentity } from './replay.js'
+import { ADMIN_SCOPE, KEY_LIFETIME_MS, RETRY_WINDOW_MS, type RequestIdentity } from './replay.js'
 
 export interface Answer<T = unknown> {
   status: number
@@ -70,12 +71,13 @@ export async function once<T>(
   effect: (sql: Sql) => Promise<Answer<T>>,
   retries: Retries<T> = 'told',
 ): Promise<Answer<T> & { replayed: boolean }> {
-  if (retries === 'anew' && request.key === undefined)
-    return { ...(await ctx.db.tx(effect)), replayed: false }
+  const tx: Ctx['db']['tx'] = (work) =>
+    request.accountId === ADMIN_SCOPE ? ctx.db.tx(work) : txOf(ctx, request.accountId, work)
+  if (retries === 'anew' && request.key === undefined) return { ...(await tx(effect)), replayed: false }
   const key = request.key ?? `#${request.hash}`
   const looksBack = request.key !== undefined || request.retryCount > 0
   const run = () =>
-    ctx.db.tx(async (sql): Promise<Answer<T> & { replayed: boolean }> => {
+    tx(async (sql): Promise<Answer<T> & { replayed: boolean }> => {
       const now = ctx.clock.now()
       const { answer: earlier, fallen } = await lookBack(sql, request, now, retries)
       if (earlier) return { ...earlier, replayed: true }

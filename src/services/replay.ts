@@ -5,6 +5,9 @@ import { findReplay, type Replay } from '../storage/accounts/replays.js'
 import type { Sql } from '../storage/engine/db.js'
 import { findMessagesByHandle, listTwins } from '../storage/messages/messages.js'
 
+/** Stands for an account in the identity of a request with an admin key. */
+export const ADMIN_SCOPE = '#admin'
+
 /** What makes two requests the same request. */
 export interface RequestIdentity {
   accountId: string

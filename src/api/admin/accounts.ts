@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Account } from '../../core/accounts/account.js'
 import { changeAccount, createAccount, deleteAccount } from '../../services/accounts/accounts.js'
 import type { Ctx } from '../../services/ctx.js'
+import { removeWorldsOf } from '../../services/sim/worlds.js'
 import { findAccount, listAccounts } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
@@ -47,9 +48,11 @@ const accountWire = renderer<Account>()(AccountWire, { test_account_id: ({ twinI
 export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/accounts',
-    admin({ summary: 'List accounts', response: { 200: listOf(AccountWire) } }),
+    admin({ summary: 'List accounts, without worlds', response: { 200: listOf(AccountWire) } }),
     async () => ({
-      data: (await listAccounts(ctx.db)).filter((account) => account.world === 'live').map(accountWire),
+      data: (await listAccounts(ctx.db))
+        .filter(({ world, owner }) => world === 'live' && owner === null)
+        .map(accountWire),
     }),
   )
   app.post(
@@ -95,12 +98,13 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.delete(
     '/admin/accounts/:id',
     admin({
-      summary: 'Remove an account, its test world, keys and lines',
+      summary: 'Remove an account, its test world, keys, lines and worlds',
       params: IdParams,
       response: { 204: Type.Null() },
     }),
     async (request, reply) => {
       await deleteAccount(ctx, idOf(request))
+      await removeWorldsOf(ctx, idOf(request))
       return reply.code(204).send(null)
     },
   )

@@ -16,6 +16,7 @@ import {
   idOf,
   listOf,
   required,
+  worldAccounts,
 } from './shared.js'
 
 const Kind = oneOf(['live', 'test', 'admin'], 'live (default), test or admin')
@@ -45,7 +46,10 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
     async (request) => {
       const accountId = accountFilter(request)
       const keys = await listKeys(ctx.db)
-      if (!accountId) return { data: keys.map(keyWire) }
+      if (!accountId) {
+        const worlds = await worldAccounts(ctx)
+        return { data: keys.filter((key) => !worlds.has(key.accountId ?? '')).map(keyWire) }
+      }
       const account = await findAccount(ctx.db, accountId)
       return {
         data: keys

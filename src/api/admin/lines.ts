@@ -24,6 +24,7 @@ import {
   idOf,
   listOf,
   required,
+  worldAccounts,
 } from './shared.js'
 
 const LineSettings = Type.Object({
@@ -105,7 +106,9 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     admin({ summary: 'List lines', querystring: AccountFilter, response: { 200: listOf(LineWire) } }),
     async (request) => {
       const accountId = accountFilter(request)
-      const lines = await Promise.all((await listLines(ctx.db)).map((line) => lineWire(ctx.db, line)))
+      const worlds = await worldAccounts(ctx)
+      const found = (await listLines(ctx.db)).filter(({ network }) => accountId || !worlds.has(network))
+      const lines = await Promise.all(found.map((line) => lineWire(ctx.db, line)))
       return {
         data: lines.filter(
           (line) => !accountId || line.account_id === accountId || line.members.includes(accountId),

@@ -5,6 +5,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { linesChanged } from '../../services/lines/lines.js'
 import type { Answer, Retries } from '../../services/once.js'
 import type { Sql } from '../../storage/engine/db.js'
+import { listWorlds } from '../../storage/sim/worlds.js'
 import { answerOnce } from '../http/once.js'
 import { routesOf } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
@@ -22,6 +23,11 @@ export function idOf(request: FastifyRequest): string {
 
 export function accountFilter(request: FastifyRequest): string | undefined {
   return (request.query as { account_id?: string }).account_id
+}
+
+/** Both accounts of every world. Lists that name no account leave out their keys and lines. */
+export async function worldAccounts(ctx: Ctx): Promise<Set<string>> {
+  return new Set((await listWorlds(ctx.db)).flatMap(({ id, twinId }) => [id, twinId]))
 }
 
 export function listOf<T extends TSchema>(item: T) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
-import type { RequestIdentity } from '../../services/replay.js'
+import { ADMIN_SCOPE, type RequestIdentity } from '../../services/replay.js'
 
 /**
  * Identifies a POST when it is repeated. `accountId` is its scope; admin requests have their own scope. `seal` protects
@@ -17,7 +17,7 @@ export function identityOf(
   }
   const tries = Number(request.headers['x-stainless-retry-count'] ?? 0)
   return new Identity(
-    request.principal?.kind === 'account' ? request.principal.account.id : '#admin',
+    request.principal?.kind === 'account' ? request.principal.account.id : ADMIN_SCOPE,
     request.url.split('?', 1)[0]!,
     key,
     Number.isInteger(tries) && tries > 0 ? tries : 0,

@@ -60,6 +60,7 @@ import { registerSim } from '../sim/phones.js'
 import { registerSimPresence } from '../sim/presence.js'
 import { registerSimScreens } from '../sim/screens.js'
 import { registerSimWorld } from '../sim/world.js'
+import { registerSimWorlds } from '../sim/worlds.js'
 import { registerHosted } from '../verify/hosted.js'
 import { registerVerifyServices } from '../verify/services.js'
 import { registerTotp } from '../verify/totp.js'
@@ -224,6 +225,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSim(routes, ctx)
     registerSimInbox(routes, ctx)
     registerSimWorld(routes, ctx)
+    registerSimWorlds(routes, ctx)
     registerSimFaults(routes, ctx)
     registerSimPhoneActs(routes, ctx)
     registerSimClock(routes, ctx, options)

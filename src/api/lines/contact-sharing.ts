@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { type CardChange, profileOf } from '../../core/lines/profile.js'
+import { txOf } from '../../services/accounts/present.js'
 import type { Ctx } from '../../services/ctx.js'
 import {
   claimProfileShare,
@@ -101,7 +102,7 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
     async (request, reply) => {
       const actor = actorOf(request)
       const from = await requireProfileLine(ctx, actor, lineNumber(request.body.fromNumber))
-      const { id, card } = await ctx.db.tx((sql) =>
+      const { id, card } = await txOf(ctx, actor.account.id, (sql) =>
         requestProfileChange(ctx, sql, actor, from, { remove: true }),
       )
       wakeProfile(ctx, from)

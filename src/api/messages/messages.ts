@@ -235,6 +235,7 @@ function goneAccount(id: string): Account {
     plan: '',
     world: 'live',
     twinId: '',
+    owner: null,
     defaultForwardingNumber: null,
     createdAt: 0,
   }

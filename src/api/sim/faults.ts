@@ -4,6 +4,7 @@ import type { Account } from '../../core/accounts/account.js'
 import { isOn, type SimFault } from '../../core/sim/fault.js'
 import { SIM_FAULTS } from '../../core/sim/fault-catalogue.js'
 import type { FaultSpec } from '../../core/sim/fault-spec.js'
+import { txOf } from '../../services/accounts/present.js'
 import type { Ctx } from '../../services/ctx.js'
 import { requireFault, switchOn } from '../../services/sim/faults.js'
 import { deleteFault, deleteFaults, listFaults } from '../../storage/sim/faults.js'
@@ -124,7 +125,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
         seed,
         parameters,
       }
-      const fault = await ctx.db.tx((sql) => switchOn(ctx, sql, account, input))
+      const fault = await txOf(ctx, account.id, (sql) => switchOn(ctx, sql, account, input))
       return (await wireOf(account, [fault]))(spec)
     },
   )

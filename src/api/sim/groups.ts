@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import { type GroupStep, groupSteps } from '../../core/groups/history.js'
 import type { PhoneGroup } from '../../core/sim/phone.js'
+import { txOf } from '../../services/accounts/present.js'
 import type { Ctx } from '../../services/ctx.js'
 import { changeChat, leaveChat, requireChat, startChat } from '../../services/sim/group-acts.js'
 import { wakePhoneLines } from '../../services/sim/phones.js'
@@ -123,7 +124,9 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
         ...(photoUrl === undefined ? {} : { photoUrl: photoUrl || null }),
       }
       const person = requirePhone('by', body.by)
-      const chat = await ctx.db.tx((sql) => changeChat(ctx, sql, account, request.params.id, person, look))
+      const chat = await txOf(ctx, account.id, (sql) =>
+        changeChat(ctx, sql, account, request.params.id, person, look),
+      )
       wakePhoneLines(ctx, [chat.lineId])
       return (await wired(ctx.db, [chat]))[0]!
     },

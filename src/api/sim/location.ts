@@ -4,6 +4,7 @@ import { formatTime } from '../../base/time.js'
 import { networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { LocationType, PhonePlace, SharedPlace } from '../../core/sim/location.js'
+import { txOf } from '../../services/accounts/present.js'
 import type { Ctx } from '../../services/ctx.js'
 import {
   acceptRequest,
@@ -16,6 +17,7 @@ import {
   wakePlaces,
 } from '../../services/sim/location.js'
 import { wakePhoneLines } from '../../services/sim/phones.js'
+import { accountOf } from '../http/auth.js'
 import { given, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
@@ -94,7 +96,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const { body } = request
       const to = await lineOf(request, body.to)
       const sharing = { place: placeOf(body), expiresInMs: body.expires_in_ms ?? null }
-      const share = await ctx.db.tx((sql) =>
+      const share = await txOf(ctx, accountOf(request).id, (sql) =>
         shareFromPhone(ctx, sql, to, requirePhone('number', request.params.number), sharing),
       )
       tell(ctx, [to.line.id])
@@ -117,7 +119,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const only = body.to === undefined ? undefined : await lineOf(request, body.to)
       const lines = only ? new Map([[only.line.id, only]]) : await simulatedLines(ctx, account)
       const phone = { network: networkOf(account), number }
-      const shares = await ctx.db.tx((sql) => movePhone(ctx, sql, lines, phone, place))
+      const shares = await txOf(ctx, account.id, (sql) => movePhone(ctx, sql, lines, phone, place))
       tell(
         ctx,
         shares.map((share) => share.lineId),

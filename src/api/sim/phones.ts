@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
+import { txOf } from '../../services/accounts/present.js'
 import type { Ctx } from '../../services/ctx.js'
 import { urlOf } from '../../services/media/media.js'
 import { recordRead } from '../../services/messages/receipts.js'
@@ -78,7 +79,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
     async (request) => {
       const { account, number } = await phoneIn(ctx, request)
       const switches = { ...switchesOf(request.body), accountId: account.id }
-      const { phone, lines } = await ctx.db.tx((sql) =>
+      const { phone, lines } = await txOf(ctx, account.id, (sql) =>
         setPhone(ctx, sql, networkOf(account), number, switches),
       )
       wakePhoneLines(ctx, lines)

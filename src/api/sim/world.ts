@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { Ctx } from '../../services/ctx.js'
-import { despiteDeadlocks, enterNewWorld, fenceWorld, resetWorld } from '../../services/sim/world.js'
+import { enterNewWorld, fenceWorlds, resetWorld, untilFree } from '../../services/sim/world.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
@@ -39,15 +39,15 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
       const retries = 'anew'
       const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, reply, retries)
       if (earlier) return earlier
-      const world = await fenceWorld(ctx, account)
+      const [world] = await fenceWorlds(ctx, [account])
       let media: string[] = []
       const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
       const reset = async (sql: Sql) => {
-        media = await resetWorld(ctx, sql, world, keep)
+        media = await resetWorld(ctx, sql, world!, keep)
         return { status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } }
       }
       try {
-        return await despiteDeadlocks(() => answerOnce(ctx, reply, retries, reset))
+        return await untilFree(() => answerOnce(ctx, reply, retries, reset))
       } finally {
         await enterNewWorld(ctx, media)
       }

@@ -6,6 +6,8 @@ export interface Account {
   world: World
   /** The account of the other world: live for test, test for live. The two share nothing. */
   twinId: string
+  /** The creator of a world: the id of a live account, or `admin`. Null for an ordinary account. */
+  owner: string | null
   /** Forwarding number for calls if neither the seat nor the line has one. */
   defaultForwardingNumber: string | null
   createdAt: number
@@ -40,10 +42,16 @@ export interface Seat {
   createdAt: number
 }
 
+/** The telephone network that ordinary live accounts share. */
+export const LIVE_NETWORK = 'live'
+
+/** The owner of worlds that were made with an admin key. */
+export const ADMIN_OWNER = 'admin'
+
 /**
- * The telephone network of a world. Live accounts share the real network; every test world has its own, so that a
- * number can be a real line in one and a simulated line in the other.
+ * The telephone network of an account. Ordinary live accounts share the real network; test accounts and both accounts
+ * of a world have their own, so that a number can be a line in each.
  */
-export function networkOf(account: { id: string; world: World }): string {
-  return account.world === 'live' ? 'live' : account.id
+export function networkOf(account: Pick<Account, 'id' | 'world' | 'owner'>): string {
+  return account.world === 'live' && account.owner === null ? LIVE_NETWORK : account.id
 }

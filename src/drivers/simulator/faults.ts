@@ -6,7 +6,7 @@ import type { SimulatorConfig } from './settings.js'
 export interface FaultNetwork {
   faults(line: Line): Promise<SimFault[]>
   draw(fault: SimFault): Promise<boolean | 'over'>
-  onFaults(handler: () => void): () => void
+  onFaults(line: Line, handler: () => void): () => void
 }
 
 /** The step of a message that faults may affect. */
@@ -32,7 +32,7 @@ export interface FaultBook {
 
 export function createFaultBook(network: FaultNetwork, line: Line, changed: () => void): FaultBook {
   let known: Promise<readonly SimFault[]> | undefined
-  const unsubscribe = network.onFaults(() => {
+  const unsubscribe = network.onFaults(line, () => {
     known = undefined
     changed()
   })

@@ -37,6 +37,8 @@ export interface Network
   onNews(line: Line, handler: () => void): () => void
   /** A unique name for a connection. */
   session(): string
+  /** Whether the line's world was neither reset nor removed since the line was read. */
+  isCurrent(line: Line): Promise<boolean>
   servicesAt(network: string, email: string): Promise<readonly Service[]>
 }
 
@@ -126,11 +128,17 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
   }
 
   function recover(error: unknown): number {
-    if (!closed)
-      host.log.warn({ err: error }, 'the simulated network failed to deliver messages; trying again')
+    if (!closed) void warn(error)
     // Redeliveries come over another connection, as after a real interruption.
     session = network.session()
     return 1000
+  }
+
+  /** In a world that was reset or removed nothing can be stored, and this line is about to stop. */
+  async function warn(error: unknown) {
+    const isCurrent = await network.isCurrent(line).catch(() => true)
+    if (isCurrent && !closed)
+      host.log.warn({ err: error }, 'the simulated network failed to deliver messages; trying again')
   }
 
   function retryLater(error: unknown) {

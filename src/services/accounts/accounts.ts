@@ -31,6 +31,8 @@ export interface NewAccount {
   email: string
   name: string
   plan?: string
+  /** Of a world, who makes it. */
+  owner?: string
 }
 
 /** Creates an account and its test world, a twin account that shares nothing with it. */
@@ -46,6 +48,7 @@ export async function createAccount(
     email: input.email,
     name: input.name,
     plan: input.plan ?? DEFAULT_PLAN,
+    owner: input.owner ?? null,
     defaultForwardingNumber: null,
     createdAt: ctx.clock.now(),
   }
@@ -77,6 +80,8 @@ export async function changeAccount(
 export async function deleteAccount(ctx: Ctx, id: string): Promise<void> {
   await ctx.db.tx(async (sql) => {
     const account = await requireLive(sql, id)
+    if (account.owner !== null)
+      throw new AppError('invalid', `id: ${id} is a world. Remove it with DELETE /sim/worlds/${id}.`)
     const now = ctx.clock.now()
     await removeAccount(sql, account.id, now)
     await removeAccount(sql, account.twinId, now)

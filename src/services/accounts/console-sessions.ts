@@ -9,6 +9,7 @@ import { topics } from '../../core/topics.js'
 import { deleteSession, insertSession, saveSessionUse } from '../../storage/accounts/console-sessions.js'
 import type { Ctx } from '../ctx.js'
 import { hashSecret } from './accounts.js'
+import { requireAccount } from './present.js'
 
 /** Precision of the last use. */
 const USE_MS = 300_000
@@ -33,6 +34,7 @@ export async function openSession(
     expiresAt: now + SESSION_LIFE_MS,
   }
   await ctx.db.tx(async (sql) => {
+    if (key.accountId !== null) await requireAccount(sql, key.accountId)
     await insertSession(sql, session, hashSecret(secret))
     if (before) await deleteSession(sql, before.id)
   })

@@ -6,7 +6,7 @@ import type { Sql } from '../../storage/engine/db.js'
 import { insertPhones } from '../../storage/sim/phones.js'
 import type { Ctx } from '../ctx.js'
 import { createLine, linesChanged } from '../lines/lines.js'
-import { createAccount, createKey } from './accounts.js'
+import { createAccount, createKey, type NewAccount } from './accounts.js'
 
 /** What the first start without configuration creates, so that anyone can build without a SIM or a Mac. */
 export const DEFAULT_WORLD = {
@@ -32,36 +32,44 @@ export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
   await ctx.db.lock('seed', async () => {
     if ((await listAccounts(ctx.db)).length > 0 || (await listKeys(ctx.db)).length > 0) return
     await ctx.db.tx(async (sql) => {
-      const { live, test } = await createAccount(ctx, sql, {
-        email: DEFAULT_WORLD.email,
-        name: 'Default world',
-      })
-      await createKey(
-        ctx,
-        sql,
-        { accountId: live.id, kind: 'live', label: 'development' },
-        DEFAULT_WORLD.keys.live,
-      )
-      await createKey(
-        ctx,
-        sql,
-        { accountId: live.id, kind: 'test', label: 'development' },
-        DEFAULT_WORLD.keys.test,
-      )
+      const account = { email: DEFAULT_WORLD.email, name: 'Default world' }
+      await seedWorld(ctx, sql, account, DEFAULT_WORLD.keys)
       await createKey(
         ctx,
         sql,
         { accountId: null, kind: 'admin', label: 'development' },
         DEFAULT_WORLD.keys.admin,
       )
-      const line = { accountId: live.id, driver: 'simulator', config: {}, ...ctx.seed, quiet: true }
-      await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.line, kind: 'dedicated' })
-      await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.sharedLine, kind: 'shared' })
-      await seedPhones(ctx, sql, live)
-      await seedPhones(ctx, sql, test)
     })
   })
   linesChanged(ctx)
+}
+
+export interface KeyPair {
+  id: string
+  secret: string
+}
+
+/** An account with a live and a test key, and with the default world's lines and phones for each of them. */
+export async function seedWorld(
+  ctx: Ctx,
+  sql: Sql,
+  account: NewAccount,
+  fixed?: { live: KeyPair; test: KeyPair },
+): Promise<{ live: Account; test: Account; keys: { live: KeyPair; test: KeyPair } }> {
+  const { live, test } = await createAccount(ctx, sql, account)
+  const keyOf = async (kind: 'live' | 'test'): Promise<KeyPair> => {
+    const label = fixed ? 'development' : 'world'
+    const { key, secret } = await createKey(ctx, sql, { accountId: live.id, kind, label }, fixed?.[kind])
+    return { id: key.id, secret }
+  }
+  const keys = { live: await keyOf('live'), test: await keyOf('test') }
+  const line = { accountId: live.id, driver: 'simulator', config: {}, ...ctx.seed, quiet: true }
+  await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.line, kind: 'dedicated' })
+  await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.sharedLine, kind: 'shared' })
+  await seedPhones(ctx, sql, live)
+  await seedPhones(ctx, sql, test)
+  return { live, test, keys }
 }
 
 /** Creates the phones of the default world; existing phones stay as they are. */

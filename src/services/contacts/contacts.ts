@@ -18,6 +18,7 @@ import {
 import { deleteOptOut, saveOptOut } from '../../storage/contacts/opt-outs.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
+import { txOf } from '../accounts/present.js'
 import type { Ctx } from '../ctx.js'
 import { type Actor, linesOf } from '../messages/outbound.js'
 
@@ -160,7 +161,7 @@ export async function changeContact(
 ): Promise<Contact> {
   const { id: accountId } = actor.account
   const owner = await ownerOf(ctx, actor)
-  return ctx.db.tx(async (sql) => {
+  return txOf(ctx, accountId, async (sql) => {
     const now = ctx.clock.now()
     await lockContacts(sql, accountId)
     const before = await findVisible(sql, actor, phone)

@@ -5,6 +5,7 @@ import type { Group as DriverGroup } from '../../drivers/contract.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findGroup, findGroupByMembers, findGroups } from '../../storage/groups/groups.js'
 import type { UsableLine } from '../accounts/directory.js'
+import { txOf } from '../accounts/present.js'
 import type { AcceptedSend, Ctx } from '../ctx.js'
 import { ask } from '../lines/actions.js'
 import {
@@ -99,7 +100,7 @@ async function makeOf(
   name: string | null,
 ): Promise<Group> {
   const where = { accountId: account.id, lineId: from.line.id }
-  return ctx.db.tx(async (sql) => {
+  return txOf(ctx, account.id, async (sql) => {
     const { group, events } = await groupOfMembers(ctx, sql, where, numbers, name)
     await appendEvents(sql, events)
     return group

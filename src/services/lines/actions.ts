@@ -10,6 +10,7 @@ import {
   saveOutcome,
   takeActions,
 } from '../../storage/lines/actions.js'
+import { holdLine } from '../../storage/lines/lines.js'
 import type { ActionInput, ActionResult, Ctx, DrivenLine } from '../ctx.js'
 
 const TIMEOUT_MS = 15_000
@@ -65,13 +66,16 @@ async function askElsewhere<M extends keyof LineActions>(
   let hurry = () => {}
   const unsubscribe = ctx.wakes.on(topics.acted(id), () => hurry())
   try {
-    await insertAction(ctx.db, {
-      id,
-      lineId: line.id,
-      method,
-      argument,
-      createdAt: now,
-      expiresAt: deadline,
+    await ctx.db.tx(async (sql) => {
+      if (!(await holdLine(sql, line.id))) throw new LineFault('unreachable', 'The line was removed')
+      await insertAction(sql, {
+        id,
+        lineId: line.id,
+        method,
+        argument,
+        createdAt: now,
+        expiresAt: deadline,
+      })
     })
     ctx.wakes.wake(topics.act(line.id))
     while (Date.now() < deadline) {

@@ -5,6 +5,7 @@ import { topics } from '../../core/topics.js'
 import type { DriverHost } from '../../drivers/host.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findCursor, saveCursor } from '../../storage/lines/cursors.js'
+import { requireCurrent } from '../../storage/lines/lines.js'
 import { findSends, listOpenSends } from '../../storage/messages/sends.js'
 import type { Ctx } from '../ctx.js'
 import { recordGroupNews } from '../groups/state.js'
@@ -32,6 +33,7 @@ export function hostFor(
       const accountId = await ownerOf(sql, line, from)
       if (!accountId) return
       await appendEvents(sql, [typingEvent(accountId, line, from, isTyping, ctx.clock.now())])
+      await requireCurrent(sql, [line])
     })
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../core/errors.js'
+import type { Line } from '../../core/lines/line.js'
 import { classify, SNIFF_BYTES } from '../../core/media/file-kind.js'
 import {
   keptMs,
@@ -11,8 +12,10 @@ import {
   parseMediaUrl,
 } from '../../core/media/media.js'
 import { CommitUnknown, type Sql } from '../../storage/engine/db.js'
+import { requireCurrent } from '../../storage/lines/lines.js'
 import type { NewBlob } from '../../storage/media/blobs.js'
 import { findMedia, insertMedia } from '../../storage/media/media.js'
+import { requireAccount } from '../accounts/present.js'
 import type { Ctx } from '../ctx.js'
 import type { Limits, RemoteFile } from '../webhooks/door/get.js'
 
@@ -55,6 +58,7 @@ export async function takeMedia(
       media,
       digest,
       async keep(sql) {
+        await requireAccount(sql, accountId)
         await insertMedia(sql, media)
         await blob.keep(sql)
       },
@@ -135,10 +139,13 @@ export async function fetchMedia(
   return takeMedia(ctx, accountId, source, opened)
 }
 
-/** Keeps a draft in its own transaction. */
-export async function keepMedia(ctx: Ctx, draft: MediaDraft): Promise<Media> {
+/** Keeps a draft in its own transaction; inbound media only while the world of its line is current. */
+export async function keepMedia(ctx: Ctx, draft: MediaDraft, line?: Line): Promise<Media> {
   try {
-    await ctx.db.tx((sql) => draft.keep(sql))
+    await ctx.db.tx(async (sql) => {
+      await draft.keep(sql)
+      if (line) await requireCurrent(sql, [line])
+    })
     return draft.media
   } catch (error) {
     // The commit may have succeeded; if not, retention removes the file later.
@@ -151,9 +158,9 @@ export async function keepMedia(ctx: Ctx, draft: MediaDraft): Promise<Media> {
 const REHOST_MS = 15_000
 
 /** Copies inbound media to our storage. Media that this account already has stays where it is. */
-export async function rehost(ctx: Ctx, accountId: string, url: string): Promise<string> {
+export async function rehost(ctx: Ctx, accountId: string, url: string, line: Line): Promise<string> {
   const file = parseMediaUrl(baseOf(ctx), url)
   if (file && (await servedMedia(ctx, file))?.accountId === accountId) return url
   const draft = await fetchMedia(ctx, accountId, 'inbound', url, REHOST_MS)
-  return urlOf(ctx, await keepMedia(ctx, draft))
+  return urlOf(ctx, await keepMedia(ctx, draft, line))
 }

@@ -6,7 +6,7 @@ import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf, type Message, type MessageError } from '../../core/messages/message.js'
 import { topics } from '../../core/topics.js'
 import { insertReplays } from '../../storage/accounts/replays.js'
-import { CommitUnknown, isStorageFault, type Writes } from '../../storage/engine/db.js'
+import { CommitUnknown, isStorageFault, MissingValue, type Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { countMessages, findMessagesByHandle, insertMessages } from '../../storage/messages/messages.js'
 import { insertFeed } from '../../storage/webhooks/feeds.js'
@@ -73,6 +73,9 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   try {
     answers = await (items.some(mayRepeat) ? acceptOnce(ctx, items, now) : acceptNew(ctx, items))
   } catch (error) {
+    // The account has no event numbers any more: its world was removed.
+    if (error instanceof MissingValue && items.length === 1)
+      throw new AppError('unauthorized', 'Unauthorized')
     if (!(error instanceof CommitUnknown)) throw error
     answers = await reread(ctx, items)
   }

@@ -1,4 +1,4 @@
-import type { Account } from '../../core/accounts/account.js'
+import { type Account, LIVE_NETWORK } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import { faultSpec, isHit, isOn, type SimFault } from '../../core/sim/fault.js'
@@ -104,9 +104,15 @@ export function createFaultNetwork(ctx: Platform) {
         })
         return hit
       }),
-    onFaults(handler: () => void): () => void {
-      // The members of a shared line may have changed, too.
-      const subscriptions = [ctx.wakes.on(topics.faults, handler), ctx.wakes.on(topics.lines, handler)]
+    onFaults(line: Line, handler: () => void): () => void {
+      // Only on the network of several accounts may the users of a shared line change.
+      const owner = line.accountId ?? (line.network === LIVE_NETWORK ? undefined : line.network)
+      const subscriptions = [
+        ctx.wakes.on(topics.faults, (accountId) => {
+          if ((owner ?? accountId) === accountId) handler()
+        }),
+        ...(owner === undefined ? [ctx.wakes.on(topics.lines, handler)] : []),
+      ]
       return () => {
         for (const unsubscribe of subscriptions) unsubscribe()
       }

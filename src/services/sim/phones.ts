@@ -6,7 +6,7 @@ import { defaultPhone, type Phone, servicesOf } from '../../core/sim/phone.js'
 import { topics } from '../../core/topics.js'
 import type { Outbound } from '../../drivers/contract.js'
 import { isStorageFault, type Sql, type Writes } from '../../storage/engine/db.js'
-import { listLinesOf, requireCurrent } from '../../storage/lines/lines.js'
+import { isCurrent, listLinesOf, requireCurrent } from '../../storage/lines/lines.js'
 import { insertLocationRequests } from '../../storage/sim/locations.js'
 import {
   findNextDue,
@@ -51,6 +51,7 @@ export function createPhoneNetwork(ctx: Platform) {
     due: (line: Line, limit: number) => listDuePhoneMessages(ctx.db, line.id, ctx.clock.now(), limit),
     nextDue: (line: Line, after: number) => findNextDue(ctx.db, line.id, after),
     session: () => ctx.newId(),
+    isCurrent: (line: Line) => isCurrent(ctx.db, line),
     onNews: (line: Line, handler: () => void) => ctx.wakes.on(topics.phones(line.id), handler),
   }
 }

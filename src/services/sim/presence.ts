@@ -10,6 +10,7 @@ import { topics } from '../../core/topics.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findLatestWith } from '../../storage/insight/conversations.js'
+import { requireCurrent } from '../../storage/lines/lines.js'
 import { isOnPhone, type NewPhoneMessage } from '../../storage/sim/messages.js'
 import {
   deleteReaction,
@@ -34,12 +35,16 @@ export function createPresenceBooks(ctx: Platform) {
       { remove, ...given }: { partIndex: number; reaction: string; remove: boolean },
     ): Promise<void> {
       const reaction = { ...given, providerId: message.providerId, by: line.number, at: ctx.clock.now() }
-      await ctx.db.tx((sql) => keepReaction(sql, line.network, reaction, remove))
+      await ctx.db.tx(async (sql) => {
+        await keepReaction(sql, line.network, reaction, remove)
+        await requireCurrent(sql, [line])
+      })
     },
     async setTyping(line: Line, phone: string, forMs: number): Promise<void> {
       const until = ctx.clock.now() + forMs
       await ctx.db.tx(async (sql) => {
         await saveTyping(sql, { network: line.network, phone, lineId: line.id, fromPhone: false, until })
+        await requireCurrent(sql, [line])
         sql.announce(topics.screens, line.network)
       })
       // Otherwise a screen without further news would show typing forever.

@@ -29,6 +29,7 @@ export function createProfileNetwork(ctx: Platform) {
         const card = await findCard(sql, line.id)
         if (!card || !profileOf(card).hasProfile) return 'no_profile'
         await giveCard(sql, { network, phone: to, lineId: line.id, card, at: ctx.clock.now() })
+        await requireCurrent(sql, [line])
         return 'given'
       }),
   }

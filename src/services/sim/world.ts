@@ -9,12 +9,12 @@ import { findLineEver, saveLine } from '../../storage/lines/lines.js'
 import { deleteMedia, listMediaOf } from '../../storage/media/media.js'
 import {
   deleteWorld,
-  fenceLines,
   findWorldLines,
   freeLines,
-  lockEvents,
+  holdLines,
   outlastTransactions,
   reviveLine,
+  seizeWorld,
   skipFeed,
   type WorldScope,
 } from '../../storage/sim/world.js'
@@ -36,16 +36,19 @@ export interface FencedWorld {
   lines: readonly string[]
 }
 
-const DEADLOCK = '40P01'
-const TRIES = 5
+/** SQLSTATE of a deadlock, and of a lock that was not free in time. */
+const BLOCKED = new Set(['40P01', '55P03'])
+const TRIES = 50
+const PAUSE_MS = 5
 
-/** What touches every table of a world meets others that take some of them in another order: PostgreSQL ends one. */
-export async function despiteDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+/** Repeats `work` while other transactions of PostgreSQL hold rows that it needs: see `seizeWorld`. */
+export async function untilFree<T>(work: () => Promise<T>): Promise<T> {
   for (let left = TRIES; ; left--) {
     try {
       return await work()
     } catch (error) {
-      if ((error as { code?: unknown }).code !== DEADLOCK || left === 1) throw error
+      if (!BLOCKED.has((error as { code?: string }).code ?? '') || left === 1) throw error
+      await new Promise((done) => setTimeout(done, PAUSE_MS))
     }
   }
 }
@@ -60,18 +63,24 @@ function requireSimulated<L extends { simulated: boolean }>(lines: L): L {
 }
 
 /**
- * What is under way in an account's world writes nothing any more once this has resolved. Whoever drives its lines
- * begins anew, as after a restart.
+ * After this, work in progress on the lines of these accounts stores nothing any more, and no process drives the lines
+ * until the transaction that follows has fenced them again.
  */
-export async function fenceWorld(ctx: Ctx, account: Account): Promise<FencedWorld> {
-  const { own, joint } = requireSimulated(await findWorldLines(ctx.db, account.id))
-  const lines = [...own, ...joint]
-  // On SQLite the one transaction that does it all is fence enough.
+export async function fenceWorlds(ctx: Ctx, accounts: readonly Account[]): Promise<FencedWorld[]> {
+  const worlds = await Promise.all(
+    accounts.map(async (account): Promise<FencedWorld> => {
+      const { own, joint } = requireSimulated(await findWorldLines(ctx.db, account.id))
+      const scope = { accountId: account.id, network: networkOf(account), lines: own }
+      return { account, lines: [...own, ...joint], scope }
+    }),
+  )
+  // On SQLite the one transaction that follows is fence enough.
   if (ctx.db.engine === 'postgres') {
-    await ctx.db.tx((sql) => fenceLines(sql, lines))
+    const lines = worlds.flatMap((world) => world.lines)
+    await untilFree(() => ctx.db.tx((sql) => holdLines(sql, lines)))
     await outlastTransactions(ctx.db)
   }
-  return { account, lines, scope: { accountId: account.id, network: networkOf(account), lines: own } }
+  return worlds
 }
 
 /** The world as it began. Answers the media that is gone with it, whose bytes go after the commit. */
@@ -81,8 +90,7 @@ export async function resetWorld(
   { account, scope, lines }: FencedWorld,
   keep: { webhooks: boolean },
 ): Promise<string[]> {
-  await fenceLines(sql, lines)
-  await lockEvents(sql, account.id)
+  await seizeWorld(sql, scope, lines)
   await deleteWorld(sql, scope)
   const media = await removeMedia(ctx, sql, account)
   if (!keep.webhooks) await removeWebhooks(sql, account.id)
@@ -95,14 +103,14 @@ export async function resetWorld(
   return media
 }
 
-async function removeMedia(ctx: Ctx, sql: Sql, account: Account): Promise<string[]> {
+export async function removeMedia(ctx: Ctx, sql: Sql, account: Account): Promise<string[]> {
   const media = await listMediaOf(sql, account.id)
   await deleteMedia(sql, media)
   await ctx.blobs.drop(sql, media)
   return media
 }
 
-function announceNewWorld(sql: Sql, account: Account): void {
+export function announceNewWorld(sql: Sql, account: Account): void {
   sql.announce(topics.resets, account.id)
   // The next message, hold, part or verification that is due may be another one now.
   for (const topic of [topics.holds, topics.schedule, topics.verifications, topics.parts]) sql.announce(topic)
@@ -127,7 +135,7 @@ async function removeWebhooks(sql: Sql, accountId: string): Promise<void> {
 async function seedAgain(ctx: Ctx, sql: Sql, account: Account, { lines }: WorldScope): Promise<void> {
   const { live, test } = DEFAULT_WORLD.keys
   const key = await findKey(sql, account.world === 'live' ? live.id : test.id)
-  if (key?.accountId !== account.id) return
+  if (account.owner === null && key?.accountId !== account.id) return
   await seedPhones(ctx, sql, account)
   const seeded: readonly string[] = [DEFAULT_WORLD.line, DEFAULT_WORLD.sharedLine]
   for (const id of lines) {

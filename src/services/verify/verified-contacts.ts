@@ -5,6 +5,7 @@ import { findOptOuts } from '../../storage/contacts/opt-outs.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { askVerifiedContact } from '../../storage/verify/verified-contacts.js'
 import type { UsableLine } from '../accounts/directory.js'
+import { txOf } from '../accounts/present.js'
 import { findVisible } from '../contacts/contacts.js'
 import type { Ctx } from '../ctx.js'
 import { askOnShared } from '../messages/inbound/owner.js'
@@ -46,7 +47,7 @@ export async function verifyContact(
   const optedOut = await findOptOuts(ctx.db, [{ accountId: account.id, contact: number }])
   if (optedOut(account.id, number))
     throw new AppError('forbidden', 'number: this contact has opted out of messages from this account')
-  await ctx.db.tx(async (sql) => {
+  await txOf(ctx, account.id, async (sql) => {
     const now = ctx.clock.now()
     const scope = scopeOf(from.line)
     if (scope === SHARED) await askOnShared(sql, account.id, from.line, number, now)

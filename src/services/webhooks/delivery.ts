@@ -5,7 +5,7 @@ import { SECRET_HEADER, webhookHeaders } from '../../core/webhooks/headers.js'
 import { judge, type PostOutcome, parseRetryAfter } from '../../core/webhooks/judge.js'
 import { WEBHOOKS } from '../../core/webhooks/types.js'
 import { type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
-import { isStorageFault } from '../../storage/engine/db.js'
+import { isStorageFault, MissingValue } from '../../storage/engine/db.js'
 import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../../storage/webhooks/deliveries.js'
 import type { Ctx } from '../ctx.js'
 import { PostFailed } from './door/failure.js'
@@ -33,6 +33,16 @@ export function createDeliverer(ctx: Ctx): Deliverer {
     ctx.failpoint('webhook.after_record')
     return items.map(() => undefined)
   }, isStorageFault)
+  /** Stores an outcome; returns false if the delivery was deleted while it was posted. */
+  const store = async (outcome: Outcome): Promise<boolean> => {
+    try {
+      await outcomes.add(outcome)
+      return true
+    } catch (error) {
+      if (error instanceof MissingValue) return false
+      throw error
+    }
+  }
   return {
     async post(delivery, isWanted) {
       const endpoint = await receiverOf(ctx, delivery)
@@ -42,7 +52,7 @@ export function createDeliverer(ctx: Ctx): Deliverer {
         return {
           wentWell: true,
           async record() {
-            await outcomes.add({ delivery: canceled, attempt: null })
+            await store({ delivery: canceled, attempt: null })
             return null
           },
         }
@@ -54,7 +64,7 @@ export function createDeliverer(ctx: Ctx): Deliverer {
       return {
         wentWell: outcome.status !== null && outcome.status < 500,
         async record() {
-          await outcomes.add({ delivery: after, attempt })
+          if (!(await store({ delivery: after, attempt }))) return null
           if (gone && endpoint) await removeGoneEndpoint(ctx, endpoint)
           return after.nextAt
         },

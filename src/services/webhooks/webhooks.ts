@@ -24,6 +24,7 @@ import {
   saveWebhookSettings,
   saveWebhooks,
 } from '../../storage/webhooks/webhooks.js'
+import { txOf } from '../accounts/present.js'
 import type { Ctx } from '../ctx.js'
 import { type Actor, keepWithin } from '../messages/outbound.js'
 import { openWebhooks, sealSettings, sealWebhook } from './seal.js'
@@ -64,7 +65,7 @@ export async function setWebhooks(
   lists: ReadonlyMap<WebhookType, readonly WebhookEntry[]>,
   settings: WebhookSettings,
 ): Promise<void> {
-  await ctx.db.tx((sql) =>
+  await txOf(ctx, accountId, (sql) =>
     change(ctx, sql, accountId, (before) => replaced(before, lists, settings, ctx.newId)),
   )
 }
@@ -102,7 +103,7 @@ export async function removeWebhooks(
   if (actor.numbers && type !== 'receive') throw receiveOnly()
   const gone = (webhook: ConfiguredWebhook) =>
     webhook.type === type && urls.includes(webhook.url) && (!actor.numbers || isOwn(actor, webhook))
-  await ctx.db.tx((sql) =>
+  await txOf(ctx, actor.account.id, (sql) =>
     change(ctx, sql, actor.account.id, (before) => ({
       ...before,
       webhooks: before.webhooks.filter((webhook) => !gone(webhook)),

@@ -3,8 +3,18 @@ import type { Param, Row, Sql } from '../engine/db.js'
 
 export async function insertAccount(sql: Sql, account: Account): Promise<void> {
   await sql.run(
-    'insert into accounts (id, email, name, plan, world, twin_id, created_at) values ($1, $2, $3, $4, $5, $6, $7)',
-    [account.id, account.email, account.name, account.plan, account.world, account.twinId, account.createdAt],
+    `insert into accounts (id, email, name, plan, world, twin_id, owner, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      account.id,
+      account.email,
+      account.name,
+      account.plan,
+      account.world,
+      account.twinId,
+      account.owner,
+      account.createdAt,
+    ],
   )
   await sql.run('insert into event_counters (account_id, last_seq) values ($1, 0)', [account.id])
 }
@@ -12,6 +22,12 @@ export async function insertAccount(sql: Sql, account: Account): Promise<void> {
 export async function findAccount(sql: Sql, id: string): Promise<Account | undefined> {
   const row = await sql.one('select * from accounts where id = $1 and removed_at is null', [id])
   return row && toAccount(row)
+}
+
+/** Prevents deletion of an account until the commit; returns whether the account exists. */
+export async function holdAccount(sql: Sql, id: string): Promise<boolean> {
+  const lock = sql.engine === 'postgres' ? 'for key share' : ''
+  return (await sql.one(`select 1 as yes from accounts where id = $1 ${lock}`, [id])) !== undefined
 }
 
 export async function findAccountByEmail(
@@ -55,7 +71,7 @@ export async function removeAccount(sql: Sql, id: string, now: number): Promise<
   await sql.run('delete from line_members where account_id = $1', [id])
 }
 
-function toAccount(row: Row): Account {
+export function toAccount(row: Row): Account {
   return {
     id: row.id as string,
     email: row.email as string,
@@ -63,6 +79,7 @@ function toAccount(row: Row): Account {
     plan: row.plan as string,
     world: row.world as World,
     twinId: row.twin_id as string,
+    owner: row.owner as string | null,
     defaultForwardingNumber: row.default_forwarding_number as string | null,
     createdAt: row.created_at as number,
   }

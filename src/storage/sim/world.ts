@@ -1,4 +1,6 @@
+import { lockContacts } from '../contacts/contacts.js'
 import type { Db, Param, Sql } from '../engine/db.js'
+import { nowOf } from '../lines/leases.js'
 
 /** Whose world it is, and the lines that nobody else uses: what happens on those is all of it. */
 export interface WorldScope {
@@ -80,6 +82,7 @@ const WORLD_TABLES: readonly WorldTable[] = [
   byLine('line_actions'),
   byLine('line_days'),
   byLine('line_states'),
+  byLine('attempt_parts'),
 ]
 
 /** Phones of live accounts are on one network: one that another account made or writes with stays as it is. */
@@ -90,6 +93,26 @@ const PHONES: WorldTable = {
     and not exists (select 1 from calls c where c.network = {network} and c.caller = phones.number)
     and not exists (select 1 from calls c where c.network = {network} and c.forwarded_to = phones.number)`,
 }
+
+/** The account itself with its keys, seats and lines, in the order of their foreign keys. */
+const FRAME: readonly WorldTable[] = [
+  { name: 'phones', where: 'network = {network}' },
+  { name: 'phone_reactions', where: 'network = {network}' },
+  byAccount('webhook_endpoints'),
+  byAccount('webhook_settings'),
+  byAccount('webhook_feeds'),
+  {
+    name: 'console_sessions',
+    where: 'account_key_id in (select id from keys where account_id = {account})',
+  },
+  byAccount('tokens'),
+  byAccount('keys'),
+  byAccount('seats'),
+  ...['line_cursors', 'line_secrets', 'line_leases', 'line_members'].map(byLine),
+  { name: 'lines', where: 'id in {lines}' },
+  byAccount('event_counters'),
+  { name: 'accounts', where: 'id = {account}' },
+]
 
 /** Makes a condition a piece of SQL with its parameters: only those that it names. */
 function bindScope(sql: Sql, where: string, scope: WorldScope): { where: string; params: Param[] } {
@@ -107,11 +130,20 @@ function bindScope(sql: Sql, where: string, scope: WorldScope): { where: string;
   return { where: text, params }
 }
 
-/** Everything of a world but its frame is gone. */
-export async function deleteWorld(sql: Sql, scope: WorldScope): Promise<void> {
+/** Empties a world; the account, its keys, seats and lines stay. */
+export function deleteWorld(sql: Sql, scope: WorldScope): Promise<void> {
+  return deleteFrom(sql, [...WORLD_TABLES, PHONES], scope)
+}
+
+/** Deletes an account whose telephone network is its own, after `deleteWorld`. */
+export function deleteFrame(sql: Sql, scope: WorldScope): Promise<void> {
+  return deleteFrom(sql, FRAME, scope)
+}
+
+async function deleteFrom(sql: Sql, tables: readonly WorldTable[], scope: WorldScope): Promise<void> {
   // In their order, without waiting for each.
   await Promise.all(
-    [...WORLD_TABLES, PHONES].map(({ name, where }) => {
+    tables.map(({ name, where }) => {
       const bound = bindScope(sql, where, scope)
       return sql.run(`delete from ${name} where ${bound.where}`, bound.params)
     }),
@@ -139,14 +171,29 @@ export async function findWorldLines(
   }
 }
 
-/**
- * From now on whatever began on these lines before writes nothing: each is in another world, and whoever drives it
- * has to begin anew.
- */
-export async function fenceLines(sql: Sql, lines: readonly string[]): Promise<void> {
+/** Time for which no process may drive held lines: longer than a reset takes, and it ends after a crash. */
+const HOLD_MS = 10_000
+
+/** Like `fenceLines`, and no process drives these lines until `fenceLines` is called. */
+export async function holdLines(sql: Sql, lines: readonly string[]): Promise<void> {
+  const list = sql.inList(1, lines)
+  const until = `${nowOf(sql)} + ${HOLD_MS}`
+  await sql.run(`update lines set resets = resets + 1 where id in ${list.sql}`, [list.param])
+  await sql.run(
+    `insert into line_leases (line_id, node_id, epoch, expires_at)
+     select id, '', 1, ${until} from lines where id in ${list.sql}
+     on conflict (line_id) do update set node_id = '', epoch = line_leases.epoch + 1, expires_at = ${until}`,
+    [list.param],
+  )
+}
+
+/** Work that began on these lines earlier stores nothing any more, and any process may drive them anew. */
+async function fenceLines(sql: Sql, lines: readonly string[]): Promise<void> {
   const list = sql.inList(1, lines)
   await sql.run(`update lines set resets = resets + 1 where id in ${list.sql}`, [list.param])
-  await sql.run(`update line_leases set epoch = epoch + 1 where line_id in ${list.sql}`, [list.param])
+  await sql.run(`update line_leases set epoch = epoch + 1, expires_at = 0 where line_id in ${list.sql}`, [
+    list.param,
+  ])
 }
 
 /** A line may send again, and calls to it go nowhere else. */
@@ -167,11 +214,28 @@ export async function reviveLine(sql: Sql, id: string): Promise<void> {
   )
 }
 
-/** Takes the account's event numbers and its feed: until the commit nothing else of it is written or turned into deliveries. */
-export async function lockEvents(sql: Sql, accountId: string): Promise<void> {
+/**
+ * Locks a world until the commit: its lines are fenced, and nothing of it is stored, turned into deliveries or posted.
+ * Other transactions may hold rows of the world, so it fails after a short wait: PostgreSQL detects a deadlock only
+ * after a second.
+ */
+export async function seizeWorld(
+  sql: Sql,
+  { accountId }: WorldScope,
+  lines: readonly string[],
+): Promise<void> {
+  if (sql.engine === 'postgres') await sql.run("set local lock_timeout = '50ms'")
+  await fenceLines(sql, lines)
   if (sql.engine !== 'postgres') return
-  await sql.one('select 1 from webhook_feeds where account_id = $1 for update', [accountId])
-  await sql.one('select 1 from event_counters where account_id = $1 for update', [accountId])
+  // The order in which inbound messages and results of sends lock these rows.
+  await lockContacts(sql, accountId)
+  for (const rows of [
+    `attempts where message_id in ${OWN.replace('{account}', '$1')}`,
+    'webhook_feeds where account_id = $1',
+    'event_counters where account_id = $1',
+    'webhook_deliveries where account_id = $1',
+  ])
+    await sql.run(`select count(*) from (select 1 from ${rows} for update) locked`, [accountId])
 }
 
 /** Nothing of what has happened so far is turned into deliveries any more. */
@@ -200,11 +264,15 @@ export async function outlastTransactions(db: Db): Promise<void> {
   }
 }
 
-/** Those of this database that have written something. */
+/**
+ * Transactions of Trunkline that have written, and running statements: a statement sees the state of its start and
+ * may write later.
+ */
 async function listOpenTransactions(db: Db): Promise<string[]> {
-  const rows = await db.all<{ xid: string }>(
-    `select backend_xid::text as xid from pg_stat_activity
-     where datname = current_database() and backend_xid is not null and pid <> pg_backend_pid()`,
+  const rows = await db.all<{ name: string }>(
+    `select pid || ' ' || xact_start as name from pg_stat_activity
+     where datname = current_database() and application_name = 'trunkline' and pid <> pg_backend_pid()
+       and xact_start is not null and (backend_xid is not null or state = 'active')`,
   )
-  return rows.map((row) => row.xid)
+  return rows.map((row) => row.name)
 }

@@ -245,7 +245,11 @@ export async function cancelLane(sql: Sql, lane: string, reason: string, now: nu
 }
 
 const ATTEMPT_COLUMNS = {
-  delivery_id: 'bigint',
+  // Fails with MissingValue when the delivery was deleted while it was posted.
+  delivery_id: {
+    type: 'bigint',
+    as: '(select d.id from webhook_deliveries d where d.id = {delivery_id})',
+  },
   n: 'bigint',
   at: 'bigint',
   ms: 'bigint',

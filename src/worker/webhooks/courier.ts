@@ -99,6 +99,11 @@ export function createCourier(
   /** The account's world was reset: deliveries of the old world are dropped. */
   function abandon(accountId: string) {
     fresh.forget(accountId)
+    const feeding = accounts.get(accountId)
+    if (feeding?.isIdle()) {
+      accounts.delete(accountId)
+      void feeding.stop()
+    }
     for (const [key, lane] of lanes) {
       if (lane.accountId !== accountId) continue
       lanes.delete(key)

@@ -5,6 +5,7 @@ import { AppError } from '../../../core/errors.js'
 import type { Line } from '../../../core/lines/line.js'
 import { urlFault } from '../../../core/url.js'
 import type { Inbound } from '../../../drivers/inbound.js'
+import { isCurrent } from '../../../storage/lines/lines.js'
 import { findInbound } from '../../../storage/messages/messages.js'
 import type { Ctx } from '../../ctx.js'
 import { keepMedia, rehost, takeMedia, urlOf } from '../../media/media.js'
@@ -34,13 +35,17 @@ export function withMedia(
     try {
       return {
         ...message,
-        mediaUrl: await (media ? keep(ctx, accountId, media, patience) : rehost(ctx, accountId, url)),
+        mediaUrl: await (media
+          ? keep(ctx, accountId, line, media, patience)
+          : rehost(ctx, accountId, url, line)),
       }
     } catch (error) {
       // A fault of ours is temporary: the carrier was not acknowledged and delivers the message again.
       if (error instanceof AppError && error.code === 'unavailable') throw error
       const reason = error instanceof AppError ? error.message : 'it could not be stored'
-      ctx.log.warn({ line: line.id, reason }, 'inbound media stays where it is')
+      // Media of a world that was reset or removed is gone with it, and so is the message.
+      if (await isCurrent(ctx.db, line))
+        ctx.log.warn({ line: line.id, reason }, 'inbound media stays where it is')
       // A URL that the guarded door refuses is not passed on either.
       return { ...message, mediaUrl: url && !urlFault(url, urlRules(ctx.config)) ? url : '' }
     }
@@ -56,11 +61,12 @@ export function withMedia(
 async function keep(
   ctx: Ctx,
   accountId: string,
+  line: Line,
   media: NonNullable<Inbound['media']>,
   { openMs, pieceMs }: typeof PATIENCE,
 ): Promise<string> {
   const opened = await inTime(media(), openMs, 'the media was not opened')
   const body = inTimeEach(opened.body, pieceMs)
   const draft = await takeMedia(ctx, accountId, 'inbound', { ...opened, body })
-  return urlOf(ctx, await keepMedia(ctx, draft))
+  return urlOf(ctx, await keepMedia(ctx, draft, line))
 }

@@ -1,0 +1,80 @@
+import { SHORT_ID } from '../../base/ids.js'
+import { type Account, ADMIN_OWNER } from '../../core/accounts/account.js'
+import { AppError } from '../../core/errors.js'
+import { findAccount } from '../../storage/accounts/accounts.js'
+import type { Sql } from '../../storage/engine/db.js'
+import { deleteFrame, deleteWorld, seizeWorld } from '../../storage/sim/world.js'
+import { listWorlds, lockAccounts, lockOwner } from '../../storage/sim/worlds.js'
+import { type KeyPair, seedWorld } from '../accounts/default-world.js'
+import type { Ctx } from '../ctx.js'
+import { announceNewWorld, enterNewWorld, fenceWorlds, removeMedia, untilFree } from './world.js'
+
+/** Worlds that an account may have at once. */
+export const MAX_WORLDS = 50
+
+export interface World {
+  account: Account
+  keys: { live: KeyPair; test: KeyPair }
+}
+
+/**
+ * Makes an account like the default world's, with its own keys and its own telephone network, so that its lines and
+ * phones can have the default world's numbers.
+ */
+export async function createWorld(ctx: Ctx, sql: Sql, owner: string, name: string): Promise<World> {
+  if (owner !== ADMIN_OWNER) {
+    if (!(await lockOwner(sql, owner))) throw new AppError('unauthorized', 'Unauthorized')
+    if ((await listWorlds(sql, owner)).length >= MAX_WORLDS)
+      throw new AppError(
+        'conflict',
+        `This account has ${MAX_WORLDS} worlds, the most that it may have. Remove the worlds that are not in use: GET /sim/worlds lists them, DELETE /sim/worlds/{id} removes one. An admin key has no limit.`,
+      )
+  }
+  const email = `world-${ctx.random.text(SHORT_ID)}@trunkline.local`
+  const { live, keys } = await seedWorld(ctx, sql, { email, name, owner })
+  return { account: live, keys }
+}
+
+/** A world that the caller may remove: an account's own, any for an admin key. */
+export async function requireWorld(sql: Sql, owner: string, id: string): Promise<Account> {
+  const own = await listWorlds(sql, owner === ADMIN_OWNER ? undefined : owner)
+  const world = own.find((one) => one.id === id)
+  if (!world) throw noWorld(id)
+  return world
+}
+
+/**
+ * Deletes a world with everything in it, also while its messages are on the wire. Work that any process still does
+ * for the world stores nothing after this.
+ */
+export async function removeWorld(ctx: Ctx, world: Account): Promise<void> {
+  const twin = await findAccount(ctx.db, world.twinId)
+  if (!twin) throw noWorld(world.id)
+  const worlds = await fenceWorlds(ctx, [world, twin])
+  let media: string[] = []
+  const remove = async (sql: Sql) => {
+    if (!(await lockAccounts(sql, [world.id, twin.id]))) throw noWorld(world.id)
+    media = []
+    for (const { account, scope, lines } of worlds) {
+      await seizeWorld(sql, scope, lines)
+      await deleteWorld(sql, scope)
+      media.push(...(await removeMedia(ctx, sql, account)))
+      await deleteFrame(sql, scope)
+      announceNewWorld(sql, account)
+    }
+  }
+  try {
+    await untilFree(() => ctx.db.tx(remove))
+  } finally {
+    await enterNewWorld(ctx, media)
+  }
+}
+
+/** Removes the worlds of an account that was removed. */
+export async function removeWorldsOf(ctx: Ctx, owner: string): Promise<void> {
+  for (const world of await listWorlds(ctx.db, owner)) await removeWorld(ctx, world)
+}
+
+function noWorld(id: string): AppError {
+  return new AppError('not_found', `There is no world ${id}. GET /sim/worlds lists them.`)
+}

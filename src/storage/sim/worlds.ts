@@ -1,0 +1,32 @@
+import type { Account } from '../../core/accounts/account.js'
+import { toAccount } from '../accounts/accounts.js'
+import type { Sql } from '../engine/db.js'
+
+/** The live account of each world, oldest first: the worlds of one owner, or all. */
+export async function listWorlds(sql: Sql, owner?: string): Promise<Account[]> {
+  const rows = await sql.all(
+    `select * from accounts where world = 'live' and ${owner === undefined ? 'owner is not null' : 'owner = $1'}
+     order by created_at, id`,
+    owner === undefined ? [] : [owner],
+  )
+  return rows.map(toAccount)
+}
+
+/** Serialises transactions that make worlds for an owner; returns whether the owner exists. */
+export async function lockOwner(sql: Sql, owner: string): Promise<boolean> {
+  const lock = sql.engine === 'postgres' ? 'for no key update' : ''
+  const row = await sql.one(`select 1 as yes from accounts where id = $1 and removed_at is null ${lock}`, [
+    owner,
+  ])
+  return row !== undefined
+}
+
+/** Waits for the requests that hold these accounts and blocks new ones; returns whether all accounts exist. */
+export async function lockAccounts(sql: Sql, ids: readonly string[]): Promise<boolean> {
+  const lock = sql.engine === 'postgres' ? 'for update' : ''
+  const list = sql.inList(1, ids)
+  const rows = await sql.all(`select id from accounts where id in ${list.sql} order by id ${lock}`, [
+    list.param,
+  ])
+  return rows.length === ids.length
+}
