@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../app.js'
+import { type App, createApp } from '../app.js'
 import { createClock } from '../base/clock.js'
 import type { Log } from '../base/log.js'
 import { loadConfig } from '../config.js'
+import type { Account } from '../core/accounts/account.js'
 import type { Event } from '../core/events/event.js'
 import type { Driver } from '../drivers/contract.js'
 import { DEFAULT_WORLD } from '../services/accounts/default-world.js'
@@ -86,6 +87,12 @@ export interface Trunkline {
    * and of its test world.
    */
   eventLog(): Promise<string>
+  /**
+   * Another world on this server, with keys, phones and webhooks of its own and the line under the same number: one
+   * for each test that runs at the same time. The time is the server's. `close()` removes it, as does closing the
+   * world that it was made from.
+   */
+  fork(): Promise<Trunkline>
   /** An empty world again: no messages, no webhooks, phones as at the beginning. The time stays. */
   reset(): Promise<void>
   /** Ends everything and removes what was stored. */
@@ -136,10 +143,29 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
     await app.stop()
     throw error
   }
-  const { keys, line } = DEFAULT_WORLD
+  return openWorld(app, options, { keys: DEFAULT_WORLD.keys }, async () => {
+    await app.stop()
+    removeData()
+  })
+}
+
+/** Where a world is on its server; a fork has an account id. */
+interface WorldKeys {
+  keys: Trunkline['keys']
+  accountId?: string
+}
+
+async function openWorld(
+  app: App,
+  options: TrunklineOptions,
+  { keys, accountId }: WorldKeys,
+  end: () => Promise<void>,
+): Promise<Trunkline> {
+  const { line } = DEFAULT_WORLD
   const ask = createAsk(app.server, keys.live)
   const webhooks = createWebhooks(ask)
   const phones = new Map<string, Phone>()
+  const forks = new Set<Trunkline>()
   let closing: Promise<void> | undefined
 
   const world: Trunkline = {
@@ -170,13 +196,25 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
       await app.settle()
     },
     async setLine(settings) {
-      const { data: lines } = await ask('GET', '/admin/lines', undefined, keys.admin)
-      const { id } = lines.find((one: Json) => one.world === 'live' && one.number === line)
+      const query = accountId === undefined ? '' : `?account_id=${accountId}`
+      const { data: lines } = await ask('GET', `/admin/lines${query}`, undefined, keys.admin)
+      const isOwn = (one: Json) => one.world === (accountId ?? 'live') && one.number === line
+      const { id } = lines.find(isOwn)
       await ask('PATCH', `/admin/lines/${id}`, settings, keys.admin)
       await app.settle()
     },
     request: ask,
-    eventLog: () => readEventLog(app.ctx.db),
+    eventLog: () => readEventLog(app.ctx.db, accountId),
+    async fork() {
+      const made = await ask('POST', '/sim/worlds', {}, keys.admin)
+      const place = { keys: { ...made.keys, admin: keys.admin }, accountId: made.id }
+      const fork = await openWorld(app, options, place, async () => {
+        forks.delete(fork)
+        await ask('DELETE', `/sim/worlds/${made.id}`, undefined, keys.admin)
+      })
+      forks.add(fork)
+      return fork
+    },
     async reset() {
       await ask('POST', '/sim/reset', {})
       phones.clear()
@@ -185,7 +223,9 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
       await app.settle()
     },
     close() {
-      closing ??= Promise.all([app.stop(), webhooks.close()]).then(removeData)
+      closing ??= Promise.all([...forks].map((fork) => fork.close())).then(async () => {
+        await Promise.all([end(), webhooks.close()])
+      })
       return closing
     },
     [Symbol.asyncDispose]: () => world.close(),
@@ -203,9 +243,12 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
   }
 }
 
-async function readEventLog(db: Db): Promise<string> {
+/** The events of one world, or of the accounts that are not worlds. */
+async function readEventLog(db: Db, accountId: string | undefined): Promise<string> {
   const lines: string[] = []
-  for (const { id } of await listAccounts(db)) {
+  const isPart = ({ id, twinId, owner }: Account) =>
+    accountId === undefined ? owner === null : id === accountId || twinId === accountId
+  for (const { id } of (await listAccounts(db)).filter(isPart)) {
     for (let page: Event[] = [], seq = 0; seq === 0 || page.length === PAGE; seq = page.at(-1)?.seq ?? -1) {
       page = await listEvents(db, id, seq, PAGE)
       lines.push(...page.map((event) => `${JSON.stringify(event)}\n`))

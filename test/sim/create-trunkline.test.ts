@@ -54,6 +54,33 @@ describe.each(ENGINES)('createTrunkline on %s', (engine) => {
     expect(world.now()).toEqual(new Date(START))
   })
 
+  it('forks worlds with the same numbers that share nothing but the time', async () => {
+    const [one, two] = await Promise.all([world.fork(), world.fork()])
+    await Promise.all([one, two].map((fork) => fork.webhooks.listen('outbound')))
+    const before = await world.phone(ADA).inbox()
+    await one.setLine({ pace: 1 })
+    await Promise.all([send(one, 'From one'), send(two, 'From two')])
+    await one.settle()
+    for (const [fork, content] of [
+      [one, 'From one'],
+      [two, 'From two'],
+    ] as const) {
+      expect((await fork.phone(ADA).inbox()).map((message) => message.content)).toEqual([content])
+      expect(new Set(fork.webhooks.received.map(({ body }) => body.content))).toEqual(new Set([content]))
+      expect(await fork.eventLog()).toContain('"status":"DELIVERED"')
+      expect([fork.line, fork.now()]).toEqual([world.line, world.now()])
+    }
+    expect(await world.phone(ADA).inbox()).toEqual(before)
+    await one.reset()
+    expect(await one.phone(ADA).inbox()).toEqual([])
+    expect(await two.phone(ADA).inbox()).toHaveLength(1)
+    await one.close()
+    await expect(one.request('GET', '/api/lines')).rejects.toThrow('401')
+    const worlds = await world.request('GET', '/sim/worlds', undefined, world.keys.admin)
+    expect(worlds.data).toHaveLength(1)
+    await two.close()
+  })
+
   it('gives each message to one wait only, the oldest first, and leaves the others for later waits', async () => {
     const cleo = world.phone('+12025550103')
     for (const content of ['code 1111', 'see https://example.com/a?b=1.', 'code 2222'])
