@@ -13,6 +13,7 @@ import { doctor } from './server/doctor.js'
 import { serve } from './server/serve.js'
 import { PHONE_COMMANDS } from './sim/phones.js'
 import { trigger } from './sim/trigger.js'
+import { WORLD_COMMANDS } from './sim/worlds.js'
 import { listen } from './webhooks/listen.js'
 import { replay } from './webhooks/replay.js'
 import { tail } from './webhooks/tail.js'
@@ -23,7 +24,7 @@ export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[
   { title: 'The server', commands: [serve, doctor] },
   { title: 'Messages', commands: [send, messages, why, exportCommand] },
   { title: 'Events and webhooks', commands: [tail, listen, replay, ...WEBHOOK_COMMANDS] },
-  { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger] },
+  { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },
   { title: 'Contacts, codes and tokens', commands: CONTACT_COMMANDS },
   { title: 'Agents', commands: [mcp] },
   {
