@@ -11,6 +11,7 @@ import { soak } from './soak.js'
 import { fanout } from './streams.js'
 import { thirtyDays } from './thirty-days.js'
 import { deadNeighbour, webhookRate } from './webhooks.js'
+import { worldCreate } from './worlds.js'
 
 const BENCHES = {
   accept_sqlite: acceptSqlite,
@@ -25,6 +26,7 @@ const BENCHES = {
   rss_mb: acceptSqlite,
   thirty_days_s: thirtyDays,
   cold_start_ms: coldStart,
+  world_create_ms: worldCreate,
   smpp_accept_vs_kannel: smppAccept,
   smpp_accept_vs_kannel_spool: smppAccept,
   smpp_receipts_vs_kannel: smppReceipts,
@@ -43,6 +45,7 @@ const DEFAULT = [
   'fanout_p99_ms',
   'thirty_days_s',
   'cold_start_ms',
+  'world_create_ms',
   'smpp_accept_vs_kannel',
   'smpp_receipts_vs_kannel',
   'smpp_throttled_ideal',
