@@ -155,7 +155,10 @@ describe.each(ENGINES)('who gets in on %s', (engine) => {
     }
   })
 
-  it('strangers get one and the same 401 everywhere', async () => {
+  // Who is turned away is decided before any route reads the database: one engine shows it.
+  const once = it.runIf(engine === ENGINES[0])
+
+  once('strangers get one and the same 401 everywhere', async () => {
     for (const policy of policies.filter(({ access }) => access !== 'open')) {
       for (const stranger of STRANGERS) {
         const name = `${policy.method} ${policy.url} ${stranger}`
@@ -165,7 +168,7 @@ describe.each(ENGINES)('who gets in on %s', (engine) => {
   })
 
   // Before those who get in: what they do there may change the world.
-  it('callers are turned away where the route says so', async () => {
+  once('callers are turned away where the route says so', async () => {
     for (const policy of policies) {
       for (const caller of CALLERS) {
         const verdict = expected(policy, caller)

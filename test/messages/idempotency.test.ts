@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type Who, type World } from '../support/world.js'
 
 const body = { from_number: LINE, number: ADA, content: 'Hello' }
@@ -6,10 +6,11 @@ const MINUTE = 60_000
 
 describe.each(ENGINES)('repeated requests on %s', (engine) => {
   let world: World
-  beforeEach(async () => {
+  beforeAll(async () => {
     world = await createWorld(engine)
   })
-  afterEach(() => world.close())
+  beforeEach(() => world.reset())
+  afterAll(() => world.close())
 
   const send = (headers: Record<string, string>, fields: Json = {}, as?: Who) =>
     world.post('/api/send-message', { ...body, ...fields }, as, headers)
@@ -163,25 +164,34 @@ describe.each(ENGINES)('repeated requests on %s', (engine) => {
   describe('for operators', () => {
     const create = (path: string, fields: Json, headers: Record<string, string>) =>
       world.post(path, fields, 'admin', headers)
+    // A reset leaves what operators made: each test has an address and a key of its own.
+    let test = 0
+    let email: string
+    let own: Record<string, string>
+    beforeEach(() => {
+      test++
+      email = `new-${test}@example.com`
+      own = key(`operator-${test}`)
+    })
     const accounts = async () => (await world.get('/admin/accounts', 'admin')).body.data.length
 
     it('an account is made once per key', async () => {
       const before = await accounts()
-      const first = await create('/admin/accounts', { email: 'new@example.com' }, key('one'))
+      const first = await create('/admin/accounts', { email }, own)
       expect(first.status).toBe(201)
-      const again = await create('/admin/accounts', { email: 'new@example.com' }, key('one'))
+      const again = await create('/admin/accounts', { email }, own)
       expect(again).toMatchObject({ status: 201, headers: { 'x-idempotent-replay': 'true' } })
       expect(again.body).toEqual(first.body)
-      const other = await create('/admin/accounts', { email: 'other@example.com' }, key('one'))
+      const other = await create('/admin/accounts', { email: `other-${email}` }, own)
       expect(other).toMatchObject({ status: 422, body: { error: { code: 'idempotency_mismatch' } } })
-      expect((await create('/admin/accounts', { email: 'new@example.com' }, {})).status).toBe(409)
+      expect((await create('/admin/accounts', { email }, {})).status).toBe(409)
       expect(await accounts()).toBe(before + 1)
     })
 
     it('also when the requests come at the same time', async () => {
       const before = await accounts()
       const replies = await Promise.all(
-        Array.from({ length: 8 }, () => create('/admin/accounts', { email: 'new@example.com' }, key('one'))),
+        Array.from({ length: 8 }, () => create('/admin/accounts', { email }, own)),
       )
       expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([201]))
       expect(new Set(replies.map((reply) => reply.body.id)).size).toBe(1)
@@ -189,16 +199,16 @@ describe.each(ENGINES)('repeated requests on %s', (engine) => {
     })
 
     it('a retry of the published client gets the first answer', async () => {
-      const first = await create('/admin/accounts', { email: 'new@example.com' }, {})
-      const again = await create('/admin/accounts', { email: 'new@example.com' }, retry('1'))
+      const first = await create('/admin/accounts', { email }, {})
+      const again = await create('/admin/accounts', { email }, retry('1'))
       expect(again).toMatchObject({ status: 201, body: first.body })
       await world.advance(11 * MINUTE)
-      expect((await create('/admin/accounts', { email: 'new@example.com' }, retry('1'))).status).toBe(409)
+      expect((await create('/admin/accounts', { email }, retry('1'))).status).toBe(409)
     })
 
     it('a key and its repeat are one key, whose secret is shown once', async () => {
       const accountId = (await world.get('/admin/accounts', 'admin')).body.data[0].id
-      for (const headers of [key('one'), retry('1')]) {
+      for (const headers of [own, retry('1')]) {
         const first = await create(
           '/admin/keys',
           { account_id: accountId, label: JSON.stringify(headers) },
@@ -224,8 +234,8 @@ describe.each(ENGINES)('repeated requests on %s', (engine) => {
 
     it('one key on two paths is two keys', async () => {
       const accountId = (await world.get('/admin/accounts', 'admin')).body.data[0].id
-      expect((await create('/admin/accounts', { email: 'new@example.com' }, key('one'))).status).toBe(201)
-      expect((await create('/admin/keys', { account_id: accountId }, key('one'))).status).toBe(201)
+      expect((await create('/admin/accounts', { email }, own)).status).toBe(201)
+      expect((await create('/admin/keys', { account_id: accountId }, own)).status).toBe(201)
     })
   })
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { START_TEXT, STOP_TEXT } from '../../src/core/contacts/opt-out.js'
 import { ADA, BOB, createWorld, ENGINES, LINE, type World } from '../support/world.js'
 
@@ -7,10 +7,14 @@ const SETTLE = 5000
 /** What every kind of carrier trouble leads to: never a second copy without evidence, never a message in limbo. */
 describe.each(ENGINES)('outcomes on %s', (engine) => {
   let world: World
-  afterEach(() => world.close())
+  beforeAll(async () => {
+    world = await createWorld(engine)
+  })
+  afterAll(() => world.close())
 
   const start = async (config: Record<string, unknown>, settings: Record<string, unknown> = {}) => {
-    world = await createWorld(engine, { line: { config, settle_ms: SETTLE, ...settings } })
+    await world.reset()
+    await world.setLine(LINE, { config, settle_ms: SETTLE, ...settings })
   }
   const copies = async (content: string, phone = ADA) =>
     (await world.inbox(phone)).filter((message) => message.content === content).length
@@ -224,10 +228,13 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
 
 describe.each(ENGINES)('inbound on %s', (engine) => {
   let world: World
-  afterEach(() => world.close())
+  beforeAll(async () => {
+    world = await createWorld(engine)
+  })
+  beforeEach(() => world.reset())
+  afterAll(() => world.close())
 
   it('stores a reply once, shows it in the list and in the log', async () => {
-    world = await createWorld(engine)
     const sent = await world.text(ADA, 'Hi there')
     await world.settle()
     const list = (
@@ -257,7 +264,6 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
   })
 
   it('links replies both ways', async () => {
-    world = await createWorld(engine)
     const question = await world.send({ content: 'Question?' })
     await world.advance(1000)
     const [onPhone] = await world.inbox(ADA)
@@ -275,7 +281,6 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
   })
 
   it('opts out on STOP, blocks with 4002, and START lifts it', async () => {
-    world = await createWorld(engine)
     await world.text(ADA, 'Stop.')
     await world.settle()
     const blocked = await world.post('/api/send-message', { from_number: LINE, number: ADA, content: 'spam' })
@@ -299,7 +304,6 @@ describe.each(ENGINES)('inbound on %s', (engine) => {
   })
 
   it('reports reading as an event, never as a status', async () => {
-    world = await createWorld(engine)
     const { message_handle } = await world.send()
     await world.advance(1000)
     await world.post(`/sim/phones/${encodeURIComponent(ADA)}/read`, {})

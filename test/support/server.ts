@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 import { createDatabase } from './database.js'
 import { makeDirectory } from './directory.js'
 import { atEndOfFile } from './leftovers.js'
@@ -47,7 +48,12 @@ export function temporaryDirectory(): string {
 
 /** Where a server keeps its data: what several processes must share to be one service. */
 export async function temporaryStorage(engine: Engine): Promise<Record<string, string>> {
-  if (engine === 'sqlite') return { TRUNKLINE_DATA: join(temporaryDirectory(), 'data') }
+  if (engine === 'sqlite') {
+    const data = join(temporaryDirectory(), 'data')
+    // Making the schema is a fifth of what a start takes.
+    cpSync(inject('sqliteTemplate'), data, { recursive: true })
+    return { TRUNKLINE_DATA: data }
+  }
   const database = await createDatabase()
   atEndOfFile(() => database.release())
   return { DATABASE_URL: database.url }

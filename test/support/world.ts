@@ -75,9 +75,12 @@ export interface World {
     email: string,
     line: string,
   ): Promise<{ id: string; live: { id: string; secret: string }; test: { id: string; secret: string } }>
+  /** All events since the start or the last `reset()`. */
   events(as?: 'live' | 'test'): Promise<Json[]>
   settle(): Promise<void>
   advance(ms: number): Promise<void>
+  /** Begins the live and the test world anew, as users do between tests: a tenth of the cost of another `createWorld`. */
+  reset(): Promise<void>
   /** Stops this process's app and starts another on the same data, as after a restart. */
   restart(): Promise<void>
   close(): Promise<void>
@@ -111,6 +114,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
   const logs: string[] = []
   const log = memoryLog(logs)
   let app: App
+  const seen = { live: 0, test: 0 }
   let time = options.startAt ?? START
   const boot = async () => {
     app = await createApp(config, {
@@ -199,14 +203,23 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
         'select id from accounts where email = $1 and world = $2',
         [DEFAULT_WORLD.email, as],
       )
-      const rows = await app.ctx.db.all('select * from events where account_id = $1 order by seq', [
-        account!.id,
-      ])
+      const rows = await app.ctx.db.all(
+        'select * from events where account_id = $1 and seq > $2 order by seq',
+        [account!.id, seen[as]],
+      )
       return rows.map((row) => ({ ...row, data: JSON.parse(row.data as string) }))
     },
     settle: () => app.settle(),
     advance: async (ms) => {
       await app.advance(ms)
+      await app.settle()
+    },
+    async reset() {
+      for (const as of ['live', 'test'] as const) {
+        const reply = await world.post('/sim/reset', {}, as)
+        if (reply.status !== 200) throw new Error(JSON.stringify(reply.body))
+        seen[as] = (await world.events(as)).at(-1).seq
+      }
       await app.settle()
     },
     async restart() {

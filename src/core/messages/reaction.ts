@@ -18,7 +18,8 @@ export function parseReaction(text: string): Reaction | undefined {
   return known || isOneEmoji(reaction) ? { reaction, remove } : undefined
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+// Both tables are loaded on first use: they would be a tenth of a server's start.
+let graphemes: Intl.Segmenter | undefined
 /** Emoji that Unicode recommends for interchange, including flags and keycaps. */
 let recommended: RegExp | undefined
 /** Also matches emoji that are newer than Node's tables, by their shape. */
@@ -26,8 +27,9 @@ const PICTOGRAPHIC =
   /^\p{Extended_Pictographic}(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f|[\u{e0020}-\u{e007f}])*$/u
 
 function isOneEmoji(text: string): boolean {
-  if (text.length === 0 || text.length > MAX_LENGTH || [...graphemes.segment(text)].length !== 1) return false
-  // The table has thousands of entries and is built on first use.
+  if (text.length === 0 || text.length > MAX_LENGTH) return false
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  if ([...graphemes.segment(text)].length !== 1) return false
   recommended ??= new RegExp(`^${'\\p{RGI_Emoji}'}$`, 'v')
   return recommended.test(text) || PICTOGRAPHIC.test(text)
 }
