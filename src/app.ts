@@ -9,7 +9,7 @@ import { createFailpoint } from './base/failpoint.js'
 import { createIds } from './base/ids.js'
 import { createLog, type Log } from './base/log.js'
 import { createMetrics } from './base/metrics.js'
-import { type Activity, settled } from './base/settled.js'
+import { type Activity, untilSettled } from './base/settled.js'
 import { createWakes } from './base/wakes.js'
 import { type Config, isLoopback, urlRules } from './config.js'
 import { topics } from './core/topics.js'
@@ -148,7 +148,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const courier = createCourier(ctx, nodeId, renderWebhook, () => worker.liveNodes())
 
   if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
-  const settle = () => settled(() => [db.activity(), errands])
+  const settle = () => untilSettled(() => [db.activity(), errands])
   const advance = (ms: number) => clock.advance(ms, settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
   const http = await buildServer(ctx, {

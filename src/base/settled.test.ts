@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { settled } from './settled.js'
+import { untilSettled } from './settled.js'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -12,7 +12,7 @@ describe('waiting until all is quiet', () => {
       ended = true
       activity.open = 0
     })()
-    await settled(() => [{ open: 0, begun: 0 }, activity])
+    await untilSettled(() => [{ open: 0, begun: 0 }, activity])
     expect(ended).toBe(true)
   })
 
@@ -25,7 +25,7 @@ describe('waiting until all is quiet', () => {
         activity.begun++
       }
     })()
-    await settled(() => [activity])
+    await untilSettled(() => [activity])
     expect(pieces).toBe(50)
   })
 })

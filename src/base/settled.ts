@@ -10,7 +10,7 @@ export interface Activity {
  * Waits until no work was open and none began for six turns of the event loop. A check sees one moment of a turn;
  * `begun` reveals work that goes from one short write to the next between two checks.
  */
-export async function settled(look: () => Activity[]): Promise<void> {
+export async function untilSettled(look: () => Activity[]): Promise<void> {
   let before = -1
   for (let quiet = 0; quiet < 6; ) {
     await new Promise((resolve) => setImmediate(resolve))

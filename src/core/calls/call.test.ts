@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../errors.js'
-import { afterAction, type Call, type CallAction, type CallSide, ended } from './call.js'
+import { afterAction, type Call, type CallAction, type CallSide, endCall } from './call.js'
 import { callEvent } from './event.js'
 
 const RINGING: Call = {
@@ -25,7 +25,7 @@ const ANSWERED: Call = { ...RINGING, state: 'answered', answeredAt: 5000, dueAt:
 const CALLS = {
   ringing: RINGING,
   answered: ANSWERED,
-  ended: ended(RINGING, 'BUSY', 6000),
+  ended: endCall(RINGING, 'BUSY', 6000),
   turned_away: { ...RINGING, state: 'turned_away', dueAt: null, endedAt: 1000 } as Call,
   /** Its time is up, but nobody has said so yet. */
   overdue: { ...RINGING, dueAt: 9000 },
@@ -65,9 +65,17 @@ describe('what people do with a call', () => {
 describe('the event of its end', () => {
   const account = { id: 'a1', email: 'a@example.com' }
   it.each([
-    ['answered', ended(ANSWERED, 'COMPLETED', 65_999), { answered: true, duration: 60, status: 'COMPLETED' }],
-    ['hung up at once', ended(ANSWERED, 'COMPLETED', 5001), { answered: true, duration: 0 }],
-    ['missed', ended(RINGING, 'NO_ANSWER', 31_000), { answered: false, duration: null, status: 'NO_ANSWER' }],
+    [
+      'answered',
+      endCall(ANSWERED, 'COMPLETED', 65_999),
+      { answered: true, duration: 60, status: 'COMPLETED' },
+    ],
+    ['hung up at once', endCall(ANSWERED, 'COMPLETED', 5001), { answered: true, duration: 0 }],
+    [
+      'missed',
+      endCall(RINGING, 'NO_ANSWER', 31_000),
+      { answered: false, duration: null, status: 'NO_ANSWER' },
+    ],
   ])('%s', (_name, call, data) => {
     expect(callEvent(call, account, 'u1', null)).toMatchObject({
       type: 'call.inbound',
@@ -84,11 +92,11 @@ describe('the event of its end', () => {
     caller: '+12025550100',
     sentBy: 's1',
   }
-  const talk = (action: CallAction) => ended(afterAction(OUT, 'forwarded', action, 5000), 'COMPLETED', 9000)
+  const talk = (action: CallAction) => endCall(afterAction(OUT, 'forwarded', action, 5000), 'COMPLETED', 9000)
   it.each([
     ['connected', talk('answer'), { disposition: 'connected', status: 'COMPLETED', duration: 4 }],
     ['taken by a machine', talk('voicemail'), { disposition: 'voicemail', status: 'COMPLETED', duration: 4 }],
-    ['declined', ended(OUT, 'BUSY', 2000), { disposition: 'not_answered', status: 'BUSY', duration: null }],
+    ['declined', endCall(OUT, 'BUSY', 2000), { disposition: 'not_answered', status: 'BUSY', duration: null }],
   ])('that went out: %s', (_name, call, data) => {
     expect(callEvent(call, account, 'u1', 'p1')).toEqual({
       type: 'call.outbound',

@@ -37,11 +37,11 @@ export interface Call {
 /** How long a phone rings before the call ends. */
 export const RING_MS = 30_000
 
-export function ended(call: Call, outcome: CallOutcome, now: number): Call {
+export function endCall(call: Call, outcome: CallOutcome, now: number): Call {
   return { ...call, state: 'ended', outcome, endedAt: now, dueAt: null }
 }
 
-export function turnedAway(call: Call, now: number): Call {
+export function turnAwayCall(call: Call, now: number): Call {
   return { ...call, state: 'turned_away', endedAt: now, dueAt: null }
 }
 
@@ -52,12 +52,12 @@ export type CallSide = 'caller' | 'forwarded'
 /** The call after the action. An action that the state or side does not allow is a conflict that says why. */
 export function afterAction(call: Call, side: CallSide, action: CallAction, now: number): Call {
   const rings = call.state === 'ringing' && call.dueAt! > now
-  if (action === 'hangup' && call.state === 'answered') return ended(call, 'COMPLETED', now)
-  if (action === 'hangup' && rings && side === 'caller') return ended(call, 'CANCELLED', now)
+  if (action === 'hangup' && call.state === 'answered') return endCall(call, 'COMPLETED', now)
+  if (action === 'hangup' && rings && side === 'caller') return endCall(call, 'CANCELLED', now)
   const voicemail = action === 'voicemail'
   if ((action === 'answer' || voicemail) && rings && side === 'forwarded')
     return { ...call, state: 'answered', voicemail, answeredAt: now, dueAt: null }
-  if (action === 'decline' && rings && side === 'forwarded') return ended(call, 'BUSY', now)
+  if (action === 'decline' && rings && side === 'forwarded') return endCall(call, 'BUSY', now)
   if (rings && side === 'caller')
     throw new AppError('conflict', 'The call is ringing: the caller can only hang up')
   if (rings) throw new AppError('conflict', 'The call is ringing: answer it or decline it')

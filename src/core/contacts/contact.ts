@@ -58,7 +58,7 @@ export function changedContact(contact: Contact, fields: ContactFields, now: num
 }
 
 /** The event's subject is the contact's id, its time the contact's creation. */
-export function contactCreated(contact: Contact): NewEvent {
+export function contactEvent(contact: Contact): NewEvent {
   const { phone, firstName, lastName } = contact
   return {
     accountId: contact.accountId,

@@ -174,7 +174,7 @@ function isNear(known: string, given: string): boolean {
 }
 
 /** Removes secrets from a text that others will read. */
-export function hide(text: string, secrets: Iterable<unknown>): string {
+export function hideSecrets(text: string, secrets: Iterable<unknown>): string {
   let shown = text
   for (const secret of secrets) {
     // Removing shorter secrets would destroy ordinary words.

@@ -2,7 +2,7 @@
  * Normalises a text for comparison with a send: carriers that return our own messages add control characters,
  * replacement characters and spaces.
  */
-export function comparable(text: string): string {
+export function normalise(text: string): string {
   return text
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Cf}\ufffc\ufffd]/gu, ' ')
@@ -20,7 +20,7 @@ export function isCopy(
   came: { content: string; mediaUrl?: string },
 ): boolean {
   if ((send.mediaUrl === '') !== !came.mediaUrl) return false
-  const [sent, got] = [comparable(send.content), comparable(came.content)]
+  const [sent, got] = [normalise(send.content), normalise(came.content)]
   if (sent === got) return true
   return (
     GARBLED.test(came.content) && sent !== '' && got.endsWith(sent) && got.length - sent.length <= GARBAGE

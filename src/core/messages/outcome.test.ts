@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import type { Line } from '../lines/line.js'
 import { BLANK_MESSAGE, type Message, OUTCOME_UNKNOWN, type Service } from './message.js'
 import {
+  type AttemptProgress,
   afterEvidence,
   afterReceipt,
   afterResult,
   type Evidence,
-  failed,
+  failMessage,
   type Receipt,
   type SendResult,
-  type Try,
 } from './outcome.js'
 import { backoffMs, MAX_ATTEMPTS } from './retry.js'
 
@@ -40,14 +40,14 @@ const delivered: Message = {
   nextActionAt: null,
   wasDowngraded: false,
 }
-const unknown: Message = failed({ ...pending, nextActionAt: null }, NOW - 1, {
+const unknown: Message = failMessage({ ...pending, nextActionAt: null }, NOW - 1, {
   code: 10002,
   message: '',
   reason: OUTCOME_UNKNOWN,
   detail: null,
 })
 
-const attempt: Try = { n: 1, service: 'iMessage', wireAt: WIRE_AT, endedAt: null, lookups: 0 }
+const attempt: AttemptProgress = { n: 1, service: 'iMessage', wireAt: WIRE_AT, endedAt: null, lookups: 0 }
 const ALL: { services: readonly Service[] } = { services: ['iMessage', 'RCS', 'SMS'] }
 const line: Pick<Line, 'onUnknown' | 'settleMs'> & typeof ALL = { ...ALL, onUnknown: 'hold', settleMs: 5000 }
 
@@ -175,7 +175,7 @@ describe('afterResult', () => {
 
 describe('afterEvidence', () => {
   const settledAt = WIRE_AT + line.settleMs
-  const ask = (evidence: Evidence, now: number, more: Partial<Try & typeof line> = {}) =>
+  const ask = (evidence: Evidence, now: number, more: Partial<AttemptProgress & typeof line> = {}) =>
     afterEvidence(pending, { ...attempt, ...more }, evidence, { ...line, ...more }, now)
   const yes: Evidence = { found: true, providerId: 'p', status: 'SENT' }
   const no: Evidence = { found: false }
@@ -351,7 +351,7 @@ describe('afterReceipt', () => {
     [delivered, 'DELIVERED'],
     [delivered, 'ERROR'],
     [{ ...sent, status: 'SUCCESS' }, 'ERROR'],
-    [failed(sent, NOW, { code: 10001, message: '', reason: 'refused', detail: null }), 'DELIVERED'],
+    [failMessage(sent, NOW, { code: 10001, message: '', reason: 'refused', detail: null }), 'DELIVERED'],
   ])('is no news (case %#)', (message, status) => {
     expect(afterReceipt(message, attempt, receipt(status), ALL, NOW)).toBeUndefined()
   })

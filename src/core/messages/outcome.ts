@@ -65,7 +65,7 @@ export interface OpenSend {
   isDelivered: boolean
 }
 
-export interface Try {
+export interface AttemptProgress {
   n: number
   service: Service
   wireAt: number
@@ -77,14 +77,14 @@ export interface Try {
  * Since when the outcome of an attempt is unknown. Uploads or the carrier's rate limit may have delayed the send, so it
  * may have left at any time until then.
  */
-export function unknownSince({ wireAt, endedAt }: Pick<Try, 'wireAt' | 'endedAt'>): number {
+export function unknownSince({ wireAt, endedAt }: Pick<AttemptProgress, 'wireAt' | 'endedAt'>): number {
   return endedAt ?? wireAt
 }
 
 /** The message after an attempt ended with this result. */
 export function afterResult(
   message: Message,
-  attempt: Try,
+  attempt: AttemptProgress,
   result: SendResult,
   line: { services: readonly Service[] },
   now: number,
@@ -94,13 +94,13 @@ export function afterResult(
   if (message.nextActionAt === null && result.outcome !== 'accepted') return ended
   switch (result.outcome) {
     case 'accepted':
-      return afterAcceptance(ended, by(attempt, result.service), result.status, line, now)
+      return afterAcceptance(ended, withService(attempt, result.service), result.status, line, now)
     case 'refused': {
       const mayFallBack = result.tryNextService && !needsIMessage(message.extra)
       const next = mayFallBack ? nextService(line.services, attempt.service) : undefined
       if (next) return { ...ended, service: next, nextActionAt: now }
       const stranded = result.tryNextService === true && needsIMessage(message.extra)
-      return failed(ended, now, {
+      return failMessage(ended, now, {
         code: MESSAGE_ERROR.failed,
         message: stranded
           ? 'The recipient is not on iMessage, and this kind of message never goes out as a text message'
@@ -125,7 +125,7 @@ export function afterResult(
 
 export function afterAcceptance(
   message: Message,
-  attempt: Try,
+  attempt: AttemptProgress,
   status: Status,
   line: { services: readonly Service[] },
   now: number,
@@ -159,7 +159,7 @@ export type Verdict =
 /** The message with an unknown outcome after a lookup, or after a failed lookup. */
 export function afterEvidence(
   message: Message,
-  attempt: Try,
+  attempt: AttemptProgress,
   evidence: Evidence,
   line: Pick<Line, 'onUnknown' | 'settleMs'> & { services: readonly Service[] },
   now: number,
@@ -193,7 +193,7 @@ export function afterEvidence(
   }
   return {
     kind: 'given-up',
-    message: failed(message, now, {
+    message: failMessage(message, now, {
       code: MESSAGE_ERROR.outcomeUnknown,
       message: 'The carrier did not confirm whether it accepted the message, and it was not sent again',
       reason: OUTCOME_UNKNOWN,
@@ -205,12 +205,12 @@ export function afterEvidence(
 /** The message after a receipt, or undefined if the receipt changes nothing. */
 export function afterReceipt(
   message: Message,
-  attempt: Try,
+  attempt: AttemptProgress,
   receipt: Receipt,
   line: { services: readonly Service[] },
   now: number,
 ): Message | undefined {
-  const sent = by(attempt, receipt.service)
+  const sent = withService(attempt, receipt.service)
   if (!mayAdvance(message, receipt.status)) {
     if (!receipt.service || sent.service === message.service || isFailure(message.status)) return undefined
     const { service } = sent
@@ -225,7 +225,7 @@ export function afterReceipt(
 }
 
 /** The attempt with the service that was used. */
-export function by<T extends Try>(attempt: T, service: Service | undefined): T {
+export function withService<T extends AttemptProgress>(attempt: T, service: Service | undefined): T {
   return service ? { ...attempt, service } : attempt
 }
 
@@ -267,11 +267,16 @@ function undelivered(
     reason,
     detail,
   }
-  return { ...failed(message, now, error), status }
+  return { ...failMessage(message, now, error), status }
 }
 
-function unreachable(message: Message, attempt: Try, detail: string | null, now: number): Message {
-  return failed(message, now, {
+function unreachable(
+  message: Message,
+  attempt: AttemptProgress,
+  detail: string | null,
+  now: number,
+): Message {
+  return failMessage(message, now, {
     code: MESSAGE_ERROR.failed,
     message: `The line could not be reached in ${attempt.n} attempts`,
     reason: 'line_unreachable',
@@ -279,7 +284,7 @@ function unreachable(message: Message, attempt: Try, detail: string | null, now:
   })
 }
 
-export function failed(message: Message, now: number, error: MessageError): Message {
+export function failMessage(message: Message, now: number, error: MessageError): Message {
   return {
     ...message,
     status: 'ERROR',

@@ -21,7 +21,7 @@ export function waitUntil(sendAt: number, now: number): number | null {
 }
 
 /** Cancels a scheduled message. */
-export function canceled(message: Message, now: number): Message {
+export function cancelMessage(message: Message, now: number): Message {
   return {
     ...message,
     status: 'DECLINED',
@@ -38,7 +38,7 @@ export function canceled(message: Message, now: number): Message {
 }
 
 /** Queues a message whose time has come; in a held conversation it keeps waiting. */
-export function queued(message: Message, heldUntil: number | undefined, now: number): Message {
+export function queueScheduled(message: Message, heldUntil: number | undefined, now: number): Message {
   if (heldUntil !== undefined) return { ...message, nextActionAt: heldUntil, dueAt: null }
   const updatedAt = Math.max(now, message.updatedAt + 1)
   return { ...message, status: 'QUEUED', updatedAt, nextActionAt: now, dueAt: null }

@@ -51,7 +51,7 @@ export function secretOf(webhook: WebhookEntry, settings: WebhookSettings): stri
 type Lists = ReadonlyMap<WebhookType, readonly WebhookEntry[]>
 
 /** Replaces all lists. A URL that stays in its list keeps its webhook and its waiting deliveries. */
-export function replaced(
+export function replaceWebhooks(
   before: WebhookConfig,
   lists: Lists,
   settings: WebhookSettings,
@@ -69,7 +69,7 @@ export function replaced(
 }
 
 /** Appends entries to a list. An object replaces the entry with its URL; a plain URL keeps an existing entry. */
-export function appended(
+export function appendWebhooks(
   before: WebhookConfig,
   type: WebhookType,
   entries: readonly WebhookEntry[],

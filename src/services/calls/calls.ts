@@ -1,5 +1,5 @@
 import { uuidOf } from '../../base/ids.js'
-import { type Call, type CallOutcome, ended, RING_MS, turnedAway } from '../../core/calls/call.js'
+import { type Call, type CallOutcome, endCall, RING_MS, turnAwayCall } from '../../core/calls/call.js'
 import { callEvent } from '../../core/calls/event.js'
 import { forwardingNumber } from '../../core/calls/forwarding.js'
 import type { NewEvent } from '../../core/events/event.js'
@@ -40,7 +40,7 @@ export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string):
     endedAt: null,
     dueAt: now + RING_MS,
   }
-  return call.forwardedTo === null ? turnedAway(call, now) : call
+  return call.forwardedTo === null ? turnAwayCall(call, now) : call
 }
 
 /** The event of an ended call. Exactly the calls that reached an existing account have one. */
@@ -66,7 +66,7 @@ export function companyIdOf(account: { id: string }): string {
 export async function endCallsOf(sql: Sql, lineId: string, now: number): Promise<NewEvent[]> {
   const calls = (await lockOpenCalls(sql, lineId)).map((call) => {
     const outcome: CallOutcome = call.state === 'answered' ? 'COMPLETED' : 'FAILED'
-    return ended(call, outcome, now)
+    return endCall(call, outcome, now)
   })
   for (const call of calls) await saveCall(sql, call)
   return callEvents(sql, calls)

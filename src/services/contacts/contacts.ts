@@ -2,7 +2,7 @@ import {
   type Contact,
   type ContactFields,
   changedContact,
-  contactCreated,
+  contactEvent,
 } from '../../core/contacts/contact.js'
 import { AppError } from '../../core/errors.js'
 import {
@@ -89,7 +89,7 @@ export async function putContacts(
     ...parts.map((part) => insertContacts(sql, part)),
     saveContacts(sql, changes),
     saveLabels(sql, account.id, inputs, now),
-    ...parts.map((part) => appendEvents(sql, part.map(contactCreated))),
+    ...parts.map((part) => appendEvents(sql, part.map(contactEvent))),
   ])
   return { contacts, written }
 }

@@ -3,7 +3,7 @@ import { blockedEvent, statusEvent } from '../../core/lines/events.js'
 import type { LineHealth } from '../../core/lines/health.js'
 import type { Line } from '../../core/lines/line.js'
 import type { Message } from '../../core/messages/message.js'
-import { failed } from '../../core/messages/outcome.js'
+import { failMessage } from '../../core/messages/outcome.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { blockLine, findLine, listBlockedBacklog, unblockLine } from '../../storage/lines/lines.js'
 import { findLineHealth, restartLineState } from '../../storage/lines/states.js'
@@ -117,7 +117,7 @@ async function endAsBlocked(ctx: Ctx, ids: readonly number[]): Promise<void> {
         .filter(({ id, nextActionAt, status }) => {
           return nextActionAt !== null && status !== 'PENDING' && attempts.get(id)?.state !== 'on_wire'
         })
-        .map((before) => ({ before, after: failed(before, now, error) })),
+        .map((before) => ({ before, after: failMessage(before, now, error) })),
     )
   })
 }

@@ -7,7 +7,7 @@ import { assignedEvent, unassignedEvent } from '../../core/lines/events.js'
 import { DEFAULT_SETTINGS, type Line, type LineSettings } from '../../core/lines/line.js'
 import { KEPT } from '../../core/lines/settings.js'
 import { OUTCOME_UNKNOWN } from '../../core/messages/message.js'
-import { failed } from '../../core/messages/outcome.js'
+import { failMessage } from '../../core/messages/outcome.js'
 import { topics } from '../../core/topics.js'
 import { findAccount } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
@@ -241,7 +241,7 @@ export async function failOrphans(ctx: Ctx): Promise<void> {
                 reason: 'line_removed',
                 message: 'The line was removed before the message was sent',
               }
-          return { before, after: failed(before, now, { ...error, detail: null }) }
+          return { before, after: failMessage(before, now, { ...error, detail: null }) }
         })
       await saveChanges(sql, changes)
       return orphans.size

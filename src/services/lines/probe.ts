@@ -1,4 +1,4 @@
-import { hide, secretNames } from '../../core/lines/settings.js'
+import { hideSecrets, secretNames } from '../../core/lines/settings.js'
 import type { Driver, Finding } from '../../drivers/contract.js'
 import type { Ctx } from '../ctx.js'
 import { createLineHttp } from './http.js'
@@ -19,7 +19,7 @@ export async function probeLine(
 ): Promise<ProbeResult> {
   const findings = await findingsOf(ctx, driver, settings)
   const secrets = secretNames(driver.config).map((name) => settings.config[name])
-  const plain = (text: string) => hide(text, secrets)
+  const plain = (text: string) => hideSecrets(text, secrets)
   return {
     ok: findings.every(({ ok }) => ok),
     findings: findings.map(({ ok, what, advice }) => ({

@@ -1,6 +1,6 @@
 import { type SealContext, SealError } from '../../core/accounts/seal.js'
 import type { Line } from '../../core/lines/line.js'
-import { hide, KEPT, type SettingsSchema, secretNames } from '../../core/lines/settings.js'
+import { hideSecrets, KEPT, type SettingsSchema, secretNames } from '../../core/lines/settings.js'
 import type { Connection, Driver } from '../../drivers/contract.js'
 import type { DriverHost } from '../../drivers/host.js'
 import type { Sql } from '../../storage/engine/db.js'
@@ -18,7 +18,7 @@ export async function connectLine(
 ): Promise<Connection> {
   const secrets = await openSecrets(ctx, ctx.db, line.id)
   if (Object.keys(secrets).length === 0) return driver.connect(line, host)
-  const plain = (words: string) => hide(words, Object.values(secrets))
+  const plain = (words: string) => hideSecrets(words, Object.values(secrets))
   return driver.connect(
     { ...line, config: { ...line.config, ...secrets } },
     {

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { deletedEvent } from '../../core/events/message-events.js'
-import { canceled } from '../../core/messages/schedule.js'
+import { cancelMessage } from '../../core/messages/schedule.js'
 import { appendEvents } from '../../storage/events/events.js'
 import {
   countMessages,
@@ -28,7 +28,7 @@ export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Pro
     const before = found && (await lockMessages(sql, [found.id])).get(found.id)
     if (!before || before.deletedAt !== null || !isWithin(actor, before.lineNumber))
       throw new AppError('not_found', 'There is no message with this handle')
-    const message = before.dueAt === null ? before : canceled(before, now)
+    const message = before.dueAt === null ? before : cancelMessage(before, now)
     await saveChanges(sql, message === before ? [] : [{ before, after: message }])
     await hide(sql, message.id, now)
     await appendEvents(sql, [deletedEvent(message, now)])

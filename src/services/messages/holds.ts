@@ -3,7 +3,7 @@ import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
-import { failed } from '../../core/messages/outcome.js'
+import { failMessage } from '../../core/messages/outcome.js'
 import { topics } from '../../core/topics.js'
 import { MissingValue, type Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
@@ -142,8 +142,8 @@ export async function releaseConversation(
   const blocked = await findBlocked(sql, held)
   const changes = held.map((before): { before: Message; after: Message } => {
     if (blocked(before))
-      return { before, after: { ...failed(before, now, optedOutError(before)), optedOut: true } }
-    if (drop) return { before, after: failed(before, now, DROPPED) }
+      return { before, after: { ...failMessage(before, now, optedOutError(before)), optedOut: true } }
+    if (drop) return { before, after: failMessage(before, now, DROPPED) }
     const updatedAt = Math.max(now, before.updatedAt + 1)
     return { before, after: { ...before, status: 'QUEUED', updatedAt, nextActionAt: now } }
   })

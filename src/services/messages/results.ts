@@ -2,9 +2,9 @@ import { dayOf } from '../../core/lines/pacing.js'
 import {
   afterAcceptance,
   afterResult,
-  by,
   type Receipt,
   type SendResult,
+  withService,
 } from '../../core/messages/outcome.js'
 import { countSends } from '../../storage/lines/days.js'
 import { lockLine } from '../../storage/lines/leases.js'
@@ -131,7 +131,7 @@ async function recordAfterAll(
         after:
           written[index] || result.outcome !== 'accepted'
             ? afterResult(before, claimed.attempt, result, on, now)
-            : afterAcceptance(before, by(claimed.attempt, result.service), result.status, on, now),
+            : afterAcceptance(before, withService(claimed.attempt, result.service), result.status, on, now),
       }
       changes.push(change)
       return () => change.after

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
-import { failed } from '../../core/messages/outcome.js'
-import { canceled, queued } from '../../core/messages/schedule.js'
+import { failMessage } from '../../core/messages/outcome.js'
+import { cancelMessage, queueScheduled } from '../../core/messages/schedule.js'
 import { topics } from '../../core/topics.js'
 import { findMessage, lockMessages } from '../../storage/messages/messages.js'
 import { listDue, moveToEnd } from '../../storage/messages/schedule.js'
@@ -26,8 +26,8 @@ export async function queueDue(ctx: Ctx): Promise<void> {
       const changes = due.map((before): { before: Message; after: Message } => ({
         before,
         after: blocked(before)
-          ? { ...failed(before, now, optedOutError(before)), optedOut: true }
-          : queued(before, ctx.holds.until(before.lineId, conversationOf(before)), now),
+          ? { ...failMessage(before, now, optedOutError(before)), optedOut: true }
+          : queueScheduled(before, ctx.holds.until(before.lineId, conversationOf(before)), now),
       }))
       await saveChanges(sql, changes)
       const going = changes.flatMap(({ after }) => (after.nextActionAt === null ? [] : after))
@@ -56,7 +56,7 @@ export async function cancelScheduled(ctx: Ctx, actor: Actor, handle: string): P
         'The message does not wait for its time, or no longer: it cannot be canceled. GET /api/status tells what became of it.',
       )
     }
-    const after = canceled(before, ctx.clock.now())
+    const after = cancelMessage(before, ctx.clock.now())
     await saveChanges(sql, [{ before, after }])
     return after
   })

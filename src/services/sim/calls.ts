@@ -1,5 +1,5 @@
 import { type Account, networkOf } from '../../core/accounts/account.js'
-import { afterAction, type Call, type CallAction, type CallOutcome, ended } from '../../core/calls/call.js'
+import { afterAction, type Call, type CallAction, type CallOutcome, endCall } from '../../core/calls/call.js'
 import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import { servicesOf } from '../../core/sim/phone.js'
@@ -27,7 +27,7 @@ export function createCallNetwork(ctx: Platform) {
           await saveEnds(
             ctx,
             sql,
-            due.map((call) => ended(call, 'NO_ANSWER', now)),
+            due.map((call) => endCall(call, 'NO_ANSWER', now)),
           )
           return due.length
         })
@@ -70,7 +70,7 @@ export async function callFromPhone(
 /** The network accepts a call: it rings, or ends at once. */
 export async function putThrough(ctx: Ctx, sql: Sql, call: Call): Promise<Call> {
   const outcome = call.state === 'ringing' ? await immediateEnd(ctx, sql, call) : undefined
-  const placed = outcome ? ended(call, outcome, call.createdAt) : call
+  const placed = outcome ? endCall(call, outcome, call.createdAt) : call
   await insertCall(sql, placed)
   sql.announce(topics.screens, placed.network)
   await appendEvents(sql, await callEvents(sql, [placed]))

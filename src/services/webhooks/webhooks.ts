@@ -1,10 +1,10 @@
 import { AppError } from '../../core/errors.js'
 import {
-  appended,
+  appendWebhooks,
   type ConfiguredWebhook,
   keepFormer,
   MAX_ENTRIES,
-  replaced,
+  replaceWebhooks,
   type WebhookConfig,
   type WebhookEntry,
   type WebhookSettings,
@@ -66,7 +66,7 @@ export async function setWebhooks(
   settings: WebhookSettings,
 ): Promise<void> {
   await txOf(ctx, accountId, (sql) =>
-    change(ctx, sql, accountId, (before) => replaced(before, lists, settings, ctx.newId)),
+    change(ctx, sql, accountId, (before) => replaceWebhooks(before, lists, settings, ctx.newId)),
   )
 }
 
@@ -83,7 +83,7 @@ export async function addWebhooks(ctx: Ctx, sql: Sql, actor: Actor, added: Webho
   const { type, entries, globalSecret, legacySecret } = added
   await change(ctx, sql, actor.account.id, (before) => {
     if (actor.numbers) refuseOthers(actor, before, type, entries)
-    const after = appended(before, type, entries, ctx.newId)
+    const after = appendWebhooks(before, type, entries, ctx.newId)
     const settings = {
       ...before.settings,
       ...(globalSecret === undefined ? {} : { globalSecret }),

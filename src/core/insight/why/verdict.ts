@@ -2,7 +2,7 @@ import { OUTCOME_UNKNOWN } from '../../messages/message.js'
 import type { MessageFacts } from './facts.js'
 import { seconds } from './steps.js'
 import type { Conclusion, VerdictCode } from './story.js'
-import { OTHER_LINE, waiting } from './waiting.js'
+import { explainWaiting, OTHER_LINE } from './waiting.js'
 
 /** After this time without a receipt, none is expected. */
 const RECEIPT_MS = 60_000
@@ -21,7 +21,7 @@ export function conclude(facts: MessageFacts): Conclusion {
     case 'DECLINED':
       return failed(facts)
     default:
-      return waiting(facts)
+      return explainWaiting(facts)
   }
 }
 

@@ -8,7 +8,7 @@ export const OTHER_LINE =
   'Send the message from another line. This line sends nothing until its operator resolves the block with the carrier.'
 
 /** What a message waits for. If there are several causes, the one that blocks all others. */
-export function waiting(facts: MessageFacts): Conclusion {
+export function explainWaiting(facts: MessageFacts): Conclusion {
   const { message, attempts, line, queue, hold, now } = facts
   const last = attempts.at(-1)
   const waits = (verdict: VerdictCode, sentence: string, nextStep: string, what: string): Conclusion => ({

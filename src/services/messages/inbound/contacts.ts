@@ -1,4 +1,4 @@
-import { type Contact, contactCreated } from '../../../core/contacts/contact.js'
+import { type Contact, contactEvent } from '../../../core/contacts/contact.js'
 import type { NewEvent } from '../../../core/events/event.js'
 import type { NewMessage } from '../../../core/messages/message.js'
 import { findAccount } from '../../../storage/accounts/accounts.js'
@@ -49,7 +49,7 @@ export async function addSenders(
     )
     if (contacts.length === 0) continue
     await insertContacts(sql, contacts)
-    events.push(...contacts.map(contactCreated))
+    events.push(...contacts.map(contactEvent))
   }
   return events
 }
