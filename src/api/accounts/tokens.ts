@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
+import type { Key } from '../../core/accounts/account.js'
 import { TOKEN_LIFE, type Token } from '../../core/accounts/token.js'
 import { AppError } from '../../core/errors.js'
 import { mintToken, revokeToken } from '../../services/accounts/tokens.js'
@@ -10,6 +11,7 @@ import { accountOf, actorOf } from '../http/auth.js'
 import { idCursor, NextCursor, pageQuery } from '../http/cursor.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
+import { renderer } from '../http/render.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, nullable, optional, string, strings } from '../http/schemas.js'
 
@@ -69,6 +71,13 @@ const ListedToken = Type.Object({
   key_label: string('Label of that key'),
 })
 
+const listedWire = renderer<Token & { key: Key | undefined }>()(ListedToken, {
+  token_id: ({ id }) => id,
+  is_valid: ({ revokedAt, key }) => revokedAt === null && key?.revokedAt === null,
+  phone_numbers: ({ numbers }) => [...(numbers ?? [])],
+  key_label: ({ key }) => key?.label ?? '',
+})
+
 /** Short-lived replacements of a live key, for programs that should not hold the key itself. */
 export function registerTokens(app: Routes, ctx: Ctx): void {
   app.get(
@@ -87,19 +96,7 @@ export function registerTokens(app: Routes, ctx: Ctx): void {
       const tokens = await listTokens(ctx.db, account.id, ctx.clock.now(), before, limit)
       const keys = new Map((await listKeys(ctx.db, account.id)).map((key) => [key.id, key]))
       return {
-        data: tokens.map((token) => {
-          const key = keys.get(token.keyId)
-          return {
-            token_id: token.id,
-            created_at: formatTime(token.createdAt),
-            expires_at: formatTime(token.expiresAt),
-            revoked_at: token.revokedAt === null ? null : formatTime(token.revokedAt),
-            is_valid: token.revokedAt === null && key?.revokedAt === null,
-            phone_numbers: [...(token.numbers ?? [])],
-            key_id: token.keyId,
-            key_label: key?.label ?? '',
-          }
-        }),
+        data: tokens.map((token) => listedWire({ ...token, key: keys.get(token.keyId) })),
         next_cursor: tokens.length < limit ? null : tokens.at(-1)!.id,
       }
     },

@@ -8,8 +8,8 @@ import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
-import { nullable, optional, string } from '../http/schemas.js'
-import { admin, createOnce, IdParams, idOf, listOf, required } from './shared.js'
+import { listOf, nullable, optional, string } from '../http/schemas.js'
+import { admin, createOnce, IdParams, required } from './shared.js'
 
 const NewAccount = Type.Object({
   email: string('Identifies the account on the wire', {
@@ -77,8 +77,10 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
     '/admin/accounts/:id',
     admin({ summary: 'Show an account', params: IdParams, response: { 200: AccountWire } }),
     async (request) => {
-      const account = await findAccount(ctx.db, idOf(request))
-      return accountWire(required(account?.world === 'live' ? account : undefined, 'account', idOf(request)))
+      const account = await findAccount(ctx.db, request.params.id)
+      return accountWire(
+        required(account?.world === 'live' ? account : undefined, 'account', request.params.id),
+      )
     },
   )
   app.patch(
@@ -92,7 +94,7 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
     async (request) => {
       const { default_forwarding_number: given } = request.body
       const number = given == null ? given : requireForwarding('default_forwarding_number', given)
-      return accountWire(await changeAccount(ctx, idOf(request), number))
+      return accountWire(await changeAccount(ctx, request.params.id, number))
     },
   )
   app.delete(
@@ -103,8 +105,8 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
       response: { 204: Type.Null() },
     }),
     async (request, reply) => {
-      await deleteAccount(ctx, idOf(request))
-      await removeWorldsOf(ctx, idOf(request))
+      await deleteAccount(ctx, request.params.id)
+      await removeWorldsOf(ctx, request.params.id)
       return reply.code(204).send(null)
     },
   )

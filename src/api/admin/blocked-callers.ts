@@ -9,8 +9,8 @@ import {
 } from '../../storage/calls/forwarding.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { string } from '../http/schemas.js'
-import { admin, IdParams, idOf, listOf, required } from './shared.js'
+import { listOf, string } from '../http/schemas.js'
+import { admin, IdParams, required } from './shared.js'
 
 const Params = Type.Object({
   id: string('The account, or a test world'),
@@ -28,7 +28,7 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
     '/admin/accounts/:id/blocked-callers',
     admin({ summary: 'List blocked callers', params: IdParams, response: { 200: listOf(BlockedCaller) } }),
     async (request) => {
-      const { id } = await account(idOf(request))
+      const { id } = await account(request.params.id)
       const blocked = await listBlockedCallers(ctx.db, id)
       return {
         data: blocked.map(({ number, blockedAt }) => ({ number, blocked_at: formatTime(blockedAt) })),

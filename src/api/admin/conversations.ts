@@ -8,8 +8,8 @@ import { findHold, type Hold, listHolds } from '../../storage/messages/holds.js'
 import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
-import { boolean, integer, nullable, optional, string } from '../http/schemas.js'
-import { admin, listOf } from './shared.js'
+import { boolean, integer, listOf, nullable, optional, string } from '../http/schemas.js'
+import { admin } from './shared.js'
 
 const HoldWire = Type.Object({
   line_id: string('The line'),

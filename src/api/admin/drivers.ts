@@ -7,9 +7,9 @@ import { storedSecrets } from '../../services/lines/secrets.js'
 import { findLine } from '../../storage/lines/lines.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { boolean, nullable, optional, string, strings } from '../http/schemas.js'
+import { boolean, listOf, nullable, optional, string, strings } from '../http/schemas.js'
 import { DriverConfig } from './line-settings.js'
-import { admin, IdParams, idOf, listOf, required } from './shared.js'
+import { admin, IdParams, required } from './shared.js'
 
 const DriverWire = Type.Object({
   kind: string('Value of `driver` of a line'),
@@ -105,7 +105,7 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
       response: { 200: TestedWire },
     }),
     async (request) => {
-      const line = required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))
+      const line = required(await findLine(ctx.db, request.params.id), 'line', request.params.id)
       const driver = requireDriver(ctx, line.driver)
       const stored = await storedSecrets(ctx, ctx.db, driver.config, line)
       const { open, secrets } = checkedConfig(driver, request.body.config ?? line.config, stored)

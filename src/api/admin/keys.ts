@@ -6,18 +6,8 @@ import { findAccount, findKey, listKeys } from '../../storage/accounts/accounts.
 import type { Sql } from '../../storage/engine/db.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
-import { nullable, oneOf, optional, string } from '../http/schemas.js'
-import {
-  AccountFilter,
-  accountFilter,
-  admin,
-  createOnce,
-  IdParams,
-  idOf,
-  listOf,
-  required,
-  worldAccounts,
-} from './shared.js'
+import { listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
+import { AccountFilter, admin, createOnce, IdParams, required, worldAccounts } from './shared.js'
 
 const Kind = oneOf(['live', 'test', 'admin'], 'live (default), test or admin')
 
@@ -44,7 +34,7 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
     '/admin/keys',
     admin({ summary: 'List keys', querystring: AccountFilter, response: { 200: listOf(KeyWire) } }),
     async (request) => {
-      const accountId = accountFilter(request)
+      const accountId = request.query.account_id
       const keys = await listKeys(ctx.db)
       if (!accountId) {
         const worlds = await worldAccounts(ctx)
@@ -83,11 +73,11 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/keys/:id',
     admin({ summary: 'Show a key', params: IdParams, response: { 200: KeyWire } }),
-    async (request) => keyWire(required(await findKey(ctx.db, idOf(request)), 'key', idOf(request))),
+    async (request) => keyWire(required(await findKey(ctx.db, request.params.id), 'key', request.params.id)),
   )
   app.delete(
     '/admin/keys/:id',
     admin({ summary: 'Revoke a key', params: IdParams, response: { 200: KeyWire } }),
-    async (request) => keyWire(await revoke(ctx, idOf(request))),
+    async (request) => keyWire(await revoke(ctx, request.params.id)),
   )
 }

@@ -13,19 +13,9 @@ import { findLine, listLineMembers, listLines } from '../../storage/lines/lines.
 import { findLineHealth } from '../../storage/lines/states.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { boolean, nullable, oneOf, optional, string, strings } from '../http/schemas.js'
+import { boolean, listOf, nullable, oneOf, optional, string, strings } from '../http/schemas.js'
 import { SETTINGS, SETTINGS_WIRE, settingsOf, settingsWire } from './line-settings.js'
-import {
-  AccountFilter,
-  accountFilter,
-  admin,
-  createOnce,
-  IdParams,
-  idOf,
-  listOf,
-  required,
-  worldAccounts,
-} from './shared.js'
+import { AccountFilter, admin, createOnce, IdParams, required, worldAccounts } from './shared.js'
 
 const LineSettings = Type.Object({
   ...SETTINGS,
@@ -105,7 +95,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     '/admin/lines',
     admin({ summary: 'List lines', querystring: AccountFilter, response: { 200: listOf(LineWire) } }),
     async (request) => {
-      const accountId = accountFilter(request)
+      const accountId = request.query.account_id
       const worlds = await worldAccounts(ctx)
       const found = (await listLines(ctx.db)).filter(({ network }) => accountId || !worlds.has(network))
       const lines = await Promise.all(found.map((line) => lineWire(ctx.db, line)))
@@ -146,7 +136,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     '/admin/lines/:id',
     admin({ summary: 'Show a line', params: IdParams, response: { 200: LineWire } }),
     async (request) =>
-      lineWire(ctx.db, required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))),
+      lineWire(ctx.db, required(await findLine(ctx.db, request.params.id), 'line', request.params.id)),
   )
   app.patch(
     '/admin/lines/:id',
@@ -160,7 +150,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const { body } = request
-      const line = required(await findLine(ctx.db, idOf(request)), 'line', idOf(request))
+      const line = required(await findLine(ctx.db, request.params.id), 'line', request.params.id)
       if (body.config) {
         const driver = requireDriver(ctx, line.driver)
         checkedConfig(driver, body.config, await storedSecrets(ctx, ctx.db, driver.config, line))
@@ -186,7 +176,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const share = async (sql: Sql) => {
-        const line = await shareLine(ctx, sql, idOf(request), request.body.account_id)
+        const line = await shareLine(ctx, sql, request.params.id, request.body.account_id)
         return { status: 201, body: await lineWire(sql, line) }
       }
       return createOnce(ctx, reply, share, { retries: 'anew' })
@@ -216,7 +206,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       response: { 204: Type.Null() },
     }),
     async (request, reply) => {
-      await deleteLine(ctx, idOf(request))
+      await deleteLine(ctx, request.params.id)
       return reply.code(204).send(null)
     },
   )

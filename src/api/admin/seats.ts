@@ -7,17 +7,8 @@ import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
-import { nullable, optional, string } from '../http/schemas.js'
-import {
-  AccountFilter,
-  accountFilter,
-  admin,
-  createOnce,
-  IdParams,
-  idOf,
-  listOf,
-  required,
-} from './shared.js'
+import { listOf, nullable, optional, string } from '../http/schemas.js'
+import { AccountFilter, admin, createOnce, IdParams, required } from './shared.js'
 
 const NewSeat = Type.Object({
   account_id: string('The account, or a test world'),
@@ -58,7 +49,7 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/seats',
     admin({ summary: 'List seats', querystring: AccountFilter, response: { 200: listOf(SeatWire) } }),
-    async (request) => ({ data: (await listSeats(ctx.db, accountFilter(request))).map(seatWire) }),
+    async (request) => ({ data: (await listSeats(ctx.db, request.query.account_id)).map(seatWire) }),
   )
   app.post(
     '/admin/seats',
@@ -90,7 +81,8 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/seats/:id',
     admin({ summary: 'Show a seat', params: IdParams, response: { 200: SeatWire } }),
-    async (request) => seatWire(required(await findSeatById(ctx.db, idOf(request)), 'seat', idOf(request))),
+    async (request) =>
+      seatWire(required(await findSeatById(ctx.db, request.params.id), 'seat', request.params.id)),
   )
   app.patch(
     '/admin/seats/:id',
@@ -98,14 +90,14 @@ export function registerAdminSeats(app: Routes, ctx: Ctx): void {
     async (request) => {
       const { forwarding_number: given } = request.body
       const number = given == null ? given : requireForwarding('forwarding_number', given)
-      return seatWire(await changeSeat(ctx, idOf(request), number))
+      return seatWire(await changeSeat(ctx, request.params.id, number))
     },
   )
   app.delete(
     '/admin/seats/:id',
     admin({ summary: 'Remove a seat', params: IdParams, response: { 204: Type.Null() } }),
     async (request, reply) => {
-      await deleteSeat(ctx, idOf(request))
+      await deleteSeat(ctx, request.params.id)
       return reply.code(204).send(null)
     },
   )

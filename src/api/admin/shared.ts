@@ -1,5 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { linesChanged } from '../../services/lines/lines.js'
@@ -17,21 +17,9 @@ export const AccountFilter = Type.Object({
   account_id: optional(string('Only rows of this account')),
 })
 
-export function idOf(request: FastifyRequest): string {
-  return (request.params as { id: string }).id
-}
-
-export function accountFilter(request: FastifyRequest): string | undefined {
-  return (request.query as { account_id?: string }).account_id
-}
-
 /** Both accounts of every world. Lists that name no account leave out their keys and lines. */
 export async function worldAccounts(ctx: Ctx): Promise<Set<string>> {
   return new Set((await listWorlds(ctx.db)).flatMap(({ id, twinId }) => [id, twinId]))
-}
-
-export function listOf<T extends TSchema>(item: T) {
-  return Type.Object({ data: Type.Array(item) })
 }
 
 export function required<T>(value: T | undefined, what: string, id: string): T {

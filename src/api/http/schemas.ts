@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 
 /** The fields of requests and answers: what a value is, what it means, and rules that validation checks. */
 
@@ -10,6 +10,9 @@ export const boolean = (description: string, rules: Rules = {}) => Type.Boolean(
 export const strings = (description: string, rules: Rules = {}) =>
   Type.Array(Type.String(), { ...rules, description })
 export const optional = Type.Optional
+
+/** An answer that lists items. */
+export const listOf = <T extends TSchema>(item: T) => Type.Object({ data: Type.Array(item) })
 
 export const oneOf = <T = string>(values: readonly string[], description: string, rules: Rules = {}) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], ...rules, description })

@@ -14,6 +14,7 @@ import {
 import { actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
+import { renderer } from '../http/render.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
 
@@ -59,6 +60,10 @@ const ProfileWire = Type.Object({
   hasPhoto: boolean('Whether the line has a photo'),
   publishRecordPresent: boolean('Whether the carrier has stored them'),
 })
+const profileWire = renderer<ReturnType<typeof profileOf>>()(ProfileWire, {
+  publishRecordPresent: ({ hasProfile }) => hasProfile,
+})
+
 const AcceptedWire = Type.Object({
   status,
   request_id: string('Id of the request in its contact_profile event'),
@@ -184,16 +189,4 @@ function changeOf(ctx: Ctx, body: Static<typeof ProfileBody>): CardChange {
     )
   }
   return change
-}
-
-function profileWire(profile: ReturnType<typeof profileOf>): Static<typeof ProfileWire> {
-  return {
-    hasProfile: profile.hasProfile,
-    sharingEnabled: profile.sharingEnabled,
-    firstName: profile.firstName,
-    lastName: profile.lastName,
-    displayName: profile.displayName,
-    hasPhoto: profile.hasPhoto,
-    publishRecordPresent: profile.hasProfile,
-  }
 }

@@ -5,7 +5,7 @@ import { type LineQueue, type LineReport, reportLines } from '../../services/lin
 import { actorOf } from '../http/auth.js'
 import { snakeCase } from '../http/render.js'
 import { type Routes, routesOf } from '../http/routes.js'
-import { boolean, integer, nullable, oneOf, string, strings } from '../http/schemas.js'
+import { boolean, integer, listOf, nullable, oneOf, string, strings } from '../http/schemas.js'
 
 const route = routesOf('Lines', { access: 'account', confined: 'to its lines' })
 
@@ -51,7 +51,7 @@ export function registerLineReport(app: Routes, ctx: Ctx): void {
       summary: 'List lines with health, queue and pace',
       description:
         "Dedicated lines before shared ones. A token confined to some lines sees only those lines. Queues and totals count only this account's messages.",
-      response: { 200: Type.Object({ data: Type.Array(LineWire) }) },
+      response: { 200: listOf(LineWire) },
     }),
     async (request) => {
       const now = ctx.clock.now()

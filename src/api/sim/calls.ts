@@ -8,8 +8,8 @@ import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
-import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
-import { phoneIn, sim } from './shared.js'
+import { integer, listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
+import { Params, phoneIn, sim } from './shared.js'
 
 /** Calls on virtual phones. */
 
@@ -28,7 +28,6 @@ const CallWire = Type.Object({
   ended_at: nullable('string', 'When it ended'),
 })
 
-const Params = Type.Object({ number: string('The phone, E.164') })
 const CallParams = Type.Object({
   number: string('The phone, E.164'),
   id: string('The call'),
@@ -72,7 +71,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
       querystring: Type.Object({
         limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
       }),
-      response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
+      response: { 200: listOf(CallWire) },
     }),
     async (request) => {
       const { account, number } = await phoneIn(ctx, request)

@@ -15,7 +15,7 @@ import { GroupName, groupName } from '../groups/wire.js'
 import { checkUrl, requireHandle, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { nullable, oneOf, optional, string, strings } from '../http/schemas.js'
+import { listOf, nullable, oneOf, optional, string, strings } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
 
 /** Groups on virtual phones, and what people do with them. */
@@ -64,7 +64,7 @@ export function registerSimGroups(app: Routes, ctx: Ctx): void {
 
   app.get(
     '/sim/groups',
-    sim({ summary: 'List groups', response: { 200: Type.Object({ data: Type.Array(Chat) }) } }),
+    sim({ summary: 'List groups', response: { 200: listOf(Chat) } }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)
       return { data: await wired(ctx.db, await listPhoneGroups(ctx.db, account.id, 1000)) }

@@ -21,9 +21,9 @@ import { accountOf } from '../http/auth.js'
 import { given, requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { integer, nullable, optional, string } from '../http/schemas.js'
+import { integer, listOf, nullable, optional, string } from '../http/schemas.js'
 import { LocationTypeWire } from '../location/wire.js'
-import { phoneIn, sim, simulatedAccount } from './shared.js'
+import { Params, phoneIn, sim, simulatedAccount } from './shared.js'
 
 /** Locations of virtual phones: sharing with a line, moving, stopping, and accepting requests. */
 
@@ -63,8 +63,6 @@ const ShareWire = Type.Object({
   expires_at: nullable('string', 'When the sharing ends; null: when it is stopped'),
 })
 
-const Params = Type.Object({ number: string('The phone, E.164') })
-
 export function registerSimLocation(app: Routes, ctx: Ctx): void {
   const lineOf = async (request: FastifyRequest, number: string) =>
     requireFindMyLine(ctx, await simulatedAccount(ctx, request), requirePhone('to', number))
@@ -74,7 +72,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
     sim({
       summary: 'List the lines that a phone shares its location with',
       params: Params,
-      response: { 200: Type.Object({ data: Type.Array(ShareWire) }) },
+      response: { 200: listOf(ShareWire) },
     }),
     async (request) => {
       const { account, number } = await phoneIn(ctx, request)

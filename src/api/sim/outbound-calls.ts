@@ -8,7 +8,7 @@ import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
-import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
+import { boolean, integer, listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
 
 /** Outbound calls that users of an account place from its lines. */
@@ -40,7 +40,7 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
       querystring: Type.Object({
         limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
       }),
-      response: { 200: Type.Object({ data: Type.Array(CallWire) }) },
+      response: { 200: listOf(CallWire) },
     }),
     async (request) => {
       const account = await simulatedAccount(ctx, request)

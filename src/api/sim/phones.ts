@@ -12,7 +12,7 @@ import { findPhone, listPhones } from '../../storage/sim/phones.js'
 import { requirePhone } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
-import { integer, optional, string } from '../http/schemas.js'
+import { integer, listOf, optional, string } from '../http/schemas.js'
 import { answerWithMedia } from '../media/keep.js'
 import { SendStyleSchema } from '../messages/wire-parts.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
@@ -35,7 +35,7 @@ const TextBody = Type.Object({
 export function registerSim(app: Routes, ctx: Ctx): void {
   app.get(
     '/sim/phones',
-    sim({ summary: 'List phones', response: { 200: Type.Object({ data: Type.Array(PhoneWire) }) } }),
+    sim({ summary: 'List phones', response: { 200: listOf(PhoneWire) } }),
     async (request) => ({
       data: (await listPhones(ctx.db, await networkFor(ctx, request), 1000)).map(phoneWire),
     }),
