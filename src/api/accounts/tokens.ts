@@ -31,10 +31,7 @@ const NewToken = Type.Object({
   phone_numbers: optional(
     strings(
       'Several lines of the account, E.164; confines the token to them. Not together with phone_number, and not empty',
-      {
-        minItems: 1,
-        maxItems: MAX_NUMBERS,
-      },
+      { minItems: 1, maxItems: MAX_NUMBERS },
     ),
   ),
 })

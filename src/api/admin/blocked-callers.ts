@@ -30,9 +30,7 @@ export function registerAdminBlockedCallers(app: Routes, ctx: Ctx): void {
     async (request) => {
       const { id } = await account(request.params.id)
       const blocked = await listBlockedCallers(ctx.db, id)
-      return {
-        data: blocked.map(({ number, blockedAt }) => ({ number, blocked_at: formatTime(blockedAt) })),
-      }
+      return { data: blocked.map(({ number, blockedAt }) => ({ number, blocked_at: formatTime(blockedAt) })) }
     },
   )
   app.put(

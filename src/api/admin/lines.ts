@@ -40,9 +40,7 @@ const NewLine = Type.Object({
   driver: optional(string('Carrier; default simulator')),
 })
 
-const NewMember = Type.Object({
-  account_id: string('The account to add'),
-})
+const NewMember = Type.Object({ account_id: string('The account to add') })
 
 const LineWire = Type.Object({
   id: string('Id; worker_id in lists and events'),
@@ -187,10 +185,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
     admin({
       summary: 'Remove an account from a shared line',
       description: 'Messages that the account sent before are still delivered.',
-      params: Type.Object({
-        id: string('Id'),
-        account_id: string('The account'),
-      }),
+      params: Type.Object({ id: string('Id'), account_id: string('The account') }),
       response: { 204: Type.Null() },
     }),
     async (request, reply) => {

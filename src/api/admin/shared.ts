@@ -13,9 +13,7 @@ import { optional, string } from '../http/schemas.js'
 /** Shared parts of the routes for operators, which the command line and the console use. */
 export const admin = routesOf('Administration', { access: 'admin' })
 export const IdParams = Type.Object({ id: string('Id') })
-export const AccountFilter = Type.Object({
-  account_id: optional(string('Only rows of this account')),
-})
+export const AccountFilter = Type.Object({ account_id: optional(string('Only rows of this account')) })
 
 /** Both accounts of every world. Lists that name no account leave out their keys and lines. */
 export async function worldAccounts(ctx: Ctx): Promise<Set<string>> {

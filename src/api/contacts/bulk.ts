@@ -68,9 +68,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
         description:
           'Stores all rows or none; the error names the first invalid row. An existing number is updated, as with update_if_exists. Of two rows with the same number, the later one wins field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
         body: Type.Object({ contacts: Type.Array(Row, { maxItems: MAX_ROWS }) }),
-        response: {
-          200: Type.Object({ status: string('OK'), contacts: Type.Array(ContactWire) }),
-        },
+        response: { 200: Type.Object({ status: string('OK'), contacts: Type.Array(ContactWire) }) },
         beforeValidation: withRowAliases,
       }),
       bodyLimit: BODY_LIMIT,
@@ -121,12 +119,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
           description: 'Phone numbers in E.164, or values of contact_id',
         }),
       }),
-      response: {
-        200: Type.Object({
-          status: string('OK'),
-          amount: integer('Number of contacts deleted'),
-        }),
-      },
+      response: { 200: Type.Object({ status: string('OK'), amount: integer('Number of contacts deleted') }) },
     }),
     async (request) => {
       const phones: string[] = []

@@ -63,10 +63,7 @@ function createSerializers(): Compile {
 type Compilers = NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']
 
 /** Without these, Fastify loads its own compilers at the start. */
-export const COMPILERS = {
-  buildValidator: validators,
-  buildSerializer: serializers,
-} as unknown as Compilers
+export const COMPILERS = { buildValidator: validators, buildSerializer: serializers } as unknown as Compilers
 
 /** Loads the compilers before the first requests need them. */
 export function warmUp(): void {

@@ -20,9 +20,7 @@ export function createNotFound(app: FastifyInstance) {
       throw new AppError(
         'method_not_allowed',
         `${request.method} is not allowed on this path. Use ${allow}.`,
-        {
-          allow,
-        },
+        { allow },
       )
     }
     throw new AppError('not_found', NO_ROUTE)

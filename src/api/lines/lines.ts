@@ -34,11 +34,7 @@ export function registerLines(app: Routes, ctx: Ctx): void {
     route({
       summary: 'List lines',
       description: 'The numbers to send from. A token confined to some lines sees only those lines.',
-      response: {
-        200: Type.Object({
-          numbers: strings('E.164, dedicated lines before shared ones'),
-        }),
-      },
+      response: { 200: Type.Object({ numbers: strings('E.164, dedicated lines before shared ones') }) },
     }),
     async (request) => {
       const lines = [...(await linesOf(ctx, actorOf(request))).values()].map(({ line }) => line)

@@ -46,9 +46,7 @@ export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void 
       summary: 'List locations shared with a line',
       description: 'Dedicated Mac lines only.',
       querystring: FromQuery,
-      response: {
-        200: Type.Object({ status, from_number, locations: Type.Array(Type.Object(PlaceWire)) }),
-      },
+      response: { 200: Type.Object({ status, from_number, locations: Type.Array(Type.Object(PlaceWire)) }) },
     }),
     async (request) => {
       const from = await lineOf(request, request.query.from_number)

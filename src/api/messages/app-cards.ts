@@ -42,9 +42,7 @@ export function registerAppCards(app: Routes, ctx: Ctx): void {
       summary: 'Continue an App Card',
       description:
         'Sends the next state of a card as a new message in the same session, line and reply thread. Omitted fields keep the values of the given card; a layout is replaced as a whole. A scheduled card answers 422 until it is sent.',
-      params: Type.Object({
-        message_handle: string('Handle of the original card, or of a continuation'),
-      }),
+      params: Type.Object({ message_handle: string('Handle of the original card, or of a continuation') }),
       aliases: ALIASES,
       objects: ['layout'],
       body: UpdateBody,

@@ -28,10 +28,7 @@ const CallWire = Type.Object({
   ended_at: nullable('string', 'When it ended'),
 })
 
-const CallParams = Type.Object({
-  number: string('The phone, E.164'),
-  id: string('The call'),
-})
+const CallParams = Type.Object({ number: string('The phone, E.164'), id: string('The call') })
 
 /** A caller does not learn where the call is forwarded. */
 const render = renderer<Call & { phone: string }>()(CallWire, {
@@ -42,19 +39,13 @@ const render = renderer<Call & { phone: string }>()(CallWire, {
 const callWire = (call: Call, phone: string) => render({ ...call, phone })
 
 const ACTIONS: Record<CallAction, { summary: string; description: string }> = {
-  answer: {
-    summary: 'Answer a call',
-    description: 'On the ringing phone.',
-  },
+  answer: { summary: 'Answer a call', description: 'On the ringing phone.' },
   voicemail: {
     summary: 'Let voicemail answer a call',
     description:
       'On the ringing phone. The call counts as answered; the event of an outbound call says that voicemail answered.',
   },
-  decline: {
-    summary: 'Decline a call',
-    description: 'On the ringing phone. The call ends as BUSY.',
-  },
+  decline: { summary: 'Decline a call', description: 'On the ringing phone. The call ends as BUSY.' },
   hangup: {
     summary: 'Hang up',
     description:
@@ -68,9 +59,7 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
     sim({
       summary: 'List the calls of a phone, newest first',
       params: Params,
-      querystring: Type.Object({
-        limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-      }),
+      querystring: Type.Object({ limit: optional(integer('At most 1000; default 100', { minimum: 1 })) }),
       response: { 200: listOf(CallWire) },
     }),
     async (request) => {

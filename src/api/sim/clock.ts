@@ -27,9 +27,7 @@ export function registerSimClock(
       summary: 'Advance the clock',
       description:
         'Everything that falls due in between happens at its time. Only while every line is simulated.',
-      body: Type.Object({
-        advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }),
-      }),
+      body: Type.Object({ advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }) }),
       response: { 200: Clock },
     }),
     async (request, reply) => {

@@ -56,10 +56,7 @@ const FaultBody = Type.Object({
     }),
   ),
   count: optional(
-    integer('Number of messages to affect; default: no limit', {
-      minimum: 1,
-      maximum: 1_000_000,
-    }),
+    integer('Number of messages to affect; default: no limit', { minimum: 1, maximum: 1_000_000 }),
   ),
   seed: optional(
     integer('Seed of the random decisions: an equal seed gives an equal result; default 1', {
@@ -89,10 +86,7 @@ export function registerSimFaults(app: Routes, ctx: Ctx): void {
       summary: 'List carrier faults',
       description: "All known faults, and which of them are on in the caller's world.",
       response: {
-        200: Type.Object({
-          active: boolean('Whether any fault is on'),
-          data: Type.Array(FaultWire),
-        }),
+        200: Type.Object({ active: boolean('Whether any fault is on'), data: Type.Array(FaultWire) }),
       },
     }),
     async (request) => {

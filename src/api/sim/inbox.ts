@@ -104,10 +104,7 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
         number,
         after,
         Math.min(request.query.limit ?? 100, 1000),
-        {
-          ...(direction ? { fromPhone: direction === 'out' } : {}),
-          newestFirst: newest,
-        },
+        { ...(direction ? { fromPhone: direction === 'out' } : {}), newestFirst: newest },
       )
       if (newest) messages.reverse()
       const data = await show(owner, messages)

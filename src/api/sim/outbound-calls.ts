@@ -37,9 +37,7 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
     '/sim/calls',
     sim({
       summary: 'List calls from lines, newest first',
-      querystring: Type.Object({
-        limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
-      }),
+      querystring: Type.Object({ limit: optional(integer('At most 1000; default 100', { minimum: 1 })) }),
       response: { 200: listOf(CallWire) },
     }),
     async (request) => {

@@ -31,10 +31,7 @@ const switches = {
   ),
 }
 export const Switches = Type.Object(switches)
-export const NewPhone = Type.Object({
-  ...switches,
-  number: string('E.164'),
-})
+export const NewPhone = Type.Object({ ...switches, number: string('E.164') })
 
 export const PhoneWire = Type.Object({
   number: string('E.164'),

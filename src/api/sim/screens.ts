@@ -30,9 +30,7 @@ export function registerSimScreens(app: Routes, ctx: Ctx, mayStay: MayStay): voi
         200: {
           description: 'Events until the stream is closed',
           content: {
-            'text/event-stream': {
-              schema: Type.Object({ at: string('Time of the simulated world') }),
-            },
+            'text/event-stream': { schema: Type.Object({ at: string('Time of the simulated world') }) },
           },
         },
       },

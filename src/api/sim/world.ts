@@ -8,10 +8,7 @@ import type { Routes } from '../http/routes.js'
 import { boolean, optional, string } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
 
-const Reset = Type.Object({
-  reset: boolean('Always true'),
-  at: string('Time of the simulated world'),
-})
+const Reset = Type.Object({ reset: boolean('Always true'), at: string('Time of the simulated world') })
 
 export function registerSimWorld(app: Routes, ctx: Ctx): void {
   app.post(

@@ -65,9 +65,7 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
         'For the widget page, which reads the token from its fragment. Read-only, so it is safe to repeat.',
       security: [],
       params: Params,
-      headers: Type.Object({
-        'x-verify-token': optional(string('Token of the session')),
-      }),
+      headers: Type.Object({ 'x-verify-token': optional(string('Token of the session')) }),
       response: {
         200: Type.Object({
           status: string('pending, approved, expired or canceled'),

@@ -33,10 +33,7 @@ import {
   verifyRoute,
 } from './wire.js'
 
-const Params = Type.Object({
-  ...ServiceParams.properties,
-  sid: string('Sid of the verification'),
-})
+const Params = Type.Object({ ...ServiceParams.properties, sid: string('Sid of the verification') })
 
 /** Field names of a well-known verification service. */
 const START_ALIASES: Aliases = { to: ['To'] }

@@ -104,9 +104,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
     '/v3/verified-contacts/:phone_number',
     route({
       summary: 'Retrieve a contact of the shared line',
-      params: Type.Object({
-        phone_number: string('E.164, or a US number in national format'),
-      }),
+      params: Type.Object({ phone_number: string('E.164, or a US number in national format') }),
       response: { 200: Type.Object({ data: Type.Object({ contact: VerifiedWire, line: SharedLine }) }) },
     }),
     async (request) => {
@@ -145,9 +143,7 @@ export function registerVerifiedContacts(app: Routes, ctx: Ctx): void {
       summary: 'Register a contact on the shared line (command line)',
       description: 'Like POST /v3/verified-contacts, in the form that the published command line expects.',
       aliases: ROUTE_ALIASES,
-      body: Type.Object({
-        recipient: string('E.164, or a US number in national format'),
-      }),
+      body: Type.Object({ recipient: string('E.164, or a US number in national format') }),
       response: { 200: Type.Object({ status: string('OK'), route: Route }) },
     }),
     async (request, reply) => {

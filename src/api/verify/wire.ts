@@ -127,10 +127,7 @@ export const VerificationWire = Type.Object({
     ),
   ),
 })
-export const StartedVerification = Type.Object({
-  ...VerificationWire.properties,
-  hosted: optional(Hosted),
-})
+export const StartedVerification = Type.Object({ ...VerificationWire.properties, hosted: optional(Hosted) })
 
 const renderService = renderer<VerifyService & { base: string }>()(ServiceWire, {
   account_sid: ({ accountId }) => accountSid(accountId),
