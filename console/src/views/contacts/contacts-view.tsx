@@ -1,5 +1,5 @@
 import './contacts.css'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api, encode } from '../../api/client'
 import { useAction, useGet } from '../../api/queries'
 import type { Contact } from '../../api/types'
@@ -124,12 +124,19 @@ function OptOut({ contact }: { contact: Contact }) {
     (out: boolean) => api.post('/api/v2/contacts/opt-out', { number: contact.phone, opted_out: out }),
     { stale: ['contacts'] },
   )
+  // The switch moves at once, before the mutation reports that it is pending, and follows the server's answer later.
+  const [wanted, setWanted] = useState<boolean | null>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the server's answer changes
+  useEffect(() => setWanted(null), [contact.opt_out])
   return (
     <Toggle
       label={<span className="visually-hidden">{nameOf(contact) || contact.phone} has opted out</span>}
-      checked={set.isPending ? set.variables : contact.opt_out}
+      checked={wanted ?? contact.opt_out}
       disabled={set.isPending}
-      onChange={set.mutate}
+      onChange={(out) => {
+        setWanted(out)
+        set.mutate(out, { onError: () => setWanted(null) })
+      }}
     />
   )
 }
