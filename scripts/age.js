@@ -1,4 +1,4 @@
-// How old files are: whether something has to be built again.
+// Compares the ages of files, to decide whether a build is needed.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 

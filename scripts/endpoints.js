@@ -1,5 +1,5 @@
-// Writes docs/endpoints.md: every endpoint of the interface, what shows that it works, and the published SDK's
-// method for it. With --check it writes nothing and fails when the file is not up to date or has a hole.
+// Writes docs/endpoints.md: every endpoint of the interface, its tests, and the published SDK's method for it. With
+// --check it writes nothing and fails if the file is out of date or an endpoint has no route or no test.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import SendblueAPI from 'sendblue'
 import { INTERFACE, LEFT_OUT } from './interface.js'

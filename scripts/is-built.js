@@ -1,4 +1,4 @@
-// Ends with 0 when dist/ is newer than everything that is built into it: even an incremental build takes seconds.
+// Exits with 0 if dist/ is newer than its sources, because even an incremental build takes seconds.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { BUILDING, BUILT, modified, newest } from './age.js'

@@ -1,4 +1,4 @@
-// Pictures for the scene, as drawings.
+// Drawings that the scene sends as pictures.
 export const PAINTINGS = {
   terrace: `<svg xmlns="http://www.w3.org/2000/svg" width="480" height="340" viewBox="0 0 480 340">
   <defs><linearGradient id="s" x1="0" y1="0" x2="0" y2="1"><stop offset="0" stop-color="#f7b267"/><stop offset=".55" stop-color="#f4845f"/><stop offset="1" stop-color="#7a4e7e"/></linearGradient></defs>

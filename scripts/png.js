@@ -1,4 +1,4 @@
-// Makes a PNG of a browser smaller without changing a pixel: no alpha, the best filter for each row, the most zeal.
+// Makes a browser's PNG smaller without changing a pixel: no alpha, the best filter for each row, highest compression.
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
@@ -92,7 +92,7 @@ function refilter(pixels, width, height) {
         const up = y > 0 ? pixels[at - row] : 0
         const corner = x >= 3 && y > 0 ? pixels[at - row - 3] : 0
         line[x] = pixels[at] - guess(left, up, corner)
-        // A long run of nothing costs nothing; what is not nothing costs about the same whatever it is.
+        // A run of zeros compresses to almost nothing; other bytes cost about the same whatever their value.
         sum += line[x] === 0 ? 0 : 16 + Math.min(line[x], 256 - line[x])
       }
       if (sum >= best) continue

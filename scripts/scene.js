@@ -1,4 +1,4 @@
-// A lively world for pictures of the console: a restaurant and its guests, on a clock that stands where it is put.
+// A world for screenshots of the console: a restaurant and its guests, on a stopped clock.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -172,7 +172,7 @@ export async function playScene(scene) {
 
   await send(EVE, 'Hi Eve, your table is ready.')
   await send(DAN, 'Hi Dan, we kept your scarf. Pick it up any time.')
-  // The carrier is busy twice, and a receiver of webhooks is away: what a timeline is for.
+  // The carrier throttles twice and a webhook receiver is down, so that the timeline has something to show.
   await scene.call('PUT', '/sim/faults/too-many-requests', { phone: GRACE, count: 2 })
   const told = await send(GRACE, 'Hi Grace, the code for the car park tonight is 7715.')
   await wait(90)

@@ -78,13 +78,11 @@ async function* readOnce(
   const { url, credentials } = serverOf(args, 'live')
   const controller = new AbortController()
   const abort = () => controller.abort()
-  signal.addEventListener('abort', abort)
-  let silence: NodeJS.Timeout | undefined
+  let silence = setTimeout(abort, SILENCE_MS)
   try {
-    silence = setTimeout(abort, SILENCE_MS)
     const response = await fetch(new URL(path, url), {
       headers: { ...credentials, ...(after === undefined ? {} : { 'last-event-id': String(after) }) },
-      signal: controller.signal,
+      signal: AbortSignal.any([signal, controller.signal]),
     }).catch((error) => {
       throw new ApiError(`No server answers at ${url}. Start one with "trunkline serve".`, undefined, {
         cause: error,
@@ -92,27 +90,20 @@ async function* readOnce(
     })
     if (!response.ok || !response.body)
       return void answer(response.status, await response.text(), WHICH_KEY.live)
-    const decoder = new TextDecoder()
     let text = ''
-    const reader = response.body.getReader()
-    for (;;) {
+    // An incomplete frame at the end is dropped: the server sends it again after a reconnect.
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
       clearTimeout(silence)
-      silence = setTimeout(abort, SILENCE_MS)
-      const { done, value } = await reader.read()
-      clearTimeout(silence)
-      // An incomplete frame is dropped: the server sends it again after a reconnect.
-      if (done) return
-      text += decoder.decode(value, { stream: true })
-      const frames = text.split('\n\n')
+      const frames = (text + chunk).split('\n\n')
       text = frames.pop()!
       for (const frame of frames) {
         const item = parse(frame)
         if (item) yield item
       }
+      silence = setTimeout(abort, SILENCE_MS)
     }
   } finally {
     clearTimeout(silence)
-    signal.removeEventListener('abort', abort)
     controller.abort()
   }
 }
