@@ -4,9 +4,9 @@ import type { Args } from './args.js'
 type Printer = Pick<Args, 'io' | 'json'>
 
 export function printRecord(to: Printer, record: Record<string, unknown>): void {
-  if (to.json) return void printText(to, toJson(record))
   const width = Math.max(...Object.keys(record).map((key) => key.length))
-  for (const [key, value] of Object.entries(record)) printText(to, `${key.padEnd(width)}  ${show(value)}`)
+  const lines = Object.entries(record).map(([key, value]) => `${key.padEnd(width)}  ${show(value)}`)
+  printText(to, to.json ? toJson(record) : lines.join('\n'))
 }
 
 export function printTable(
@@ -14,18 +14,15 @@ export function printTable(
   records: Record<string, unknown>[],
   columns: readonly string[],
 ): void {
-  if (to.json) return void printText(to, toJson(records))
-  if (records.length === 0) return void printText(to, '(none)')
-  const rows = records.map((record) => columns.map((column) => show(record[column])))
-  const widths = columns.map((column, i) => Math.max(column.length, ...rows.map((row) => row[i]!.length)))
-  for (const row of [[...columns], ...rows])
-    printText(
-      to,
-      row
-        .map((cell, i) => cell.padEnd(widths[i]!))
-        .join('  ')
-        .trimEnd(),
-    )
+  const rows = [[...columns], ...records.map((record) => columns.map((column) => show(record[column])))]
+  const widths = columns.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)))
+  const lines = rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i]!))
+      .join('  ')
+      .trimEnd(),
+  )
+  printText(to, to.json ? toJson(records) : records.length === 0 ? '(none)' : lines.join('\n'))
 }
 
 /** Prints one line of a stream: words, or JSON. */
