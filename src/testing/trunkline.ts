@@ -21,15 +21,15 @@ export type { Phone, PhoneMessage, PhoneSwitches, PhoneText, Tapback, WaitFor } 
 export { type Key, TrunklineError } from './request.js'
 export type { Webhook, Webhooks, WebhookType } from './webhooks.js'
 
-/** When a fault happens; always, unless something is said. */
+/** When a fault happens; default always. */
 export interface FaultSettings {
   /** Only with this phone. */
   phone?: string
-  /** How often, of 1. */
+  /** From 0 to 1. */
   probability?: number
-  /** To how many messages, then it is over. */
+  /** How many messages it affects before it ends. */
   count?: number
-  /** What its chances are drawn from. */
+  /** Seed of its random decisions. */
   seed?: number
   /** Values of its parameters, by name. */
   parameters?: Readonly<Record<string, number>>
@@ -37,20 +37,20 @@ export interface FaultSettings {
 
 export interface TrunklineOptions {
   /**
-   * Makes ids, codes, secrets and everything else that is left to chance the same in each run. With a `time`, two
-   * runs that do the same then have the same event log to the last byte.
+   * Makes ids, codes, secrets and all other random values equal in each run. With a `time`, two runs that do the same
+   * have an identical event log.
    */
   seed?: string
   /**
-   * The moment the world's clock stands at; it moves only by `advance()`. Left out, it runs with the real time, and
-   * `advance()` puts it ahead of that.
+   * The time at which the world's clock is stopped; only `advance()` moves it. Without it, the clock runs in real
+   * time, and `advance()` puts it ahead.
    */
   time?: Date | string | number
-  /** Faults of carriers that are on from the start, by their names in `GET /sim/faults`. */
+  /** Carrier faults that are on from the start, by their names in `GET /sim/faults`. */
   faults?: Readonly<Record<string, FaultSettings | true>>
   /** An empty PostgreSQL database instead of SQLite in a temporary folder. It is not removed at the end. */
   databaseUrl?: string
-  /** Drivers of your own, beside the simulator: add a line to one with `POST /admin/lines`. */
+  /** Drivers of your own besides the simulator; add a line to one with `POST /admin/lines`. */
   drivers?: readonly Driver[]
 }
 
@@ -58,27 +58,27 @@ export interface TrunklineOptions {
 export interface Trunkline {
   /** Base URL of the API. */
   readonly url: string
-  /** Keys of the one account, of its test world, and of the operator. */
+  /** Keys of the account, of its test world, and of the operator. */
   readonly keys: { readonly live: Key; readonly test: Key; readonly admin: Key }
   /** The line to send from. */
   readonly line: string
-  /** The variables that point the published SDK here: `Object.assign(process.env, world.env)`. */
+  /** The environment variables for the published SDK: `Object.assign(process.env, world.env)`. */
   readonly env: Readonly<
     Record<'SENDBLUE_API_BASE_URL' | 'SENDBLUE_API_API_KEY' | 'SENDBLUE_API_API_SECRET', string>
   >
   /** The world's time. */
   now(): Date
-  /** A phone of the world. Every number has one: an unknown one has iMessage and takes everything. */
+  /** A phone of the world. Every number has one; an unknown number has iMessage and accepts everything. */
   phone(number: string): Phone
   /** A receiver for webhooks: `listen()`, then `waitFor()`. */
   readonly webhooks: Webhooks
-  /** Moves the world's time ahead, like `'2h'` or milliseconds. What falls due on the way happens at its time. */
+  /** Moves the world's time forward, like `'2h'` or milliseconds. Everything that falls due happens at its time. */
   advance(time: string | number): Promise<void>
-  /** Waits until nothing is going on any more: what was sent has arrived, webhooks have been answered. */
+  /** Waits until all work is done: messages have arrived, webhooks have been answered. */
   settle(): Promise<void>
-  /** Switches a fault of carriers on, or off with `false`; its name is one of `GET /sim/faults`. */
+  /** Turns a carrier fault on, or off with `false`, by its name in `GET /sim/faults`. */
   fault(name: string, settings?: FaultSettings | boolean): Promise<void>
-  /** Changes settings of the line, as `PATCH /admin/lines/{id}` knows them: `{ pace: 1, daily_limit: 100 }`. */
+  /** Changes settings of the line, as in `PATCH /admin/lines/{id}`: `{ pace: 1, daily_limit: 100 }`. */
   setLine(settings: Record<string, unknown>): Promise<void>
   /** Any request to the API, by default with the live key. Throws a `TrunklineError` when the answer is an error. */
   request(method: string, path: string, body?: unknown, key?: Key): Promise<Json>
@@ -133,7 +133,7 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
     throwaway: true,
     random: options.seed,
     drivers: options.drivers,
-    // As fast as it can, so that nobody waits and a clock that stands holds nothing up.
+    // As fast as possible, so that no test waits, even with a stopped clock.
     seed: { pace: 0, config: { latency_ms: 0 } },
     ...(options.time === undefined ? {} : { clock: createClock(momentOf(options.time)) }),
   })
