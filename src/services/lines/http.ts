@@ -94,7 +94,7 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
   }
 
   /** Counts as work in progress for `settle()`, for a limited time. */
-  function known<T>(work: Promise<T>): Promise<T> {
+  function trackForSettle<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, SETTLING_MS)
@@ -116,7 +116,10 @@ export function createLineHttp(ctx: Pick<Ctx, 'clock' | 'errand'>): LineHttpClie
         }
         return { request: refuse, open: refuse }
       }
-      return { request: (ask) => known(request(base, ask)), open: (ask) => known(open(base, ask)) }
+      return {
+        request: (ask) => trackForSettle(request(base, ask)),
+        open: (ask) => trackForSettle(open(base, ask)),
+      }
     },
     async close() {
       closed = true

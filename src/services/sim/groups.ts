@@ -31,8 +31,8 @@ export type ChatState = Pick<PhoneGroup, 'members' | 'name' | 'photoUrl'>
 export function createGroupNetwork(ctx: Platform) {
   /** The chat of a group, by the line's chat id, else by the group it was created for. */
   async function findChat(line: Line, group: Group): Promise<PhoneGroup | undefined> {
-    const told = group.chatId === null ? undefined : await findPhoneGroup(ctx.db, group.chatId)
-    return told ?? findPhoneGroupFor(ctx.db, line.id, group.id)
+    const byChat = group.chatId === null ? undefined : await findPhoneGroup(ctx.db, group.chatId)
+    return byChat ?? findPhoneGroupFor(ctx.db, line.id, group.id)
   }
 
   async function makeChat(line: Line, group: Group): Promise<PhoneGroup> {

@@ -216,9 +216,9 @@ export async function readOnPhone(
   )
   for (const message of unread) await savePhoneRead(sql, message.id, at)
   if (unread.length > 0) sql.announce(topics.screens, owner.network)
-  const told = phone.readReceipts ? unread.filter((message) => message.service !== 'SMS') : []
+  const receipted = phone.readReceipts ? unread.filter((message) => message.service !== 'SMS') : []
   return {
     unread: unread.length,
-    receipts: told.map(({ lineId, providerId }) => ({ lineId, providerId, at })),
+    receipts: receipted.map(({ lineId, providerId }) => ({ lineId, providerId, at })),
   }
 }

@@ -48,7 +48,7 @@ export function createDeliverer(ctx: Ctx): Deliverer {
       const endpoint = await receiverOf(ctx, delivery)
       if (!isWanted()) return undefined
       if (endpoint === 'removed') {
-        const canceled = ended(delivery, 'canceled', null, 'The webhook was removed', ctx.clock.now())
+        const canceled = endDelivery(delivery, 'canceled', null, 'The webhook was removed', ctx.clock.now())
         return {
           wentWell: true,
           async record() {
@@ -59,13 +59,13 @@ export function createDeliverer(ctx: Ctx): Deliverer {
       }
       const { attempt, outcome } = await post(ctx, delivery, endpoint)
       ctx.failpoint('webhook.after_post')
-      const { after, gone } = judged(ctx, delivery, endpoint, attempt, outcome)
+      const { after, isGone } = applyOutcome(ctx, delivery, endpoint, attempt, outcome)
       ctx.metrics.webhooks.inc({ result: after.state === 'pending' ? 'retry' : after.state })
       return {
         wentWell: outcome.status !== null && outcome.status < 500,
         async record() {
           if (!(await store({ delivery: after, attempt }))) return null
-          if (gone && endpoint) await removeGoneEndpoint(ctx, endpoint)
+          if (isGone && endpoint) await removeGoneEndpoint(ctx, endpoint)
           return after.nextAt
         },
       }
@@ -81,10 +81,10 @@ interface Outcome {
 /** The current endpoint; null for a status callback, which has only a URL. */
 async function receiverOf(ctx: Ctx, delivery: Delivery): Promise<WebhookEndpoint | null | 'removed'> {
   if (delivery.endpointId === null) return null
-  const isIt = ({ id }: WebhookEndpoint) => id === delivery.endpointId
-  const known = (await endpointsOf(ctx, delivery.accountId)).find(isIt)
+  const isReceiver = ({ id }: WebhookEndpoint) => id === delivery.endpointId
+  const known = (await endpointsOf(ctx, delivery.accountId)).find(isReceiver)
   // Canceled only if the database has no such endpoint: it may be newer than the cached configuration.
-  return known ?? (await currentEndpointsOf(ctx, delivery.accountId)).find(isIt) ?? 'removed'
+  return known ?? (await currentEndpointsOf(ctx, delivery.accountId)).find(isReceiver) ?? 'removed'
 }
 
 async function post(
@@ -134,13 +134,13 @@ async function post(
 }
 
 /** The delivery after this attempt, and whether its endpoint is gone. */
-function judged(
+function applyOutcome(
   ctx: Ctx,
   delivery: Delivery,
   endpoint: WebhookEndpoint | null,
   attempt: DeliveryAttempt,
   outcome: PostOutcome,
-): { after: Delivery; gone: boolean } {
+): { after: Delivery; isGone: boolean } {
   const now = ctx.clock.now()
   const tried = { ...delivery, attempts: attempt.n, tries: delivery.tries + 1 }
   const judgement = judge(outcome, tried.tries, endpoint?.schedule ?? 'standard', String(delivery.id))
@@ -148,23 +148,23 @@ function judged(
     attempt.reason ?? (outcome.status === null ? null : `The receiver answered ${outcome.status}`)
   switch (judgement.verdict) {
     case 'delivered':
-      return { after: ended(tried, 'delivered', outcome.status, null, now), gone: false }
+      return { after: endDelivery(tried, 'delivered', outcome.status, null, now), isGone: false }
     case 'retry':
       return {
         after: { ...tried, nextAt: now + judgement.afterMs, httpStatus: outcome.status, reason },
-        gone: false,
+        isGone: false,
       }
     case 'failed':
-      return { after: ended(tried, 'failed', outcome.status, reason, now), gone: false }
+      return { after: endDelivery(tried, 'failed', outcome.status, reason, now), isGone: false }
     case 'gone':
       return {
-        after: ended(tried, 'failed', outcome.status, reason, now),
-        gone: endpoint !== null && !WEBHOOKS[endpoint.type].keptWhenGone,
+        after: endDelivery(tried, 'failed', outcome.status, reason, now),
+        isGone: endpoint !== null && !WEBHOOKS[endpoint.type].keptWhenGone,
       }
   }
 }
 
-function ended(
+function endDelivery(
   delivery: Delivery,
   state: Delivery['state'],
   httpStatus: number | null,

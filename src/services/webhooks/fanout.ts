@@ -86,7 +86,7 @@ async function deliveriesOf(
       // An outbound message may have a status callback.
       return posted === 'outbound' || endpoints.has(posted)
     }),
-    remembered(ctx, events),
+    recentMessages(ctx, events),
   )
   const now = ctx.clock.now()
   const lanes = new Map<string, string>()
@@ -121,7 +121,7 @@ async function deliveriesOf(
 }
 
 /** Messages that this process has just accepted and need not read. */
-function remembered(ctx: Ctx, events: readonly Event[]): Map<string, NewMessage> {
+function recentMessages(ctx: Ctx, events: readonly Event[]): Map<string, NewMessage> {
   const known = new Map<string, NewMessage>()
   for (const { subject } of events) {
     const message = ctx.acceptance.recent(subject)

@@ -101,12 +101,12 @@ export async function removeWebhooks(
   urls: readonly string[],
 ): Promise<void> {
   if (actor.numbers && type !== 'receive') throw receiveOnly()
-  const gone = (webhook: ConfiguredWebhook) =>
+  const isRemoved = (webhook: ConfiguredWebhook) =>
     webhook.type === type && urls.includes(webhook.url) && (!actor.numbers || isOwn(actor, webhook))
   await txOf(ctx, actor.account.id, (sql) =>
     change(ctx, sql, actor.account.id, (before) => ({
       ...before,
-      webhooks: before.webhooks.filter((webhook) => !gone(webhook)),
+      webhooks: before.webhooks.filter((webhook) => !isRemoved(webhook)),
     })),
   )
 }

@@ -31,7 +31,7 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
   const agent = guardedAgent(guards)
 
   /** One error for every network failure. */
-  function trouble(): AppError {
+  function networkError(): AppError {
     if (isClosed()) return new AppError('unavailable', 'The server is stopping', { retryAfterMs: 1000 })
     return unreachable()
   }
@@ -51,7 +51,7 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
     try {
       return await Promise.race([asked, late])
     } catch {
-      throw trouble()
+      throw networkError()
     }
   }
 
@@ -60,7 +60,7 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
     let url = start
     for (let hop = 0; ; hop++) {
       const fault = urlFault(url, rules)
-      if (fault) throw refused(hop === 0 ? fault : `leads to a URL that ${fault}`)
+      if (fault) throw invalidUrl(hop === 0 ? fault : `leads to a URL that ${fault}`)
       const { statusCode, headers, body } = await ask(url, signal)
       const reject = (error: AppError) => {
         body.on('error', () => {}).destroy()
@@ -68,26 +68,26 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
       }
       const { location } = headers
       if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
-        if (hop >= (limits.redirects ?? REDIRECTS)) throw reject(refused('redirects too often'))
+        if (hop >= (limits.redirects ?? REDIRECTS)) throw reject(invalidUrl('redirects too often'))
         const next = parseUrl(location, url)
-        if (!next) throw reject(refused('redirects to something that is no URL'))
+        if (!next) throw reject(invalidUrl('redirects to something that is no URL'))
         if (url.startsWith('https:') && next.protocol !== 'https:')
-          throw reject(refused('redirects away from https'))
+          throw reject(invalidUrl('redirects away from https'))
         reject(unreachable())
         next.hash = ''
         url = next.href
         continue
       }
-      if (statusCode !== 200) throw reject(refused(`answered ${statusCode} instead of the file`))
+      if (statusCode !== 200) throw reject(invalidUrl(`answered ${statusCode} instead of the file`))
       // A few compressed bytes can expand to any size.
       if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-        throw reject(refused('answered with a compressed body'))
+        throw reject(invalidUrl('answered with a compressed body'))
       if (Number(headers['content-length'] ?? 0) > limits.maxBytes) throw reject(tooLarge(limits.maxBytes))
       const contentType = String(headers['content-type'] ?? '')
         .split(';', 1)[0]!
         .trim()
         .toLowerCase()
-      return { url, contentType, body: bounded(body, limits.maxBytes, trouble) }
+      return { url, contentType, body: bounded(body, limits.maxBytes, networkError) }
     }
   }
 
@@ -97,7 +97,7 @@ export function createOpen(guards: Guards, isClosed: () => boolean) {
 async function* bounded(
   body: AsyncIterable<Buffer>,
   maxBytes: number,
-  trouble: () => AppError,
+  networkError: () => AppError,
 ): AsyncIterable<Buffer> {
   let size = 0
   try {
@@ -107,7 +107,7 @@ async function* bounded(
       yield chunk
     }
   } catch (error) {
-    throw error instanceof AppError ? error : trouble()
+    throw error instanceof AppError ? error : networkError()
   }
 }
 
@@ -116,7 +116,7 @@ function unreachable(): AppError {
   return new AppError('invalid', 'could not be fetched: the address cannot be reached or is not allowed')
 }
 
-function refused(what: string): AppError {
+function invalidUrl(what: string): AppError {
   return new AppError('invalid', what)
 }
 
