@@ -83,7 +83,7 @@ describe('the command line', () => {
       expect(first).toMatchObject(made)
       const created = await text(name, 'create', ...create(2))
       const id = fieldOf(created, 'id')!
-      expect(id).toBeTruthy()
+      expect(id).toMatch(/^\w[\w-]{4,}$/)
 
       const listed = await json(name, 'list')
       expect(listed.map((one: Json) => one.id)).toEqual(expect.arrayContaining([first.id, id]))
@@ -106,7 +106,7 @@ describe('the command line', () => {
 
       expect(await json(name, removal, first.id)).toMatchObject({ id: first.id })
       expect(fieldOf(await text(name, removal, id), 'id')).toBe(id)
-      if (removal === 'revoke') expect((await json(name, 'show', id)).revoked_at).toBeTruthy()
+      if (removal === 'revoke') expect((await json(name, 'show', id)).revoked_at).toMatch(/^20\d\d-.*Z$/)
       else {
         const again = await cli(name, removal, id)
         expect(again).toEqual({ code: 1, stdout: '', stderr: `There is no ${name} ${id}\n` })
