@@ -1,16 +1,15 @@
 // A world for a test: POST /sim/worlds over HTTP on SQLite, one after the other, each removed again.
-import { createTrunkline } from '../dist/testing/trunkline.js'
+import { LIVE, startTrunkline } from './servers.js'
 import { median, round } from './stats.js'
 
 const WORLDS = 100
 
 export async function worldCreate(runs, say) {
   const medians = []
-  const trunkline = await createTrunkline()
-  const { id, secret } = trunkline.keys.admin
-  const headers = { 'sb-api-key-id': id, 'sb-api-secret-key': secret }
+  const trunkline = await startTrunkline()
+  const { 'content-type': _, ...headers } = LIVE
   const ask = async (method, path) => {
-    const reply = await fetch(trunkline.url + path, { method, headers })
+    const reply = await fetch(`http://127.0.0.1:${trunkline.port}${path}`, { method, headers })
     if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status}`)
     return reply.status === 204 ? null : reply.json()
   }
@@ -32,7 +31,7 @@ export async function worldCreate(runs, say) {
       )
     }
   } finally {
-    await trunkline.close()
+    await trunkline.stop()
   }
   return { world_create_ms: round(median(medians), 1) }
 }
