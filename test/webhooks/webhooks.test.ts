@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createDeliverer } from '../../src/services/webhooks/delivery.js'
-import { insertDeliveries, toDelivery } from '../../src/storage/webhooks/deliveries.js'
+import { DELIVERIES, insertDeliveries } from '../../src/storage/webhooks/deliveries.js'
 import { listDeliveryAttempts, reopenDeliveries } from '../../src/storage/webhooks/log.js'
 import { createSink, type Received, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, ENGINES, EVE, type Json, LINE, type World } from '../support/world.js'
@@ -394,7 +394,7 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     const event = { eventSeq: 1, eventType: 'message.updated', subject: 'two', body: '{}' }
     await ctx.db.tx((sql) => insertDeliveries(sql, [{ ...fresh, ...event, nextAt: now, createdAt: now }]))
     const row = async () => (await ctx.db.one('select * from webhook_deliveries where lane = $1', [lane]))!
-    const delivery = toDelivery(await row())
+    const delivery = DELIVERIES.read(await row())
     const record = async (status: number) => {
       sink.answer(() => status)
       const posted = await createDeliverer(ctx).post(delivery, () => true)

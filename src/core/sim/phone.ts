@@ -63,7 +63,7 @@ export interface PhoneMessage {
   sendStyle: string
   replyTo: string | null
   /** The part that the reply refers to, if given. */
-  replyToPart?: number | null
+  replyToPart: number | null
   extra: MessageExtra | null
   /** The group chat of the message; null in a direct conversation. */
   chatId: string | null

@@ -68,14 +68,7 @@ async function askElsewhere<M extends keyof LineActions>(
   try {
     await ctx.db.tx(async (sql) => {
       if (!(await holdLine(sql, line.id))) throw new LineFault('unreachable', 'The line was removed')
-      await insertAction(sql, {
-        id,
-        lineId: line.id,
-        method,
-        argument,
-        createdAt: now,
-        expiresAt: deadline,
-      })
+      await insertAction(sql, { id, lineId: line.id, method, argument }, now, deadline)
     })
     ctx.wakes.wake(topics.act(line.id))
     while (Date.now() < deadline) {

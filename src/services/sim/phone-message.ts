@@ -27,6 +27,7 @@ export function messageToPhone(
     ...{ network: line.network, lineId: line.id, lineNumber: line.number, fromPhone: false, sender: null },
     ...{ ref, handle, content, mediaUrl, sendStyle, extra, service },
     replyTo: replyTo?.providerId ?? null,
+    replyToPart: null,
     ...to,
     ...UNREAD,
   }

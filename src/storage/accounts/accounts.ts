@@ -1,51 +1,45 @@
-import type { Account, Key, KeyKind, Seat, World } from '../../core/accounts/account.js'
-import type { Param, Row, Sql } from '../engine/db.js'
+import type { Account, Key, Seat, World } from '../../core/accounts/account.js'
+import type { Sql } from '../engine/db.js'
+import { exists, findValue } from '../engine/query.js'
+import { table } from '../engine/table.js'
+
+export const ACCOUNTS = table<Account>()('accounts', {
+  text: 'id email name plan world twinId owner defaultForwardingNumber',
+  number: 'createdAt',
+})
+
+const KEYS = table<Key>()('keys', {
+  text: 'id accountId kind label',
+  number: 'createdAt revokedAt',
+  flag: 'wellKnown',
+})
+
+const SEATS = table<Seat>()('seats', {
+  text: 'id accountId email subject firstName lastName forwardingNumber',
+  number: 'createdAt',
+})
 
 export async function insertAccount(sql: Sql, account: Account): Promise<void> {
-  await sql.run(
-    `insert into accounts (id, email, name, plan, world, twin_id, owner, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      account.id,
-      account.email,
-      account.name,
-      account.plan,
-      account.world,
-      account.twinId,
-      account.owner,
-      account.createdAt,
-    ],
-  )
+  await ACCOUNTS.insert(sql, account)
   await sql.run('insert into event_counters (account_id, last_seq) values ($1, 0)', [account.id])
 }
 
-export async function findAccount(sql: Sql, id: string): Promise<Account | undefined> {
-  const row = await sql.one('select * from accounts where id = $1 and removed_at is null', [id])
-  return row && toAccount(row)
+export function findAccount(sql: Sql, id: string): Promise<Account | undefined> {
+  return ACCOUNTS.find(sql, 'id = $1 and removed_at is null', [id])
 }
 
 /** Prevents deletion of an account until the commit; returns whether the account exists. */
-export async function holdAccount(sql: Sql, id: string): Promise<boolean> {
+export function holdAccount(sql: Sql, id: string): Promise<boolean> {
   const lock = sql.engine === 'postgres' ? 'for key share' : ''
-  return (await sql.one(`select 1 as yes from accounts where id = $1 ${lock}`, [id])) !== undefined
+  return exists(sql, `select 1 from accounts where id = $1 ${lock}`, [id])
 }
 
-export async function findAccountByEmail(
-  sql: Sql,
-  email: string,
-  world: World,
-): Promise<Account | undefined> {
-  const row = await sql.one('select * from accounts where email = $1 and world = $2 and removed_at is null', [
-    email,
-    world,
-  ])
-  return row && toAccount(row)
+export function findAccountByEmail(sql: Sql, email: string, world: World): Promise<Account | undefined> {
+  return ACCOUNTS.find(sql, 'email = $1 and world = $2 and removed_at is null', [email, world])
 }
 
-export async function listAccounts(sql: Sql): Promise<Account[]> {
-  return (await sql.all('select * from accounts where removed_at is null order by created_at, id')).map(
-    toAccount,
-  )
+export function listAccounts(sql: Sql): Promise<Account[]> {
+  return ACCOUNTS.list(sql, 'removed_at is null order by created_at, id')
 }
 
 /** Applies to the live and the test world of the account, like its name and plan. */
@@ -71,25 +65,8 @@ export async function removeAccount(sql: Sql, id: string, now: number): Promise<
   await sql.run('delete from line_members where account_id = $1', [id])
 }
 
-export function toAccount(row: Row): Account {
-  return {
-    id: row.id as string,
-    email: row.email as string,
-    name: row.name as string,
-    plan: row.plan as string,
-    world: row.world as World,
-    twinId: row.twin_id as string,
-    owner: row.owner as string | null,
-    defaultForwardingNumber: row.default_forwarding_number as string | null,
-    createdAt: row.created_at as number,
-  }
-}
-
 export async function insertKey(sql: Sql, key: Key, secretHash: string): Promise<void> {
-  await sql.run(
-    'insert into keys (id, account_id, kind, secret_hash, label, well_known, created_at) values ($1, $2, $3, $4, $5, $6, $7)',
-    [key.id, key.accountId, key.kind, secretHash, key.label, key.wellKnown ? 1 : 0, key.createdAt],
-  )
+  await KEYS.insert(sql, key, { secret_hash: secretHash })
 }
 
 /** A key with the hash of its secret, for authentication. */
@@ -98,19 +75,17 @@ export async function findKeySecret(
   id: string,
 ): Promise<{ key: Key; secretHash: string } | undefined> {
   const row = await sql.one('select * from keys where id = $1 and revoked_at is null', [id])
-  return row && { key: toKey(row), secretHash: row.secret_hash as string }
+  return row && { key: KEYS.read(row), secretHash: row.secret_hash as string }
 }
 
-export async function findKey(sql: Sql, id: string): Promise<Key | undefined> {
-  const row = await sql.one('select * from keys where id = $1', [id])
-  return row && toKey(row)
+export function findKey(sql: Sql, id: string): Promise<Key | undefined> {
+  return KEYS.find(sql, 'id = $1', [id])
 }
 
-export async function listKeys(sql: Sql, accountId?: string): Promise<Key[]> {
-  const rows = accountId
-    ? await sql.all('select * from keys where account_id = $1 order by created_at, id', [accountId])
-    : await sql.all('select * from keys order by created_at, id')
-  return rows.map(toKey)
+export function listKeys(sql: Sql, accountId?: string): Promise<Key[]> {
+  return accountId
+    ? KEYS.list(sql, 'account_id = $1 order by created_at, id', [accountId])
+    : KEYS.list(sql, '1 = 1 order by created_at, id')
 }
 
 export async function revokeKey(sql: Sql, id: string, now: number): Promise<boolean> {
@@ -119,33 +94,8 @@ export async function revokeKey(sql: Sql, id: string, now: number): Promise<bool
   )
 }
 
-function toKey(row: Row): Key {
-  return {
-    id: row.id as string,
-    accountId: row.account_id as string | null,
-    kind: row.kind as KeyKind,
-    label: row.label as string,
-    wellKnown: row.well_known === 1,
-    createdAt: row.created_at as number,
-    revokedAt: row.revoked_at as number | null,
-  }
-}
-
 export async function insertSeat(sql: Sql, seat: Seat): Promise<void> {
-  await sql.run(
-    `insert into seats (id, account_id, email, subject, first_name, last_name, forwarding_number, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      seat.id,
-      seat.accountId,
-      seat.email,
-      seat.subject,
-      seat.firstName,
-      seat.lastName,
-      seat.forwardingNumber,
-      seat.createdAt,
-    ],
-  )
+  await SEATS.insert(sql, seat)
 }
 
 export async function saveSeatForwarding(sql: Sql, id: string, number: string | null): Promise<void> {
@@ -153,65 +103,45 @@ export async function saveSeatForwarding(sql: Sql, id: string, number: string | 
 }
 
 /** Finds a seat by its id or by the subject of its external identity. */
-export async function findSeat(sql: Sql, accountId: string, idOrSubject: string): Promise<Seat | undefined> {
-  const row = await sql.one(
-    'select * from seats where account_id = $1 and (id = $2 or subject = $2) and removed_at is null',
-    [accountId, idOrSubject],
-  )
-  return row && toSeat(row)
+export function findSeat(sql: Sql, accountId: string, idOrSubject: string): Promise<Seat | undefined> {
+  const where = 'account_id = $1 and (id = $2 or subject = $2) and removed_at is null'
+  return SEATS.find(sql, where, [accountId, idOrSubject])
 }
 
-export async function findSeatById(sql: Sql, id: string): Promise<Seat | undefined> {
-  const row = await sql.one('select * from seats where id = $1 and removed_at is null', [id])
-  return row && toSeat(row)
+export function findSeatById(sql: Sql, id: string): Promise<Seat | undefined> {
+  return SEATS.find(sql, 'id = $1 and removed_at is null', [id])
 }
 
-export async function listSeats(sql: Sql, accountId?: string): Promise<Seat[]> {
-  const filter: Param[] = accountId ? [accountId] : []
-  const where = accountId ? 'account_id = $1 and' : ''
-  return (
-    await sql.all(`select * from seats where ${where} removed_at is null order by created_at, id`, filter)
-  ).map(toSeat)
+export function listSeats(sql: Sql, accountId?: string): Promise<Seat[]> {
+  return accountId
+    ? SEATS.list(sql, 'account_id = $1 and removed_at is null order by created_at, id', [accountId])
+    : SEATS.list(sql, 'removed_at is null order by created_at, id')
 }
 
 /** Seats of an account, oldest first; optionally only with this e-mail address. */
-export async function listSeatsOf(
+export function listSeatsOf(
   sql: Sql,
   accountId: string,
   email: string | undefined,
   page: { limit: number; offset: number },
 ): Promise<Seat[]> {
-  const rows = await sql.all(
-    `select * from seats where account_id = $1 and removed_at is null ${email === undefined ? '' : 'and email = $4'}
-     order by created_at, id limit $2 offset $3`,
-    [accountId, page.limit, page.offset, ...(email === undefined ? [] : [email])],
-  )
-  return rows.map(toSeat)
+  const where = `account_id = $1 and removed_at is null ${email === undefined ? '' : 'and email = $4'}`
+  return SEATS.list(sql, `${where} order by created_at, id limit $2 offset $3`, [
+    accountId,
+    page.limit,
+    page.offset,
+    ...(email === undefined ? [] : [email]),
+  ])
 }
 
 export async function countSeats(sql: Sql, accountId: string, email: string | undefined): Promise<number> {
-  const row = await sql.one<{ n: number }>(
-    `select count(*) as n from seats where account_id = $1 and removed_at is null ${email === undefined ? '' : 'and email = $2'}`,
-    [accountId, ...(email === undefined ? [] : [email])],
-  )
-  return row!.n
+  const where = `account_id = $1 and removed_at is null ${email === undefined ? '' : 'and email = $2'}`
+  const params = [accountId, ...(email === undefined ? [] : [email])]
+  return (await findValue<number>(sql, `select count(*) from seats where ${where}`, params))!
 }
 
 export async function removeSeat(sql: Sql, id: string, now: number): Promise<boolean> {
   return (
     (await sql.run('update seats set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
   )
-}
-
-function toSeat(row: Row): Seat {
-  return {
-    id: row.id as string,
-    accountId: row.account_id as string,
-    email: row.email as string,
-    subject: row.subject as string | null,
-    firstName: row.first_name as string | null,
-    lastName: row.last_name as string | null,
-    forwardingNumber: row.forwarding_number as string | null,
-    createdAt: row.created_at as number,
-  }
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../engine/db.js'
+import { findValue, forUpdate } from '../engine/query.js'
 
 /** All columns with sealed text. Each table has `account_id`, `kid` and an index on (kid, id). */
 export const SEALED: readonly SealedColumn[] = [
@@ -25,30 +26,26 @@ export interface SealedRow {
 export async function listKids(sql: Sql, { table }: SealedColumn): Promise<string[]> {
   const kids: string[] = []
   for (let last = ''; ; ) {
-    const row = await sql.one<{ kid: string | null }>(`select min(kid) as kid from ${table} where kid > $1`, [
-      last,
-    ])
-    if (!row?.kid) return kids
-    kids.push(row.kid)
-    last = row.kid
+    const kid = await findValue<string>(sql, `select min(kid) from ${table} where kid > $1`, [last])
+    if (!kid) return kids
+    kids.push(kid)
+    last = kid
   }
 }
 
 /** Locks rows sealed with a key, in order of ids, until the transaction ends. */
-export async function lockSealed(
+export function lockSealed(
   sql: Sql,
   { table, column, id }: SealedColumn,
   kid: string,
   after: string,
   limit: number,
 ): Promise<SealedRow[]> {
-  const rows = await sql.all<{ id: string; account_id: string; sealed: string }>(
-    `select ${id} as id, account_id, ${column} as sealed from ${table} where kid = $1 and ${id} > $2
-     order by ${id} limit $3
-     ${sql.engine === 'postgres' ? 'for update' : ''}`,
+  return sql.all(
+    `select ${id} as id, account_id as "accountId", ${column} as sealed from ${table} where kid = $1 and ${id} > $2
+     order by ${id} limit $3 ${forUpdate(sql)}`,
     [kid, after, limit],
   )
-  return rows.map((row) => ({ id: row.id, accountId: row.account_id, sealed: row.sealed }))
 }
 
 export async function saveSealed(

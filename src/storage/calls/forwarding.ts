@@ -1,5 +1,6 @@
 import type { ForwardingNumbers } from '../../core/calls/forwarding.js'
 import type { Sql } from '../engine/db.js'
+import { exists } from '../engine/query.js'
 
 /** Call settings of a line. Kept apart from the line, because changing them must not interrupt its driver. */
 export interface CallSettings {
@@ -8,11 +9,11 @@ export interface CallSettings {
 }
 
 export async function findCallSettings(sql: Sql, lineId: string): Promise<CallSettings> {
-  const row = await sql.one<{ seat_id: string | null; forwarding_number: string | null }>(
-    'select seat_id, forwarding_number from lines where id = $1',
+  const row = await sql.one<CallSettings>(
+    'select seat_id as "seatId", forwarding_number as "forwardingNumber" from lines where id = $1',
     [lineId],
   )
-  return { seatId: row?.seat_id ?? null, forwardingNumber: row?.forwarding_number ?? null }
+  return row ?? { seatId: null, forwardingNumber: null }
 }
 
 export async function saveLineForwarding(sql: Sql, lineId: string, number: string | null): Promise<void> {
@@ -29,7 +30,7 @@ export async function findForwardingNumbers(
   lineId: string,
   accountId: string,
 ): Promise<ForwardingNumbers> {
-  const row = await sql.one<ForwardingNumbers & Record<string, string | null>>(
+  const row = await sql.one<ForwardingNumbers>(
     `select s.forwarding_number as seat, l.forwarding_number as line, a.default_forwarding_number as company
      from lines l join accounts a on a.id = $2
      left join seats s on s.id = l.seat_id and s.account_id = a.id and s.removed_at is null where l.id = $1`,
@@ -38,23 +39,21 @@ export async function findForwardingNumbers(
   return row ?? { seat: null, line: null, company: null }
 }
 
-export async function isBlocked(sql: Sql, accountId: string, number: string): Promise<boolean> {
-  const row = await sql.one('select 1 as yes from blocked_callers where account_id = $1 and number = $2', [
+export function isBlocked(sql: Sql, accountId: string, number: string): Promise<boolean> {
+  return exists(sql, 'select 1 from blocked_callers where account_id = $1 and number = $2', [
     accountId,
     number,
   ])
-  return row !== undefined
 }
 
-export async function listBlockedCallers(
+export function listBlockedCallers(
   sql: Sql,
   accountId: string,
 ): Promise<{ number: string; blockedAt: number }[]> {
-  const rows = await sql.all<{ number: string; blocked_at: number }>(
-    'select number, blocked_at from blocked_callers where account_id = $1 order by number',
+  return sql.all(
+    'select number, blocked_at as "blockedAt" from blocked_callers where account_id = $1 order by number',
     [accountId],
   )
-  return rows.map((row) => ({ number: row.number, blockedAt: row.blocked_at }))
 }
 
 export async function insertBlockedCaller(

@@ -1,19 +1,18 @@
 import type { Contact, ContactState } from '../../core/contacts/contact.js'
-import type { Columns, Param, Row, Sql, Writes } from '../engine/db.js'
+import type { Param, Sql, Writes } from '../engine/db.js'
+import { findValue, listValues } from '../engine/query.js'
+import { table } from '../engine/table.js'
 
-const KEYS = { account_id: 'text', id: 'text' } as const satisfies Columns
-const MUTABLE = {
-  first_name: 'text',
-  last_name: 'text',
-  company_name: 'text',
-  assigned_to_email: 'text',
-  line_number: 'text',
-  tags: 'text',
-  variables: 'text',
-  unclaimed: 'bigint',
-  updated_at: 'bigint',
-} as const satisfies Columns
-const COLUMNS = { ...KEYS, ...MUTABLE, phone: 'text', created_at: 'bigint' } as const satisfies Columns
+/** A contact without a line has the line number ''. */
+const CONTACTS = table<Contact & { lineNumber: string }>()('contacts', {
+  text: 'accountId id firstName lastName companyName assignedToEmail lineNumber phone',
+  number: 'createdAt updatedAt',
+  flag: 'unclaimed',
+  json: 'tags variables',
+})
+const CHANGING =
+  'firstName lastName companyName assignedToEmail lineNumber tags variables unclaimed updatedAt'
+const stored = (contact: Contact) => ({ ...contact, lineNumber: contact.lineNumber ?? '' })
 
 /** Serialises changes of an account's contacts. Must be called first in a transaction that makes one. */
 export async function lockContacts(sql: Sql, accountId: string): Promise<void> {
@@ -27,14 +26,7 @@ export async function lockContacts(sql: Sql, accountId: string): Promise<void> {
 
 /** Inserts contacts and updates the totals. */
 export async function insertContacts(sql: Writes, contacts: readonly Contact[]): Promise<void> {
-  await Promise.all([
-    sql.insertMany(
-      'contacts',
-      COLUMNS,
-      contacts.map((contact) => [...changing(contact), contact.phone, contact.createdAt]),
-    ),
-    countContacts(sql, contacts, 1),
-  ])
+  await Promise.all([CONTACTS.insertMany(sql, contacts.map(stored)), countContacts(sql, contacts, 1)])
 }
 
 export interface ContactChange {
@@ -44,45 +36,12 @@ export interface ContactChange {
 
 export async function saveContacts(sql: Sql, changes: readonly ContactChange[]): Promise<void> {
   if (changes.length === 0) return
-  await sql.updateMany(
-    'contacts',
-    KEYS,
-    MUTABLE,
-    changes.map(({ after }) => changing(after)),
-  )
+  const after = changes.map((change) => stored(change.after))
+  await CONTACTS.update(sql, after, 'accountId id', CHANGING)
   const moved = changes.filter(({ before, after }) => before.lineNumber !== after.lineNumber)
-  await countContacts(
-    sql,
-    moved.map(({ before }) => before),
-    -1,
-  )
-  await countContacts(
-    sql,
-    moved.map(({ after }) => after),
-    1,
-  )
-}
-
-function changing(contact: Contact): Param[] {
-  return [
-    contact.accountId,
-    contact.id,
-    contact.firstName,
-    contact.lastName,
-    contact.companyName,
-    contact.assignedToEmail,
-    contact.lineNumber ?? '',
-    jsonOf(contact.tags),
-    jsonOf(contact.variables),
-    contact.unclaimed ? 1 : 0,
-    contact.updatedAt,
-  ]
-}
-
-/** Most contacts have neither tags nor variables. */
-function jsonOf(value: object): string {
-  for (const _ in value) return JSON.stringify(value)
-  return Array.isArray(value) ? '[]' : '{}'
+  const [from, to] = [moved.map((change) => change.before), moved.map((change) => change.after)]
+  await countContacts(sql, from, -1)
+  await countContacts(sql, to, 1)
 }
 
 /** The contacts of an account; for a token limited to lines, only those of its lines. */
@@ -100,11 +59,12 @@ export async function findContacts(
 ): Promise<Map<string, Contact>> {
   const list = sql.listTable(2, values)
   // A cross join makes SQLite look up each value instead of walking all contacts.
-  const rows = await sql.all(
+  const contacts = await CONTACTS.all(
+    sql,
     `select c.* from ${list.sql} cross join contacts c where c.account_id = $1 and c.${by} = j.value`,
     [accountId, list.param],
   )
-  return new Map(rows.map((row) => [row[by] as string, toContact(row)]))
+  return new Map(contacts.map((one) => [one[by], { ...one, lineNumber: one.lineNumber || null }]))
 }
 
 /** Opt-outs and verifications of these contacts' numbers. */
@@ -115,18 +75,19 @@ export async function findContactStates(
 ): Promise<(phone: string) => ContactState> {
   const list = sql.listTable(2, phones)
   const [optedOut, verified] = await Promise.all([
-    sql.all<{ number: string }>(
+    listValues<string>(
+      sql,
       `select o.number from ${list.sql} cross join opt_outs o where o.account_id = $1 and o.number = j.value`,
       [accountId, list.param],
     ),
-    sql.all<{ number: string }>(
+    listValues<string>(
+      sql,
       `select v.number from ${list.sql} cross join verified_contacts v
        where v.account_id = $1 and v.number = j.value and v.verified_at is not null`,
       [accountId, list.param],
     ),
   ])
-  const out = new Set(optedOut.map((row) => row.number))
-  const known = new Set(verified.map((row) => row.number))
+  const [out, known] = [new Set(optedOut), new Set(verified)]
   return (phone) => ({ optedOut: out.has(phone), verified: known.has(phone) })
 }
 
@@ -146,11 +107,12 @@ export async function deleteContacts(
     params.push(lines.param)
     where += ` and line_number in ${lines.sql}`
   }
-  const rows = await sql.all<{ line_number: string }>(
+  const lines = await listValues<string>(
+    sql,
     `delete from contacts where ${where} returning line_number`,
     params,
   )
-  const gone = rows.map((row) => ({ accountId: scope.accountId, lineNumber: row.line_number }))
+  const gone = lines.map((lineNumber) => ({ accountId: scope.accountId, lineNumber }))
   await countContacts(sql, gone, -1)
   return gone.length
 }
@@ -184,11 +146,7 @@ export async function countAllContacts(sql: Sql, scope: ContactScope): Promise<n
     params.push(lines.param)
     where += ` and line_number in ${lines.sql}`
   }
-  const row = await sql.one<{ n: number | null }>(
-    `select sum(n) as n from contact_counts where ${where}`,
-    params,
-  )
-  return row?.n ?? 0
+  return (await findValue<number>(sql, `select sum(n) from contact_counts where ${where}`, params)) ?? 0
 }
 
 export async function insertLabels(
@@ -203,22 +161,4 @@ export async function insertLabels(
     labels.map((label) => [accountId, label, now]),
     'on conflict (account_id, label) do nothing',
   )
-}
-
-export function toContact(row: Row): Contact {
-  return {
-    id: row.id as string,
-    accountId: row.account_id as string,
-    phone: row.phone as string,
-    firstName: row.first_name as string,
-    lastName: row.last_name as string,
-    companyName: row.company_name as string,
-    assignedToEmail: row.assigned_to_email as string | null,
-    lineNumber: (row.line_number as string) || null,
-    tags: JSON.parse(row.tags as string),
-    variables: JSON.parse(row.variables as string),
-    unclaimed: row.unclaimed === 1,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-  }
 }

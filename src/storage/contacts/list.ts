@@ -52,8 +52,7 @@ export async function listContacts(sql: Sql, filter: ContactFilter, page: Contac
     const merged = `select id, sorted from (${walks.join(' union all ')}) u`
     text = `${merged} order by sorted ${direction}, id ${direction} ${bounds(page.limit, page.offset)}`
   }
-  const found = await sql.all<{ id: string }>(text, params)
-  const ids = found.map((row) => row.id)
+  const ids = (await sql.all<{ id: string }>(text, params)).map((row) => row.id)
   const contacts = await findContacts(sql, filter.accountId, 'id', ids)
   return ids.flatMap((id) => contacts.get(id) ?? [])
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../engine/db.js'
+import { listValues } from '../engine/query.js'
 
 /** Returns whether the opt-out is new. */
 export async function saveOptOut(sql: Sql, accountId: string, number: string, at: number): Promise<boolean> {
@@ -26,11 +27,12 @@ export async function findOptOuts(
     const numbers = pairs.flatMap((pair) => (pair.accountId === accountId ? pair.contact : []))
     const list = sql.listTable(2, numbers)
     // A cross join makes SQLite look up each number instead of walking all opt-outs.
-    const rows = await sql.all<{ number: string }>(
+    const optedOut = await listValues<string>(
+      sql,
       `select o.number from ${list.sql} cross join opt_outs o where o.account_id = $1 and o.number = j.value`,
       [accountId, list.param],
     )
-    for (const { number } of rows) found.add(`${accountId} ${number}`)
+    for (const number of optedOut) found.add(`${accountId} ${number}`)
   }
   return (accountId, number) => found.size > 0 && found.has(`${accountId} ${number}`)
 }

@@ -1,6 +1,11 @@
 import type { Event, NewEvent } from '../../core/events/event.js'
 import { topics } from '../../core/topics.js'
-import type { Columns, Row, Sql, Writes } from '../engine/db.js'
+import type { Columns, Sql, Writes } from '../engine/db.js'
+import { findValue, listValues } from '../engine/query.js'
+import { table } from '../engine/table.js'
+
+/** `appendEvents` takes typed events only, so a stored row has the data of its type. */
+const EVENTS = table<Event>()('events', { text: 'accountId type subject', number: 'seq at', json: 'data' })
 
 const COLUMNS = {
   account_id: 'text',
@@ -40,21 +45,12 @@ export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Pr
 }
 
 /** The log of an account after a number, oldest first. */
-export async function listEvents(
-  sql: Sql,
-  accountId: string,
-  afterSeq: number,
-  limit: number,
-): Promise<Event[]> {
-  const rows = await sql.all(
-    'select * from events where account_id = $1 and seq > $2 order by seq limit $3',
-    [accountId, afterSeq, limit],
-  )
-  return rows.map(toEvent)
+export function listEvents(sql: Sql, accountId: string, afterSeq: number, limit: number): Promise<Event[]> {
+  return EVENTS.list(sql, 'account_id = $1 and seq > $2 order by seq limit $3', [accountId, afterSeq, limit])
 }
 
-/** What the account's log says of these between two numbers, the first and the last, oldest first. */
-export async function listEventsAbout(
+/** Events about these subjects with numbers from `from` to `to`, oldest first. */
+export function listEventsAbout(
   sql: Sql,
   accountId: string,
   subjects: readonly string[],
@@ -62,20 +58,14 @@ export async function listEventsAbout(
   to: number,
 ): Promise<Event[]> {
   const list = sql.inList(4, subjects)
-  const rows = await sql.all(
-    `select * from events where account_id = $1 and seq between $2 and $3 and subject in ${list.sql} order by seq`,
-    [accountId, from, to, list.param],
-  )
-  return rows.map(toEvent)
+  const where = `account_id = $1 and seq between $2 and $3 and subject in ${list.sql} order by seq`
+  return EVENTS.list(sql, where, [accountId, from, to, list.param])
 }
 
 /** The number of the account's latest event; 0 before the first. */
 export async function findLastSeq(sql: Sql, accountId: string): Promise<number> {
-  const row = await sql.one<{ last_seq: number }>(
-    'select last_seq from event_counters where account_id = $1',
-    [accountId],
-  )
-  return row?.last_seq ?? 0
+  const text = 'select last_seq from event_counters where account_id = $1'
+  return (await findValue<number>(sql, text, [accountId])) ?? 0
 }
 
 /** The first event of an account with this number or a later one. */
@@ -90,9 +80,10 @@ export async function findEventFrom(
   ])
 }
 
-/** Accounts whose oldest event is from before this time and was turned into deliveries, if they want any. */
-export async function listAccountsWithOldEvents(sql: Sql, until: number, limit: number): Promise<string[]> {
-  const rows = await sql.all<{ account_id: string }>(
+/** Accounts whose oldest event is older than this time and was turned into deliveries, if the account has webhooks. */
+export function listAccountsWithOldEvents(sql: Sql, until: number, limit: number): Promise<string[]> {
+  return listValues(
+    sql,
     `select c.account_id from event_counters c
      where (select e.at from events e where e.account_id = c.account_id order by e.seq limit 1) < $1
        and not exists (select 1 from webhook_feeds f where f.account_id = c.account_id
@@ -100,22 +91,9 @@ export async function listAccountsWithOldEvents(sql: Sql, until: number, limit: 
      limit $2`,
     [until, limit],
   )
-  return rows.map((row) => row.account_id)
 }
 
-/** Deletes an account's events to this number, which is among them. */
+/** Deletes an account's events up to and including this number. */
 export async function deleteEvents(sql: Sql, accountId: string, seq: number): Promise<number> {
   return sql.run('delete from events where account_id = $1 and seq <= $2', [accountId, seq])
-}
-
-/** `appendEvents` takes typed events only, so a stored row has the data of its type. */
-function toEvent(row: Row): Event {
-  return {
-    accountId: row.account_id as string,
-    seq: row.seq as number,
-    type: row.type,
-    subject: row.subject as string,
-    at: row.at as number,
-    data: JSON.parse(row.data as string),
-  } as Event
 }

@@ -1,7 +1,22 @@
 import type { Group, GroupMember } from '../../core/groups/group.js'
-import type { Param, Row, Sql } from '../engine/db.js'
+import type { Param, Sql } from '../engine/db.js'
+import { table } from '../engine/table.js'
 
 export type NewGroup = Group & { membersKey: string | null }
+
+interface GroupRow extends Omit<NewGroup, 'photo' | 'members'> {
+  photoGuid: string | null
+  photoUrl: string | null
+}
+
+const GROUPS = table<GroupRow>()('group_chats', {
+  text: 'id accountId lineId membersKey chatId name photoGuid photoUrl',
+  number: 'createdAt updatedAt',
+})
+
+function rowOf({ photo, ...group }: NewGroup): GroupRow {
+  return { ...group, photoGuid: photo?.guid ?? null, photoUrl: photo?.url ?? null }
+}
 
 /** Id and time of a group's newest message. */
 export interface LatestMessage {
@@ -19,40 +34,13 @@ export async function lockGroupsOf(sql: Sql, lineId: string): Promise<void> {
 }
 
 export async function insertGroup(sql: Sql, group: NewGroup): Promise<void> {
-  await sql.run(
-    `insert into group_chats (id, account_id, line_id, members_key, chat_id, name, photo_guid, photo_url, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      group.id,
-      group.accountId,
-      group.lineId,
-      group.membersKey,
-      group.chatId,
-      group.name,
-      group.photo?.guid ?? null,
-      group.photo?.url ?? null,
-      group.createdAt,
-      group.updatedAt,
-    ],
-  )
+  await GROUPS.insert(sql, rowOf(group))
   await insertMembers(sql, group, group.members)
 }
 
 /** Replaces a group. */
 export async function saveGroup(sql: Sql, before: Group, after: NewGroup): Promise<void> {
-  await sql.run(
-    `update group_chats set members_key = $2, chat_id = $3, name = $4, photo_guid = $5, photo_url = $6, updated_at = $7
-     where id = $1`,
-    [
-      after.id,
-      after.membersKey,
-      after.chatId,
-      after.name,
-      after.photo?.guid ?? null,
-      after.photo?.url ?? null,
-      after.updatedAt,
-    ],
-  )
+  await GROUPS.update(sql, [rowOf(after)], 'id', 'membersKey chatId name photoGuid photoUrl updatedAt')
   const kept = new Set(after.members.map((member) => member.id))
   const known = new Set(before.members.map((member) => member.id))
   for (const { id } of before.members)
@@ -133,35 +121,25 @@ export async function findLatestMessage(sql: Sql, group: Group): Promise<LatestM
 }
 
 async function load(sql: Sql, where: string, params: Param[]): Promise<Map<string, Group>> {
-  const rows = await sql.all(`select * from group_chats where ${where}`, params)
-  if (rows.length === 0) return new Map()
-  const list = sql.inList(
-    1,
-    rows.map((row) => row.id as string),
+  const groups = await GROUPS.list(sql, where, params)
+  if (groups.length === 0) return new Map()
+  const members = new Map<string, GroupMember[]>(groups.map(({ id }) => [id, []]))
+  const list = sql.inList(1, [...members.keys()])
+  const rows = await sql.all<GroupMember & { group_id: string }>(
+    `select id, group_id, handle from group_members where group_id in ${list.sql} order by id`,
+    [list.param],
   )
-  const members = await sql.all(`select * from group_members where group_id in ${list.sql} order by id`, [
-    list.param,
-  ])
-  const byGroup = new Map<string, GroupMember[]>(rows.map((row) => [row.id as string, []]))
-  for (const row of members)
-    byGroup.get(row.group_id as string)!.push({ id: row.id as string, handle: row.handle as string })
-  return new Map(rows.map((row) => [row.id as string, toGroup(row, byGroup.get(row.id as string)!)]))
+  for (const { id, handle, group_id } of rows) members.get(group_id)!.push({ id, handle })
+  return new Map(groups.map((group) => [group.id, toGroup(group, members.get(group.id)!)]))
 }
 
 function first(groups: ReadonlyMap<string, Group>): Group | undefined {
   return groups.values().next().value
 }
 
-function toGroup(row: Row, members: readonly GroupMember[]): Group {
-  return {
-    id: row.id as string,
-    accountId: row.account_id as string,
-    lineId: row.line_id as string,
-    chatId: row.chat_id as string | null,
-    name: row.name as string | null,
-    photo: row.photo_guid === null ? null : { guid: row.photo_guid as string, url: row.photo_url as string },
-    members,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-  }
+function toGroup(
+  { photoGuid, photoUrl, membersKey, ...group }: GroupRow,
+  members: readonly GroupMember[],
+): Group {
+  return { ...group, photo: photoGuid === null ? null : { guid: photoGuid, url: photoUrl! }, members }
 }

@@ -1,4 +1,6 @@
-import type { Row, Sql } from '../engine/db.js'
+import type { Sql } from '../engine/db.js'
+import { exists, findValue } from '../engine/query.js'
+import { table } from '../engine/table.js'
 
 /** A line action requested in another process than the holder of the line. Times are real time, not a world's. */
 export interface WaitingAction {
@@ -8,38 +10,33 @@ export interface WaitingAction {
   argument: unknown
 }
 
+const ACTIONS = table<WaitingAction>()('line_actions', { text: 'id lineId method', json: 'argument' })
+
 export async function insertAction(
   sql: Sql,
-  action: WaitingAction & { createdAt: number; expiresAt: number },
+  action: WaitingAction,
+  createdAt: number,
+  expiresAt: number,
 ): Promise<void> {
-  await sql.run(
-    'insert into line_actions (id, line_id, method, argument, created_at, expires_at) values ($1, $2, $3, $4, $5, $6)',
-    [
-      action.id,
-      action.lineId,
-      action.method,
-      JSON.stringify(action.argument),
-      action.createdAt,
-      action.expiresAt,
-    ],
-  )
+  await ACTIONS.insert(sql, action, { created_at: createdAt, expires_at: expiresAt })
 }
 
-export async function hasWaitingAction(sql: Sql, lineId: string, now: number): Promise<boolean> {
-  const row = await sql.one(
-    'select 1 as one from line_actions where line_id = $1 and taken_at is null and expires_at > $2 limit 1',
+export function hasWaitingAction(sql: Sql, lineId: string, now: number): Promise<boolean> {
+  return exists(
+    sql,
+    'select 1 from line_actions where line_id = $1 and taken_at is null and expires_at > $2 limit 1',
     [lineId, now],
   )
-  return row !== undefined
 }
 
 /** Takes each action once. If the taking process ends, the outcome stays unknown and the action is not repeated. */
 export async function takeActions(sql: Sql, lineId: string, now: number): Promise<WaitingAction[]> {
-  const rows = await sql.all(
+  const actions = await ACTIONS.all(
+    sql,
     'update line_actions set taken_at = $2 where line_id = $1 and taken_at is null and expires_at > $2 returning *',
     [lineId, now],
   )
-  return rows.map(toAction).sort((a, b) => (a.id < b.id ? -1 : 1))
+  return actions.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 export async function saveOutcome(sql: Sql, id: string, outcome: unknown): Promise<void> {
@@ -50,21 +47,10 @@ export async function saveOutcome(sql: Sql, id: string, outcome: unknown): Promi
 }
 
 export async function findOutcome(sql: Sql, id: string): Promise<unknown> {
-  const row = await sql.one<{ outcome: string | null }>('select outcome from line_actions where id = $1', [
-    id,
-  ])
-  return row?.outcome ? JSON.parse(row.outcome) : undefined
+  const outcome = await findValue<string>(sql, 'select outcome from line_actions where id = $1', [id])
+  return outcome && JSON.parse(outcome)
 }
 
 export async function dropExpiredActions(sql: Sql, now: number): Promise<number> {
   return sql.run('delete from line_actions where expires_at < $1', [now])
-}
-
-function toAction(row: Row): WaitingAction {
-  return {
-    id: row.id as string,
-    lineId: row.line_id as string,
-    method: row.method as string,
-    argument: JSON.parse(row.argument as string),
-  }
 }

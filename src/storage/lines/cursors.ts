@@ -1,10 +1,10 @@
 import type { Sql } from '../engine/db.js'
+import { findValue } from '../engine/query.js'
 import type { Lease } from './leases.js'
 
 /** The driver's read position at the carrier, in the driver's format. */
 export async function findCursor(sql: Sql, lineId: string): Promise<string | null> {
-  const row = await sql.one<{ value: string }>('select value from line_cursors where line_id = $1', [lineId])
-  return row?.value ?? null
+  return (await findValue<string>(sql, 'select value from line_cursors where line_id = $1', [lineId])) ?? null
 }
 
 /** Saves only while the line exists and this lease holds it; a new holder continues by itself. */

@@ -1,12 +1,10 @@
 import type { Sql, Writes } from '../engine/db.js'
+import { findValue } from '../engine/query.js'
 
 /** Number of messages that a line sent on a day. */
 export async function findSentOn(sql: Sql, lineId: string, day: number): Promise<number> {
-  const row = await sql.one<{ sent: number }>('select sent from line_days where line_id = $1 and day = $2', [
-    lineId,
-    day,
-  ])
-  return row?.sent ?? 0
+  const text = 'select sent from line_days where line_id = $1 and day = $2'
+  return (await findValue<number>(sql, text, [lineId, day])) ?? 0
 }
 
 /** Adds to the day's count; a negative number subtracts, if it is still the same day. */

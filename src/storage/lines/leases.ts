@@ -1,6 +1,7 @@
 import type { Line } from '../../core/lines/line.js'
 import type { Db, Sql } from '../engine/db.js'
-import { toLine } from './lines.js'
+import { exists, findValue } from '../engine/query.js'
+import { LINES } from './lines.js'
 
 /**
  * The right to drive a line. On PostgreSQL times come from the database, so that nodes with different clocks agree.
@@ -27,11 +28,8 @@ export async function beat(db: Db, nodeId: string, startedAt: number): Promise<v
 }
 
 export async function countLiveNodes(db: Db, leaseMs: number): Promise<number> {
-  const row = await db.one<{ n: number }>(
-    `select count(*) as n from nodes where seen_at > ${nowOf(db)} - $1`,
-    [leaseMs],
-  )
-  return Math.max(1, row?.n ?? 1)
+  const text = `select count(*) from nodes where seen_at > ${nowOf(db)} - $1`
+  return Math.max(1, (await findValue<number>(db, text, [leaseMs])) ?? 1)
 }
 
 /** Removes a process that ends, so that other processes take its lines at once. */
@@ -44,15 +42,15 @@ export async function forgetNodes(db: Db, olderThanMs: number): Promise<void> {
 }
 
 /** Renews this node's leases and returns those that it still holds. */
-export async function renewLeases(db: Db, nodeId: string, leaseMs: number): Promise<Lease[]> {
+export function renewLeases(db: Db, nodeId: string, leaseMs: number): Promise<Lease[]> {
   const now = nowOf(db)
-  const rows = await db.tx((sql) =>
-    sql.all<{ line_id: string; epoch: number }>(
-      `update line_leases set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now} returning line_id, epoch`,
+  return db.tx((sql) =>
+    sql.all(
+      `update line_leases set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now}
+       returning line_id as "lineId", epoch`,
       [nodeId, leaseMs],
     ),
   )
-  return rows.map((row) => ({ lineId: row.line_id, epoch: row.epoch }))
 }
 
 /**
@@ -69,7 +67,8 @@ export async function acquireLeases(
   const now = nowOf(db)
   const skip = db.engine === 'postgres' ? 'for update of l skip locked' : ''
   return db.tx(async (sql) => {
-    const free = await sql.all(
+    const free = await LINES.all(
+      sql,
       `select l.* from lines l left join line_leases x on x.line_id = l.id
        where l.removed_at is null
          and (x.line_id is null or (x.node_id <> $1 and ${onlyProcess ? '1 = 1' : `x.expires_at <= ${now}`})
@@ -78,15 +77,16 @@ export async function acquireLeases(
       [nodeId, limit],
     )
     const acquired: { line: Line; lease: Lease }[] = []
-    for (const line of free.map(toLine)) {
-      const row = await sql.one<{ epoch: number }>(
+    for (const line of free) {
+      const epoch = await findValue<number>(
+        sql,
         `insert into line_leases (line_id, node_id, epoch, expires_at) values ($1, $2, 1, ${now} + $3)
          on conflict (line_id) do update set node_id = $2, epoch = line_leases.epoch + 1, expires_at = ${now} + $3
          where line_leases.expires_at <= ${now} or ${onlyProcess ? '1 = 1' : 'line_leases.node_id = $2'}
          returning epoch`,
         [line.id, nodeId, leaseMs],
       )
-      if (row) acquired.push({ line, lease: { lineId: line.id, epoch: row.epoch } })
+      if (epoch) acquired.push({ line, lease: { lineId: line.id, epoch } })
     }
     return acquired
   })
@@ -102,32 +102,29 @@ export async function releaseLease(db: Db, nodeId: string, lease: Lease): Promis
 }
 
 /** Starts a new epoch of a line in the same process: work in progress then belongs to an old epoch. */
-export async function nextEpoch(db: Db, nodeId: string, lease: Lease): Promise<Lease | undefined> {
-  const row = await db.tx((sql) =>
-    sql.one<{ epoch: number }>(
-      'update line_leases set epoch = epoch + 1 where line_id = $1 and node_id = $2 and epoch = $3 returning epoch',
+export function nextEpoch(db: Db, nodeId: string, lease: Lease): Promise<Lease | undefined> {
+  return db.tx((sql) =>
+    sql.one(
+      `update line_leases set epoch = epoch + 1 where line_id = $1 and node_id = $2 and epoch = $3
+       returning line_id as "lineId", epoch`,
       [lease.lineId, nodeId, lease.epoch],
     ),
   )
-  return row && { lineId: lease.lineId, epoch: row.epoch }
 }
 
 /** Whether this epoch still holds the line. */
 export async function holdsLease(sql: Sql, lease: Lease): Promise<boolean> {
-  const row = await sql.one<{ epoch: number }>('select epoch from line_leases where line_id = $1', [
-    lease.lineId,
-  ])
-  return row?.epoch === lease.epoch
+  const text = 'select epoch from line_leases where line_id = $1'
+  return (await findValue(sql, text, [lease.lineId])) === lease.epoch
 }
 
 /** Like `holdsLease`, and no other process can take the line, nor a reset or removal fence it, until the commit. */
-export async function keepLease(sql: Sql, lease: Lease): Promise<boolean> {
+export function keepLease(sql: Sql, lease: Lease): Promise<boolean> {
   const lock = sql.engine === 'postgres' ? 'for share' : ''
-  const row = await sql.one(`select 1 as yes from line_leases where line_id = $1 and epoch = $2 ${lock}`, [
+  return exists(sql, `select 1 from line_leases where line_id = $1 and epoch = $2 ${lock}`, [
     lease.lineId,
     lease.epoch,
   ])
-  return row !== undefined
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Card, CardChange } from '../../core/lines/profile.js'
-import type { Row, Sql } from '../engine/db.js'
+import type { Sql } from '../engine/db.js'
+import { table } from '../engine/table.js'
 
 /** A requested change of a line's name and photo. */
 export interface ProfileRequest {
@@ -19,23 +20,14 @@ export interface ProfileRequest {
   errorCode: string | null
 }
 
+const REQUESTS = table<ProfileRequest>()('profile_requests', {
+  text: 'id accountId lineId lineNumber operationId errorCode',
+  number: 'attempts nextAt requestedAt doneAt',
+  json: 'change card',
+})
+
 export async function insertProfileRequest(sql: Sql, request: ProfileRequest): Promise<void> {
-  await sql.run(
-    `insert into profile_requests (id, account_id, line_id, line_number, change, card, operation_id, attempts, next_at, requested_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      request.id,
-      request.accountId,
-      request.lineId,
-      request.lineNumber,
-      JSON.stringify(request.change),
-      JSON.stringify(request.card),
-      request.operationId,
-      request.attempts,
-      request.nextAt,
-      request.requestedAt,
-    ],
-  )
+  await REQUESTS.insert(sql, request)
 }
 
 /** Serialises the requests of a line, so that each sees the one before. */
@@ -44,31 +36,21 @@ export async function lockProfile(sql: Sql, lineId: string): Promise<void> {
 }
 
 /** The latest request of a line that has not failed. */
-export async function findLastRequest(sql: Sql, lineId: string): Promise<ProfileRequest | undefined> {
-  const row = await sql.one(
-    'select * from profile_requests where line_id = $1 and error_code is null order by id desc limit 1',
-    [lineId],
-  )
-  return row && toRequest(row)
+export function findLastRequest(sql: Sql, lineId: string): Promise<ProfileRequest | undefined> {
+  return REQUESTS.find(sql, 'line_id = $1 and error_code is null order by id desc limit 1', [lineId])
 }
 
 /** The oldest open request of a line. */
-export async function findOpenRequest(sql: Sql, lineId: string): Promise<ProfileRequest | undefined> {
-  const row = await sql.one(
-    'select * from profile_requests where line_id = $1 and done_at is null order by id limit 1',
-    [lineId],
-  )
-  return row && toRequest(row)
+export function findOpenRequest(sql: Sql, lineId: string): Promise<ProfileRequest | undefined> {
+  return REQUESTS.find(sql, 'line_id = $1 and done_at is null order by id limit 1', [lineId])
 }
 
 /** Requests whose line is gone. */
-export async function listLostRequests(sql: Sql, limit: number): Promise<ProfileRequest[]> {
-  const rows = await sql.all(
-    `select * from profile_requests where done_at is null
-       and line_id in (select id from lines where removed_at is not null) order by line_id, id limit $1`,
-    [limit],
-  )
-  return rows.map(toRequest)
+export function listLostRequests(sql: Sql, limit: number): Promise<ProfileRequest[]> {
+  const removed = 'select id from lines where removed_at is not null'
+  return REQUESTS.list(sql, `done_at is null and line_id in (${removed}) order by line_id, id limit $1`, [
+    limit,
+  ])
 }
 
 export async function saveTry(
@@ -98,35 +80,17 @@ export async function endRequest(
   return ended > 0
 }
 
-function toRequest(row: Row): ProfileRequest {
-  return {
-    id: row.id as string,
-    accountId: row.account_id as string,
-    lineId: row.line_id as string,
-    lineNumber: row.line_number as string,
-    change: JSON.parse(row.change as string),
-    card: JSON.parse(row.card as string),
-    operationId: row.operation_id as string | null,
-    attempts: row.attempts as number,
-    nextAt: row.next_at as number,
-    requestedAt: row.requested_at as number,
-    doneAt: row.done_at as number | null,
-    errorCode: row.error_code as string | null,
-  }
-}
-
 export interface ProfileShare {
   askedAt: number
   /** Null while the line is sharing. */
   sharedAt: number | null
 }
 
-export async function findShare(sql: Sql, lineId: string, number: string): Promise<ProfileShare | undefined> {
-  const row = await sql.one<{ asked_at: number; shared_at: number | null }>(
-    'select asked_at, shared_at from profile_shares where line_id = $1 and number = $2',
+export function findShare(sql: Sql, lineId: string, number: string): Promise<ProfileShare | undefined> {
+  return sql.one(
+    'select asked_at as "askedAt", shared_at as "sharedAt" from profile_shares where line_id = $1 and number = $2',
     [lineId, number],
   )
-  return row && { askedAt: row.asked_at, sharedAt: row.shared_at }
 }
 
 /** Claims the sharing; false if it was done since `sharedSince` or started since `askedSince`. */

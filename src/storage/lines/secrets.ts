@@ -1,10 +1,8 @@
 import type { Sql } from '../engine/db.js'
+import { findValue } from '../engine/query.js'
 
-export async function findLineSecrets(sql: Sql, lineId: string): Promise<string | undefined> {
-  const row = await sql.one<{ sealed: string }>('select sealed from line_secrets where line_id = $1', [
-    lineId,
-  ])
-  return row?.sealed
+export function findLineSecrets(sql: Sql, lineId: string): Promise<string | undefined> {
+  return findValue(sql, 'select sealed from line_secrets where line_id = $1', [lineId])
 }
 
 export async function saveLineSecrets(

@@ -1,13 +1,15 @@
 import type { LineHealth } from '../../core/lines/health.js'
-import type { Line, LineState } from '../../core/lines/line.js'
+import type { Line } from '../../core/lines/line.js'
 import type { Row, Sql } from '../engine/db.js'
+import { table } from '../engine/table.js'
 import { type Lease, nowOf } from './leases.js'
-import { toLine } from './lines.js'
+import { LINES } from './lines.js'
+
+const STATES = table<LineHealth>()('line_states', { text: 'state detail', number: 'changedAt degradedSince' })
 
 /** The state that the line's driver last reported, under this or an earlier lease. */
-export async function findLineState(sql: Sql, lineId: string): Promise<LineHealth | undefined> {
-  const row = await sql.one('select * from line_states where line_id = $1', [lineId])
-  return row && toHealth(row)
+export function findLineState(sql: Sql, lineId: string): Promise<LineHealth | undefined> {
+  return STATES.find(sql, 'line_id = $1', [lineId])
 }
 
 export async function saveLineState(sql: Sql, lease: Lease, health: LineHealth): Promise<void> {
@@ -29,36 +31,27 @@ export interface LineWithHealth {
   health: LineHealth | undefined
 }
 
-const KNOWN = (sql: Sql) =>
+const LINES_WITH_STATE = (sql: Sql) =>
   `select l.*, s.state, s.detail, s.changed_at, s.degraded_since from lines l
    left join line_leases x on x.line_id = l.id and x.expires_at > ${nowOf(sql)}
    left join line_states s on s.line_id = l.id and s.epoch = x.epoch`
 
 export async function findLineHealth(sql: Sql, lineId: string): Promise<LineHealth | undefined> {
-  const row = await sql.one(`${KNOWN(sql)} where l.id = $1`, [lineId])
-  return row && toKnown(row).health
+  const row = await sql.one(`${LINES_WITH_STATE(sql)} where l.id = $1`, [lineId])
+  return row && withHealth(row).health
 }
 
 /** The lines that an account may use, its own first, with their health. */
 export async function listLinesWithHealth(sql: Sql, accountId: string): Promise<LineWithHealth[]> {
   const rows = await sql.all(
-    `${KNOWN(sql)} where l.removed_at is null and (l.account_id = $1
+    `${LINES_WITH_STATE(sql)} where l.removed_at is null and (l.account_id = $1
        or l.id in (select line_id from line_members where account_id = $1))
      order by case l.kind when 'dedicated' then 0 else 1 end, l.created_at, l.id`,
     [accountId],
   )
-  return rows.map(toKnown)
+  return rows.map(withHealth)
 }
 
-function toKnown(row: Row): LineWithHealth {
-  return { line: toLine(row), health: row.state === null ? undefined : toHealth(row) }
-}
-
-function toHealth(row: Row): LineHealth {
-  return {
-    state: row.state as LineState,
-    detail: row.detail as string | null,
-    changedAt: row.changed_at as number,
-    degradedSince: row.degraded_since as number | null,
-  }
+function withHealth(row: Row): LineWithHealth {
+  return { line: LINES.read(row), health: row.state === null ? undefined : STATES.read(row) }
 }

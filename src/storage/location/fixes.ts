@@ -2,18 +2,11 @@ import type { Sql } from '../engine/db.js'
 
 /** Last reported locations by number, in the carrier's format. */
 export async function listFixes<T>(sql: Sql, lineId: string, number: string | null): Promise<Map<string, T>> {
-  const rows = await (number === null
-    ? sql.all<FixRow>('select number, fix from location_fixes where line_id = $1 order by number', [lineId])
-    : sql.all<FixRow>('select number, fix from location_fixes where line_id = $1 and number = $2', [
-        lineId,
-        number,
-      ]))
+  const rows = await sql.all<{ number: string; fix: string }>(
+    `select number, fix from location_fixes where line_id = $1 ${number === null ? '' : 'and number = $2'} order by number`,
+    [lineId, ...(number === null ? [] : [number])],
+  )
   return new Map(rows.map((row) => [row.number, JSON.parse(row.fix)]))
-}
-
-interface FixRow {
-  number: string
-  fix: string
 }
 
 export async function saveFix(sql: Sql, lineId: string, number: string, fix: unknown): Promise<void> {

@@ -1,19 +1,14 @@
 import type { Part } from '../../core/messages/part.js'
-import type { Columns, Row, Sql, Writes } from '../engine/db.js'
+import type { Sql, Writes } from '../engine/db.js'
+import { table } from '../engine/table.js'
 
 /** A part of a send, with its attempt. */
 export interface AttemptPart extends Part {
   ref: string
 }
 
-const COLUMNS = {
-  ref: 'text',
-  n: 'bigint',
-  line_id: 'text',
-  provider_id: 'text',
-  status: 'text',
-  detail: 'text',
-} as const satisfies Columns
+const PARTS = table<AttemptPart>()('attempt_parts', { text: 'ref providerId status detail', number: 'n' })
+const NEW_COLUMNS = { ...PARTS.columns, line_id: 'text' } as const
 
 export async function insertAttemptParts(
   sql: Writes,
@@ -21,22 +16,12 @@ export async function insertAttemptParts(
   parts: readonly AttemptPart[],
 ): Promise<void> {
   if (parts.length === 0) return
-  await sql.insertMany(
-    'attempt_parts',
-    COLUMNS,
-    parts.map((part) => [part.ref, part.n, lineId, part.providerId, part.status, part.detail]),
-    'on conflict do nothing',
-  )
+  const rows = parts.map((part) => [...PARTS.values(part), lineId])
+  await sql.insertMany('attempt_parts', NEW_COLUMNS, rows, 'on conflict do nothing')
 }
 
 export async function saveAttemptParts(sql: Writes, parts: readonly AttemptPart[]): Promise<void> {
-  if (parts.length === 0) return
-  await sql.updateMany(
-    'attempt_parts',
-    { ref: 'text', n: 'bigint' },
-    { status: 'text', detail: 'text' },
-    parts.map((part) => [part.ref, part.n, part.status, part.detail]),
-  )
+  if (parts.length > 0) await PARTS.update(sql, parts, 'ref n', 'status detail')
 }
 
 /** The attempts with parts of these provider ids. If two share an id, the later one is returned. */
@@ -62,21 +47,7 @@ export async function listAttemptParts(
   const byRef = new Map<string, AttemptPart[]>()
   if (refs.length === 0) return byRef
   const list = sql.inList(1, refs)
-  for (const row of await sql.all(`select * from attempt_parts where ref in ${list.sql} order by ref, n`, [
-    list.param,
-  ])) {
-    const part = toPart(row)
+  for (const part of await PARTS.list(sql, `ref in ${list.sql} order by ref, n`, [list.param]))
     byRef.set(part.ref, [...(byRef.get(part.ref) ?? []), part])
-  }
   return byRef
-}
-
-function toPart(row: Row): AttemptPart {
-  return {
-    ref: row.ref as string,
-    n: row.n as number,
-    providerId: row.provider_id as string,
-    status: row.status as Part['status'],
-    detail: row.detail as string | null,
-  }
 }

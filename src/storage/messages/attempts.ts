@@ -1,5 +1,7 @@
 import type { Service } from '../../core/messages/message.js'
-import type { Columns, Row, Sql, Writes } from '../engine/db.js'
+import type { Columns, Sql, Writes } from '../engine/db.js'
+import { listValues } from '../engine/query.js'
+import { table } from '../engine/table.js'
 
 export type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
 
@@ -20,6 +22,11 @@ export interface Attempt {
   code: string | null
   detail: string | null
 }
+
+const ATTEMPTS = table<Attempt>()('attempts', {
+  text: 'ref lineId service state providerId code detail',
+  number: 'messageId n epoch wireAt endedAt lookups',
+})
 
 /**
  * An attempt starts only if the line's lease has this epoch and the message waits for attempt n. Both are
@@ -92,9 +99,8 @@ export async function countLookup(sql: Sql, ref: string): Promise<void> {
   await sql.run('update attempts set lookups = lookups + 1 where ref = $1', [ref])
 }
 
-export async function findAttempt(sql: Sql, messageId: number, n: number): Promise<Attempt | undefined> {
-  const row = await sql.one('select * from attempts where message_id = $1 and n = $2', [messageId, n])
-  return row && toAttempt(row)
+export function findAttempt(sql: Sql, messageId: number, n: number): Promise<Attempt | undefined> {
+  return ATTEMPTS.find(sql, 'message_id = $1 and n = $2', [messageId, n])
 }
 
 /** The next attempts of these messages, where they exist already. */
@@ -104,15 +110,13 @@ export async function findNextAttempts(
 ): Promise<Map<number, Attempt>> {
   const next = new Map(messages.map(({ id, attempts }) => [id, attempts + 1]))
   const list = sql.inIds(1, [...next.keys()])
-  const rows = await sql.all(`select * from attempts where message_id in ${list.sql}`, [list.param])
-  const found = rows.map(toAttempt).filter(({ messageId, n }) => next.get(messageId) === n)
+  const attempts = await ATTEMPTS.list(sql, `message_id in ${list.sql}`, [list.param])
+  const found = attempts.filter(({ messageId, n }) => next.get(messageId) === n)
   return new Map(found.map((attempt) => [attempt.messageId, attempt]))
 }
 
-export async function listAttempts(sql: Sql, messageId: number): Promise<Attempt[]> {
-  return (await sql.all('select * from attempts where message_id = $1 order by n', [messageId])).map(
-    toAttempt,
-  )
+export function listAttempts(sql: Sql, messageId: number): Promise<Attempt[]> {
+  return ATTEMPTS.list(sql, 'message_id = $1 order by n', [messageId])
 }
 
 export async function findAttemptsByProvider(
@@ -123,35 +127,33 @@ export async function findAttemptsByProvider(
   if (providerIds.length === 0) return new Map()
   const list = sql.inList(2, providerIds)
   // If two share an id, the later one counts.
-  const rows = await sql.all(
-    `select * from attempts where line_id = $1 and provider_id in ${list.sql} order by ref`,
-    [lineId, list.param],
-  )
-  return new Map(rows.map((row) => [row.provider_id as string, toAttempt(row)]))
+  const where = `line_id = $1 and provider_id in ${list.sql} order by ref`
+  const attempts = await ATTEMPTS.list(sql, where, [lineId, list.param])
+  return new Map(attempts.map((attempt) => [attempt.providerId!, attempt]))
 }
 
 export async function findAttemptsByRef(sql: Sql, refs: readonly string[]): Promise<Map<string, Attempt>> {
   if (refs.length === 0) return new Map()
   const list = sql.inList(1, refs)
-  const rows = await sql.all(`select * from attempts where ref in ${list.sql}`, [list.param])
-  return new Map(rows.map((row) => [row.ref as string, toAttempt(row)]))
+  const attempts = await ATTEMPTS.list(sql, `ref in ${list.sql}`, [list.param])
+  return new Map(attempts.map((attempt) => [attempt.ref, attempt]))
 }
 
 /** Attempts that an earlier holder of the line left open, and those with these refs: their outcome is unknown. */
-export async function listOpenAttempts(
+export function listOpenAttempts(
   sql: Sql,
   lineId: string,
   beforeEpoch: number,
   refs: readonly string[],
 ): Promise<Attempt[]> {
   const list = sql.inList(3, refs)
-  const rows = await sql.all(
+  return ATTEMPTS.all(
+    sql,
     `select a.* from messages m join attempts a on a.message_id = m.id and a.n = m.attempts + 1
      where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.state = 'on_wire'
      and (a.epoch < $2 or a.ref in ${list.sql})`,
     [lineId, beforeEpoch, list.param],
   )
-  return rows.map(toAttempt)
 }
 
 /** Returns whether the read receipt is new. */
@@ -160,28 +162,6 @@ export async function saveRead(sql: Sql, ref: string, at: number): Promise<boole
 }
 
 /** Times of the line's recent attempts, so that a new holder keeps the line's pace. Refs are ordered by time. */
-export async function listWireTimes(sql: Sql, lineId: string, sinceRef: string): Promise<number[]> {
-  const rows = await sql.all<{ wire_at: number }>(
-    'select wire_at from attempts where ref >= $1 and line_id = $2',
-    [sinceRef, lineId],
-  )
-  return rows.map((row) => row.wire_at)
-}
-
-function toAttempt(row: Row): Attempt {
-  return {
-    ref: row.ref as string,
-    messageId: row.message_id as number,
-    n: row.n as number,
-    lineId: row.line_id as string,
-    epoch: row.epoch as number,
-    service: row.service as Service,
-    state: row.state as AttemptState,
-    wireAt: row.wire_at as number,
-    endedAt: row.ended_at as number | null,
-    providerId: row.provider_id as string | null,
-    lookups: row.lookups as number,
-    code: row.code as string | null,
-    detail: row.detail as string | null,
-  }
+export function listWireTimes(sql: Sql, lineId: string, sinceRef: string): Promise<number[]> {
+  return listValues(sql, 'select wire_at from attempts where ref >= $1 and line_id = $2', [sinceRef, lineId])
 }

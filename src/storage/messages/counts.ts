@@ -1,5 +1,6 @@
 import type { Message, Service, Status } from '../../core/messages/message.js'
 import type { Columns, Param, Sql, Writes } from '../engine/db.js'
+import { findValue } from '../engine/query.js'
 
 /**
  * Maintained totals, so that a list's `pagination.total` is exact and costs the same for a million rows as for ten
@@ -162,28 +163,21 @@ export async function listCells(
   from: number,
   to: number,
 ): Promise<Cell[]> {
-  const rows = await sql.all(
-    `select bucket, line_id, is_outbound, status, service, sum(n) as n from message_counts
+  const cells = await sql.all<Omit<Cell, 'isOutbound'> & { is_outbound: number }>(
+    `select bucket, line_id as "lineId", is_outbound, status, service, sum(n) as n from message_counts
      where account_id = $1 and series = $2 and width = $3 and bucket >= $4 and bucket < $5
      group by bucket, line_id, is_outbound, status, service having sum(n) > 0`,
     [accountId, field, width, from, to],
   )
-  return rows.map((row) => ({
-    bucket: row.bucket as number,
-    lineId: row.line_id as string,
-    isOutbound: row.is_outbound === 1,
-    status: row.status as Status,
-    service: row.service as Service,
-    n: Number(row.n),
+  return cells.map(({ is_outbound, ...cell }) => ({
+    ...cell,
+    isOutbound: is_outbound === 1,
+    n: Number(cell.n),
   }))
 }
 
 async function sum(sql: Sql, where: string, params: Param[]): Promise<number> {
-  const row = await sql.one<{ n: number | null }>(
-    `select sum(n) as n from message_counts where ${where}`,
-    params,
-  )
-  return row?.n ?? 0
+  return (await findValue<number>(sql, `select sum(n) from message_counts where ${where}`, params)) ?? 0
 }
 
 function conditions(filter: CountFilter): { where: string; params: Param[] } {

@@ -1,5 +1,7 @@
 import { topics } from '../../core/topics.js'
-import type { Row, Sql } from '../engine/db.js'
+import type { Sql } from '../engine/db.js'
+import { findValue } from '../engine/query.js'
+import { table } from '../engine/table.js'
 
 /** A conversation whose sends are held back until a time. */
 export interface Hold {
@@ -14,68 +16,41 @@ export interface Hold {
   until: number
 }
 
+type HoldRow = Omit<Hold, 'until'> & { heldUntil: number }
+
+const HOLDS = table<HoldRow>()('conversation_holds', {
+  text: 'lineId conversation accountId groupId',
+  number: 'alternations heldAt heldUntil',
+})
+const toHold = ({ heldUntil, ...hold }: HoldRow): Hold => ({ ...hold, until: heldUntil })
+
 /** Returns whether the hold is new. */
-export async function insertHold(sql: Sql, hold: Hold): Promise<boolean> {
-  const added = await sql.run(
-    `insert into conversation_holds (line_id, conversation, account_id, group_id, alternations, held_at, held_until)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-    [
-      hold.lineId,
-      hold.conversation,
-      hold.accountId,
-      hold.groupId,
-      hold.alternations,
-      hold.heldAt,
-      hold.until,
-    ],
-  )
+export function insertHold(sql: Sql, { until, ...hold }: Hold): Promise<boolean> {
   sql.announce(topics.holds)
-  return added > 0
+  return HOLDS.insert(sql, { ...hold, heldUntil: until }, {}, 'on conflict do nothing')
 }
 
 /** Deletes and returns the hold; a second call returns nothing. */
 export async function deleteHold(sql: Sql, lineId: string, conversation: string): Promise<Hold | undefined> {
-  const row = await sql.one(
-    'delete from conversation_holds where line_id = $1 and conversation = $2 returning *',
-    [lineId, conversation],
-  )
   sql.announce(topics.holds)
-  return row && toHold(row)
+  const text = 'delete from conversation_holds where line_id = $1 and conversation = $2 returning *'
+  const hold = await HOLDS.one(sql, text, [lineId, conversation])
+  return hold && toHold(hold)
 }
 
 export async function findHold(sql: Sql, lineId: string, conversation: string): Promise<Hold | undefined> {
-  const row = await sql.one('select * from conversation_holds where line_id = $1 and conversation = $2', [
-    lineId,
-    conversation,
-  ])
-  return row && toHold(row)
+  const hold = await HOLDS.find(sql, 'line_id = $1 and conversation = $2', [lineId, conversation])
+  return hold && toHold(hold)
 }
 
 export async function listHolds(sql: Sql): Promise<Hold[]> {
-  return (await sql.all('select * from conversation_holds order by held_until, conversation')).map(toHold)
+  return (await HOLDS.list(sql, '1 = 1 order by held_until, conversation')).map(toHold)
 }
 
 export async function listHoldsDue(sql: Sql, now: number, limit: number): Promise<Hold[]> {
-  const rows = await sql.all(
-    'select * from conversation_holds where held_until <= $1 order by held_until limit $2',
-    [now, limit],
-  )
-  return rows.map(toHold)
+  return (await HOLDS.list(sql, 'held_until <= $1 order by held_until limit $2', [now, limit])).map(toHold)
 }
 
-export async function findNextHoldEnd(sql: Sql): Promise<number | undefined> {
-  const row = await sql.one<{ at: number | null }>('select min(held_until) as at from conversation_holds')
-  return row?.at ?? undefined
-}
-
-function toHold(row: Row): Hold {
-  return {
-    lineId: row.line_id as string,
-    conversation: row.conversation as string,
-    accountId: row.account_id as string,
-    groupId: row.group_id as string | null,
-    alternations: row.alternations as number,
-    heldAt: row.held_at as number,
-    until: row.held_until as number,
-  }
+export function findNextHoldEnd(sql: Sql): Promise<number | undefined> {
+  return findValue(sql, 'select min(held_until) from conversation_holds')
 }

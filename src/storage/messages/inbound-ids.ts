@@ -1,4 +1,5 @@
 import type { Sql } from '../engine/db.js'
+import { exists, findValue, listValues } from '../engine/query.js'
 
 /** The provider ids that are already stored, on this line or on an earlier line of its number. */
 export async function listStoredIds(
@@ -10,53 +11,47 @@ export async function listStoredIds(
   if (providerIds.length === 0) return stored
   const list = sql.inList(2, providerIds)
   for (const lineId of lineIds) {
-    const rows = await sql.all<{ provider_id: string }>(
-      `select provider_id from messages where line_id = $1 and provider_id in ${list.sql}`,
-      [lineId, list.param],
-    )
-    for (const row of rows) stored.add(row.provider_id)
+    const text = `select provider_id from messages where line_id = $1 and provider_id in ${list.sql}`
+    for (const id of await listValues<string>(sql, text, [lineId, list.param])) stored.add(id)
   }
   return stored
 }
 
 /** This line and earlier lines with its number and driver: the carrier may redeliver their messages. */
-export async function listLineSuccession(
+export function listLineSuccession(
   sql: Sql,
   line: { network: string; number: string; driver: string },
 ): Promise<string[]> {
-  const rows = await sql.all<{ id: string }>(
-    'select id from lines where network = $1 and number = $2 and driver = $3',
-    [line.network, line.number, line.driver],
-  )
-  return rows.map((row) => row.id)
+  const text = 'select id from lines where network = $1 and number = $2 and driver = $3'
+  return listValues(sql, text, [line.network, line.number, line.driver])
 }
 
 /** Whether the line has a message with this sender, text and send time. */
-export async function hasTwin(
+export function hasTwin(
   sql: Sql,
   twin: { accountId: string; lineId: string; contact: string; content: string; sentAt: number },
   since: number,
 ): Promise<boolean> {
-  const row = await sql.one(
-    `select 1 as yes from messages where account_id = $1 and contact = $2 and created_at >= $3
+  return exists(
+    sql,
+    `select 1 from messages where account_id = $1 and contact = $2 and created_at >= $3
        and line_id = $4 and is_outbound = 0 and sent_at = $5 and content = $6 limit 1`,
     [twin.accountId, twin.contact, since, twin.lineId, twin.sentAt, twin.content],
   )
-  return row !== undefined
 }
 
 /** Texts from this sender to the line since then. */
-export async function listRecentTexts(
+export function listRecentTexts(
   sql: Sql,
   by: { accountId: string; lineId: string; contact: string },
   since: number,
 ): Promise<string[]> {
-  const rows = await sql.all<{ content: string }>(
+  return listValues(
+    sql,
     `select content from messages where account_id = $1 and contact = $2 and created_at >= $3
        and line_id = $4 and is_outbound = 0`,
     [by.accountId, by.contact, since, by.lineId],
   )
-  return rows.map((row) => row.content)
 }
 
 /** A send that may come back as an echo. */
@@ -67,36 +62,35 @@ export interface EchoCandidate {
 }
 
 /** Sends of a conversation that may have left since then and have no echo yet, oldest first. */
-export async function listEchoCandidates(
+export function listEchoCandidates(
   sql: Sql,
   where: { accountId: string; lineId: string; conversation: string },
   since: { createdAt: number; wireAt: number },
 ): Promise<EchoCandidate[]> {
-  const rows = await sql.all<{ ref: string; content: string; media_url: string }>(
-    `select a.ref, m.content, m.media_url from messages m join attempts a on a.message_id = m.id
+  return sql.all(
+    `select a.ref, m.content, m.media_url as "mediaUrl" from messages m join attempts a on a.message_id = m.id
      where m.account_id = $1 and m.contact = $2 and m.created_at >= $3 and m.line_id = $4 and m.is_outbound = 1
        and a.wire_at >= $5 and a.state not in ('refused', 'never_left')
        and not exists (select 1 from echoes e where e.ref = a.ref)
      order by a.wire_at, a.ref`,
     [where.accountId, where.conversation, since.createdAt, where.lineId, since.wireAt],
   )
-  return rows.map((row) => ({ ref: row.ref, content: row.content, mediaUrl: row.media_url }))
 }
 
 /** Whether another line of ours sent this text to this line; the message is then not an echo. */
-export async function hasSent(
+export function hasSent(
   sql: Sql,
   from: { network: string; number: string },
   to: { contact: string; content: string },
   since: number,
 ): Promise<boolean> {
-  const row = await sql.one(
-    `select 1 as yes from lines l join messages m on m.account_id = l.account_id and m.line_id = l.id
+  return exists(
+    sql,
+    `select 1 from lines l join messages m on m.account_id = l.account_id and m.line_id = l.id
      where l.network = $1 and l.number = $2 and l.removed_at is null
        and m.contact = $3 and m.created_at >= $4 and m.is_outbound = 1 and m.content = $5 limit 1`,
     [from.network, from.number, to.contact, since, to.content],
   )
-  return row !== undefined
 }
 
 export async function insertEcho(
@@ -111,12 +105,8 @@ export async function insertEcho(
   ])
 }
 
-export async function isKnownEcho(sql: Sql, lineId: string, providerId: string): Promise<boolean> {
-  const row = await sql.one('select 1 as yes from echoes where line_id = $1 and provider_id = $2', [
-    lineId,
-    providerId,
-  ])
-  return row !== undefined
+export function isKnownEcho(sql: Sql, lineId: string, providerId: string): Promise<boolean> {
+  return exists(sql, 'select 1 from echoes where line_id = $1 and provider_id = $2', [lineId, providerId])
 }
 
 /** A message without a provider id, until the driver reports its acknowledgement. */
@@ -135,20 +125,20 @@ export async function insertUnacknowledged(sql: Sql, one: UnacknowledgedMessage,
 }
 
 /** Assigns an equal message of another connection to this one, so that each is matched once. */
-export async function claimUnacknowledged(
+export function claimUnacknowledged(
   sql: Sql,
   like: Omit<UnacknowledgedMessage, 'id'>,
   since: number,
 ): Promise<string | undefined> {
   const lock = sql.engine === 'postgres' ? 'for update skip locked' : ''
-  const row = await sql.one<{ id: string }>(
+  return findValue(
+    sql,
     `update unthanked_messages set session = $3 where id = (
        select id from unthanked_messages where line_id = $1 and fingerprint = $2 and session <> $3 and stored_at >= $4
        order by id limit 1 ${lock}
      ) returning id`,
     [like.lineId, like.fingerprint, like.session, since],
   )
-  return row?.id
 }
 
 export async function deleteUnacknowledged(sql: Sql, id: string): Promise<void> {

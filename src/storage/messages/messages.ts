@@ -1,5 +1,6 @@
 import type { Message, NewMessage } from '../../core/messages/message.js'
 import type { Param, Sql, Writes } from '../engine/db.js'
+import { listValues } from '../engine/query.js'
 import { createTally, saveTally } from './counts.js'
 import { MESSAGE_COLUMNS as COLUMNS, fromMessage, toMessage } from './rows.js'
 
@@ -111,11 +112,11 @@ export async function findMessagesByHandle(
 export async function listDeleted(sql: Sql, handles: readonly string[]): Promise<string[]> {
   if (handles.length === 0) return []
   const list = sql.inList(1, handles)
-  const rows = await sql.all<{ handle: string }>(
+  return listValues(
+    sql,
     `select handle from messages where handle in ${list.sql} and deleted_at is not null`,
     [list.param],
   )
-  return rows.map((row) => row.handle)
 }
 
 export async function findMessagesById(sql: Sql, ids: readonly number[]): Promise<Map<number, Message>> {

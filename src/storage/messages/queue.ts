@@ -1,4 +1,4 @@
-import type { Row, Sql } from '../engine/db.js'
+import type { Sql } from '../engine/db.js'
 
 /** A message in a line's queue, oldest first. Scheduled messages join the queue at their time. */
 export interface QueueEntry {
@@ -9,33 +9,22 @@ export interface QueueEntry {
   nextActionAt: number
 }
 
-export async function listQueue(
-  sql: Sql,
-  lineId: string,
-  afterId: number,
-  limit: number,
-): Promise<QueueEntry[]> {
-  const rows = await sql.all(
-    `select id, handle, contact, group_id, next_action_at from messages
-     where line_id = $1 and next_action_at is not null and due_at is null and id > $2 order by id limit $3`,
-    [lineId, afterId, limit],
-  )
-  return rows.map(toQueueEntry)
+const QUEUED = `select id, handle, contact, group_id as "groupId", next_action_at as "nextActionAt" from messages
+  where line_id = $1 and next_action_at is not null and due_at is null`
+
+export function listQueue(sql: Sql, lineId: string, afterId: number, limit: number): Promise<QueueEntry[]> {
+  return sql.all(`${QUEUED} and id > $2 order by id limit $3`, [lineId, afterId, limit])
 }
 
 /** Like the line's queue, for one conversation. */
-export async function listConversationQueue(
+export function listConversationQueue(
   sql: Sql,
   lineId: string,
   conversation: string,
   limit: number,
 ): Promise<QueueEntry[]> {
-  const rows = await sql.all(
-    `select id, handle, contact, group_id, next_action_at from messages
-     where line_id = $1 and next_action_at is not null and due_at is null and coalesce(group_id, contact) = $2 order by id limit $3`,
-    [lineId, conversation, limit],
-  )
-  return rows.map(toQueueEntry)
+  const text = `${QUEUED} and coalesce(group_id, contact) = $2 order by id limit $3`
+  return sql.all(text, [lineId, conversation, limit])
 }
 
 /** Number of messages ahead of this one on the line and in its conversation, up to a limit. */
@@ -46,32 +35,21 @@ export async function countBefore(
   conversation: string,
   limit: number,
 ): Promise<{ onLine: number; inConversation: number; firstId: number | null }> {
-  const row = await sql.one<{ n: number; same: number; first: number | null }>(
-    `select count(*) as n, count(case when coalesce(group_id, contact) = $3 then 1 end) as same,
-       min(case when coalesce(group_id, contact) = $3 then id end) as first
+  const row = await sql.one<{ onLine: number; inConversation: number; firstId: number | null }>(
+    `select count(*) as "onLine", count(case when coalesce(group_id, contact) = $3 then 1 end) as "inConversation",
+       min(case when coalesce(group_id, contact) = $3 then id end) as "firstId"
      from (select id, contact, group_id from messages
        where line_id = $1 and next_action_at is not null and due_at is null and id < $2 order by id desc limit $4) earlier`,
     [lineId, id, conversation, limit],
   )
-  return { onLine: row!.n, inConversation: row!.same, firstId: row!.first }
+  return row!
 }
 
-function toQueueEntry(row: Row): QueueEntry {
-  return {
-    id: row.id as number,
-    handle: row.handle as string,
-    contact: row.contact as string,
-    groupId: row.group_id as string | null,
-    nextActionAt: row.next_action_at as number,
-  }
-}
-
-export async function countQueued(sql: Sql): Promise<{ lineId: string; n: number; oldest: number }[]> {
-  const rows = await sql.all<{ line_id: string; n: number; oldest: number }>(
-    `select line_id, count(*) as n, min(next_action_at) as oldest from messages
+export function countQueued(sql: Sql): Promise<{ lineId: string; n: number; oldest: number }[]> {
+  return sql.all(
+    `select line_id as "lineId", count(*) as n, min(next_action_at) as oldest from messages
      where next_action_at is not null and due_at is null group by line_id`,
   )
-  return rows.map((row) => ({ lineId: row.line_id, n: row.n, oldest: row.oldest }))
 }
 
 /** Number of an account's waiting messages on a line, up to a limit, and the age of the first. */

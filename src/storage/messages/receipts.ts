@@ -1,5 +1,7 @@
 import type { Status } from '../../core/messages/message.js'
-import type { Columns, Sql, Writes } from '../engine/db.js'
+import type { Sql, Writes } from '../engine/db.js'
+import { listValues } from '../engine/query.js'
+import { table } from '../engine/table.js'
 
 /** A receipt that matches no send yet, under one spelling of its id. */
 export interface ParkedReceipt {
@@ -10,14 +12,11 @@ export interface ParkedReceipt {
   report: Record<string, unknown>
 }
 
-const COLUMNS = {
-  line_id: 'text',
-  provider_id: 'text',
-  receipt: 'text',
-  status: 'text',
-  report: 'text',
-  received_at: 'bigint',
-} as const satisfies Columns
+const RECEIPTS = table<ParkedReceipt>()('parked_receipts', {
+  text: 'providerId receipt status',
+  json: 'report',
+})
+const NEW_COLUMNS = { ...RECEIPTS.columns, line_id: 'text', received_at: 'bigint' } as const
 
 export async function parkReceipts(
   sql: Writes,
@@ -25,12 +24,8 @@ export async function parkReceipts(
   parked: readonly ParkedReceipt[],
   now: number,
 ): Promise<void> {
-  await sql.insertMany(
-    'parked_receipts',
-    COLUMNS,
-    parked.map((one) => [lineId, one.providerId, one.receipt, one.status, JSON.stringify(one.report), now]),
-    'on conflict do nothing',
-  )
+  const rows = parked.map((one) => [...RECEIPTS.values(one), lineId, now])
+  await sql.insertMany('parked_receipts', NEW_COLUMNS, rows, 'on conflict do nothing')
 }
 
 /** Deletes matched receipts under all their spellings. */
@@ -54,11 +49,8 @@ export async function listParkedReceipts(
 ): Promise<string[]> {
   if (providerIds.length === 0) return []
   const list = sql.inList(2, providerIds)
-  const rows = await sql.all<{ provider_id: string }>(
-    `select provider_id from parked_receipts where line_id = $1 and provider_id in ${list.sql}`,
-    [lineId, list.param],
-  )
-  return rows.map((row) => row.provider_id)
+  const text = `select provider_id from parked_receipts where line_id = $1 and provider_id in ${list.sql}`
+  return listValues(sql, text, [lineId, list.param])
 }
 
 /** Deletes and returns the receipts parked for these ids. */
@@ -69,22 +61,14 @@ export async function takeParkedReceipts(
 ): Promise<ParkedReceipt[]> {
   if (providerIds.length === 0) return []
   const list = sql.inList(2, providerIds)
-  const rows = await sql.all<{ provider_id: string; receipt: string; status: Status; report: string }>(
-    `delete from parked_receipts where line_id = $1 and provider_id in ${list.sql}
-     returning provider_id, receipt, status, report`,
-    [lineId, list.param],
-  )
-  return rows.map((row) => ({
-    providerId: row.provider_id,
-    receipt: row.receipt,
-    status: row.status,
-    report: JSON.parse(row.report),
-  }))
+  const text = `delete from parked_receipts where line_id = $1 and provider_id in ${list.sql} returning *`
+  return RECEIPTS.all(sql, text, [lineId, list.param])
 }
 
 /** Ids of parked receipts whose send is known by now. */
-export async function listMatchedReceipts(sql: Sql, lineId: string): Promise<string[]> {
-  const rows = await sql.all<{ provider_id: string }>(
+export function listMatchedReceipts(sql: Sql, lineId: string): Promise<string[]> {
+  return listValues(
+    sql,
     `select distinct p.provider_id from parked_receipts p
      where p.line_id = $1 and (
        exists (select 1 from attempts a where a.line_id = p.line_id and a.provider_id = p.provider_id)
@@ -92,7 +76,6 @@ export async function listMatchedReceipts(sql: Sql, lineId: string): Promise<str
      ) limit 100`,
     [lineId],
   )
-  return rows.map((row) => row.provider_id)
 }
 
 export async function dropParkedReceipts(sql: Sql, before: number): Promise<number> {

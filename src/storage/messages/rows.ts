@@ -1,6 +1,7 @@
 import { compile } from '../../base/compile.js'
 import { MESSAGE_FIELDS, type Message, type NewMessage } from '../../core/messages/message.js'
 import type { ColumnType, Param, Row } from '../engine/db.js'
+import { CODECS, columnOf } from '../engine/table.js'
 
 /** Messages as rows, and back: both follow from the table of fields. */
 
@@ -29,20 +30,6 @@ const PARTS: Partial<Record<Name, readonly [column: string, part: string, type: 
   ],
 }
 
-/** Source text of a column's value made of a field's value, and back. */
-const CODECS = {
-  text: { write: (value: string) => value, read: (value: string) => value },
-  number: { write: (value: string) => value, read: (value: string) => value },
-  flag: {
-    write: (value: string) => `${value} === null ? null : ${value} ? 1 : 0`,
-    read: (value: string) => `${value} === null ? null : ${value} === 1`,
-  },
-  json: {
-    write: (value: string) => `${value} === null ? null : JSON.stringify(${value})`,
-    read: (value: string) => `${value} === null ? null : JSON.parse(${value})`,
-  },
-}
-
 const NAMES = Object.keys(MESSAGE_FIELDS) as Name[]
 
 export const MESSAGE_COLUMNS: readonly MessageColumn[] = NAMES.flatMap(columnsOf)
@@ -60,12 +47,8 @@ function columnsOf(name: Name): MessageColumn[] {
     return PARTS[name]!.map(([part, key, type]) =>
       column(part, type, `m.${name} === null ? null : m.${name}.${key}`),
     )
-  const type = kind === 'number' || kind === 'flag' ? 'bigint' : 'text'
-  return [column(columnOf(name), type, CODECS[kind].write(`m.${name}`))]
-}
-
-function columnOf(name: Name): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const { type, write } = CODECS[kind]
+  return [column(columnOf(name), type, write(`m.${name}`))]
 }
 
 /** Source text of a field's value, made of a row `r`. */

@@ -1,5 +1,6 @@
 import type { Message, Service, Status } from '../../core/messages/message.js'
 import type { Param, Row, Sql } from '../engine/db.js'
+import { table } from '../engine/table.js'
 import { toMessage } from './rows.js'
 
 /** A position in the order of messages, newest first. */
@@ -38,20 +39,18 @@ export interface ConversationKey extends MessagePosition {
   groupId: string | null
 }
 
+const KEYS = table<ConversationKey>()('messages', {
+  text: 'lineId lineNumber contact groupId',
+  number: 'id createdAt',
+})
+
 export async function scanConversationKeys(
   sql: Sql,
   range: ScanRange,
   limit: number,
 ): Promise<ConversationKey[]> {
-  const rows = await scan(sql, range, 'id, line_id, line_number, contact, group_id, created_at', limit)
-  return rows.map((row) => ({
-    id: row.id as number,
-    createdAt: row.created_at as number,
-    lineId: row.line_id as string,
-    lineNumber: row.line_number as string,
-    contact: row.contact as string,
-    groupId: row.group_id as string | null,
-  }))
+  const columns = 'id, line_id, line_number, contact, group_id, created_at'
+  return (await scan(sql, range, columns, limit)).map(KEYS.read)
 }
 
 /** The fields of a message that charts use. */
@@ -67,18 +66,16 @@ export interface ChartSample {
   wasScheduled: boolean
 }
 
+const SAMPLES = table<ChartSample>()('messages', {
+  text: 'status service',
+  number: 'createdAt updatedAt sentAt',
+  flag: 'isOutbound wasScheduled',
+})
+
 export async function scanSamples(sql: Sql, range: ScanRange, limit: number): Promise<ChartSample[]> {
   const columns = `id, is_outbound, status, service, created_at, updated_at, sent_at,
     case when extra like '%"sendAt":%' then 1 else 0 end as was_scheduled`
-  return (await scan(sql, range, columns, limit)).map((row) => ({
-    isOutbound: row.is_outbound === 1,
-    status: row.status as Status,
-    service: row.service as Service,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-    sentAt: row.sent_at as number,
-    wasScheduled: row.was_scheduled === 1,
-  }))
+  return (await scan(sql, range, columns, limit)).map(SAMPLES.read)
 }
 
 async function scan(sql: Sql, range: ScanRange, columns: string, limit: number): Promise<Row[]> {

@@ -1,21 +1,17 @@
 import type { Message } from '../../core/messages/message.js'
 import type { Param, Sql } from '../engine/db.js'
+import { findValue, listValues } from '../engine/query.js'
 import { toMessage } from './rows.js'
 
-export async function findNextDue(sql: Sql): Promise<number | undefined> {
-  const row = await sql.one<{ at: number | null }>(
-    'select min(due_at) as at from messages where due_at is not null',
-  )
-  return row?.at ?? undefined
+export function findNextDue(sql: Sql): Promise<number | undefined> {
+  return findValue(sql, 'select min(due_at) from messages where due_at is not null')
 }
 
 /** Messages whose scheduled time has come, earliest first. */
-export async function listDue(sql: Sql, now: number, limit: number): Promise<number[]> {
-  const rows = await sql.all<{ id: number }>(
-    'select id from messages where due_at is not null and due_at <= $1 order by due_at, id limit $2',
-    [now, limit],
-  )
-  return rows.map((row) => row.id)
+export function listDue(sql: Sql, now: number, limit: number): Promise<number[]> {
+  const text =
+    'select id from messages where due_at is not null and due_at <= $1 order by due_at, id limit $2'
+  return listValues(sql, text, [now, limit])
 }
 
 export interface SchedulePosition {

@@ -1,6 +1,6 @@
-import type { Service } from '../../core/messages/message.js'
+import type { Status } from '../../core/messages/message.js'
 import type { OpenSend } from '../../core/messages/outcome.js'
-import type { Row, Sql } from '../engine/db.js'
+import type { Sql } from '../engine/db.js'
 import { findPartRefs, listAttemptParts } from './attempt-parts.js'
 import { type Attempt, findAttemptsByProvider, findAttemptsByRef } from './attempts.js'
 
@@ -26,7 +26,9 @@ const MAX_OPEN_SENDS = 1000
 /** Maximum number of attempts to search, so that a start takes bounded time. */
 const MAX_SEARCHED = 10_000
 
-const OPEN_SEND = 'a.ref, a.provider_id, m.contact, m.content, m.status, a.service, a.wire_at'
+const OPEN_SEND =
+  'a.ref, a.provider_id as "providerId", m.contact as "to", m.content, m.status, a.service, a.wire_at as "wireAt"'
+type OpenSendRow = Omit<OpenSend, 'isDelivered'> & { status: Status }
 
 /**
  * Sends without a final status, newest first: all sends in doubt, and recent ones that were given up, or accepted
@@ -41,13 +43,13 @@ export async function listOpenSends(
   const taken = unread
     ? "m.status in ('ACCEPTED', 'SENT', 'DELIVERED') and a.read_at is null"
     : "m.status in ('ACCEPTED', 'SENT')"
-  const inDoubt = await sql.all(
+  const inDoubt = await sql.all<OpenSendRow>(
     `select ${OPEN_SEND} from messages m join attempts a on a.message_id = m.id and a.n >= m.attempts
      where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.ref >= $2
      and a.state in ('on_wire', 'unknown') order by a.ref desc limit $3`,
     [lineId, sinceRef, MAX_OPEN_SENDS],
   )
-  const latest = await sql.all(
+  const latest = await sql.all<OpenSendRow>(
     `select ${OPEN_SEND} from (select * from attempts where ref >= $1 order by ref desc limit $4) a
      join messages m on m.id = a.message_id
      where a.line_id = $2
@@ -56,7 +58,7 @@ export async function listOpenSends(
     [sinceRef, lineId, MAX_OPEN_SENDS, MAX_SEARCHED],
   )
   const sends = [...inDoubt, ...latest]
-    .map(toOpenSend)
+    .map(({ status, ...send }): OpenSend => ({ ...send, isDelivered: status === 'DELIVERED' }))
     .sort((a, b) => (a.ref < b.ref ? 1 : -1))
     .slice(0, MAX_OPEN_SENDS)
   const parts = await listAttemptParts(
@@ -67,16 +69,4 @@ export async function listOpenSends(
     const partIds = parts.get(send.ref)?.map(({ providerId }) => providerId)
     return partIds ? { ...send, partIds } : send
   })
-}
-
-function toOpenSend(row: Row): OpenSend {
-  return {
-    ref: row.ref as string,
-    providerId: row.provider_id as string | null,
-    to: row.contact as string,
-    content: row.content as string,
-    service: row.service as Service,
-    wireAt: row.wire_at as number,
-    isDelivered: row.status === 'DELIVERED',
-  }
 }

@@ -1,61 +1,45 @@
 import type { SharedPlace } from '../../core/sim/location.js'
-import type { Row, Sql, Writes } from '../engine/db.js'
+import type { Sql, Writes } from '../engine/db.js'
+import { table } from '../engine/table.js'
 import { onScreen } from './messages.js'
 
+const LOCATIONS = table<SharedPlace>()('sim_locations', {
+  text: 'lineId phone network',
+  number: 'at expiresAt',
+  json: 'place',
+})
+
 export async function savePhoneLocation(sql: Sql, share: SharedPlace): Promise<void> {
-  await sql.run(
-    `insert into sim_locations (line_id, phone, network, place, at, expires_at) values ($1, $2, $3, $4, $5, $6)
-     on conflict (line_id, phone) do update set place = excluded.place, at = excluded.at, expires_at = excluded.expires_at`,
-    [
-      share.lineId,
-      share.phone,
-      share.network,
-      share.place === null ? null : JSON.stringify(share.place),
-      share.at,
-      share.expiresAt,
-    ],
-  )
+  await LOCATIONS.save(sql, share, 'lineId phone')
 }
 
-/** What is shared with a line at that time, by everyone or by one phone. */
-export async function listPhoneLocations(
+/** Locations shared with a line at this time, by all phones or by one. */
+export function listPhoneLocations(
   sql: Sql,
   lineId: string,
   phone: string | null,
   now: number,
 ): Promise<SharedPlace[]> {
-  const rows = await (phone === null
-    ? sql.all(
-        'select * from sim_locations where line_id = $1 and (expires_at is null or expires_at > $2) order by phone',
-        [lineId, now],
-      )
-    : sql.all(
-        'select * from sim_locations where line_id = $1 and phone = $3 and (expires_at is null or expires_at > $2)',
-        [lineId, now, phone],
-      ))
-  return rows.map(toSharedPlace)
+  const where = `line_id = $1 and (expires_at is null or expires_at > $2) ${phone === null ? '' : 'and phone = $3'}`
+  return LOCATIONS.list(sql, `${where} order by phone`, [lineId, now, ...(phone === null ? [] : [phone])])
 }
 
-/** What one phone shares, with whichever line. */
-export async function listLocationsOfPhone(
+/** Locations that one phone shares with any line. */
+export function listLocationsOfPhone(
   sql: Sql,
   network: string,
   phone: string,
   now: number,
 ): Promise<SharedPlace[]> {
-  const rows = await sql.all(
-    `select * from sim_locations where network = $1 and phone = $2 and (expires_at is null or expires_at > $3)
-     order by line_id`,
-    [network, phone, now],
-  )
-  return rows.map(toSharedPlace)
+  const where = 'network = $1 and phone = $2 and (expires_at is null or expires_at > $3) order by line_id'
+  return LOCATIONS.list(sql, where, [network, phone, now])
 }
 
 export async function deletePhoneLocation(sql: Sql, lineId: string, phone: string): Promise<void> {
   await sql.run('delete from sim_locations where line_id = $1 and phone = $2', [lineId, phone])
 }
 
-/** Requests that are on their way to phones; a newer one takes the place of an older one. */
+/** Requests on their way to phones; a newer request replaces an older one. */
 export async function insertLocationRequests(
   sql: Writes,
   requests: readonly { lineId: string; phone: string; ref: string }[],
@@ -69,7 +53,7 @@ export async function insertLocationRequests(
   }
 }
 
-/** The open request of a line on a phone, whose message has arrived; it is answered by this. */
+/** Deletes the open request of a line whose message has arrived on the phone. Returns whether there was one. */
 export async function takeLocationRequest(
   sql: Sql,
   lineId: string,
@@ -82,15 +66,4 @@ export async function takeLocationRequest(
     [lineId, phone, now],
   )
   return taken > 0
-}
-
-function toSharedPlace(row: Row): SharedPlace {
-  return {
-    lineId: row.line_id as string,
-    phone: row.phone as string,
-    network: row.network as string,
-    place: row.place === null ? null : JSON.parse(row.place as string),
-    at: row.at as number,
-    expiresAt: row.expires_at as number | null,
-  }
 }

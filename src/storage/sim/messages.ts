@@ -1,68 +1,32 @@
 import { cardSession } from '../../core/messages/app-card.js'
-import type { Service } from '../../core/messages/message.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
-import type { Columns, Param, Row, Sql, Writes } from '../engine/db.js'
+import type { Sql, Writes } from '../engine/db.js'
+import { exists, findValue, listValues } from '../engine/query.js'
+import { table } from '../engine/table.js'
 
-const MESSAGE_COLUMNS = {
-  network: 'text',
-  phone: 'text',
-  line_id: 'text',
-  line_number: 'text',
-  from_phone: 'bigint',
-  provider_id: 'text',
-  ref: 'text',
-  handle: 'text',
-  content: 'text',
-  media_url: 'text',
-  send_style: 'text',
-  reply_to: 'text',
-  reply_to_part: 'bigint',
-  extra: 'text',
-  chat_id: 'text',
-  sender: 'text',
-  card_session: 'text',
-  service: 'text',
-  created_at: 'bigint',
-  arrived_at: 'bigint',
-  read_at: 'bigint',
-  // What is sent to a phone that is switched off waits until it is switched on.
+export type NewPhoneMessage = Omit<PhoneMessage, 'id'>
+
+export const PHONE_MESSAGES = table<PhoneMessage, NewPhoneMessage>()('phone_messages', {
+  serial: 'id',
+  text: 'network phone lineId lineNumber providerId ref handle content mediaUrl sendStyle replyTo chatId sender service',
+  number: 'replyToPart createdAt arrivedAt readAt dueAt',
+  flag: 'fromPhone',
+  json: 'extra',
+})
+
+const NEW_COLUMNS = {
+  ...PHONE_MESSAGES.columns,
+  // A message to a phone that is switched off waits until the phone is switched on.
   due_at: {
     type: 'bigint',
     as: 'case when {from_phone} = 0 and exists (select 1 from phones p where p.network = {network} and p.number = {phone} and p.power = 0) then null else {due_at} end',
   },
-} as const satisfies Columns
-
-export type NewPhoneMessage = Omit<PhoneMessage, 'id'>
+  card_session: 'text',
+} as const
 
 export async function insertPhoneMessages(sql: Writes, messages: readonly NewPhoneMessage[]): Promise<void> {
-  await sql.insertMany(
-    'phone_messages',
-    MESSAGE_COLUMNS,
-    messages.map((m) => [
-      m.network,
-      m.phone,
-      m.lineId,
-      m.lineNumber,
-      m.fromPhone ? 1 : 0,
-      m.providerId,
-      m.ref,
-      m.handle,
-      m.content,
-      m.mediaUrl,
-      m.sendStyle,
-      m.replyTo,
-      m.replyToPart ?? null,
-      m.extra === null ? null : JSON.stringify(m.extra),
-      m.chatId,
-      m.sender,
-      cardSession(m.extra),
-      m.service,
-      m.createdAt,
-      m.arrivedAt,
-      m.readAt,
-      m.dueAt,
-    ]),
-  )
+  const rows = messages.map((message) => [...PHONE_MESSAGES.values(message), cardSession(message.extra)])
+  await sql.insertMany('phone_messages', NEW_COLUMNS, rows)
 }
 
 /** Marks messages as arrived: nothing is left for the network to do. */
@@ -75,67 +39,59 @@ export async function savePhoneArrivals(sql: Writes, ids: readonly number[], at:
   )
 }
 
-/** Which of these there are. */
+/** The ids among these that exist. */
 export async function listPhoneMessageIds(sql: Sql, ids: readonly number[]): Promise<Set<number>> {
   const list = sql.inIds(1, ids)
-  const rows = await sql.all<{ id: number }>(`select id from phone_messages where id in ${list.sql}`, [
+  const found = await listValues<number>(sql, `select id from phone_messages where id in ${list.sql}`, [
     list.param,
   ])
-  return new Set(rows.map((row) => row.id))
+  return new Set(found)
 }
 
-/** A phone comes back to the network: everything that waited for it is due. */
+/** Makes the messages due that waited for a phone to be switched on. Returns their lines. */
 export async function releaseWaiting(
   sql: Sql,
   network: string,
   phone: string,
   at: number,
 ): Promise<string[]> {
-  const rows = await sql.all<{ line_id: string }>(
+  const lines = await listValues<string>(
+    sql,
     `update phone_messages set due_at = $3 where network = $1 and phone = $2 and arrived_at is null and due_at is null
      returning line_id`,
     [network, phone, at],
   )
-  return [...new Set(rows.map((row) => row.line_id))]
+  return [...new Set(lines)]
 }
 
 export async function savePhoneRead(sql: Sql, id: number, at: number): Promise<void> {
   await sql.run('update phone_messages set read_at = $2 where id = $1', [id, at])
 }
 
-export async function listDuePhoneMessages(
+export function listDuePhoneMessages(
   sql: Sql,
   lineId: string,
   now: number,
   limit: number,
 ): Promise<PhoneMessage[]> {
-  const rows = await sql.all(
-    'select * from phone_messages where line_id = $1 and due_at <= $2 order by due_at, id limit $3',
-    [lineId, now, limit],
-  )
-  return rows.map(toPhoneMessage)
+  const where = 'line_id = $1 and due_at <= $2 order by due_at, id limit $3'
+  return PHONE_MESSAGES.list(sql, where, [lineId, now, limit])
 }
 
-export async function findNextDue(sql: Sql, lineId: string, after: number): Promise<number | undefined> {
-  const row = await sql.one<{ due_at: number | null }>(
-    'select min(due_at) as due_at from phone_messages where line_id = $1 and due_at > $2',
-    [lineId, after],
-  )
-  return row?.due_at ?? undefined
+export function findNextDue(sql: Sql, lineId: string, after: number): Promise<number | undefined> {
+  const text = 'select min(due_at) from phone_messages where line_id = $1 and due_at > $2'
+  return findValue(sql, text, [lineId, after])
 }
 
-/** What a line sent under this name: one message, or one for each phone of a group. */
-export async function listPhoneMessagesByRef(sql: Sql, ref: string): Promise<PhoneMessage[]> {
-  return (await sql.all('select * from phone_messages where ref = $1 order by id', [ref])).map(toPhoneMessage)
+/** The messages of one send: one message, or one for each phone of a group. */
+export function listPhoneMessagesByRef(sql: Sql, ref: string): Promise<PhoneMessage[]> {
+  return PHONE_MESSAGES.list(sql, 'ref = $1 order by id', [ref])
 }
 
-/**
- * Whether a message is on its phone's screen. It is from the moment it is due: the line hears of it next, and only
- * then the books say so.
- */
+/** Whether a phone shows a message: from the time it is due, before its line hears of it and the arrival is stored. */
 export const onScreen = (now: string) => `(arrived_at is not null or due_at <= ${now})`
 
-/** What of a phone's messages belongs to an account. */
+/** Whether a phone's message belongs to an account. */
 const visibleTo = (account: string, now: string) => `case when from_phone = 1
   then line_id in (select id from lines where account_id = ${account} union select line_id from line_members where account_id = ${account})
   when sender is not null then ${onScreen(now)}
@@ -143,70 +99,33 @@ const visibleTo = (account: string, now: string) => `case when from_phone = 1
   else ${onScreen(now)} and exists (select 1 from messages m where m.handle = p.handle and m.account_id = ${account}) end`
 
 /** Whether a message is on its phone's screen, as this account may see it. */
-export async function isOnPhone(
-  sql: Sql,
-  accountId: string,
-  message: PhoneMessage,
-  now: number,
-): Promise<boolean> {
-  const row = await sql.one(`select 1 from phone_messages p where id = $1 and ${visibleTo('$2', '$3')}`, [
-    message.id,
-    accountId,
-    now,
-  ])
-  return row !== undefined
+export function isOnPhone(sql: Sql, accountId: string, message: PhoneMessage, now: number): Promise<boolean> {
+  const text = `select 1 from phone_messages p where id = $1 and ${visibleTo('$2', '$3')}`
+  return exists(sql, text, [message.id, accountId, now])
 }
 
-export interface Shown {
+export interface InboxOptions {
   fromPhone?: boolean
   newestFirst?: boolean
 }
 
 /**
- * What a phone has on its screen, oldest first: what it sent, and what has arrived. Live accounts share a network
- * and thereby its phones, so each sees only its own side of them.
+ * The messages a phone shows, oldest first: messages it sent, and messages that have arrived. Live accounts share a
+ * network and its phones, so each account sees only its own messages.
  */
-export async function listPhoneMessages(
+export function listPhoneMessages(
   sql: Sql,
   owner: { network: string; accountId: string; now: number },
   phone: string,
   afterId: number,
   limit: number,
-  { fromPhone, newestFirst = false }: Shown = {},
+  { fromPhone, newestFirst = false }: InboxOptions = {},
 ): Promise<PhoneMessage[]> {
-  const params: Param[] = [owner.network, phone, afterId, owner.accountId, owner.now, limit]
-  const rows = await sql.all(
+  return PHONE_MESSAGES.all(
+    sql,
     `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and ${visibleTo('$4', '$5')}
      ${fromPhone === undefined ? '' : `and from_phone = ${fromPhone ? 1 : 0}`}
      order by id ${newestFirst ? 'desc' : ''} limit $6`,
-    params,
+    [owner.network, phone, afterId, owner.accountId, owner.now, limit],
   )
-  return rows.map(toPhoneMessage)
-}
-
-export function toPhoneMessage(row: Row): PhoneMessage {
-  return {
-    id: row.id as number,
-    network: row.network as string,
-    phone: row.phone as string,
-    lineId: row.line_id as string,
-    lineNumber: row.line_number as string,
-    fromPhone: row.from_phone === 1,
-    providerId: row.provider_id as string,
-    ref: row.ref as string | null,
-    handle: row.handle as string | null,
-    content: row.content as string,
-    mediaUrl: row.media_url as string,
-    sendStyle: row.send_style as string,
-    replyTo: row.reply_to as string | null,
-    replyToPart: row.reply_to_part as number | null,
-    extra: row.extra === null ? null : JSON.parse(row.extra as string),
-    chatId: row.chat_id as string | null,
-    sender: row.sender as string | null,
-    service: row.service as Service,
-    createdAt: row.created_at as number,
-    arrivedAt: row.arrived_at as number | null,
-    readAt: row.read_at as number | null,
-    dueAt: row.due_at as number | null,
-  }
 }

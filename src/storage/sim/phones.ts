@@ -1,35 +1,21 @@
 import type { Phone } from '../../core/sim/phone.js'
-import type { Columns, Param, Row, Sql, Writes } from '../engine/db.js'
+import type { Sql, Writes } from '../engine/db.js'
+import { table } from '../engine/table.js'
 
-const PHONE_COLUMNS = {
-  network: 'text',
-  number: 'text',
-  name: 'text',
-  imessage: 'bigint',
-  rcs: 'bigint',
-  power: 'bigint',
-  read_receipts: 'bigint',
-  refuses: 'bigint',
-  email: 'text',
-  auto_reply: 'text',
-  account_id: 'text',
-  created_at: 'bigint',
-} as const satisfies Columns
+const PHONES = table<Phone>()('phones', {
+  text: 'network number name email autoReply accountId',
+  number: 'createdAt',
+  flag: 'imessage rcs power readReceipts refuses',
+})
 
 export async function insertPhones(sql: Writes, phones: readonly Phone[]): Promise<void> {
-  await sql.insertMany(
-    'phones',
-    PHONE_COLUMNS,
-    phones.map(fromPhone),
-    'on conflict (network, number) do nothing',
-  )
+  await PHONES.insertMany(sql, phones, 'on conflict (network, number) do nothing')
 }
 
 export async function savePhone(sql: Sql, phone: Phone): Promise<void> {
-  await sql.insertMany(
-    'phones',
-    PHONE_COLUMNS,
-    [fromPhone(phone)],
+  await PHONES.insertMany(
+    sql,
+    [phone],
     `on conflict (network, number) do update set name = excluded.name, imessage = excluded.imessage, rcs = excluded.rcs,
      power = excluded.power, read_receipts = excluded.read_receipts, refuses = excluded.refuses,
      email = excluded.email, auto_reply = excluded.auto_reply,
@@ -37,69 +23,22 @@ export async function savePhone(sql: Sql, phone: Phone): Promise<void> {
   )
 }
 
-export async function findPhone(sql: Sql, network: string, number: string): Promise<Phone | undefined> {
-  const row = await sql.one('select * from phones where network = $1 and number = $2', [network, number])
-  return row && toPhone(row)
+export function findPhone(sql: Sql, network: string, number: string): Promise<Phone | undefined> {
+  return PHONES.find(sql, 'network = $1 and number = $2', [network, number])
 }
 
-/** Everything its owner is reached by under this address: one person may have several phones. */
-export async function listPhonesByEmail(sql: Sql, network: string, email: string): Promise<Phone[]> {
-  return (await sql.all('select * from phones where network = $1 and email = $2', [network, email])).map(
-    toPhone,
-  )
+/** The phones with this e-mail address: one person may have several. */
+export function listPhonesByEmail(sql: Sql, network: string, email: string): Promise<Phone[]> {
+  return PHONES.list(sql, 'network = $1 and email = $2', [network, email])
 }
 
-/** Those of these phones that are on and answer by themselves. */
-export async function listAnsweringPhones(
-  sql: Sql,
-  network: string,
-  numbers: readonly string[],
-): Promise<Phone[]> {
+/** The phones among these that are on and have an auto-reply. */
+export function listAnsweringPhones(sql: Sql, network: string, numbers: readonly string[]): Promise<Phone[]> {
   const list = sql.inList(2, numbers)
-  return (
-    await sql.all(
-      `select * from phones where network = $1 and number in ${list.sql} and auto_reply is not null and power = 1`,
-      [network, list.param],
-    )
-  ).map(toPhone)
+  const where = `network = $1 and number in ${list.sql} and auto_reply is not null and power = 1`
+  return PHONES.list(sql, where, [network, list.param])
 }
 
-export async function listPhones(sql: Sql, network: string, limit: number): Promise<Phone[]> {
-  return (
-    await sql.all('select * from phones where network = $1 order by number limit $2', [network, limit])
-  ).map(toPhone)
-}
-
-function fromPhone(phone: Phone): Param[] {
-  return [
-    phone.network,
-    phone.number,
-    phone.name,
-    phone.imessage ? 1 : 0,
-    phone.rcs ? 1 : 0,
-    phone.power ? 1 : 0,
-    phone.readReceipts ? 1 : 0,
-    phone.refuses ? 1 : 0,
-    phone.email,
-    phone.autoReply,
-    phone.accountId,
-    phone.createdAt,
-  ]
-}
-
-function toPhone(row: Row): Phone {
-  return {
-    network: row.network as string,
-    number: row.number as string,
-    name: row.name as string,
-    imessage: row.imessage === 1,
-    rcs: row.rcs === 1,
-    power: row.power === 1,
-    readReceipts: row.read_receipts === 1,
-    refuses: row.refuses === 1,
-    email: row.email as string | null,
-    autoReply: row.auto_reply as string | null,
-    accountId: row.account_id as string | null,
-    createdAt: row.created_at as number,
-  }
+export function listPhones(sql: Sql, network: string, limit: number): Promise<Phone[]> {
+  return PHONES.list(sql, 'network = $1 order by number limit $2', [network, limit])
 }

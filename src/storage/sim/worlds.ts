@@ -1,15 +1,11 @@
 import type { Account } from '../../core/accounts/account.js'
-import { toAccount } from '../accounts/accounts.js'
+import { ACCOUNTS } from '../accounts/accounts.js'
 import type { Sql } from '../engine/db.js'
 
 /** The live account of each world, oldest first: the worlds of one owner, or all. */
-export async function listWorlds(sql: Sql, owner?: string): Promise<Account[]> {
-  const rows = await sql.all(
-    `select * from accounts where world = 'live' and ${owner === undefined ? 'owner is not null' : 'owner = $1'}
-     order by created_at, id`,
-    owner === undefined ? [] : [owner],
-  )
-  return rows.map(toAccount)
+export function listWorlds(sql: Sql, owner?: string): Promise<Account[]> {
+  const where = `world = 'live' and ${owner === undefined ? 'owner is not null' : 'owner = $1'}`
+  return ACCOUNTS.list(sql, `${where} order by created_at, id`, owner === undefined ? [] : [owner])
 }
 
 /** Serialises transactions that make worlds for an owner; returns whether the owner exists. */

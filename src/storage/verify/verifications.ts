@@ -1,40 +1,37 @@
 import type { HostedWidget, Verification, VerifyService } from '../../core/verify/verification.js'
-import { fromBoolean, type Row, type Sql } from '../engine/db.js'
+import type { Param, Sql } from '../engine/db.js'
+import { findValue, forUpdate } from '../engine/query.js'
+import { table } from '../engine/table.js'
 
-export async function insertVerifyService(sql: Sql, service: VerifyService): Promise<void> {
-  await sql.run(
-    `insert into verify_services (sid, account_id, friendly_name, code_length, ttl_seconds, use_customer_lines, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [
-      service.sid,
-      service.accountId,
-      service.friendlyName,
-      service.codeLength,
-      service.ttlSeconds,
-      fromBoolean(service.useCustomerLines),
-      service.createdAt,
-    ],
-  )
+const SERVICES = table<VerifyService>()('verify_services', {
+  text: 'sid accountId friendlyName',
+  number: 'codeLength ttlSeconds createdAt',
+  flag: 'useCustomerLines',
+})
+
+type VerificationRow = Omit<Verification, 'to' | 'hosted'> & { toNumber: string } & {
+  [K in keyof HostedWidget]: HostedWidget[K] | null
 }
 
-export async function findVerifyService(
+const VERIFICATIONS = table<VerificationRow>()('verifications', {
+  text: 'sid serviceSid accountId toNumber lineId poolNumber code status sessionId parentOrigin brandName accentColor theme',
+  number: 'createdAt updatedAt expiresAt completedAt',
+})
+
+export async function insertVerifyService(sql: Sql, service: VerifyService): Promise<void> {
+  await SERVICES.insert(sql, service)
+}
+
+export function findVerifyService(
   sql: Sql,
   accountId: string,
   sid: string,
 ): Promise<VerifyService | undefined> {
-  const row = await sql.one(
-    'select * from verify_services where sid = $1 and account_id = $2 and removed_at is null',
-    [sid, accountId],
-  )
-  return row && toService(row)
+  return SERVICES.find(sql, 'sid = $1 and account_id = $2 and removed_at is null', [sid, accountId])
 }
 
-export async function listVerifyServices(sql: Sql, accountId: string): Promise<VerifyService[]> {
-  const rows = await sql.all(
-    'select * from verify_services where account_id = $1 and removed_at is null order by created_at, sid',
-    [accountId],
-  )
-  return rows.map(toService)
+export function listVerifyServices(sql: Sql, accountId: string): Promise<VerifyService[]> {
+  return SERVICES.list(sql, 'account_id = $1 and removed_at is null order by created_at, sid', [accountId])
 }
 
 export async function removeVerifyService(
@@ -51,51 +48,32 @@ export async function removeVerifyService(
 }
 
 /** Returns false if another pending verification has the same code. */
-export async function insertVerification(sql: Sql, verification: Verification): Promise<boolean> {
-  const { hosted } = verification
-  const inserted = await sql.run(
-    `insert into verifications (sid, service_sid, account_id, to_number, line_id, pool_number, code, status,
-       created_at, updated_at, expires_at, session_id, parent_origin, brand_name, accent_color, theme)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-     on conflict (line_id, to_number, code) where status = 'pending' do nothing`,
-    [
-      verification.sid,
-      verification.serviceSid,
-      verification.accountId,
-      verification.to,
-      verification.lineId,
-      verification.poolNumber,
-      verification.code,
-      verification.status,
-      verification.createdAt,
-      verification.updatedAt,
-      verification.expiresAt,
-      hosted?.sessionId ?? null,
-      hosted?.parentOrigin ?? null,
-      hosted?.brandName ?? null,
-      hosted?.accentColor ?? null,
-      hosted?.theme ?? null,
-    ],
+export function insertVerification(
+  sql: Sql,
+  { to, hosted, ...verification }: Verification,
+): Promise<boolean> {
+  return VERIFICATIONS.insert(
+    sql,
+    { ...verification, toNumber: to, ...(hosted ?? NOT_HOSTED) },
+    {},
+    "on conflict (line_id, to_number, code) where status = 'pending' do nothing",
   )
-  return inserted > 0
 }
 
-export async function findVerification(
+const NOT_HOSTED = { sessionId: null, parentOrigin: null, brandName: null, accentColor: null, theme: null }
+
+export function findVerification(
   sql: Sql,
   accountId: string,
   serviceSid: string,
   sid: string,
 ): Promise<Verification | undefined> {
-  const row = await sql.one(
-    'select * from verifications where sid = $1 and service_sid = $2 and account_id = $3',
-    [sid, serviceSid, accountId],
-  )
-  return row && toVerification(row)
+  const where = 'sid = $1 and service_sid = $2 and account_id = $3'
+  return first(sql, `select * from verifications where ${where}`, [sid, serviceSid, accountId])
 }
 
-export async function findHostedVerification(sql: Sql, sessionId: string): Promise<Verification | undefined> {
-  const row = await sql.one('select * from verifications where session_id = $1', [sessionId])
-  return row && toVerification(row)
+export function findHostedVerification(sql: Sql, sessionId: string): Promise<Verification | undefined> {
+  return first(sql, 'select * from verifications where session_id = $1', [sessionId])
 }
 
 export interface VerificationPage {
@@ -105,117 +83,74 @@ export interface VerificationPage {
 }
 
 /** Most recently changed first, so that a row that changes between two pages is seen twice rather than missed. */
-export async function listVerifications(
+export function listVerifications(
   sql: Sql,
   accountId: string,
   { updatedFrom = 0, limit, offset }: VerificationPage,
 ): Promise<Verification[]> {
-  const rows = await sql.all(
+  return read(
+    sql,
     `select * from verifications where account_id = $1 and updated_at >= $2
      order by updated_at desc, sid desc limit $3 offset $4`,
     [accountId, updatedFrom, limit, offset],
   )
-  return rows.map(toVerification)
 }
 
 const END = 'update verifications set status = $1, updated_at = $2, completed_at = $2'
 
 /** Approves the pending verification with this code. Of two concurrent texts only one succeeds. */
-export async function approveVerification(
+export function approveVerification(
   sql: Sql,
   lineId: string,
   from: string,
   code: string,
   now: number,
 ): Promise<Verification | undefined> {
-  const row = await sql.one(
+  return first(
+    sql,
     `${END} where line_id = $3 and to_number = $4 and code = $5 and status = 'pending' and expires_at > $2 returning *`,
     ['approved', now, lineId, from, code],
   )
-  return row && toVerification(row)
 }
 
 /** Cancels a pending verification. */
-export async function cancelVerification(
-  sql: Sql,
-  sid: string,
-  now: number,
-): Promise<Verification | undefined> {
-  const row = await sql.one(`${END} where sid = $3 and status = 'pending' and expires_at > $2 returning *`, [
-    'canceled',
-    now,
-    sid,
-  ])
-  return row && toVerification(row)
+export function cancelVerification(sql: Sql, sid: string, now: number): Promise<Verification | undefined> {
+  const text = `${END} where sid = $3 and status = 'pending' and expires_at > $2 returning *`
+  return first(sql, text, ['canceled', now, sid])
 }
 
-export async function cancelVerificationsOf(
-  sql: Sql,
-  serviceSid: string,
-  now: number,
-): Promise<Verification[]> {
-  const rows = await sql.all(
-    `${END} where service_sid = $3 and status = 'pending' and expires_at > $2 returning *`,
-    ['canceled', now, serviceSid],
-  )
-  return rows.map(toVerification)
+export function cancelVerificationsOf(sql: Sql, serviceSid: string, now: number): Promise<Verification[]> {
+  const text = `${END} where service_sid = $3 and status = 'pending' and expires_at > $2 returning *`
+  return read(sql, text, ['canceled', now, serviceSid])
 }
 
 /** Expires verifications whose time is over. */
-export async function expireVerifications(sql: Sql, now: number, limit: number): Promise<Verification[]> {
-  const lock = sql.engine === 'postgres' ? 'for update' : ''
-  const rows = await sql.all(
+export function expireVerifications(sql: Sql, now: number, limit: number): Promise<Verification[]> {
+  return read(
+    sql,
     `${END} where status = 'pending' and sid in (select sid from verifications
-       where status = 'pending' and expires_at <= $2 order by expires_at, sid limit $3 ${lock}) returning *`,
+       where status = 'pending' and expires_at <= $2 order by expires_at, sid limit $3 ${forUpdate(sql)}) returning *`,
     ['expired', now, limit],
   )
-  return rows.map(toVerification)
 }
 
 /** Time of the next expiry. */
-export async function findNextExpiry(sql: Sql): Promise<number | undefined> {
-  const row = await sql.one<{ at: number | null }>(
-    "select min(expires_at) as at from verifications where status = 'pending'",
-  )
-  return row?.at ?? undefined
+export function findNextExpiry(sql: Sql): Promise<number | undefined> {
+  return findValue(sql, "select min(expires_at) from verifications where status = 'pending'")
 }
 
-function toService(row: Row): VerifyService {
-  return {
-    sid: row.sid as string,
-    accountId: row.account_id as string,
-    friendlyName: row.friendly_name as string,
-    codeLength: row.code_length as number,
-    ttlSeconds: row.ttl_seconds as number,
-    useCustomerLines: row.use_customer_lines === 1,
-    createdAt: row.created_at as number,
-  }
+async function read(sql: Sql, text: string, params: readonly Param[]): Promise<Verification[]> {
+  const rows = await VERIFICATIONS.all(sql, text, params)
+  return rows.map(({ toNumber, sessionId, parentOrigin, brandName, accentColor, theme, ...rest }) => ({
+    ...rest,
+    to: toNumber,
+    hosted:
+      sessionId === null
+        ? null
+        : { sessionId, parentOrigin: parentOrigin!, brandName: brandName!, accentColor, theme: theme! },
+  }))
 }
 
-function toVerification(row: Row): Verification {
-  return {
-    sid: row.sid as string,
-    serviceSid: row.service_sid as string,
-    accountId: row.account_id as string,
-    to: row.to_number as string,
-    lineId: row.line_id as string,
-    poolNumber: row.pool_number as string,
-    code: row.code as string,
-    status: row.status as Verification['status'],
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-    expiresAt: row.expires_at as number,
-    completedAt: row.completed_at as number | null,
-    hosted: row.session_id === null ? null : toHosted(row),
-  }
-}
-
-function toHosted(row: Row): HostedWidget {
-  return {
-    sessionId: row.session_id as string,
-    parentOrigin: row.parent_origin as string,
-    brandName: row.brand_name as string,
-    accentColor: row.accent_color as string | null,
-    theme: row.theme as HostedWidget['theme'],
-  }
+async function first(sql: Sql, text: string, params: readonly Param[]): Promise<Verification | undefined> {
+  return (await read(sql, text, params))[0]
 }

@@ -1,5 +1,13 @@
 import { SHARED, type VerifiedContact } from '../../core/verify/verified-contact.js'
-import type { Columns, Row, Sql } from '../engine/db.js'
+import type { Columns, Sql } from '../engine/db.js'
+import { exists } from '../engine/query.js'
+import { table } from '../engine/table.js'
+
+const CONTACTS = table<VerifiedContact>()('verified_contacts', {
+  serial: 'id',
+  text: 'accountId number scope',
+  number: 'createdAt updatedAt verifiedAt',
+})
 
 const KEYS = { account_id: 'text', number: 'text', scope: 'text' } as const satisfies Columns
 
@@ -12,7 +20,8 @@ export async function askVerifiedContact(
   now: number,
   verified: boolean,
 ): Promise<VerifiedContact> {
-  const row = await sql.one(
+  const asked = await CONTACTS.one(
+    sql,
     `insert into verified_contacts (account_id, number, scope, asked_at, created_at, updated_at, verified_at)
      values ($1, $2, $3, $4, $4, $4, $5)
      on conflict (account_id, number, scope) do update set
@@ -23,7 +32,7 @@ export async function askVerifiedContact(
      returning *`,
     [accountId, number, scope, now, verified ? now : null],
   )
-  return toVerifiedContact(row!)
+  return asked!
 }
 
 export interface SharedLineSender {
@@ -63,56 +72,48 @@ export async function verifyAsked(
   )
 }
 
-export async function findVerifiedContact(
+export function findVerifiedContact(
   sql: Sql,
   accountId: string,
   number: string,
   scope: string,
 ): Promise<VerifiedContact | undefined> {
-  const row = await sql.one(
-    'select * from verified_contacts where account_id = $1 and number = $2 and scope = $3',
-    [accountId, number, scope],
-  )
-  return row && toVerifiedContact(row)
+  return CONTACTS.find(sql, 'account_id = $1 and number = $2 and scope = $3', [accountId, number, scope])
 }
 
 /** Newest first. */
-export async function listVerifiedContacts(
+export function listVerifiedContacts(
   sql: Sql,
   accountId: string,
   scope: string,
   limit: number,
 ): Promise<VerifiedContact[]> {
-  const rows = await sql.all(
-    'select * from verified_contacts where account_id = $1 and scope = $2 order by id desc limit $3',
-    [accountId, scope, limit],
-  )
-  return rows.map(toVerifiedContact)
+  const where = 'account_id = $1 and scope = $2 order by id desc limit $3'
+  return CONTACTS.list(sql, where, [accountId, scope, limit])
 }
 
 /** Whether this number is verified for any line of the account. */
-export async function isVerified(sql: Sql, accountId: string, number: string): Promise<boolean> {
-  const row = await sql.one(
-    'select 1 as yes from verified_contacts where account_id = $1 and number = $2 and verified_at is not null limit 1',
+export function isVerified(sql: Sql, accountId: string, number: string): Promise<boolean> {
+  return exists(
+    sql,
+    'select 1 from verified_contacts where account_id = $1 and number = $2 and verified_at is not null limit 1',
     [accountId, number],
   )
-  return row !== undefined
 }
 
 /** The member account of a shared line that requested this number last. */
-export async function findLastAsker(
+export function findLastAsker(
   sql: Sql,
   lineId: string,
   number: string,
 ): Promise<{ accountId: string; at: number } | undefined> {
-  const row = await sql.one<{ account_id: string; asked_at: number }>(
-    `select v.account_id, v.asked_at from verified_contacts v
+  return sql.one(
+    `select v.account_id as "accountId", v.asked_at as at from verified_contacts v
      where v.number = $2 and v.scope = $3
        and exists (select 1 from line_members m where m.line_id = $1 and m.account_id = v.account_id)
      order by v.asked_at desc, v.id desc limit 1`,
     [lineId, number, SHARED],
   )
-  return row && { accountId: row.account_id, at: row.asked_at }
 }
 
 /**
@@ -141,16 +142,4 @@ export async function forgetStranger(sql: Sql, lineId: string, number: string): 
 
 export async function dropStrangers(sql: Sql, before: number): Promise<number> {
   return sql.run('delete from line_strangers where heard_at < $1', [before])
-}
-
-function toVerifiedContact(row: Row): VerifiedContact {
-  return {
-    id: row.id as number,
-    accountId: row.account_id as string,
-    number: row.number as string,
-    scope: row.scope as string,
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-    verifiedAt: row.verified_at as number | null,
-  }
 }

@@ -1,4 +1,5 @@
-import type { Columns, ColumnType, Param, Row, Sql, Writes } from '../engine/db.js'
+import type { Columns, ColumnType, Sql, Writes } from '../engine/db.js'
+import { table } from '../engine/table.js'
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'canceled'
 
@@ -6,7 +7,7 @@ export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'canceled'
 export interface Delivery {
   id: number
   accountId: string
-  /** What waits together: an endpoint's id, or the receiver of status callbacks. */
+  /** The queue of the delivery: an endpoint's id, or the receiver of status callbacks. */
   lane: string
   /** Null for status callbacks. */
   endpointId: string | null
@@ -18,7 +19,7 @@ export interface Delivery {
   body: string
   state: DeliveryState
   attempts: number
-  /** Those since it was last asked for. */
+  /** Attempts since the delivery was created or last replayed. */
   tries: number
   nextAt: number | null
   httpStatus: number | null
@@ -32,7 +33,7 @@ export type NewDelivery = Omit<
   'id' | 'state' | 'attempts' | 'tries' | 'httpStatus' | 'reason' | 'finishedAt'
 >
 
-/** One post, as it went. */
+/** One HTTP request of a delivery and its answer. */
 export interface DeliveryAttempt {
   deliveryId: number
   n: number
@@ -45,47 +46,39 @@ export interface DeliveryAttempt {
   answer: string | null
 }
 
-const NEW_COLUMNS = {
-  account_id: 'text',
-  lane: 'text',
-  endpoint_id: 'text',
-  type: 'text',
-  url: 'text',
-  event_seq: 'bigint',
-  event_type: 'text',
-  subject: 'text',
-  body: 'text',
-  state: 'text',
-  attempts: 'bigint',
-  tries: 'bigint',
-  next_at: 'bigint',
-  created_at: 'bigint',
-} as const satisfies Columns
+export const DELIVERIES = table<Delivery>()('webhook_deliveries', {
+  serial: 'id',
+  text: 'accountId lane endpointId type url eventType subject body state reason',
+  number: 'eventSeq attempts tries nextAt httpStatus createdAt finishedAt',
+})
+
+const NEW_DELIVERIES = table<NewDelivery>()('webhook_deliveries', {
+  text: 'accountId lane endpointId type url eventType subject body',
+  number: 'eventSeq nextAt createdAt',
+})
+const NEW_COLUMNS = { ...NEW_DELIVERIES.columns, state: 'text', attempts: 'bigint', tries: 'bigint' } as const
+
+export const ATTEMPTS = table<DeliveryAttempt>()('webhook_attempts', {
+  text: 'reason answer',
+  number: 'deliveryId n at ms httpStatus',
+  json: 'requestHeaders answerHeaders',
+})
 
 export async function insertDeliveries(sql: Writes, deliveries: readonly NewDelivery[]): Promise<void> {
-  await sql.insertMany(
-    'webhook_deliveries',
-    NEW_COLUMNS,
-    deliveries.map((one) => [
-      one.accountId,
-      one.lane,
-      one.endpointId,
-      one.type,
-      one.url,
-      one.eventSeq,
-      one.eventType,
-      one.subject,
-      one.body,
-      'pending',
-      0,
-      0,
-      one.nextAt,
-      one.createdAt,
-    ]),
-  )
+  const rows = deliveries.map((one) => [...NEW_DELIVERIES.values(one), 'pending', 0, 0])
+  await sql.insertMany('webhook_deliveries', NEW_COLUMNS, rows)
 }
 
-/** What a lane needs to know of a delivery to say when it is its turn. */
+const ATTEMPT_COLUMNS = {
+  ...ATTEMPTS.columns,
+  // Fails with MissingValue when the delivery was deleted while it was posted.
+  delivery_id: {
+    type: 'bigint',
+    as: '(select d.id from webhook_deliveries d where d.id = {delivery_id})',
+  },
+} as const
+
+/** The fields of a delivery that its queue needs. */
 export interface QueuedDelivery {
   id: number
   eventSeq: number
@@ -93,86 +86,69 @@ export interface QueuedDelivery {
   nextAt: number
 }
 
-function toQueued(row: Row): QueuedDelivery {
-  return {
-    id: row.id as number,
-    eventSeq: row.event_seq as number,
-    subject: row.subject as string,
-    nextAt: row.next_at as number,
-  }
-}
+const QUEUED = 'select id, event_seq as "eventSeq", subject, next_at as "nextAt" from webhook_deliveries'
 
-/** What a lane has to post, in the order of the events: a window into the table. */
-export async function listLaneQueue(
+/** The waiting deliveries of a lane, in the order of the events: a window into the table. */
+export function listLaneQueue(
   sql: Sql,
   lane: string,
   afterId: number,
   limit: number,
 ): Promise<QueuedDelivery[]> {
-  const rows = await sql.all(
-    'select id, event_seq, subject, next_at from webhook_deliveries where lane = $1 and next_at is not null and id > $2 order by id limit $3',
-    [lane, afterId, limit],
-  )
-  return rows.map(toQueued)
+  return sql.all(`${QUEUED} where lane = $1 and next_at is not null and id > $2 order by id limit $3`, [
+    lane,
+    afterId,
+    limit,
+  ])
 }
 
-/** The same of one subject, after the window had no place for all of it. */
-export async function listSubjectQueue(
+/** The waiting deliveries of one subject, for which the window had no room. */
+export function listSubjectQueue(
   sql: Sql,
   lane: string,
   subject: string,
   limit: number,
 ): Promise<QueuedDelivery[]> {
-  const rows = await sql.all(
-    `select id, event_seq, subject, next_at from webhook_deliveries
-     where subject = $1 and lane = $2 and next_at is not null order by id limit $3`,
-    [subject, lane, limit],
-  )
-  return rows.map(toQueued)
+  return sql.all(`${QUEUED} where subject = $1 and lane = $2 and next_at is not null order by id limit $3`, [
+    subject,
+    lane,
+    limit,
+  ])
 }
 
-/** Lanes with something to do, of the accounts in these parts. */
-export async function listBusyLanes(
+/** Lanes with waiting deliveries, of the accounts in these shards. */
+export function listBusyLanes(
   sql: Sql,
   shards: readonly number[],
 ): Promise<{ lane: string; accountId: string }[]> {
   const list = sql.inIds(1, shards)
-  const rows = await sql.all<{ lane: string; account_id: string }>(
-    `select distinct d.lane, d.account_id from webhook_deliveries d
+  return sql.all(
+    `select distinct d.lane, d.account_id as "accountId" from webhook_deliveries d
      join webhook_feeds f on f.account_id = d.account_id
      where d.next_at is not null and f.shard in ${list.sql}`,
     [list.param],
   )
-  return rows.map((row) => ({ lane: row.lane, accountId: row.account_id }))
 }
 
-/** A new delivery as it is in the table, with the number it got there. */
+/** A new delivery with the id that the database assigned. */
 export function asStored(id: number, fresh: NewDelivery): Delivery {
-  return {
-    ...fresh,
-    id,
-    state: 'pending',
-    attempts: 0,
-    tries: 0,
-    httpStatus: null,
-    reason: null,
-    finishedAt: null,
-  }
+  const blank = { httpStatus: null, reason: null, finishedAt: null }
+  return { ...fresh, id, state: 'pending', attempts: 0, tries: 0, ...blank }
 }
 
 export async function findDeliveries(sql: Sql, ids: readonly number[]): Promise<Map<number, Delivery>> {
   if (ids.length === 0) return new Map()
   const list = sql.inIds(1, ids)
-  const rows = await sql.all(`select * from webhook_deliveries where id in ${list.sql}`, [list.param])
-  return new Map(rows.map((row) => [row.id as number, toDelivery(row)]))
+  const deliveries = await DELIVERIES.list(sql, `id in ${list.sql}`, [list.param])
+  return new Map(deliveries.map((one) => [one.id, one]))
 }
 
-/** A value that is written where nobody wrote down another post since this one began. */
+/** Written only if no other process has recorded an attempt since this one began. */
 const ifKnown = <T extends ColumnType>(type: T, name: string, more = '') => ({
   type,
   as: `case when webhook_deliveries.attempts = {attempts} - 1 ${more} then {${name}} else webhook_deliveries.${name} end`,
 })
-/** The same where it was not called off meanwhile, either. */
+/** Like `ifKnown`, and only if the delivery was not canceled in the meantime. */
 const ifOpen = <T extends ColumnType>(type: T, name: string) =>
   ifKnown(type, name, 'and webhook_deliveries.next_at is not null')
 
@@ -186,7 +162,7 @@ const POSTED = {
   finished_at: ifOpen('bigint', 'finished_at'),
 } as const satisfies Columns
 
-const CALLED_OFF = {
+const CANCELED = {
   state: 'text',
   next_at: 'bigint',
   reason: 'text',
@@ -194,15 +170,15 @@ const CALLED_OFF = {
 } as const satisfies Columns
 
 /**
- * How posts ended, on their deliveries and in the list of their attempts; without an attempt, one is called off.
- * A post takes its time: whoever called the delivery off meanwhile, or has posted it as well, is not overruled.
+ * Records the results of attempts; an outcome without an attempt cancels its delivery. An attempt takes time, so it
+ * does not overrule a cancellation or an attempt that another process has recorded in the meantime.
  */
 export async function saveOutcomes(
   sql: Writes,
   outcomes: readonly { delivery: Delivery; attempt: DeliveryAttempt | null }[],
 ): Promise<void> {
   const posted = outcomes.filter(({ attempt }) => attempt !== null)
-  const calledOff = outcomes.filter(({ attempt }) => attempt === null)
+  const canceled = outcomes.filter(({ attempt }) => attempt === null)
   await Promise.all([
     sql.updateMany(
       'webhook_deliveries',
@@ -222,77 +198,24 @@ export async function saveOutcomes(
     sql.updateMany(
       'webhook_deliveries',
       { id: 'bigint' },
-      CALLED_OFF,
-      calledOff.map(({ delivery: one }) => [one.id, one.state, one.nextAt, one.reason, one.finishedAt]),
+      CANCELED,
+      canceled.map(({ delivery: one }) => [one.id, one.state, one.nextAt, one.reason, one.finishedAt]),
       'webhook_deliveries.next_at is not null',
     ),
     sql.insertMany(
       'webhook_attempts',
       ATTEMPT_COLUMNS,
-      posted.map(({ attempt }) => fromAttempt(attempt!)),
+      posted.map(({ attempt }) => ATTEMPTS.values(attempt!)),
       'on conflict (delivery_id, n) do nothing',
     ),
   ])
 }
 
-/** Everything a lane still had to post is called off. */
+/** Cancels the waiting deliveries of a lane. */
 export async function cancelLane(sql: Sql, lane: string, reason: string, now: number): Promise<number> {
   return sql.run(
     `update webhook_deliveries set state = 'canceled', next_at = null, reason = $2, finished_at = $3
      where lane = $1 and next_at is not null`,
     [lane, reason, now],
   )
-}
-
-const ATTEMPT_COLUMNS = {
-  // Fails with MissingValue when the delivery was deleted while it was posted.
-  delivery_id: {
-    type: 'bigint',
-    as: '(select d.id from webhook_deliveries d where d.id = {delivery_id})',
-  },
-  n: 'bigint',
-  at: 'bigint',
-  ms: 'bigint',
-  http_status: 'bigint',
-  reason: 'text',
-  request_headers: 'text',
-  answer_headers: 'text',
-  answer: 'text',
-} as const satisfies Columns
-
-function fromAttempt(one: DeliveryAttempt): Param[] {
-  return [
-    one.deliveryId,
-    one.n,
-    one.at,
-    one.ms,
-    one.httpStatus,
-    one.reason,
-    JSON.stringify(one.requestHeaders),
-    one.answerHeaders && JSON.stringify(one.answerHeaders),
-    one.answer,
-  ]
-}
-
-export function toDelivery(row: Row): Delivery {
-  return {
-    id: row.id as number,
-    accountId: row.account_id as string,
-    lane: row.lane as string,
-    endpointId: row.endpoint_id as string | null,
-    type: row.type as string,
-    url: row.url as string,
-    eventSeq: row.event_seq as number,
-    eventType: row.event_type as string,
-    subject: row.subject as string,
-    body: row.body as string,
-    state: row.state as DeliveryState,
-    attempts: row.attempts as number,
-    tries: row.tries as number,
-    nextAt: row.next_at as number | null,
-    httpStatus: row.http_status as number | null,
-    reason: row.reason as string | null,
-    createdAt: row.created_at as number,
-    finishedAt: row.finished_at as number | null,
-  }
 }

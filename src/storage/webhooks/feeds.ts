@@ -1,6 +1,7 @@
 import { topics } from '../../core/topics.js'
 import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Db, Sql, Writes } from '../engine/db.js'
+import { listValues } from '../engine/query.js'
 import { nowOf } from '../lines/leases.js'
 
 /** How far the events of an account have been turned into deliveries. */
@@ -9,7 +10,7 @@ export interface WebhookFeed {
   seq: number
 }
 
-/** From its present end on, the account's log is turned into deliveries. Nothing when it is already. */
+/** Turns the account's events from now on into deliveries; does nothing if that is the case already. */
 export async function insertFeed(sql: Writes, accountId: string): Promise<void> {
   sql.announce(topics.webhookFeeds, accountId)
   await sql.run(
@@ -20,29 +21,26 @@ export async function insertFeed(sql: Writes, accountId: string): Promise<void> 
   )
 }
 
-export async function findFeed(
+export function findFeed(
   sql: Sql,
   accountId: string,
 ): Promise<(WebhookFeed & { shard: number }) | undefined> {
-  const row = await sql.one<{ seq: number; shard: number }>(
-    'select seq, shard from webhook_feeds where account_id = $1',
-    [accountId],
-  )
-  return row && { accountId, seq: row.seq, shard: row.shard }
+  return sql.one('select account_id as "accountId", seq, shard from webhook_feeds where account_id = $1', [
+    accountId,
+  ])
 }
 
-/** Feeds of these parts that are behind their log. */
-export async function listFeedsBehind(sql: Sql, shards: readonly number[]): Promise<WebhookFeed[]> {
+/** Feeds of these shards that are behind their account's event log. */
+export function listFeedsBehind(sql: Sql, shards: readonly number[]): Promise<WebhookFeed[]> {
   const list = sql.inIds(1, shards)
-  const rows = await sql.all<{ account_id: string; seq: number }>(
-    `select f.account_id, f.seq from webhook_feeds f join event_counters c on c.account_id = f.account_id
+  return sql.all(
+    `select f.account_id as "accountId", f.seq from webhook_feeds f join event_counters c on c.account_id = f.account_id
      where f.shard in ${list.sql} and c.last_seq > f.seq`,
     [list.param],
   )
-  return rows.map((row) => ({ accountId: row.account_id, seq: row.seq }))
 }
 
-/** Moves a feed on. False when somebody else did already. */
+/** Moves a feed on; false if another process has moved it. */
 export async function moveFeed(sql: Sql, accountId: string, from: number, to: number): Promise<boolean> {
   const moved = await sql.run('update webhook_feeds set seq = $3 where account_id = $1 and seq = $2', [
     accountId,
@@ -52,13 +50,13 @@ export async function moveFeed(sql: Sql, accountId: string, from: number, to: nu
   return moved > 0
 }
 
-/** Until this transaction ends, no event of the account becomes a delivery. */
+/** Keeps events of the account from becoming deliveries until the commit. */
 export async function lockFeed(sql: Sql, accountId: string): Promise<void> {
   if (sql.engine === 'postgres')
     await sql.one('select 1 from webhook_feeds where account_id = $1 for update', [accountId])
 }
 
-/** Keeps what this node holds and takes free parts up to its share. Answers all that it now holds. */
+/** Renews this node's shards and takes free ones up to its share. Returns all shards that it now holds. */
 export async function holdShards(db: Db, nodeId: string, share: number, leaseMs: number): Promise<number[]> {
   const now = nowOf(db)
   const skip = db.engine === 'postgres' ? 'for update skip locked' : ''
@@ -68,12 +66,13 @@ export async function holdShards(db: Db, nodeId: string, share: number, leaseMs:
     for (const shard of surplus)
       await sql.run('update webhook_shards set expires_at = 0 where shard = $1', [shard])
     const kept = held.slice(0, share)
-    const free = await sql.all<{ shard: number }>(
+    const free = await listValues<number>(
+      sql,
       `select shard from webhook_shards where expires_at <= ${now} and shard < ${WEBHOOK_SHARDS}
        order by shard limit $1 ${skip}`,
       [share - kept.length],
     )
-    for (const { shard } of free) {
+    for (const shard of free) {
       await sql.run(`update webhook_shards set node_id = $2, expires_at = ${now} + $3 where shard = $1`, [
         shard,
         nodeId,
@@ -85,14 +84,14 @@ export async function holdShards(db: Db, nodeId: string, share: number, leaseMs:
   })
 }
 
-/** Extends what this node holds and answers what that is. */
-export async function renewShards(sql: Sql, nodeId: string, leaseMs: number): Promise<number[]> {
+/** Renews this node's shards and returns them. */
+export function renewShards(sql: Sql, nodeId: string, leaseMs: number): Promise<number[]> {
   const now = nowOf(sql)
-  const held = await sql.all<{ shard: number }>(
+  return listValues(
+    sql,
     `update webhook_shards set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now} returning shard`,
     [nodeId, leaseMs],
   )
-  return held.map((row) => row.shard)
 }
 
 export async function releaseShards(db: Db, nodeId: string): Promise<void> {

@@ -1,11 +1,18 @@
 import { topics } from '../../core/topics.js'
-import type { Param, Row, Sql } from '../engine/db.js'
-import { type Delivery, type DeliveryAttempt, type DeliveryState, toDelivery } from './deliveries.js'
+import type { Param, Sql } from '../engine/db.js'
+import { listValues } from '../engine/query.js'
+import {
+  ATTEMPTS,
+  DELIVERIES,
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryState,
+} from './deliveries.js'
 
 export interface LogFilter {
   state?: DeliveryState
   type?: string
-  /** A message's handle, or whatever else the event is about. */
+  /** A message's handle, or another subject of the event. */
   subject?: string
   /** Inclusive. */
   from?: number
@@ -18,10 +25,10 @@ export interface LogPlace {
   id: number
 }
 
-/** Rows one page looks through at most: a filter that hits little must not read a table of millions. */
+/** Maximum number of rows that one page reads: a filter with few matches must not read a table of millions. */
 const LOOKED_AT = 5000
 
-/** A page of an account's deliveries, newest first. It may hold less than asked for and yet not be the last. */
+/** A page of an account's deliveries, newest first. A page that is not full may still have a next page. */
 export async function listDeliveries(
   sql: Sql,
   accountId: string,
@@ -35,65 +42,51 @@ export async function listDeliveries(
   if (before) bounds.push(`(created_at, id) < (${bind(before.createdAt)}, ${bind(before.id)})`)
   if (filter.from !== undefined) bounds.push(`created_at >= ${bind(filter.from)}`)
   if (filter.to !== undefined) bounds.push(`created_at < ${bind(filter.to)}`)
-  // Those two have an index that holds nothing else.
+  // Each of these two conditions has a partial index.
   if (filter.state === 'failed') bounds.push(`state = 'failed'`)
   if (filter.subject !== undefined) bounds.push(`subject = ${bind(filter.subject)}`)
-  const rows = await sql.all(
-    `select * from webhook_deliveries where ${bounds.join(' and ')}
-     order by created_at desc, id desc limit ${bind(hasFurther(filter) ? LOOKED_AT : limit)}`,
-    params,
-  )
-  const looked = rows.map(toDelivery)
+  const most = hasFurther(filter) ? LOOKED_AT : limit
+  const order = `order by created_at desc, id desc limit ${bind(most)}`
+  const looked = await DELIVERIES.list(sql, `${bounds.join(' and ')} ${order}`, params)
   const matching = looked.filter(
     (one) =>
       (filter.state === undefined || one.state === filter.state) &&
       (filter.type === undefined || one.type === filter.type),
   )
   const deliveries = matching.slice(0, limit)
-  const isWhole =
-    deliveries.length === matching.length && looked.length < (hasFurther(filter) ? LOOKED_AT : limit)
+  const isWhole = deliveries.length === matching.length && looked.length < most
   const last = deliveries.length < matching.length ? deliveries.at(-1) : looked.at(-1)
   return { deliveries, next: isWhole || !last ? undefined : { createdAt: last.createdAt, id: last.id } }
 }
 
-/** Whether something is asked for that no index knows. */
+/** Whether the filter has a condition without an index. */
 function hasFurther({ state, type }: LogFilter): boolean {
   return type !== undefined || (state !== undefined && state !== 'failed')
 }
 
-/** How deliveries went since a time, newest first. */
-export async function scanDeliveryStates(
+/** The states of deliveries since a time, newest first. */
+export function scanDeliveryStates(
   sql: Sql,
   accountId: string,
   from: number,
   limit: number,
 ): Promise<Pick<Delivery, 'createdAt' | 'state' | 'attempts'>[]> {
-  const rows = await sql.all(
-    `select created_at, state, attempts from webhook_deliveries where account_id = $1 and created_at >= $2
+  return sql.all(
+    `select created_at as "createdAt", state, attempts from webhook_deliveries where account_id = $1 and created_at >= $2
      order by created_at desc, id desc limit $3`,
     [accountId, from, limit],
   )
-  return rows.map((row) => ({
-    createdAt: row.created_at as number,
-    state: row.state as DeliveryState,
-    attempts: row.attempts as number,
-  }))
 }
 
-export async function findDelivery(sql: Sql, accountId: string, id: number): Promise<Delivery | undefined> {
-  const row = await sql.one('select * from webhook_deliveries where id = $1 and account_id = $2', [
-    id,
-    accountId,
-  ])
-  return row && toDelivery(row)
+export function findDelivery(sql: Sql, accountId: string, id: number): Promise<Delivery | undefined> {
+  return DELIVERIES.find(sql, 'id = $1 and account_id = $2', [id, accountId])
 }
 
-export async function listDeliveryAttempts(sql: Sql, deliveryId: number): Promise<DeliveryAttempt[]> {
-  const rows = await sql.all('select * from webhook_attempts where delivery_id = $1 order by n', [deliveryId])
-  return rows.map(toAttempt)
+export function listDeliveryAttempts(sql: Sql, deliveryId: number): Promise<DeliveryAttempt[]> {
+  return ATTEMPTS.list(sql, 'delivery_id = $1 order by n', [deliveryId])
 }
 
-/** The same for several, oldest delivery first. */
+/** Attempts of several deliveries, oldest delivery first. */
 export async function listAttemptsOf(
   sql: Sql,
   deliveryIds: readonly number[],
@@ -101,14 +94,13 @@ export async function listAttemptsOf(
 ): Promise<DeliveryAttempt[]> {
   if (deliveryIds.length === 0) return []
   const list = sql.inIds(1, deliveryIds)
-  const rows = await sql.all(
-    `select * from webhook_attempts where delivery_id in ${list.sql} order by delivery_id, n limit $2`,
-    [list.param, limit],
-  )
-  return rows.map(toAttempt)
+  return ATTEMPTS.list(sql, `delivery_id in ${list.sql} order by delivery_id, n limit $2`, [
+    list.param,
+    limit,
+  ])
 }
 
-/** Asks for deliveries again that had come to an end. Answers those lanes that have something to do by it. */
+/** Reopens finished deliveries. Returns their number and the lanes with new work. */
 export async function reopenDeliveries(
   sql: Sql,
   accountId: string,
@@ -116,15 +108,16 @@ export async function reopenDeliveries(
   now: number,
 ): Promise<{ reopened: number; lanes: string[] }> {
   const list = sql.inIds(3, ids)
-  const rows = await sql.all<{ lane: string }>(
+  const lanes = await listValues<string>(
+    sql,
     `update webhook_deliveries set state = 'pending', tries = 0, next_at = $2, finished_at = null
      where account_id = $1 and id in ${list.sql} and next_at is null and body <> '' returning lane`,
     [accountId, now, list.param],
   )
-  return { reopened: rows.length, lanes: [...new Set(rows.map((row) => row.lane))] }
+  return { reopened: lanes.length, lanes: [...new Set(lanes)] }
 }
 
-/** What was posted about something is erased, and what was not yet is called off. */
+/** Erases the bodies of deliveries about a subject and cancels the waiting ones. */
 export async function eraseDeliveries(
   sql: Sql,
   accountId: string,
@@ -143,7 +136,7 @@ export async function eraseDeliveries(
   )
 }
 
-/** Forgets old deliveries that have ended, some at a time. Answers whether there may be more. */
+/** Deletes old finished deliveries, a batch at a time. Returns whether there may be more. */
 export async function dropDeliveries(sql: Sql, before: number, limit: number): Promise<boolean> {
   const rows = await sql.all<{ id: number; created_at: number; next_at: number | null }>(
     'select id, created_at, next_at from webhook_deliveries order by id limit $1',
@@ -155,18 +148,4 @@ export async function dropDeliveries(sql: Sql, before: number, limit: number): P
   await sql.run(`delete from webhook_attempts where delivery_id in ${list.sql}`, [list.param])
   await sql.run(`delete from webhook_deliveries where id in ${list.sql}`, [list.param])
   return ids.length === limit
-}
-
-function toAttempt(row: Row): DeliveryAttempt {
-  return {
-    deliveryId: row.delivery_id as number,
-    n: row.n as number,
-    at: row.at as number,
-    ms: row.ms as number,
-    httpStatus: row.http_status as number | null,
-    reason: row.reason as string | null,
-    requestHeaders: JSON.parse(row.request_headers as string),
-    answerHeaders: row.answer_headers === null ? null : JSON.parse(row.answer_headers as string),
-    answer: row.answer as string | null,
-  }
 }

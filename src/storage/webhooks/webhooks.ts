@@ -1,9 +1,11 @@
 import { topics } from '../../core/topics.js'
 import type { WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
-import type { Row, Sql } from '../engine/db.js'
+import type { Sql } from '../engine/db.js'
+import { findValue } from '../engine/query.js'
+import { table } from '../engine/table.js'
 
-/** A webhook as its row has it. */
+/** A stored webhook. */
 export interface WebhookRow {
   id: string
   accountId: string
@@ -15,7 +17,7 @@ export interface WebhookRow {
   sealed: Sealed | null
 }
 
-/** Text with the name of the key it is sealed under. */
+/** Sealed text with the name of its key. */
 export interface Sealed {
   text: string
   kid: string
@@ -26,10 +28,21 @@ export interface WebhookRows {
   version: number
   /** The sealed text of the settings. */
   settings: string | null
-  webhooks: (Omit<WebhookRow, 'sealed'> & { sealed: string | null })[]
+  webhooks: StoredWebhook[]
 }
 
-/** Takes an account's configuration for the rest of the transaction: its changes come one after the other. */
+type StoredWebhook = Omit<WebhookRow, 'sealed'> & { sealed: string | null }
+
+const ENDPOINTS = table<StoredWebhook & { kid: string | null; createdAt: number; updatedAt: number }>()(
+  'webhook_endpoints',
+  {
+    text: 'id accountId type url schedule sealed kid',
+    number: 'position createdAt updatedAt',
+    json: 'numbers',
+  },
+)
+
+/** Locks an account's configuration until the commit, so that changes come one after the other. */
 export async function lockWebhooks(sql: Sql, accountId: string): Promise<void> {
   await sql.run(
     `insert into webhook_settings (account_id, version) values ($1, 1)
@@ -38,11 +51,10 @@ export async function lockWebhooks(sql: Sql, accountId: string): Promise<void> {
   )
 }
 
-/** In one statement: what it tells was there at one moment. */
+/** Reads settings and webhooks in one statement, as they are at one moment. */
 export async function readWebhookRows(sql: Sql, accountId: string): Promise<WebhookRows | undefined> {
   const rows = await sql.all(
-    `select s.version, s.sealed as settings, e.id, e.type, e.url, e.position, e.numbers, e.schedule, e.sealed
-     from webhook_settings s left join webhook_endpoints e on e.account_id = s.account_id
+    `select s.version, s.sealed as settings, e.* from webhook_settings s left join webhook_endpoints e on e.account_id = s.account_id
      where s.account_id = $1 order by e.type, e.position`,
     [accountId],
   )
@@ -51,18 +63,15 @@ export async function readWebhookRows(sql: Sql, accountId: string): Promise<Webh
     first && {
       version: first.version as number,
       settings: first.settings as string | null,
-      webhooks: rows.filter(({ id }) => id !== null).map((row) => toWebhook(row, accountId)),
+      webhooks: rows.filter(({ id }) => id !== null).map(ENDPOINTS.read),
     }
   )
 }
 
 /** The version of an account's configuration; 0 before the first. */
 export async function findWebhooksVersion(sql: Sql, accountId: string): Promise<number> {
-  const row = await sql.one<{ version: number }>(
-    'select version from webhook_settings where account_id = $1',
-    [accountId],
-  )
-  return row?.version ?? 0
+  const text = 'select version from webhook_settings where account_id = $1'
+  return (await findValue<number>(sql, text, [accountId])) ?? 0
 }
 
 export async function saveWebhookSettings(sql: Sql, accountId: string, sealed: Sealed | null): Promise<void> {
@@ -75,40 +84,21 @@ export async function saveWebhookSettings(sql: Sql, accountId: string, sealed: S
 
 export async function saveWebhooks(sql: Sql, rows: readonly WebhookRow[], now: number): Promise<void> {
   if (rows.length === 0) return
-  await sql.insertMany(
-    'webhook_endpoints',
-    {
-      id: 'text',
-      account_id: 'text',
-      type: 'text',
-      url: 'text',
-      position: 'bigint',
-      numbers: 'text',
-      schedule: 'text',
-      sealed: 'text',
-      kid: 'text',
-      created_at: 'bigint',
-      updated_at: 'bigint',
-    },
-    rows.map((row) => [
-      row.id,
-      row.accountId,
-      row.type,
-      row.url,
-      row.position,
-      row.numbers && JSON.stringify(row.numbers),
-      row.schedule,
-      row.sealed?.text ?? null,
-      row.sealed?.kid ?? null,
-      now,
-      now,
-    ]),
+  await ENDPOINTS.insertMany(
+    sql,
+    rows.map(({ sealed, ...row }) => ({
+      ...row,
+      sealed: sealed?.text ?? null,
+      kid: sealed?.kid ?? null,
+      createdAt: now,
+      updatedAt: now,
+    })),
     `on conflict (id) do update set position = excluded.position, numbers = excluded.numbers,
        schedule = excluded.schedule, sealed = excluded.sealed, kid = excluded.kid, updated_at = excluded.updated_at`,
   )
 }
 
-/** Answers how many of them there were. */
+/** Returns the number of deleted webhooks. */
 export async function deleteWebhooks(sql: Sql, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0
   const list = sql.inList(1, ids)
@@ -122,17 +112,4 @@ export async function deleteWebhooksOf(sql: Sql, accountId: string): Promise<voi
 /** Tells every process that an account's configuration has changed. */
 export function announceWebhooks(sql: Sql, accountId: string): void {
   sql.announce(topics.webhooks, accountId)
-}
-
-function toWebhook(row: Row, accountId: string): WebhookRows['webhooks'][number] {
-  return {
-    id: row.id as string,
-    accountId,
-    type: row.type as WebhookType,
-    url: row.url as string,
-    position: row.position as number,
-    numbers: row.numbers === null ? null : JSON.parse(row.numbers as string),
-    schedule: row.schedule as WebhookSchedule,
-    sealed: row.sealed as string | null,
-  }
 }

@@ -1,0 +1,30 @@
+import type { Param, Sql } from './db.js'
+
+/** The only column of the first row; undefined if there is no row or its value is null. */
+export async function findValue<V extends Param>(
+  sql: Sql,
+  text: string,
+  params?: readonly Param[],
+): Promise<V | undefined> {
+  const row = await sql.one<Record<string, V>>(text, params)
+  return row && (Object.values(row)[0] ?? undefined)
+}
+
+/** The only column of all rows. */
+export async function listValues<V extends Param>(
+  sql: Sql,
+  text: string,
+  params?: readonly Param[],
+): Promise<V[]> {
+  const rows = await sql.all<Record<string, V>>(text, params)
+  return rows.map((row) => Object.values(row)[0]!)
+}
+
+export async function exists(sql: Sql, text: string, params: readonly Param[]): Promise<boolean> {
+  return (await sql.one(text, params)) !== undefined
+}
+
+/** Locks the selected rows until the commit. SQLite runs one transaction at a time and needs no lock. */
+export function forUpdate(sql: Pick<Sql, 'engine'>): string {
+  return sql.engine === 'postgres' ? 'for update' : ''
+}
