@@ -2,7 +2,7 @@
  * Runs items that arrive together in one go. When a batch fails because of one of its items, each item runs alone and
  * only that item fails.
  */
-export interface Batch<I, O> {
+interface Batch<I, O> {
   add(item: I): Promise<O>
 }
 
@@ -12,7 +12,7 @@ interface Waiting<I, O> {
   reject: (error: unknown) => void
 }
 
-export interface BatchOptions {
+interface BatchOptions {
   /** A full batch starts at once instead of at the end of the event loop's turn. */
   size?: number
   /** Maximum number of concurrent batches. They start in order. */

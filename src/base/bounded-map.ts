@@ -2,7 +2,7 @@
  * A map with at most `limit` entries: setting one more drops the entry that was set longest ago. With `keepMs`, an
  * entry also expires this long after it was set, by the time that the caller passes.
  */
-export interface BoundedMap<K, V> {
+interface BoundedMap<K, V> {
   get(key: K, now?: number): V | undefined
   /** Makes the entry the newest one, even if the key exists. */
   set(key: K, value: V, now?: number): void

@@ -9,7 +9,7 @@ export interface Random {
   below(limit: number): number
 }
 
-export interface Ids {
+interface Ids {
   /** A unique id that sorts by time. */
   timeOrdered(now: number): string
   random: Random

@@ -10,7 +10,7 @@ export function createTurns(): InTurn {
   }
 }
 
-export interface KeyedTurns {
+interface KeyedTurns {
   /** Runs the work of one key in sequence; other keys do not wait. */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>
   isBusy(key: string): boolean

@@ -34,7 +34,7 @@ export interface ContactState {
   verified: boolean
 }
 
-export const CONTACT_ORDERS = ['created', 'firstName', 'lastName', 'phone'] as const
+const CONTACT_ORDERS = ['created', 'firstName', 'lastName', 'phone'] as const
 export type ContactOrder = (typeof CONTACT_ORDERS)[number]
 
 /** Given fields replace the old ones. Variables are merged, so that two callers do not erase each other's values. */

@@ -17,7 +17,7 @@ const HELP = new Set(['help', 'info', 'aide'])
 /** Polite words to ignore: "Stop. Thank you" opts out like "STOP". */
 const COURTESY = /\b(please|pls|plz|thank you|thankyou|thanks|thank u|thx|ty|kindly|now)\b/g
 
-export type ConsentWord = 'stop' | 'start' | 'help' | undefined
+type ConsentWord = 'stop' | 'start' | 'help' | undefined
 
 /** Whole-message match: "Stop." and "stop, thanks" opt out, "stop by later" does not. */
 export function consentWord(content: string): ConsentWord {

@@ -37,7 +37,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
  * The data of each event, as it is written to the log. Its keys are put on the wire in the order in which they were
  * written.
  */
-export interface EventData {
+interface EventData {
   'message.created': MessageState
   'message.updated': MessageState
   'message.received': MessageState

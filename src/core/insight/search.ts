@@ -22,7 +22,7 @@ export type Term = { not: boolean } & (
   | { by: 'has'; what: Part }
 )
 
-export const PARTS = ['media', 'reply', 'card', 'location', 'style', 'error'] as const
+const PARTS = ['media', 'reply', 'card', 'location', 'style', 'error'] as const
 export type Part = (typeof PARTS)[number]
 
 const STATUSES: Record<string, readonly Status[]> = {

@@ -49,10 +49,10 @@ export type LineSettings = Pick<
   | 'loopLimit'
 >
 
-export const DEFAULT_PACE = 10
+const DEFAULT_PACE = 10
 export const MAX_PACE = 10_000
 export const MAX_DAILY_LIMIT = 1_000_000_000
-export const DEFAULT_SETTLE_MS = 5_000
+const DEFAULT_SETTLE_MS = 5_000
 
 export const DEFAULT_SETTINGS: LineSettings = {
   pace: DEFAULT_PACE,

@@ -1,5 +1,5 @@
 /** The kind of a file. Its first bytes decide: a name or a declared type may say anything. */
-export interface FileKind {
+interface FileKind {
   extension: string
   type: string
 }

@@ -1,6 +1,6 @@
 import type { ImageType } from './file-kind.js'
 
-export interface ImageSize {
+interface ImageSize {
   width: number
   height: number
 }

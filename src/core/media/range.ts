@@ -1,5 +1,5 @@
 /** Part of a file: from `start` up to, not including, `end`. */
-export interface Range {
+interface Range {
   start: number
   end: number
 }

@@ -3,7 +3,7 @@ import type { AppCardLayout, InboundAppCard, MessageExtra, OutboundAppCard } fro
 
 /** The rules of App Cards, which a Messages extension draws in a conversation, state by state. */
 
-export const MAX_HTTPS_URL = 2048
+const MAX_HTTPS_URL = 2048
 export const MAX_DATA_URL = 16_384
 export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 

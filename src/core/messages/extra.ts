@@ -61,7 +61,7 @@ export interface InboundAppCard {
   revision: number
 }
 
-export interface LocationFix {
+interface LocationFix {
   latitude: number
   longitude: number
   accuracy?: number

@@ -23,8 +23,8 @@ export type Status = (typeof STATUSES)[number]
 export const SERVICES = ['iMessage', 'RCS', 'SMS'] as const
 export type Service = (typeof SERVICES)[number]
 
-export const MESSAGE_TYPES = ['message', 'group', 'location', 'carousel'] as const
-export type MessageType = (typeof MESSAGE_TYPES)[number]
+const MESSAGE_TYPES = ['message', 'group', 'location', 'carousel'] as const
+type MessageType = (typeof MESSAGE_TYPES)[number]
 
 export const SEND_STYLES = [
   'celebration',
@@ -187,10 +187,6 @@ export function mayAdvance(from: { status: Status; error: MessageError | null },
   // SUCCESS is the carrier's final status; only a receipt of the device can follow.
   if (from.status === 'SUCCESS') return to === 'DELIVERED'
   return RANK[to] > RANK[from.status]
-}
-
-export function isFinal(status: Status): boolean {
-  return RANK[status] >= RANK.SUCCESS
 }
 
 /** The four values a MessageResponse may show. */

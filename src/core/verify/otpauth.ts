@@ -1,6 +1,6 @@
 import { ALGORITHMS, DIGITS, MAX_PERIOD, plainSecret, TOTP_DEFAULTS, type TotpSettings } from './totp.js'
 
-export interface OtpauthUri extends TotpSettings {
+interface OtpauthUri extends TotpSettings {
   label: string
   issuer: string | null
   /** Plain base32. */
@@ -69,6 +69,6 @@ function whole(text: string | undefined, fallback: number): number {
   return /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
 }
 
-export function hasControl(text: string): boolean {
+function hasControl(text: string): boolean {
   return /\p{Cc}/u.test(text)
 }

@@ -21,7 +21,6 @@ export const TTL_SECONDS = { min: 60, max: 3600, default: 300 } as const
 
 export const VERIFICATION_STATUSES = ['pending', 'approved', 'expired', 'canceled'] as const
 export type VerificationStatus = (typeof VERIFICATION_STATUSES)[number]
-export type Ending = Exclude<VerificationStatus, 'pending'>
 
 export const THEMES = ['light', 'dark', 'auto'] as const
 export type Theme = (typeof THEMES)[number]

@@ -3,7 +3,7 @@ import type { Sql } from '../engine/db.js'
 import { exists } from '../engine/query.js'
 
 /** Call settings of a line. Kept apart from the line, because changing them must not interrupt its driver. */
-export interface CallSettings {
+interface CallSettings {
   seatId: string | null
   forwardingNumber: string | null
 }

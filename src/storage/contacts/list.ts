@@ -2,14 +2,14 @@ import type { Contact, ContactOrder } from '../../core/contacts/contact.js'
 import type { Param, Sql } from '../engine/db.js'
 import { type ContactScope, findContacts } from './contacts.js'
 
-export interface ContactFilter extends ContactScope {
+interface ContactFilter extends ContactScope {
   id?: string
   phone?: string
   /** Created at or after this time; ids since then are not smaller than `firstId`. */
   created?: { from: number; firstId: string }
 }
 
-export interface ContactPage {
+interface ContactPage {
   order: ContactOrder
   descending: boolean
   limit: number

@@ -7,7 +7,7 @@ export interface Announcements {
   publish(): void
 }
 
-export interface Announcer {
+interface Announcer {
   onAnnounce(handler: (hint: string) => void): void
   /** Publishes at once, outside of a transaction. */
   announce: Sql['announce']

@@ -98,11 +98,3 @@ export class MissingValue extends Error {
     super(cause instanceof Error ? cause.message : 'missing value', { cause })
   }
 }
-
-export function asBoolean(value: Param): boolean | null {
-  return value === null ? null : value === 1
-}
-
-export function fromBoolean(value: boolean | null): number | null {
-  return value === null ? null : value ? 1 : 0
-}

@@ -2,7 +2,7 @@ import type { Db } from './db.js'
 import { migrate } from './migrate.js'
 import { openSqlite } from './sqlite.js'
 
-export interface StorageSettings {
+interface StorageSettings {
   /** URL of PostgreSQL; null uses SQLite in the data folder. */
   databaseUrl: string | null
   data: string

@@ -2,7 +2,7 @@ import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructur
 import type { Columns, Param } from './db.js'
 
 /** Statement operations on one SQLite connection; synchronous, like SQLite. Each text is prepared once. */
-export interface Statements {
+interface Statements {
   all(sql: string, params: readonly Param[]): unknown[]
   one(sql: string, params: readonly Param[]): unknown
   run(sql: string, params?: readonly Param[]): number
@@ -20,7 +20,7 @@ export interface Statements {
  * The shared columns of rows that go to the writer thread: messages that arrive together share three quarters of
  * their columns. The packed rows then hold only the `differing` ones.
  */
-export interface SharedColumns {
+interface SharedColumns {
   values: Param[]
   differing: number[]
 }

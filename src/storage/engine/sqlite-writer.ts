@@ -7,7 +7,7 @@ export interface WriterData {
   /** False skips the flush to disk, for data that may be lost in a crash. */
   durable: boolean
 }
-export type WriterRequest = [id: number, op: string, ...args: unknown[]]
+type WriterRequest = [id: number, op: string, ...args: unknown[]]
 export type WriterReply = { id: number; result?: unknown; error?: string }
 export type PlanStep = [op: 'run' | 'insertMany' | 'updateMany', ...args: unknown[]]
 

@@ -2,7 +2,7 @@ import type { Group, GroupMember } from '../../core/groups/group.js'
 import type { Param, Sql } from '../engine/db.js'
 import { table } from '../engine/table.js'
 
-export type NewGroup = Group & { membersKey: string | null }
+type NewGroup = Group & { membersKey: string | null }
 
 interface GroupRow extends Omit<NewGroup, 'photo' | 'members'> {
   photoGuid: string | null

@@ -3,7 +3,7 @@ import { exists, findValue } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 /** A line action requested in another process than the holder of the line. Times are real time, not a world's. */
-export interface WaitingAction {
+interface WaitingAction {
   id: string
   lineId: string
   method: string

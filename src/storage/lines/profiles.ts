@@ -80,7 +80,7 @@ export async function endRequest(
   return ended > 0
 }
 
-export interface ProfileShare {
+interface ProfileShare {
   askedAt: number
   /** Null while the line is sharing. */
   sharedAt: number | null

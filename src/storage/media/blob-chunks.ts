@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.js'
 import type { Db } from '../engine/db.js'
 import type { Blobs, NewBlob } from './blobs.js'
 
-export const CHUNK_BYTES = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 /** Longer than any upload may take; older drafts were left by a crash. */
 const DRAFT_MS = 3_600_000
 

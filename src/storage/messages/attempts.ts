@@ -3,7 +3,7 @@ import type { Columns, Sql, Writes } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
-export type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
+type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
 
 /** One attempt to send a message. `ref` is a random id of ours that a carrier may return. */
 export interface Attempt {

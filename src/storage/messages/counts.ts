@@ -23,7 +23,7 @@ const COLUMNS = {
 } as const satisfies Columns
 
 export type DateField = 'created' | 'updated' | 'sent'
-export const DATE_FIELDS: readonly DateField[] = ['created', 'updated', 'sent']
+const DATE_FIELDS: readonly DateField[] = ['created', 'updated', 'sent']
 
 type CountedFields = Pick<
   Message,
@@ -31,7 +31,7 @@ type CountedFields = Pick<
 >
 
 /** Changes to the totals of a batch; messages with equal counted columns share one entry. */
-export interface Tally {
+interface Tally {
   add(message: CountedFields, n: number): void
   rows(): Param[][]
 }

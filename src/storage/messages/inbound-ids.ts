@@ -55,7 +55,7 @@ export function listRecentTexts(
 }
 
 /** A send that may come back as an echo. */
-export interface EchoCandidate {
+interface EchoCandidate {
   ref: string
   content: string
   mediaUrl: string
@@ -110,7 +110,7 @@ export function isKnownEcho(sql: Sql, lineId: string, providerId: string): Promi
 }
 
 /** A message without a provider id, until the driver reports its acknowledgement. */
-export interface UnacknowledgedMessage {
+interface UnacknowledgedMessage {
   id: string
   lineId: string
   fingerprint: string

@@ -23,7 +23,7 @@ export interface MessagePart {
 }
 
 /** Identifies the text of a part; carriers reuse refs after a while. */
-export type PartsKey = Pick<MessagePart, 'lineId' | 'sender' | 'ref' | 'total'>
+type PartsKey = Pick<MessagePart, 'lineId' | 'sender' | 'ref' | 'total'>
 
 const PARTS = table<MessagePart, Omit<MessagePart, 'id'>>()('message_parts', {
   serial: 'id',

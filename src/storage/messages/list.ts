@@ -23,7 +23,7 @@ export interface Branch {
 }
 
 /** Inclusive bounds in epoch milliseconds. */
-export interface Range {
+interface Range {
   from?: number
   to?: number
 }

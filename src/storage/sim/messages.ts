@@ -104,7 +104,7 @@ export function isOnPhone(sql: Sql, accountId: string, message: PhoneMessage, no
   return exists(sql, text, [message.id, accountId, now])
 }
 
-export interface InboxOptions {
+interface InboxOptions {
   fromPhone?: boolean
   newestFirst?: boolean
 }

@@ -74,7 +74,7 @@ export function listReactions(
   )
 }
 
-export interface Typing {
+interface Typing {
   network: string
   phone: string
   lineId: string

@@ -18,7 +18,7 @@ export async function saveCard(sql: Sql, lineId: string, card: Card): Promise<vo
   )
 }
 
-export interface GivenCard {
+interface GivenCard {
   lineId: string
   card: Card
   at: number

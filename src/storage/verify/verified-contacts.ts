@@ -35,7 +35,7 @@ export async function askVerifiedContact(
   return asked!
 }
 
-export interface SharedLineSender {
+interface SharedLineSender {
   accountId: string
   number: string
 }

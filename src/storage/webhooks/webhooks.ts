@@ -23,7 +23,7 @@ export interface Sealed {
   kid: string
 }
 
-export interface WebhookRows {
+interface WebhookRows {
   /** Grows with every change. */
   version: number
   /** The sealed text of the settings. */

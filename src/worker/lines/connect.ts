@@ -12,7 +12,7 @@ const CONNECT_MS = 10_000
 /** Time for closing a connection when the time for sends on the wire is used up. */
 const CLOSE_MS = 1000
 
-export interface Link {
+interface Link {
   connection: Connection
   /** Waits for the driver until `deadline` (real time), but at least a second. */
   close(deadline: number): Promise<void>

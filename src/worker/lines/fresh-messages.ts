@@ -6,7 +6,7 @@ import type { Entry } from './queue.js'
  * Messages that this process has just accepted, so that they need not be read from the table. If a message has changed
  * since, writing its attempt fails.
  */
-export interface FreshMessages {
+interface FreshMessages {
   add(message: NewMessage): void
   /** Returns each message once. */
   take(entries: Iterable<Entry>): Map<number, Message>

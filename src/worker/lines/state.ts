@@ -4,7 +4,7 @@ import type { Ctx } from '../../services/ctx.js'
 import { recordLineState } from '../../services/lines/states.js'
 import type { Lease } from '../../storage/lines/leases.js'
 
-export interface StateKeeper {
+interface StateKeeper {
   report(state: LineState, detail?: string): void
   isOffline(): boolean
   /** Writes nothing more. Resolves when the current write has ended. */

@@ -51,7 +51,7 @@ const PARKED_MS = 72 * 3_600_000
 /** How long an expired token can still be revoked, before it is deleted. */
 const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
 
-export interface Worker {
+interface Worker {
   start(): Promise<void>
   stop(): Promise<void>
   liveNodes(): number

@@ -16,7 +16,7 @@ import {
 import { createFreshDeliveries } from './fresh-deliveries.js'
 import { createLane, createSlots, type Lane } from './lane.js'
 
-export interface Courier {
+interface Courier {
   start(): Promise<void>
   /** Starts no more attempts and waits for the current ones, for at most `drainMs`. */
   stop(drainMs: number): Promise<void>
