@@ -61,7 +61,7 @@ export interface InboundAppCard {
   revision: number
 }
 
-interface LocationFix {
+export interface LocationFix {
   latitude: number
   longitude: number
   accuracy?: number

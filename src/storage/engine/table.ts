@@ -5,7 +5,7 @@ import type { Columns, Param, Row, Sql, Writes } from './db.js'
  * A table described once: each field of a record is a column of the same name in snake case, and the list it stands in
  * tells how its value is stored. Columns that are not described stay in the database.
  */
-interface Table<T, New = T> {
+export interface Table<T, New = T> {
   columns: Columns
   /** A record's values, in the order of `columns`. */
   values(record: New): Param[]
