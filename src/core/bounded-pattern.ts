@@ -2,8 +2,8 @@ import { createContext, Script } from 'node:vm'
 import { AppError } from './errors.js'
 
 /** Limits of text length and time, because some patterns take exponential time. The time allows for a busy machine. */
-export const MAX_PATTERN_CHARS = 200
-export const MAX_SEARCHED_CHARS = 2000
+const MAX_PATTERN_CHARS = 200
+const MAX_SEARCHED_CHARS = 2000
 const MAX_MS = 500
 
 /** Runs in a VM context, where a pattern can be interrupted. Only strings go in and out. */

@@ -2,14 +2,14 @@ import { createAgain } from '../base/again.js'
 import type { Topic } from '../base/wakes.js'
 import type { Ctx } from '../services/ctx.js'
 
-export interface Alarm {
+interface Alarm {
   start(): Promise<void>
   /** Checks for due work. */
   look(): Promise<void>
   stop(): Promise<void>
 }
 
-export interface AlarmOptions {
+interface AlarmOptions {
   /** Hints that new work may be due earlier. */
   topic: Topic<[]>
   /** When the next work is due, from the database, so that it survives this process. */

@@ -10,7 +10,7 @@ export type Window = keyof typeof WINDOWS
 
 /** The outcome of a message, or its state on the way. */
 export const OUTCOMES = ['delivered', 'sent', 'waiting', 'failed'] as const
-export type Outcome = (typeof OUTCOMES)[number]
+type Outcome = (typeof OUTCOMES)[number]
 
 export function outcomeOf(status: Status): Outcome {
   switch (status) {
@@ -36,7 +36,7 @@ export function stepsOf(window: Window, now: number): number[] {
 }
 
 /** A number of messages with equal properties. */
-export interface MessageCount {
+interface MessageCount {
   at: number
   isOutbound: boolean
   status: Status

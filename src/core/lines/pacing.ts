@@ -2,7 +2,7 @@
  * A line's pace as a sliding log: never more than `perSecond` sends in any one second. A token bucket of the
  * same size would let twice as many through in some windows.
  */
-export interface Pace {
+interface Pace {
   /** Number of messages that may go now. */
   room(now: number): number
   take(now: number): void

@@ -1,5 +1,5 @@
 /** How a field is stored; `parts` is a small object of scalars. */
-export type FieldKind = 'text' | 'number' | 'flag' | 'json' | 'parts'
+type FieldKind = 'text' | 'number' | 'flag' | 'json' | 'parts'
 
 /** One field of a message. Columns, rows, send requests and the form that drivers get follow from it. */
 export interface Field<T, Traits extends FieldTraits = FieldTraits> {
@@ -9,7 +9,7 @@ export interface Field<T, Traits extends FieldTraits = FieldTraits> {
   traits: Traits
 }
 
-export interface FieldTraits {
+interface FieldTraits {
   /** Whether the field changes after the message is stored. */
   changes?: true
   /** Whether the sender sets the field. Requests with different values are different sends. */

@@ -1,7 +1,7 @@
 import { createBoundedMap } from '../../base/bounded-map.js'
 
 /** Two sides that keep answering each other within this time are machines. */
-export const LOOP_PAUSE_MS = 5_000
+const LOOP_PAUSE_MS = 5_000
 
 /** Maximum number of alternating conversations that a line counts; others start again at zero. */
 const MAX_EXCHANGES = 10_000

@@ -146,7 +146,7 @@ export function afterAcceptance(
 /** How long lookups are repeated while the carrier cannot tell yet. */
 const PATIENCE_MS = 24 * 3_600_000
 
-export type Verdict =
+type Verdict =
   /** The carrier has the message. */
   | { kind: 'accepted'; message: Message; providerId: string }
   /** The message never left and may be sent again. */

@@ -7,7 +7,7 @@ export type PostOutcome =
   /** The receiver gave no valid answer. */
   | { status: null }
 
-export type Judgement =
+type Judgement =
   | { verdict: 'delivered' }
   | { verdict: 'retry'; afterMs: number }
   /** A retry is useless, or the retries are used up. */
@@ -20,7 +20,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 /** Delays before each retry. The long schedule follows Standard Webhooks: about three days. */
-export const RETRY_DELAYS: Readonly<Record<WebhookSchedule, readonly number[]>> = {
+const RETRY_DELAYS: Readonly<Record<WebhookSchedule, readonly number[]>> = {
   standard: [5 * SECOND, 30 * SECOND, 2 * MINUTE],
   extended: [
     5 * SECOND,

@@ -7,7 +7,7 @@ import { performProfileRequests } from '../../services/lines/profile-work.js'
 import type { Lease } from '../../storage/lines/leases.js'
 
 /** A line's work besides sending: actions requested by other processes, and profile changes. */
-export interface Chores {
+interface Chores {
   /** Checks for work, because a hint may have been lost. */
   look(): void
   /** Begins nothing new; work in progress may finish until `deadline` (real time). */

@@ -7,7 +7,7 @@ import { holdConversation } from '../../services/messages/holds.js'
 import type { createLineQueue, Entry } from './queue.js'
 
 /** Watches a line's conversations for loops, and holds back the messages of held conversations. */
-export interface LoopBreaker {
+interface LoopBreaker {
   heard(message: NewMessage): void
   said(message: NewMessage): void
   /** Until when an entry of the queue must wait; undefined if it may go now. */

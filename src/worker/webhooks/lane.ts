@@ -30,7 +30,7 @@ export interface Lane {
 }
 
 /** Concurrent attempts, over all lanes. */
-export interface Slots {
+interface Slots {
   /** False if no slot is free; then `onFree` is called as soon as one is. */
   take(onFree: () => void, isTroubled: boolean): boolean
   give(isTroubled: boolean): void
