@@ -25,7 +25,8 @@ const NEW_COLUMNS = {
 } as const
 
 export async function insertPhoneMessages(sql: Writes, messages: readonly NewPhoneMessage[]): Promise<void> {
-  const rows = messages.map((message) => [...PHONE_MESSAGES.values(message), cardSession(message.extra)])
+  const rows = messages.map(PHONE_MESSAGES.values)
+  for (const [i, row] of rows.entries()) row.push(cardSession(messages[i]!.extra))
   await sql.insertMany('phone_messages', NEW_COLUMNS, rows)
 }
 

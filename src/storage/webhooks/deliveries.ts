@@ -65,7 +65,8 @@ export const ATTEMPTS = table<DeliveryAttempt>()('webhook_attempts', {
 })
 
 export async function insertDeliveries(sql: Writes, deliveries: readonly NewDelivery[]): Promise<void> {
-  const rows = deliveries.map((one) => [...NEW_DELIVERIES.values(one), 'pending', 0, 0])
+  const rows = deliveries.map(NEW_DELIVERIES.values)
+  for (const row of rows) row.push('pending', 0, 0)
   await sql.insertMany('webhook_deliveries', NEW_COLUMNS, rows)
 }
 
