@@ -9,7 +9,7 @@ const EVENTS = table<Event>()('events', { text: 'accountId type subject', number
 
 const COLUMNS = {
   account_id: 'text',
-  // Given as the distance from the account's last number, which this transaction has just moved.
+  // Given as the distance from the account's last number, which this transaction has just increased.
   seq: {
     type: 'bigint',
     as: '(select last_seq from event_counters c where c.account_id = {account_id}) - {seq}',
@@ -44,7 +44,7 @@ export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Pr
   ])
 }
 
-/** The log of an account after a number, oldest first. */
+/** Events of an account after a sequence number, oldest first. */
 export function listEvents(sql: Sql, accountId: string, afterSeq: number, limit: number): Promise<Event[]> {
   return EVENTS.list(sql, 'account_id = $1 and seq > $2 order by seq limit $3', [accountId, afterSeq, limit])
 }
@@ -62,7 +62,7 @@ export function listEventsAbout(
   return EVENTS.list(sql, where, [accountId, from, to, list.param])
 }
 
-/** The number of the account's latest event; 0 before the first. */
+/** The sequence number of the account's latest event; 0 before the first. */
 export async function findLastSeq(sql: Sql, accountId: string): Promise<number> {
   const text = 'select last_seq from event_counters where account_id = $1'
   return (await findValue<number>(sql, text, [accountId])) ?? 0

@@ -3,7 +3,7 @@ import type { Row, Sql } from '../engine/db.js'
 import { toMessage } from '../messages/rows.js'
 import type { ConversationKey, MessagePosition } from '../messages/scan.js'
 
-/** The latest message of a conversation on one of these lines, failed ones aside: they started nothing. */
+/** The latest message of a conversation on one of these lines, without failed ones. */
 export async function findLatestWith(
   sql: Sql,
   accountId: string,
@@ -19,7 +19,7 @@ export async function findLatestWith(
   return row && toMessage(row)
 }
 
-/** Which of these conversations had a message between two places: after the first, up to and with the second. */
+/** The conversations among these with a message after `after` and up to `upTo`, inclusive. */
 export async function findTurnsBetween(
   sql: Sql,
   accountId: string,

@@ -1,7 +1,7 @@
 import type { Sql } from '../engine/db.js'
 import type { WorldScope } from './world.js'
 
-/** What lines of a world and a phone have to do with each other is gone. */
+/** Deletes everything between the lines of a world and a phone. */
 export async function deletePhoneTraces(sql: Sql, scope: WorldScope, number: string): Promise<void> {
   const lines = sql.inList(3, scope.lines)
   const params = [scope.network, number, lines.param]
@@ -15,7 +15,7 @@ export async function deletePhoneTraces(sql: Sql, scope: WorldScope, number: str
     await sql.run(`delete from ${table} where ${shown}`, params)
 }
 
-/** Deletes a phone, unless another account made it or writes with it. Tells whether it is gone. */
+/** Deletes a phone, unless another account created it or writes with it. Returns whether it was deleted. */
 export async function deletePhone(sql: Sql, scope: WorldScope, number: string): Promise<boolean> {
   const gone = await sql.run(
     `delete from phones where network = $1 and number = $2 and (account_id is null or account_id = $3)
