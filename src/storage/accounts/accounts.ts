@@ -1,6 +1,8 @@
 import type { Account, Key, Seat, World } from '../../core/accounts/account.js'
 import type { Sql } from '../engine/db.js'
-import { exists, findValue } from '../engine/query.js'
+
+import { exists, findValue, hasChanged } from '../engine/query.js'
+
 import { table } from '../engine/table.js'
 
 export const ACCOUNTS = table<Account>()('accounts', {
@@ -88,10 +90,8 @@ export function listKeys(sql: Sql, accountId?: string): Promise<Key[]> {
     : KEYS.list(sql, '1 = 1 order by created_at, id')
 }
 
-export async function revokeKey(sql: Sql, id: string, now: number): Promise<boolean> {
-  return (
-    (await sql.run('update keys set revoked_at = $2 where id = $1 and revoked_at is null', [id, now])) > 0
-  )
+export function revokeKey(sql: Sql, id: string, now: number): Promise<boolean> {
+  return hasChanged(sql, 'update keys set revoked_at = $2 where id = $1 and revoked_at is null', [id, now])
 }
 
 export async function insertSeat(sql: Sql, seat: Seat): Promise<void> {
@@ -140,8 +140,6 @@ export async function countSeats(sql: Sql, accountId: string, email: string | un
   return (await findValue<number>(sql, `select count(*) from seats where ${where}`, params))!
 }
 
-export async function removeSeat(sql: Sql, id: string, now: number): Promise<boolean> {
-  return (
-    (await sql.run('update seats set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
-  )
+export function removeSeat(sql: Sql, id: string, now: number): Promise<boolean> {
+  return hasChanged(sql, 'update seats set removed_at = $2 where id = $1 and removed_at is null', [id, now])
 }

@@ -1,5 +1,6 @@
 import type { Token } from '../../core/accounts/token.js'
 import type { Sql } from '../engine/db.js'
+import { hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 const TOKENS = table<Token>()('tokens', {
@@ -22,12 +23,12 @@ export async function findTokenSecret(
 }
 
 /** Returns whether the account has this token. A second call keeps the first time of revocation. */
-export async function revokeToken(sql: Sql, accountId: string, id: string, now: number): Promise<boolean> {
-  const changed = await sql.run(
+export function revokeToken(sql: Sql, accountId: string, id: string, now: number): Promise<boolean> {
+  return hasChanged(
+    sql,
     'update tokens set revoked_at = coalesce(revoked_at, $3) where id = $1 and account_id = $2',
     [id, accountId, now],
   )
-  return changed > 0
 }
 
 /** Unexpired tokens of an account, including revoked ones, newest first. */

@@ -1,20 +1,18 @@
 import type { Sql } from '../engine/db.js'
-import { listValues } from '../engine/query.js'
+import { hasChanged, listValues } from '../engine/query.js'
 
 /** Returns whether the opt-out is new. */
-export async function saveOptOut(sql: Sql, accountId: string, number: string, at: number): Promise<boolean> {
-  const saved = await sql.run(
+export function saveOptOut(sql: Sql, accountId: string, number: string, at: number): Promise<boolean> {
+  return hasChanged(
+    sql,
     'insert into opt_outs (account_id, number, opted_out_at) values ($1, $2, $3) on conflict (account_id, number) do nothing',
     [accountId, number, at],
   )
-  return saved > 0
 }
 
 /** Returns whether there was an opt-out. */
-export async function deleteOptOut(sql: Sql, accountId: string, number: string): Promise<boolean> {
-  return (
-    (await sql.run('delete from opt_outs where account_id = $1 and number = $2', [accountId, number])) > 0
-  )
+export function deleteOptOut(sql: Sql, accountId: string, number: string): Promise<boolean> {
+  return hasChanged(sql, 'delete from opt_outs where account_id = $1 and number = $2', [accountId, number])
 }
 
 /** The numbers that have opted out. */

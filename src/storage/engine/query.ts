@@ -24,6 +24,11 @@ export async function exists(sql: Sql, text: string, params: readonly Param[]): 
   return (await sql.one(text, params)) !== undefined
 }
 
+/** Runs a statement; returns whether it changed a row. */
+export async function hasChanged(sql: Sql, text: string, params: readonly Param[]): Promise<boolean> {
+  return (await sql.run(text, params)) > 0
+}
+
 /** Locks the selected rows until the commit. SQLite runs one transaction at a time and needs no lock. */
 export function forUpdate(sql: Pick<Sql, 'engine'>): string {
   return sql.engine === 'postgres' ? 'for update' : ''

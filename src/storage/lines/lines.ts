@@ -1,6 +1,6 @@
 import type { Line } from '../../core/lines/line.js'
 import type { Sql, Writes } from '../engine/db.js'
-import { exists, findValue, forUpdate, listValues } from '../engine/query.js'
+import { exists, findValue, forUpdate, hasChanged, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 export const LINES = table<Line>()('lines', {
@@ -90,20 +90,19 @@ export function listLinesOf(sql: Sql, accountId: string): Promise<Line[]> {
 }
 
 /** Returns whether the account is a new member. */
-export async function insertLineMember(sql: Sql, lineId: string, accountId: string): Promise<boolean> {
-  const added = await sql.run(
+export function insertLineMember(sql: Sql, lineId: string, accountId: string): Promise<boolean> {
+  return hasChanged(
+    sql,
     'insert into line_members (line_id, account_id) values ($1, $2) on conflict do nothing',
     [lineId, accountId],
   )
-  return added > 0
 }
 
-export async function deleteLineMember(sql: Sql, lineId: string, accountId: string): Promise<boolean> {
-  const gone = await sql.run('delete from line_members where line_id = $1 and account_id = $2', [
+export function deleteLineMember(sql: Sql, lineId: string, accountId: string): Promise<boolean> {
+  return hasChanged(sql, 'delete from line_members where line_id = $1 and account_id = $2', [
     lineId,
     accountId,
   ])
-  return gone > 0
 }
 
 export function listLineMembers(sql: Sql, lineId: string): Promise<string[]> {
@@ -112,28 +111,22 @@ export function listLineMembers(sql: Sql, lineId: string): Promise<string[]> {
   ])
 }
 
-export async function removeLine(sql: Sql, id: string, now: number): Promise<boolean> {
-  return (
-    (await sql.run('update lines set removed_at = $2 where id = $1 and removed_at is null', [id, now])) > 0
-  )
+export function removeLine(sql: Sql, id: string, now: number): Promise<boolean> {
+  return hasChanged(sql, 'update lines set removed_at = $2 where id = $1 and removed_at is null', [id, now])
 }
 
 /** Returns whether the line was not blocked before; of several concurrent calls, one gets true. */
-export async function blockLine(sql: Sql, id: string, now: number): Promise<boolean> {
-  const changed = await sql.run(
+export function blockLine(sql: Sql, id: string, now: number): Promise<boolean> {
+  return hasChanged(
+    sql,
     'update lines set blocked_at = $2 where id = $1 and blocked_at is null and removed_at is null',
     [id, now],
   )
-  return changed > 0
 }
 
 /** Returns whether the line was blocked before. */
-export async function unblockLine(sql: Sql, id: string): Promise<boolean> {
-  const changed = await sql.run(
-    'update lines set blocked_at = null where id = $1 and blocked_at is not null',
-    [id],
-  )
-  return changed > 0
+export function unblockLine(sql: Sql, id: string): Promise<boolean> {
+  return hasChanged(sql, 'update lines set blocked_at = null where id = $1 and blocked_at is not null', [id])
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Card, CardChange } from '../../core/lines/profile.js'
 import type { Sql } from '../engine/db.js'
+import { hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 /** A requested change of a line's name and photo. */
@@ -67,17 +68,12 @@ export async function saveTry(
 }
 
 /** Ends a request; false if it has already ended. */
-export async function endRequest(
-  sql: Sql,
-  id: string,
-  at: number,
-  errorCode: string | null,
-): Promise<boolean> {
-  const ended = await sql.run(
+export function endRequest(sql: Sql, id: string, at: number, errorCode: string | null): Promise<boolean> {
+  return hasChanged(
+    sql,
     'update profile_requests set done_at = $2, error_code = $3 where id = $1 and done_at is null',
     [id, at, errorCode],
   )
-  return ended > 0
 }
 
 interface ProfileShare {
@@ -94,7 +90,7 @@ export function findShare(sql: Sql, lineId: string, number: string): Promise<Pro
 }
 
 /** Claims the sharing; false if it was done since `sharedSince` or started since `askedSince`. */
-export async function claimShare(
+export function claimShare(
   sql: Sql,
   lineId: string,
   number: string,
@@ -102,13 +98,13 @@ export async function claimShare(
   sharedSince: number,
   askedSince: number,
 ): Promise<boolean> {
-  const claimed = await sql.run(
+  return hasChanged(
+    sql,
     `insert into profile_shares (line_id, number, asked_at, shared_at) values ($1, $2, $3, null)
      on conflict (line_id, number) do update set asked_at = excluded.asked_at, shared_at = null
      where profile_shares.shared_at <= $4 or (profile_shares.shared_at is null and profile_shares.asked_at <= $5)`,
     [lineId, number, now, sharedSince, askedSince],
   )
-  return claimed > 0
 }
 
 export async function saveShared(sql: Sql, lineId: string, number: string, at: number): Promise<void> {

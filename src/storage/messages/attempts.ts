@@ -1,6 +1,6 @@
 import type { Service } from '../../core/messages/message.js'
 import type { Columns, Sql, Writes } from '../engine/db.js'
-import { listValues } from '../engine/query.js'
+import { hasChanged, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 type AttemptState = 'on_wire' | 'accepted' | 'refused' | 'never_left' | 'unknown' | 'given_up'
@@ -157,8 +157,8 @@ export function listOpenAttempts(
 }
 
 /** Returns whether the read receipt is new. */
-export async function saveRead(sql: Sql, ref: string, at: number): Promise<boolean> {
-  return (await sql.run('update attempts set read_at = $2 where ref = $1 and read_at is null', [ref, at])) > 0
+export function saveRead(sql: Sql, ref: string, at: number): Promise<boolean> {
+  return hasChanged(sql, 'update attempts set read_at = $2 where ref = $1 and read_at is null', [ref, at])
 }
 
 /** Times of the line's recent attempts, so that a new holder keeps the line's pace. Refs are ordered by time. */

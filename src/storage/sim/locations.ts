@@ -1,5 +1,6 @@
 import type { SharedPlace } from '../../core/sim/location.js'
 import type { Sql, Writes } from '../engine/db.js'
+import { hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
 import { onScreen } from './messages.js'
 
@@ -54,16 +55,11 @@ export async function insertLocationRequests(
 }
 
 /** Deletes the open request of a line whose message has arrived on the phone. Returns whether there was one. */
-export async function takeLocationRequest(
-  sql: Sql,
-  lineId: string,
-  phone: string,
-  now: number,
-): Promise<boolean> {
-  const taken = await sql.run(
+export function takeLocationRequest(sql: Sql, lineId: string, phone: string, now: number): Promise<boolean> {
+  return hasChanged(
+    sql,
     `delete from sim_location_requests where line_id = $1 and phone = $2
        and exists (select 1 from phone_messages m where m.ref = sim_location_requests.ref and ${onScreen('$3')})`,
     [lineId, phone, now],
   )
-  return taken > 0
 }

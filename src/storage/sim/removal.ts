@@ -1,4 +1,5 @@
 import type { Sql } from '../engine/db.js'
+import { hasChanged } from '../engine/query.js'
 import type { WorldScope } from './world.js'
 
 /** Deletes everything between the lines of a world and a phone. */
@@ -16,11 +17,11 @@ export async function deletePhoneTraces(sql: Sql, scope: WorldScope, number: str
 }
 
 /** Deletes a phone, unless another account created it or writes with it. Returns whether it was deleted. */
-export async function deletePhone(sql: Sql, scope: WorldScope, number: string): Promise<boolean> {
-  const gone = await sql.run(
+export function deletePhone(sql: Sql, scope: WorldScope, number: string): Promise<boolean> {
+  return hasChanged(
+    sql,
     `delete from phones where network = $1 and number = $2 and (account_id is null or account_id = $3)
        and not exists (select 1 from phone_messages m where m.network = $1 and m.phone = $2)`,
     [scope.network, number, scope.accountId],
   )
-  return gone > 0
 }

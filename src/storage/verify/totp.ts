@@ -1,5 +1,6 @@
 import type { TotpSecret } from '../../core/verify/totp.js'
 import type { Sql } from '../engine/db.js'
+import { hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 const SECRETS = table<TotpSecret>()('totp_secrets', {
@@ -29,6 +30,6 @@ export async function findTotpSecret(
   return row && { secret: SECRETS.read(row), sealed: row.secret as string }
 }
 
-export async function deleteTotpSecret(sql: Sql, accountId: string, id: string): Promise<boolean> {
-  return (await sql.run('delete from totp_secrets where id = $1 and account_id = $2', [id, accountId])) > 0
+export function deleteTotpSecret(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  return hasChanged(sql, 'delete from totp_secrets where id = $1 and account_id = $2', [id, accountId])
 }

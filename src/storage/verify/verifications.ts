@@ -1,6 +1,6 @@
 import type { HostedWidget, Verification, VerifyService } from '../../core/verify/verification.js'
 import type { Param, Sql } from '../engine/db.js'
-import { findValue, forUpdate } from '../engine/query.js'
+import { findValue, forUpdate, hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 const SERVICES = table<VerifyService>()('verify_services', {
@@ -34,17 +34,12 @@ export function listVerifyServices(sql: Sql, accountId: string): Promise<VerifyS
   return SERVICES.list(sql, 'account_id = $1 and removed_at is null order by created_at, sid', [accountId])
 }
 
-export async function removeVerifyService(
-  sql: Sql,
-  accountId: string,
-  sid: string,
-  now: number,
-): Promise<boolean> {
-  const changed = await sql.run(
+export function removeVerifyService(sql: Sql, accountId: string, sid: string, now: number): Promise<boolean> {
+  return hasChanged(
+    sql,
     'update verify_services set removed_at = $3 where sid = $1 and account_id = $2 and removed_at is null',
     [sid, accountId, now],
   )
-  return changed > 0
 }
 
 /** Returns false if another pending verification has the same code. */

@@ -1,7 +1,7 @@
 import { topics } from '../../core/topics.js'
 import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Db, Sql, Writes } from '../engine/db.js'
-import { listValues } from '../engine/query.js'
+import { hasChanged, listValues } from '../engine/query.js'
 import { nowOf } from '../lines/leases.js'
 
 /** How far the events of an account have been turned into deliveries. */
@@ -41,13 +41,12 @@ export function listFeedsBehind(sql: Sql, shards: readonly number[]): Promise<We
 }
 
 /** Moves a feed on; false if another process has moved it. */
-export async function moveFeed(sql: Sql, accountId: string, from: number, to: number): Promise<boolean> {
-  const moved = await sql.run('update webhook_feeds set seq = $3 where account_id = $1 and seq = $2', [
+export function moveFeed(sql: Sql, accountId: string, from: number, to: number): Promise<boolean> {
+  return hasChanged(sql, 'update webhook_feeds set seq = $3 where account_id = $1 and seq = $2', [
     accountId,
     from,
     to,
   ])
-  return moved > 0
 }
 
 /** Keeps events of the account from becoming deliveries until the commit. */
