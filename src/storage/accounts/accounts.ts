@@ -1,8 +1,6 @@
 import type { Account, Key, Seat, World } from '../../core/accounts/account.js'
 import type { Sql } from '../engine/db.js'
-
 import { exists, findValue, hasChanged } from '../engine/query.js'
-
 import { table } from '../engine/table.js'
 
 export const ACCOUNTS = table<Account>()('accounts', {
