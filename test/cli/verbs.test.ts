@@ -85,6 +85,7 @@ describe('the everyday commands', () => {
       (one: Json) => one.number === SHARED_LINE && one.world === 'live',
     )
     await cli('line', 'set', line.id, '--config', '{"state":"OFFLINE"}')
+    await world.settle()
     const waiting = await cli('send', '--to', DAN, '--from', SHARED_LINE, '--wait', '--timeout', '1', 'Later')
     expect(waiting).toMatchObject({
       code: 3,
