@@ -112,7 +112,7 @@ export function afterResult(
     case 'never-left':
       if (attempt.n < MAX_ATTEMPTS)
         return { ...ended, nextActionAt: now + (result.retryAfterMs ?? backoffMs(attempt.n)) }
-      return unreachable(ended, attempt, `${result.code}: ${result.detail}`, now)
+      return unreachable(ended, attempt.n, `${result.code}: ${result.detail}`, now)
     case 'unknown':
       return {
         ...ended,
@@ -185,7 +185,9 @@ export function afterEvidence(
   }
   if (evidence.found === false) {
     const after =
-      attempt.n < MAX_ATTEMPTS ? { ...message, nextActionAt: now } : unreachable(message, attempt, null, now)
+      attempt.n < MAX_ATTEMPTS
+        ? { ...message, nextActionAt: now }
+        : unreachable(message, attempt.n, null, now)
     return { kind: 'never-left', message: after }
   }
   if (line.onUnknown === 'resend' && attempt.n < MAX_ATTEMPTS) {
@@ -270,15 +272,10 @@ function undelivered(
   return { ...failMessage(message, now, error), status }
 }
 
-function unreachable(
-  message: Message,
-  attempt: AttemptProgress,
-  detail: string | null,
-  now: number,
-): Message {
+function unreachable(message: Message, n: number, detail: string | null, now: number): Message {
   return failMessage(message, now, {
     code: MESSAGE_ERROR.failed,
-    message: `The line could not be reached in ${attempt.n} attempts`,
+    message: `The line could not be reached in ${n} attempts`,
     reason: 'line_unreachable',
     detail,
   })
