@@ -86,7 +86,9 @@ export function createCourier(
     const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, fresh, () => {
       if (lanes.get(key) === lane) lanes.delete(key)
     })
-    lanes.set(key, lane)
+    // A read that began before `stop` may end after it. Its deliveries are in the table for the next process.
+    if (stopped) lane.stop()
+    else lanes.set(key, lane)
     return lane
   }
 
@@ -189,10 +191,10 @@ export function createCourier(
     },
     async stop(drainMs) {
       stopped = true
-      for (const feeding of accounts.values()) void feeding.stop()
       timers.forEach(clearInterval)
       for (const unsubscribe of subscriptions) unsubscribe()
-      await tending
+      // A feed that ended later would open a lane that is never stopped and keeps the process alive.
+      await Promise.all([tending, ...[...accounts.values()].map((feeding) => feeding.stop())])
       for (const [key, lane] of lanes) drop(key, lane)
       const deadline = Date.now() + drainMs
       const busy = () => [...leaving].some((lane) => lane.unfinished() > 0)
