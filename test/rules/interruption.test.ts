@@ -20,7 +20,9 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
       },
     )
     endWithUs(run)
-    await eventually(async () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '', Boolean, 60_000)
+    const isStarted = () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== ''
+    await eventually(async () => isStarted() || run.exitCode !== null, Boolean, 60_000)
+    expect(run.exitCode, 'the run ended by itself').toBeNull()
     const pids: number[] = JSON.parse(readFileSync(pidFile, 'utf8'))
     const folders = () => readdirSync(directory).filter((name) => name.startsWith('trunkline-'))
     const postgres = folders().find((name) => name.startsWith('trunkline-pg-'))!

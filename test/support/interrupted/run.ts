@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { it } from 'vitest'
-import { spawnServer } from '../server.js'
+import { spawnServer, temporaryDirectory } from '../server.js'
 import { launchBrowser } from '../web/browser.js'
 
 it('starts what a run starts, and never ends', async () => {
-  const server = await spawnServer()
-  const paused = await spawnServer()
+  const start = () => spawnServer({ env: { TRUNKLINE_DATA: temporaryDirectory() } })
+  const [server, paused] = [await start(), await start()]
   process.kill(paused.pid, 'SIGSTOP')
   const browser = await launchBrowser()
   const session = await browser.newBrowserCDPSession()
