@@ -45,7 +45,7 @@ describe('a bounded map', () => {
     expect(() => createBoundedMap(limit)).toThrow('limit')
   })
 
-  /** The same rules on a list, newest last. */
+  /** The rules of the map on a plain list, newest last. */
   class Model {
     list: { key: number; value: number; at: number }[] = []
     constructor(

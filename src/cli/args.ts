@@ -9,7 +9,7 @@ export interface Args {
   io: Io
 }
 
-/** What node:util parses, with its help text and the meaning of its value. */
+/** An option as node:util parses it, with its help text and the meaning of its value. */
 export interface Option {
   type: 'string' | 'boolean'
   help: string
@@ -20,7 +20,7 @@ export interface Option {
   isClearable?: boolean
   /** Reads the value; undefined when it is wrong. */
   parse?(value: string): unknown
-  /** What `parse` demands, like "must be yes or no". */
+  /** Rule that `parse` checks, for error texts: "must be yes or no". */
   demand?: string
   /** Its name in requests, if that is not the option's own. */
   field?: string

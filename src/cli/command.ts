@@ -30,7 +30,7 @@ export interface Command {
 
 interface Description extends Pick<Command, 'name' | 'summary' | 'positional' | 'more' | 'variants'> {
   options?: OptionTable
-  /** What follows the name; or a whole command line, if it calls trunkline itself. */
+  /** Arguments after the name, or a whole command line if it calls trunkline itself. */
   examples: readonly string[]
   /** Whose key the command uses. Without it, the command needs no server. A request tells it by its path. */
   as?: 'account' | 'admin'

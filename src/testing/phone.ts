@@ -32,7 +32,7 @@ export interface PhoneMessage {
 
 /** The settings of a phone. */
 export interface PhoneSwitches {
-  /** Whose phone it is. */
+  /** Name of the owner. */
   name?: string
   iMessage?: boolean
   rcs?: boolean

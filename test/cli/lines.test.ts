@@ -198,7 +198,7 @@ describe('lines on the command line', () => {
     )
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toBe(
-      'config.host: is needed; config.system_id: is needed; config.port: must be a whole number from 1 to 65535; config.password: must be text of at most 64 characters\n',
+      'config.host: is required; config.system_id: is required; config.port: must be a whole number from 1 to 65535; config.password: must be text of at most 64 characters\n',
     )
     const line = (await world.get('/admin/lines', 'admin')).body.data.find((one: Json) => one.number === LINE)
     const foreign = await cli(['line', 'set', line.id, '--port', '1'])

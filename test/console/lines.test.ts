@@ -54,7 +54,7 @@ describe('lines in the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Add line' }).click()
     await page.getByText('Must be a whole number from 1 to 65535').waitFor()
     expect(await page.getByLabel('Port').getAttribute('aria-invalid')).toBe('true')
-    expect(await page.getByText('Is needed', { exact: true }).count()).toBe(2)
+    expect(await page.getByText('Is required', { exact: true }).count()).toBe(2)
     expect(await accessibilityFaults(page)).toEqual([])
 
     await page.getByLabel('Port').fill('1')

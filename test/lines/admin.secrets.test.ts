@@ -60,7 +60,7 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
       })
       expect(carrier.connected.at(-1)).toEqual({ server: 'loft', token: 'sesame' })
       const refused = await change(line.id, { config: { server: 'loft', token: null } })
-      expect([refused.status, refused.body.error.message]).toEqual([400, 'config.token: is needed'])
+      expect([refused.status, refused.body.error.message]).toEqual([400, 'config.token: is required'])
     })
 
     it('of a line that is removed are gone', async () => {

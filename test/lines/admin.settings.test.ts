@@ -40,7 +40,7 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
       [
         'nothing',
         {},
-        'config.host: is needed; config.port: is needed; config.system_id: is needed; config.password: is needed',
+        'config.host: is required; config.port: is required; config.system_id: is required; config.password: is required',
       ],
       [
         'a port that is text',

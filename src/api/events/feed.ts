@@ -25,7 +25,7 @@ export interface Feed {
   url: string
   tag: string
   summary: string
-  /** What `event` and `data` of the stream are. */
+  /** Description of the `event` and `data` fields of the stream, for the API document. */
   contents: string
   /** More about the stream, for the API document. */
   remark?: string

@@ -10,7 +10,7 @@ import { readSecret, readText, secretOptions } from './secrets.js'
 
 type Options = Record<string, Option>
 
-/** What the command line knows of a driver: its options follow from the schema of its settings. */
+/** The part of a driver that the command line reads: options follow from the schema of its settings. */
 export type DriverInfo = Pick<Driver, 'kind' | 'title' | 'config'>
 
 /** Loaded only when a command needs them. */

@@ -4,7 +4,7 @@ import type { Call } from '../client.js'
 import type { Guard } from './guard.js'
 import type { Ledger } from './ledger.js'
 
-/** What the tools work with. */
+/** The connection, limits and records that all tools share. */
 export interface Desk {
   /** For event streams, which need the server and its credentials. */
   args: Args

@@ -157,7 +157,7 @@ export function nameFaults(settings: readonly Setting[], given: Record<string, u
     })
   const missing = settings
     .filter(({ name, isRequired }) => isRequired && given[name] === undefined)
-    .map(({ name }) => ({ name, words: 'is needed' }))
+    .map(({ name }) => ({ name, words: 'is required' }))
   return [...unknown, ...missing]
 }
 

@@ -13,7 +13,7 @@ interface WebhookTypeInfo {
 
 /** Every webhook type under its wire name. The console imports this file: it must not use Node. */
 const TABLE = {
-  receive: { events: ['message.received'], label: 'An inbound message has come' },
+  receive: { events: ['message.received'], label: 'An inbound message arrived' },
   outbound: {
     events: ['message.created', 'message.updated'],
     label: 'An outbound message has a new status',
@@ -30,7 +30,7 @@ const TABLE = {
   },
   contact_created: {
     events: ['contact.created'],
-    label: 'A contact was made',
+    label: 'A contact was created',
     noLines: 'contacts are made on no line',
   },
 } as const satisfies Record<string, WebhookTypeInfo>

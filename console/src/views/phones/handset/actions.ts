@@ -14,7 +14,7 @@ interface Recipient {
 
 export type PhoneActions = ReturnType<typeof usePhoneActions>
 
-/** What the owner of a phone can do. Each action is one request to the simulated world. */
+/** Actions of a phone's owner. Each is one request to the simulated world. */
 export function usePhoneActions(number: string) {
   const path = phonePath(number)
   return {
