@@ -1,16 +1,37 @@
 #!/usr/bin/env node
 import { run } from './cli/cli.js'
+import { EXIT } from './cli/help.js'
 
 const { stdin, stdout, stderr, env } = process
+const stops = new Set<() => void>()
+let isClosed = false
 
-process.exitCode = await run(process.argv.slice(2), {
+// The reader of standard output, like head, has closed it: the command stops as on a signal, or ends here.
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  if (isClosed) return
+  isClosed = true
+  if (stops.size === 0) process.exit(EXIT.closed)
+  for (const stop of [...stops]) stop()
+})
+// Without a reader for its notes and errors, a command still does its work and ends with its own code.
+stderr.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
+const code = await run(process.argv.slice(2), {
   stdin,
   stdout,
   stderr,
   env,
-  onSignal(listener) {
-    process.on('SIGINT', listener).on('SIGTERM', listener)
-    return () => void process.off('SIGINT', listener).off('SIGTERM', listener)
+  onStop(stop) {
+    stops.add(stop)
+    process.on('SIGINT', stop).on('SIGTERM', stop)
+    return () => {
+      stops.delete(stop)
+      process.off('SIGINT', stop).off('SIGTERM', stop)
+    }
   },
-  exit: (code) => process.exit(code),
+  exit: (status) => process.exit(status),
 })
+process.exitCode = isClosed ? EXIT.closed : code

@@ -2,7 +2,7 @@ import type { Command } from './command.js'
 import { CHAPTERS, COMMANDS } from './commands.js'
 
 /** Scripts rely on these codes: they do not change. */
-export const EXIT = { done: 0, failed: 1, usage: 2, waiting: 3 } as const
+export const EXIT = { done: 0, failed: 1, usage: 2, waiting: 3, closed: 141 } as const
 
 export const EXIT_MEANS: Record<keyof typeof EXIT, { short: string; long: string }> = {
   done: { short: 'done', long: 'Success. Also the end of a command that runs until it is stopped.' },
@@ -17,6 +17,10 @@ export const EXIT_MEANS: Record<keyof typeof EXIT, { short: string; long: string
   waiting: {
     short: 'timed out',
     long: 'The expected message or status did not come in time (`wait`, `send --wait`, `trigger`). It may still come.',
+  },
+  closed: {
+    short: 'output closed',
+    long: 'The reader of standard output, like `head`, closed it before everything was written. 141 is what shells report for a program that SIGPIPE ends.',
   },
 }
 

@@ -6,8 +6,8 @@ export interface Io {
   stdout: Writable & { isTTY?: boolean }
   stderr: Writable & { isTTY?: boolean }
   env: Record<string, string | undefined>
-  /** Calls `listener` on SIGINT and SIGTERM until the returned function is called. */
-  onSignal(listener: () => void): () => void
+  /** Calls `stop` on SIGINT, SIGTERM or when standard output is closed, until the returned function is called. */
+  onStop(stop: () => void): () => void
   /** Ends the process at once, with whatever is still going on. */
   exit(code: number): void
 }

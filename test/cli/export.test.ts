@@ -162,7 +162,7 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
         (error, stdout, stderr) => resolve({ status: error?.code ?? 0, stdout, stderr }),
       ),
     )
-    expect([status, stderr, rows(stdout).length]).toEqual([0, '', 1])
+    expect([status, stderr, rows(stdout).length]).toEqual([141, '', 1])
   })
 
   it('ends with 2 and a reason, or 1 and a reason', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
-import { spawnCli } from '../support/server.js'
+import { spawnCli, spawnWithoutReader, temporaryStorage } from '../support/server.js'
 import { ADA, createWorld, LINE, type World } from '../support/world.js'
 
 // Other tests run commands inside themselves. `serve` and `mcp` have processes of their own in their own tests.
@@ -33,5 +33,23 @@ describe('a command in a process of its own', () => {
     const args = ['send', '--to', ADA, '--from', LINE, '-', '--json']
     const { code, stdout } = await spawnCli(args, env(), 'two\nlines\n')
     expect([code, JSON.parse(stdout).content]).toEqual([0, 'two\nlines'])
+  })
+
+  it.each([
+    ['the overview', ['--help']],
+    ['a list', ['messages']],
+    ['a report', ['doctor']],
+    ['a file', ['export', 'messages']],
+    ['a stream', ['tail', '--since', '1']],
+    ['the server', ['serve']],
+  ])('ends quietly with 141 when its output is closed: %s', async (_name, args) => {
+    const storage = args[0] === 'serve' ? { PORT: '0', ...(await temporaryStorage('sqlite')) } : {}
+    const ran = await spawnWithoutReader(args, { ...env(), ...storage })
+    expect(ran).toEqual({ code: 141, stdout: '', stderr: '' })
+  })
+
+  it('keeps its own exit code when it writes nothing to the closed output', async () => {
+    const { code, stderr } = await spawnWithoutReader(['account', 'show', 'nobody'], env())
+    expect([code, stderr]).toEqual([1, expect.stringContaining('nobody')])
   })
 })

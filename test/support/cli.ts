@@ -33,7 +33,7 @@ export function startCliHere(args: string[], env: Record<string, string> = {}): 
     stdout,
     stderr,
     env: { PATH: process.env.PATH, ...env },
-    onSignal(listener) {
+    onStop(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },

@@ -123,6 +123,18 @@ export async function spawnCli(
   return { code, ...ran }
 }
 
+/** Runs one command to its end with a standard output that is closed before the command writes. */
+export async function spawnWithoutReader(args: string[], env: Record<string, string> = {}): Promise<Ran> {
+  const child = start(args, env)
+  child.stdout!.destroy()
+  let stderr = ''
+  child.stderr!.setEncoding('utf8').on('data', (text) => (stderr += text))
+  const hung = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const { code } = await ended(child)
+  clearTimeout(hung)
+  return { code, stdout: '', stderr }
+}
+
 /** A command that goes on until it is stopped. */
 export interface RunningCli {
   readonly stdout: string

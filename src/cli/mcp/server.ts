@@ -110,8 +110,7 @@ export async function serveStdio(desk: Desk, tools: readonly Tool[]): Promise<vo
     mcp.server.onclose = resolve
     io.stdin.once('end', resolve)
     io.stdin.once('close', resolve)
-    io.stdout.once('error', () => resolve())
-    io.onSignal(resolve)
+    io.onStop(resolve)
   })
   await mcp.connect(new StdioServerTransport(io.stdin, io.stdout))
   await closed

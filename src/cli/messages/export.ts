@@ -64,13 +64,8 @@ export const exportCommand = command({
         count += rows.length
       }
     }
-    try {
-      await write(args, lines())
-      note(args, `${count} ${what}`)
-    } catch (error) {
-      // The reader of standard output, like head, has closed it.
-      if ((error as { code?: string }).code !== 'EPIPE') throw error
-    }
+    await write(args, lines())
+    note(args, `${count} ${what}`)
   },
 })
 

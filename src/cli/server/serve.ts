@@ -92,7 +92,7 @@ function welcome(
 function stopOnSignal(io: Io, stop: () => Promise<void>, config: Config): Promise<void> {
   let stopping = false
   return new Promise((resolve, reject) => {
-    io.onSignal(() => {
+    io.onStop(() => {
       if (stopping) io.exit(1)
       stopping = true
       setTimeout(() => io.exit(1), config.drainMs + 10_000).unref()

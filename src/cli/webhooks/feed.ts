@@ -129,9 +129,7 @@ export async function untilStopped(
 ): Promise<void> {
   const controller = new AbortController()
   const stop = () => controller.abort()
-  const forget = io.onSignal(stop)
-  // The reader of standard output, like head, has closed it.
-  io.stdout.on('error', stop)
+  const forget = io.onStop(stop)
   try {
     await work(controller.signal)
   } finally {
