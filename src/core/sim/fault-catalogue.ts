@@ -4,7 +4,7 @@ import type { FaultParameter, FaultSpec } from './fault-spec.js'
 const chars: FaultParameter = {
   name: 'chars',
   setting: 'part_chars',
-  description: 'Length of a part',
+  description: 'Characters in each part',
   minimum: 1,
   maximum: 1600,
   default: 40,
@@ -16,8 +16,8 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'receipt-duplicated',
     affects: 'receipt',
-    description: 'Delivery receipts come twice.',
-    promise: 'One event for each change.',
+    description: 'Each delivery receipt arrives twice.',
+    promise: 'Each status change causes one event.',
     report: null,
     settings: { receipts: 'double' },
     parameters: [],
@@ -25,7 +25,7 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'receipt-reordered',
     affects: 'receipt',
-    description: 'Receipts come in the wrong order, the last status first.',
+    description: 'Receipts arrive in the wrong order, the last status first.',
     promise: 'A status never goes backwards.',
     report: null,
     settings: { receipts: 'shuffled' },
@@ -34,15 +34,15 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'receipt-late',
     affects: 'receipt',
-    description: 'Delivery receipts come long after the delivery.',
-    promise: 'The message stays SENT until then and never fails for silence.',
+    description: 'Delivery receipts arrive long after the delivery.',
+    promise: 'The message stays SENT until its receipt arrives. A missing receipt never makes it fail.',
     report: null,
     settings: { receipts: 'late' },
     parameters: [
       {
         name: 'delay_ms',
         setting: 'receipt_delay_ms',
-        description: 'How long after the message arrived',
+        description: 'Milliseconds between the delivery and its receipt',
         minimum: 0,
         maximum: 30 * 86_400_000,
         default: 3_600_000,
@@ -52,8 +52,8 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'receipt-lost',
     affects: 'receipt',
-    description: 'Delivery receipts never come.',
-    promise: 'The message stays SENT: silence is no error.',
+    description: 'Delivery receipts never arrive.',
+    promise: 'The message stays SENT: a missing receipt is not an error.',
     report: null,
     settings: { receipts: false },
     parameters: [],
@@ -61,8 +61,8 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'receipt-id-stripped',
     affects: 'receipt',
-    description: 'Receipts name the message by its id without the leading zeros.',
-    promise: 'A receipt that matches nothing changes nothing: the message stays SENT.',
+    description: 'Receipts give the message id without its leading zeros.',
+    promise: 'A receipt that matches no message changes nothing: the message stays SENT.',
     report: 'https://github.com/jookies/jasmin/issues/1123',
     settings: { receipt_ids: 'stripped' },
     parameters: [],
@@ -70,8 +70,9 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'receipt-id-decimal',
     affects: 'receipt',
-    description: 'The answer to the send gives the id in hexadecimal, the receipt in decimal.',
-    promise: 'A receipt that matches nothing changes nothing: the message stays SENT.',
+    description:
+      'The answer to the send gives the message id in hexadecimal, the receipt gives it in decimal.',
+    promise: 'A receipt that matches no message changes nothing: the message stays SENT.',
     report: 'https://github.com/jookies/jasmin/issues/1123',
     settings: { receipt_ids: 'decimal' },
     parameters: [],
@@ -79,8 +80,8 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'inbound-twice-same-id',
     affects: 'inbound',
-    description: 'A message of a phone comes twice, under the same id.',
-    promise: 'It is stored and told once.',
+    description: 'A message from a phone arrives twice with the same id.',
+    promise: 'Trunkline stores the message once and reports it once.',
     report: null,
     settings: { duplicate: 'same-id' },
     parameters: [],
@@ -88,8 +89,9 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'inbound-twice-new-id',
     affects: 'inbound',
-    description: 'A message of a phone comes twice, the second time under a new id.',
-    promise: 'Sender, text and time of sending tell that it is the same: it is stored and told once.',
+    description: 'A message from a phone arrives twice, the second time with a new id.',
+    promise:
+      'Trunkline recognises the repeat by its sender, text and time. It stores the message once and reports it once.',
     report: 'https://github.com/vernu/textbee/issues/159',
     settings: { duplicate: 'new-id' },
     parameters: [],
@@ -97,8 +99,9 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'own-message-reflected',
     affects: 'echo',
-    description: 'What the line sends comes back to it as if the recipient had written it.',
-    promise: 'It is no inbound message: nothing is stored, no webhook is posted, no agent answers itself.',
+    description: 'A message that the line sends returns to the line as if the recipient had written it.',
+    promise:
+      'Trunkline recognises its own message. It stores no inbound message and posts no webhook, so an agent does not answer itself.',
     report: 'https://github.com/openclaw/openclaw/issues/135704',
     settings: { echo: 'mirror' },
     parameters: [],
@@ -106,8 +109,8 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'parts-out-of-order',
     affects: 'inbound',
-    description: 'A long text of a phone comes in parts, the last one first.',
-    promise: 'It is put together and stored once.',
+    description: 'A long text from a phone arrives in parts, the last part first.',
+    promise: 'Trunkline joins the parts and stores one message.',
     report: null,
     settings: { part_order: 'backward' },
     parameters: [chars],
@@ -115,8 +118,9 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'part-missing',
     affects: 'inbound',
-    description: 'A long text of a phone comes in parts, and the last one never comes.',
-    promise: 'After a while it is stored as far as it came, with a note of what is missing.',
+    description: 'A long text from a phone arrives in parts, and the last part never arrives.',
+    promise:
+      'Trunkline waits for the last part for a while, then stores the parts that arrived with a note that a part is missing.',
     report: null,
     settings: { part_order: 'last-lost' },
     parameters: [chars],
@@ -124,8 +128,8 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'link-split',
     affects: 'inbound',
-    description: 'A text with a link comes as two messages: the text, and the picture of the link after it.',
-    promise: 'The picture belongs to the text: one message is stored.',
+    description: 'A text with a link arrives as two messages: the text, then the preview image of the link.',
+    promise: 'Trunkline recognises the preview image of the text and stores one message.',
     report: 'https://github.com/openclaw/openclaw/pull/1981',
     settings: { link_previews: true },
     only: 'link',
@@ -135,8 +139,8 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
     name: 'burst-after-silence',
     affects: 'inbound',
     description:
-      'The line hears nothing while this is on; when it is switched off, everything comes at once.',
-    promise: 'Everything is stored once, in the order it was written.',
+      'The line receives nothing while this fault is on. When the fault is switched off, all messages arrive at once.',
+    promise: 'Trunkline stores each message once, in the order in which they were written.',
     report: 'https://github.com/BlueBubblesApp/bluebubbles-server/issues/758',
     settings: { inbound: 'stalled' },
     standing: true,
@@ -145,8 +149,9 @@ export const SIM_FAULTS: readonly FaultSpec[] = [
   {
     name: 'line-offline',
     affects: 'line',
-    description: 'The line has lost its connection: nothing leaves and nothing arrives while this is on.',
-    promise: 'Messages wait and go out in order when it is switched off; line.status.changed is told.',
+    description: 'The line loses its connection: it sends and receives nothing while this fault is on.',
+    promise:
+      'Messages wait and are sent in order when the fault is switched off. Trunkline reports line.status.changed.',
     report: null,
     settings: { state: 'OFFLINE' },
     standing: true,

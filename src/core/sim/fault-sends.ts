@@ -1,13 +1,14 @@
 import type { FaultSpec } from './fault-spec.js'
 
-const ONCE = 'The carrier is asked what became of it; the phone has the message once.'
+const ONCE = 'Trunkline asks the carrier whether it has the message. The phone gets the message once.'
+const RESENT = 'Trunkline asks the carrier, which does not have the message, and sends it again.'
 
 /** Faults of carriers in handling sends. */
 export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'accept-then-drop',
     affects: 'send',
-    description: 'The carrier takes the message, and the connection breaks before it answers.',
+    description: 'The carrier accepts the message, but the connection breaks before its answer arrives.',
     promise: ONCE,
     report: null,
     settings: { fault: 'accept-then-drop' },
@@ -16,7 +17,7 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'accept-then-hang',
     affects: 'send',
-    description: 'The carrier takes the message and never answers.',
+    description: 'The carrier accepts the message and never answers.',
     promise: ONCE,
     report: null,
     settings: { fault: 'accept-then-silence' },
@@ -26,15 +27,16 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
     name: 'drop-then-accept-late',
     affects: 'send',
     description:
-      'The connection breaks, a look-up finds nothing, and a moment later the carrier takes the message after all.',
-    promise: `A "no such message" is believed only after the line's settle time. ${ONCE}`,
+      'The connection breaks. A look-up finds no message, but the carrier accepts the message shortly afterwards.',
+    promise: `Trunkline believes "no such message" only after settle_ms of the line. ${ONCE}`,
     report: null,
     settings: { fault: 'late-accept' },
     parameters: [
       {
         name: 'delay_ms',
         setting: 'late_accept_ms',
-        description: 'How long after; within the settle_ms of the line no message is doubled',
+        description:
+          'Milliseconds until the carrier accepts the message. Within settle_ms of the line, the phone gets the message once',
         minimum: 0,
         maximum: 86_400_000,
         default: 2000,
@@ -44,8 +46,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'drop',
     affects: 'send',
-    description: 'The connection breaks before the carrier takes the message.',
-    promise: 'The carrier is asked, has nothing, and the message is sent again.',
+    description: 'The connection breaks before the carrier accepts the message.',
+    promise: RESENT,
     report: null,
     settings: { fault: 'drop' },
     parameters: [],
@@ -53,8 +55,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'hang',
     affects: 'send',
-    description: 'The carrier neither takes the message nor answers.',
-    promise: 'After the wire timeout the carrier is asked, has nothing, and the message is sent again.',
+    description: 'The carrier neither accepts the message nor answers.',
+    promise: `Trunkline waits for the wire timeout. ${RESENT}`,
     report: null,
     settings: { fault: 'silence' },
     parameters: [],
@@ -62,8 +64,9 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'server-error',
     affects: 'send',
-    description: 'The carrier answers with a server error (5xx), which says nothing about the message.',
-    promise: 'The carrier is asked, has nothing, and the message is sent again.',
+    description:
+      'The carrier answers with a server error (5xx), which does not say whether it accepted the message.',
+    promise: RESENT,
     report: null,
     settings: { fault: 'server-error' },
     parameters: [],
@@ -71,8 +74,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'too-many-requests',
     affects: 'send',
-    description: 'The carrier answers 429: not now.',
-    promise: 'Nothing left, so the message is tried again a little later.',
+    description: 'The carrier answers 429 (too many requests).',
+    promise: 'The carrier did not accept the message, so Trunkline retries it shortly afterwards.',
     report: null,
     settings: { fault: 'too-many' },
     parameters: [],
@@ -80,8 +83,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'unreachable',
     affects: 'send',
-    description: 'The carrier cannot be reached: the connection is refused.',
-    promise: 'Nothing left, so the message is tried again, longer and longer apart.',
+    description: 'The carrier refuses the connection.',
+    promise: 'The message did not reach the carrier, so Trunkline retries it at growing intervals.',
     report: null,
     settings: { fault: 'unreachable' },
     parameters: [],
@@ -89,8 +92,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'refused',
     affects: 'send',
-    description: 'The carrier refuses the message for good.',
-    promise: 'The message ends as an error with the carrier’s reason and is not sent again.',
+    description: 'The carrier rejects the message permanently.',
+    promise: "The message ends with status ERROR and the carrier's reason. Trunkline does not send it again.",
     report: null,
     settings: { fault: 'refuse' },
     parameters: [],
@@ -98,8 +101,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'success-twice',
     affects: 'send',
-    description: 'The carrier reports success twice, the second time under another id.',
-    promise: 'The first id counts; nothing is sent twice.',
+    description: 'The carrier reports success twice, the second time with a different id.',
+    promise: 'Trunkline keeps the first id and sends nothing twice.',
     report: null,
     settings: { fault: 'second-id' },
     parameters: [],
@@ -108,8 +111,9 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
     name: 'part-failure',
     affects: 'send',
     description:
-      'Of a text longer than 160 characters the carrier takes the first part and refuses the next.',
-    promise: 'No part is sent twice; the message ends as an error that says which part failed.',
+      'The carrier accepts the first part of a text longer than 160 characters and rejects the next part.',
+    promise:
+      'Trunkline sends no part twice. The message ends with status ERROR, and its error says which part failed.',
     report: null,
     settings: { fault: 'part-failure' },
     only: 'long',
@@ -118,8 +122,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'mid-thread-downgrade',
     affects: 'send',
-    description: 'In the middle of an iMessage conversation the recipient is suddenly not on iMessage.',
-    promise: 'The message goes by the next service, once, and says that it was downgraded.',
+    description: 'In the middle of an iMessage conversation, the recipient no longer has iMessage.',
+    promise: 'Trunkline sends the message once, over the next service, and marks it as downgraded.',
     report: null,
     settings: { fault: 'downgrade' },
     only: 'iMessage',
@@ -128,7 +132,7 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'threaded-reply-stalls',
     affects: 'send',
-    description: 'A reply to a message is sent, but the call for it never returns.',
+    description: 'The carrier sends a reply to a message, but its API call never returns.',
     promise: ONCE,
     report: 'https://github.com/BlueBubblesApp/bluebubbles-server/issues/814',
     settings: { fault: 'accept-then-silence' },
@@ -138,8 +142,9 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'stop-confirm-blocked',
     affects: 'send',
-    description: 'The carrier keeps its own list and refuses even the confirmation of a STOP.',
-    promise: 'The opt-out counts all the same; the confirmation ends as an error that says why.',
+    description: 'The carrier has its own opt-out list and rejects even the confirmation of a STOP.',
+    promise:
+      'Trunkline stores the opt-out. The confirmation ends with status ERROR, and its error gives the reason.',
     report: 'https://github.com/SparkDevNetwork/Rock/issues/7049',
     settings: { fault: 'after-stop' },
     only: 'after-stop',
@@ -149,7 +154,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
     name: 'line-blocked',
     affects: 'send',
     description: 'The carrier blocks the line at the next send.',
-    promise: 'What waits ends as an error that says so, line.blocked is told, and the line still receives.',
+    promise:
+      'Waiting messages end with status ERROR and this reason. Trunkline reports line.blocked, and the line still receives messages.',
     report: null,
     settings: { fault: 'block' },
     parameters: [],
@@ -157,8 +163,8 @@ export const SEND_FAULTS: readonly FaultSpec[] = [
   {
     name: 'receipt-before-response',
     affects: 'send',
-    description: 'The delivery receipt comes before the answer to the send.',
-    promise: 'It waits for the id it is about, then counts.',
+    description: 'The delivery receipt arrives before the answer to the send.',
+    promise: 'Trunkline keeps the receipt until it knows the message, then applies it.',
     report: 'https://github.com/jookies/jasmin/issues/423',
     settings: { receipts: 'early' },
     parameters: [],
