@@ -1,7 +1,8 @@
 import type { Capabilities, Line } from '../core/lines/line.js'
 import type { MessageExtra } from '../core/messages/extra.js'
-import type { CarriedFields, SendStyle, Service } from '../core/messages/message.js'
+import type { CarriedFields, Service } from '../core/messages/message.js'
 import type { Evidence, SendResult } from '../core/messages/outcome.js'
+import type { SendStyle } from '../core/messages/send-style.js'
 import type { DriverHost, ProbeHost } from './host.js'
 
 /**

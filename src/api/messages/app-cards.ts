@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { SendStyle } from '../../core/messages/message.js'
+import type { SendStyle } from '../../core/messages/send-style.js'
 import type { Ctx } from '../../services/ctx.js'
 import { updateAppCard } from '../../services/messages/app-cards.js'
 import { accountOf, actorOf } from '../http/auth.js'

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { type ReplyTo, SEND_STYLES } from '../../core/messages/message.js'
+import type { ReplyTo } from '../../core/messages/message.js'
+import { SEND_STYLES } from '../../core/messages/send-style.js'
 import { integer, oneOf, optional, string } from '../http/schemas.js'
 
 /** Parts of a message on the wire, each with its conversion. */

@@ -26,23 +26,6 @@ export type Service = (typeof SERVICES)[number]
 const MESSAGE_TYPES = ['message', 'group', 'location', 'carousel'] as const
 type MessageType = (typeof MESSAGE_TYPES)[number]
 
-export const SEND_STYLES = [
-  'celebration',
-  'shooting_star',
-  'fireworks',
-  'lasers',
-  'love',
-  'confetti',
-  'balloons',
-  'spotlight',
-  'echo',
-  'invisible',
-  'gentle',
-  'loud',
-  'slam',
-] as const
-export type SendStyle = (typeof SEND_STYLES)[number]
-
 /**
  * Every field of a message, written once. Rows (storage/messages/rows.ts), the choices of a sender, the
  * recognition of repeated requests and what drivers get follow from this table.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NoAnswer } from '../../../src/core/lines/no-answer.js'
-import { SEND_STYLES } from '../../../src/core/messages/message.js'
+import { SEND_STYLES } from '../../../src/core/messages/send-style.js'
 import { failureDuringSend, readSendAnswer } from '../../../src/drivers/bluebubbles/answers.js'
 import { readRow } from '../../../src/drivers/bluebubbles/reading/rows.js'
 import { effectOf, styleOf } from '../../../src/drivers/bluebubbles/sending/effects.js'

@@ -1,4 +1,4 @@
-import type { SendStyle } from '../../../core/messages/message.js'
+import type { SendStyle } from '../../../core/messages/send-style.js'
 
 /** The server does not validate effects: a message with a wrong name arrives without one. */
 const EFFECTS: Record<SendStyle, string> = {

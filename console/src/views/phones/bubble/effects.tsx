@@ -1,30 +1,18 @@
 import { useEffect } from 'react'
+import { BUBBLE_STYLES, SEND_STYLES } from '../../../../../src/core/messages/send-style'
 import { capitalize } from '../../../ui/badge'
-
-/** The send styles that fill the screen, and those that move the bubble. */
-const ON_SCREEN = [
-  'celebration',
-  'shooting_star',
-  'fireworks',
-  'lasers',
-  'love',
-  'confetti',
-  'balloons',
-  'spotlight',
-  'echo',
-]
-const ON_BUBBLE = ['invisible', 'gentle', 'loud', 'slam']
 
 export const EFFECTS = [
   { value: '', label: 'No effect' },
-  ...[...ON_SCREEN, ...ON_BUBBLE].map((value) => ({ value, label: effectName(value) })),
+  ...SEND_STYLES.map((value) => ({ value, label: effectName(value) })),
 ]
 
 export function effectName(effect: string): string {
   return effect === 'invisible' ? 'Invisible Ink' : effect.split('_').map(capitalize).join(' ')
 }
 
-export const isScreenEffect = (effect: string) => !ON_BUBBLE.includes(effect)
+const BUBBLE_EFFECTS: readonly string[] = BUBBLE_STYLES
+export const isScreenEffect = (effect: string) => !BUBBLE_EFFECTS.includes(effect)
 
 const played = new Set<string>()
 
