@@ -110,6 +110,36 @@ describe.each(ENGINES)('what is under way in a world on %s', (engine) => {
     expect([await counts(), logged()]).toEqual([before, []])
   })
 
+  it('leaves nothing behind of what an administrator adds during the removal', {
+    timeout: 120_000,
+  }, async () => {
+    const before = await counts()
+    const add = async (kind: string, body: Json) => {
+      const { status } = await world.post(`/admin/${kind}`, body, 'admin')
+      return status === 201 ? 404 : status
+    }
+    for (let done = 0; done < ROUNDS; done += AT_ONCE) {
+      const remove = async (round: number) => {
+        const { id } = await make()
+        const adding = Array.from({ length: 4 }, async (_, i) => {
+          await turns(((round + i) * 7) % 40)
+          return Promise.all([
+            add('keys', { account_id: id, kind: 'test' }),
+            add('lines', { account_id: id, number: `+1202555900${i}`, kind: i % 2 ? 'shared' : 'dedicated' }),
+            add('seats', { account_id: id, email: `${i}@example.com` }),
+          ])
+        })
+        const { status } = await world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })
+        return [status, ...(await Promise.all(adding)).flat()]
+      }
+      const ends = await Promise.all(rounds.slice(done, done + AT_ONCE).map(remove))
+      expect([ends, logged()]).toEqual([ends.map(() => [204, ...Array(12).fill(404)]), []])
+      // The answers to the administrator's requests are not the world's.
+      await world.app.ctx.db.run("delete from replays where account_id = '#admin'")
+      expect([done, await counts()]).toEqual([done, { ...before, replays: 0 }])
+    }
+  })
+
   it('leaves nothing behind when the world is reset', { timeout: 120_000 }, async () => {
     const worlds = await Promise.all(Array.from({ length: AT_ONCE }, make))
     const reset = async (as: Who) => (await world.post('/sim/reset', {}, as)).status

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { deleteAccount } from '../../src/services/accounts/accounts.js'
 import { tablesOf } from '../support/dump.js'
 import { populate } from '../support/populate.js'
 import { createSink, type Sink } from '../support/web/sink.js'
@@ -172,6 +173,24 @@ describe.each(ENGINES)('worlds on %s', (engine) => {
     // The worlds of an account go with it.
     expect((await world.call('DELETE', `/admin/accounts/${b.id}`, { as: 'admin' })).status).toBe(204)
     expect(await ids('admin')).toEqual([])
+  })
+
+  it('is removed if its account was removed and the process then ended before it removed the world', async () => {
+    const account = (await world.post('/admin/accounts', { email: 'crash@example.com' }, 'admin')).body
+    const key = await world.post('/admin/keys', { account_id: account.id, kind: 'test' }, 'admin')
+    const { id, keys } = await make(key.body)
+    const { id: other } = await make('admin')
+    await world.send({ content: 'Hello' }, keys.live)
+    await deleteAccount(world.app.ctx, account.id)
+    expect((await ids('admin')).sort()).toEqual([id, other].sort())
+    await world.advance(86_400_000)
+    expect(await ids('admin')).toEqual([other])
+    expect((await world.get('/api/v2/messages', keys.live)).status).toBe(401)
+    const { rows } = (await world.app.ctx.db.one<{ rows: number }>(
+      'select count(*) as rows from accounts where owner = $1',
+      [account.id],
+    ))!
+    expect(rows).toBe(0)
   })
 
   it('an account has at most 50, however many are asked for at once', async () => {

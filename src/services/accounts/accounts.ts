@@ -6,6 +6,7 @@ import { topics } from '../../core/topics.js'
 import {
   findAccount,
   findAccountByEmail,
+  findAccountToExtend,
   findKey,
   findSeatById,
   insertAccount,
@@ -92,8 +93,8 @@ export async function deleteAccount(ctx: Ctx, id: string): Promise<void> {
   await failOrphans(ctx)
 }
 
-async function requireLive(sql: Sql, id: string): Promise<Account> {
-  const account = await findAccount(sql, id)
+async function requireLive(sql: Sql, id: string, find = findAccount): Promise<Account> {
+  const account = await find(sql, id)
   if (account?.world !== 'live') throw new AppError('not_found', `There is no account ${id}`)
   return account
 }
@@ -112,7 +113,7 @@ export async function createKey(
   input: NewKey,
   fixed?: { id: string; secret: string },
 ): Promise<{ key: Key; secret: string }> {
-  const account = input.accountId ? await requireLive(sql, input.accountId) : undefined
+  const account = input.accountId ? await requireLive(sql, input.accountId, findAccountToExtend) : undefined
   if ((input.kind === 'admin') === (account !== undefined)) {
     throw new AppError(
       'invalid',
@@ -162,7 +163,7 @@ export interface NewSeat {
 }
 
 export async function createSeat(ctx: Ctx, sql: Sql, input: NewSeat): Promise<Seat> {
-  if (!(await findAccount(sql, input.accountId)))
+  if (!(await findAccountToExtend(sql, input.accountId)))
     throw new AppError('not_found', `There is no account ${input.accountId}`)
   if (input.forwardingNumber) await refuseLoop(sql, input.accountId, input.forwardingNumber)
   const seat: Seat = { ...input, id: ctx.newId(), createdAt: ctx.clock.now() }

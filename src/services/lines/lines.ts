@@ -9,7 +9,7 @@ import { KEPT } from '../../core/lines/settings.js'
 import { OUTCOME_UNKNOWN } from '../../core/messages/message.js'
 import { failMessage } from '../../core/messages/outcome.js'
 import { topics } from '../../core/topics.js'
-import { findAccount } from '../../storage/accounts/accounts.js'
+import { findAccount, findAccountToExtend } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { dropCursor } from '../../storage/lines/cursors.js'
@@ -52,7 +52,7 @@ export interface NewLine extends Partial<LineSettings> {
  * there unchanged.
  */
 export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Line> {
-  const account = await findAccount(sql, input.accountId)
+  const account = await findAccountToExtend(sql, input.accountId)
   if (account?.world !== 'live') throw new AppError('not_found', `There is no account ${input.accountId}`)
   const line = await addLine(ctx, sql, account, input)
   const assigned = [assignedEvent(account.id, line, line.createdAt)]
@@ -108,8 +108,8 @@ function settingsOf(input: Partial<LineSettings>, defaults: Partial<LineSettings
 
 /** Adds an account to a shared line; its test world gets a simulated line. */
 export async function shareLine(ctx: Ctx, sql: Sql, lineId: string, accountId: string): Promise<Line> {
+  const account = await findAccountToExtend(sql, accountId)
   const line = await findLine(sql, lineId)
-  const account = await findAccount(sql, accountId)
   if (!line) throw new AppError('not_found', `There is no line ${lineId}`)
   if (!account || networkOf(account) !== line.network)
     throw new AppError('not_found', `There is no account ${accountId}`)

@@ -3,11 +3,18 @@ import { type Account, ADMIN_OWNER } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { findAccount } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { deleteFrame, deleteWorld, seizeWorld } from '../../storage/sim/world.js'
-import { listWorlds, lockAccounts, lockOwner } from '../../storage/sim/worlds.js'
+import { deleteFrame, deleteWorld, findWorldLines, seizeWorld } from '../../storage/sim/world.js'
+import { listRemovedOwners, listWorlds, lockAccounts, lockOwner } from '../../storage/sim/worlds.js'
 import { type KeyPair, seedWorld } from '../accounts/default-world.js'
 import type { Ctx } from '../ctx.js'
-import { announceNewWorld, enterNewWorld, fenceWorlds, removeMedia, untilFree } from './world.js'
+import {
+  announceNewWorld,
+  enterNewWorld,
+  type FencedWorld,
+  fenceWorlds,
+  removeMedia,
+  untilFree,
+} from './world.js'
 
 /** Worlds that an account may have at once. */
 export const MAX_WORLDS = 50
@@ -50,11 +57,20 @@ export async function requireWorld(sql: Sql, owner: string, id: string): Promise
 export async function removeWorld(ctx: Ctx, world: Account): Promise<void> {
   const twin = await findAccount(ctx.db, world.twinId)
   if (!twin) throw noWorld(world.id)
-  const worlds = await fenceWorlds(ctx, [world, twin])
+  while (!(await removeFenced(ctx, await fenceWorlds(ctx, [world, twin])))) {}
+}
+
+/** Returns false, and removes nothing, if the world has a line that was not there when the world was fenced. */
+async function removeFenced(ctx: Ctx, worlds: readonly FencedWorld[]): Promise<boolean> {
+  const ids = worlds.map(({ account }) => account.id)
   let media: string[] = []
   const remove = async (sql: Sql) => {
-    if (!(await lockAccounts(sql, [world.id, twin.id]))) throw noWorld(world.id)
+    if (!(await lockAccounts(sql, ids))) throw noWorld(ids[0]!)
     media = []
+    for (const { account, lines } of worlds) {
+      const { own, joint } = await findWorldLines(sql, account.id)
+      if (![...own, ...joint].every((id) => lines.includes(id))) return false
+    }
     for (const { account, scope, lines } of worlds) {
       await seizeWorld(sql, scope, lines)
       await deleteWorld(sql, scope)
@@ -62,17 +78,33 @@ export async function removeWorld(ctx: Ctx, world: Account): Promise<void> {
       await deleteFrame(sql, scope)
       announceNewWorld(sql, account)
     }
+    return true
   }
   try {
-    await untilFree(() => ctx.db.tx(remove))
+    return await untilFree(() => ctx.db.tx(remove))
   } finally {
     await enterNewWorld(ctx, media)
   }
 }
 
-/** Removes the worlds of an account that was removed. */
+/** Removes the worlds of an account that was removed. Fails, after the others, if a world refuses to be removed. */
 export async function removeWorldsOf(ctx: Ctx, owner: string): Promise<void> {
-  for (const world of await listWorlds(ctx.db, owner)) await removeWorld(ctx, world)
+  let refusal: unknown
+  for (const world of await listWorlds(ctx.db, owner)) {
+    await removeWorld(ctx, world).catch((error) => {
+      // Another request or process has removed the world.
+      if (!(error instanceof AppError && error.code === 'not_found')) refusal ??= error
+    })
+  }
+  if (refusal) throw refusal
+}
+
+/** Removes the worlds that a crash between the removal of an account and of its worlds has left behind. */
+export async function removeOrphanedWorlds(ctx: Ctx): Promise<void> {
+  for (const owner of await listRemovedOwners(ctx.db))
+    await removeWorldsOf(ctx, owner).catch((error) =>
+      ctx.log.warn({ err: error, account: owner }, 'a removed account still has a world'),
+    )
 }
 
 function noWorld(id: string): AppError {

@@ -34,6 +34,14 @@ export function holdAccount(sql: Sql, id: string): Promise<boolean> {
   return exists(sql, `select 1 from accounts where id = $1 ${lock}`, [id])
 }
 
+/** Finds an account and prevents its and its twin's deletion until the commit. */
+export async function findAccountToExtend(sql: Sql, id: string): Promise<Account | undefined> {
+  // In the order in which a removal locks both.
+  if (sql.engine === 'postgres')
+    await sql.all('select 1 from accounts where id = $1 or twin_id = $1 order by id for key share', [id])
+  return findAccount(sql, id)
+}
+
 export function findAccountByEmail(sql: Sql, email: string, world: World): Promise<Account | undefined> {
   return ACCOUNTS.find(sql, 'email = $1 and world = $2 and removed_at is null', [email, world])
 }

@@ -1,4 +1,4 @@
-import type { Account } from '../../core/accounts/account.js'
+import { type Account, ADMIN_OWNER } from '../../core/accounts/account.js'
 import { ACCOUNTS } from '../accounts/accounts.js'
 import type { Sql } from '../engine/db.js'
 
@@ -6,6 +6,16 @@ import type { Sql } from '../engine/db.js'
 export function listWorlds(sql: Sql, owner?: string): Promise<Account[]> {
   const where = `world = 'live' and ${owner === undefined ? 'owner is not null' : 'owner = $1'}`
   return ACCOUNTS.list(sql, `${where} order by created_at, id`, owner === undefined ? [] : [owner])
+}
+
+/** The removed accounts that still have worlds. */
+export async function listRemovedOwners(sql: Sql): Promise<string[]> {
+  const rows = await sql.all<{ owner: string }>(
+    `select distinct owner from accounts w where owner is not null and owner <> $1
+       and not exists (select 1 from accounts o where o.id = w.owner and o.removed_at is null)`,
+    [ADMIN_OWNER],
+  )
+  return rows.map(({ owner }) => owner)
 }
 
 /** Serialises transactions that make worlds for an owner; returns whether the owner exists. */
