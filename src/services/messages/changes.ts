@@ -1,19 +1,23 @@
 import { messageEvent } from '../../core/events/message-events.js'
 import { MissingValue, type Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
-import { type Change, saveMessages } from '../../storage/messages/messages.js'
+import { type Change, countChanges, saveMessages } from '../../storage/messages/messages.js'
 
-/** Saves changed messages and appends an event for each status they pass. */
+/**
+ * Saves changed messages and appends an event for each status they pass. Every transaction locks messages first, then
+ * event numbers, then totals, so that two of them cannot deadlock.
+ */
 export async function saveChanges(sql: Writes, changes: readonly Change[]): Promise<void> {
   const passed = changes.flatMap(({ before, via = [], after }) =>
     [...via, after].filter((message, i, steps) => message.status !== (steps[i - 1] ?? before).status),
   )
   await Promise.all([
+    saveMessages(sql, changes),
     appendEvents(
       sql,
       passed.map((message) => messageEvent('message.updated', message)),
     ),
-    saveMessages(sql, changes),
+    countChanges(sql, changes),
   ])
 }
 

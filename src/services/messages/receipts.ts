@@ -197,6 +197,7 @@ export async function recordRead(
     const attempt = (await findSends(sql, on.line.id, [read.providerId])).get(read.providerId)
     const message = attempt && (await lockMessages(sql, [attempt.messageId])).get(attempt.messageId)
     if (!message) return
+    const isFirst = await saveRead(sql, attempt.ref, read.at)
     // A read message has been delivered, even if its delivery receipt was lost.
     if (mayAdvance(message, 'DELIVERED') && message.service !== 'SMS') {
       const { providerId, at } = read
@@ -207,7 +208,6 @@ export async function recordRead(
       await saveAttemptParts(sql, parts.changed)
       if (moved !== change) await saveChanges(sql, [moved])
     }
-    if (!(await saveRead(sql, attempt.ref, read.at))) return
-    await appendEvents(sql, [readEvent(message, read.at, ctx.clock.now())])
+    if (isFirst) await appendEvents(sql, [readEvent(message, read.at, ctx.clock.now())])
   })
 }

@@ -15,6 +15,8 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 const CHANNEL = 'trunkline'
 /** Fewer than `poolSize`, so that lock holders leave connections for other work. */
 const LOCK_CONNECTIONS = 4
+const DEADLOCK = '40P01'
+const DEADLOCK_TRIES = 5
 
 /** PostgreSQL through a connection pool. A bulk operation is one statement, regardless of the number of rows. */
 export async function openPostgres(
@@ -62,6 +64,17 @@ export async function openPostgres(
     }
   }
 
+  /** Runs a transaction, and again if PostgreSQL has rolled it back to end a deadlock. */
+  async function inTx<T>(run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    for (let left = DEADLOCK_TRIES; ; left--) {
+      try {
+        return await withClient(run)
+      } catch (error) {
+        if ((error as { code?: string }).code !== DEADLOCK || left === 1) throw error
+      }
+    }
+  }
+
   const announcer = createAnnouncer()
   const outside = statements(
     (query) => guard.outside(() => withClient((client) => client.query(query))),
@@ -71,7 +84,7 @@ export async function openPostgres(
     ...outside,
     tx: (fn) =>
       guard.outside(() =>
-        withClient(async (client) => {
+        inTx(async (client) => {
           await client.query('begin')
           const news = announcer.collect()
           try {
@@ -93,7 +106,7 @@ export async function openPostgres(
         await guard.inside(() => fn(collectInto(plan, news.announce)))
         if (plan.length === 0) return
         failpoint('storage.before_commit')
-        await withClient((client) => runPlan(client, plan))
+        await inTx((client) => runPlan(client, plan))
         news.publish()
       }),
     lock: (name, fn) =>

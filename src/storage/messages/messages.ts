@@ -55,7 +55,6 @@ const VERSION = {
  */
 export async function saveMessages(sql: Writes, changes: readonly Change[]): Promise<void> {
   const groups = new Map<string, { columns: number[]; rows: Param[][] }>()
-  const tally = createTally()
   for (const { before, after } of changes) {
     const columns: number[] = []
     const row: Param[] = [after.id, before.version + 1]
@@ -70,16 +69,23 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
     const group = groups.get(signature)
     if (group) group.rows.push(row)
     else groups.set(signature, { columns, rows: [row] })
-    // Deleted messages are no longer in the totals.
-    if (before.deletedAt !== null) continue
-    tally.add(before, -1)
-    tally.add(after, 1)
   }
   const updates = [...groups.values()].map(({ columns, rows }) => {
     const set = Object.fromEntries(columns.map((i) => [CHANGING[i]!.name, CHANGING[i]!.type]))
     return sql.updateMany('messages', { id: 'bigint' }, { version: VERSION, ...set }, rows)
   })
-  await Promise.all([...updates, saveTally(sql, tally)])
+  await Promise.all(updates)
+}
+
+/** Moves changed messages in the totals, which deleted messages have left. */
+export async function countChanges(sql: Writes, changes: readonly Change[]): Promise<void> {
+  const tally = createTally()
+  for (const { before, after } of changes) {
+    if (before.deletedAt !== null) continue
+    tally.add(before, -1)
+    tally.add(after, 1)
+  }
+  await saveTally(sql, tally)
 }
 
 /** Hides a message from its account. The new version fails concurrent changes. */
