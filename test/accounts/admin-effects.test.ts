@@ -170,7 +170,7 @@ describe.each(ENGINES)('what administration changes on %s', (engine) => {
       sent.push(await world.send({ from_number: SHARED_LINE, content }, other.live))
     await world.advance(500)
     const { test_account_id: testId } = (await world.get(`/admin/accounts/${other.id}`, 'admin')).body
-    expect(await lineOf(SHARED_LINE, testId)).toBeDefined()
+    expect(await lineOf(SHARED_LINE, testId)).toMatchObject({ members: [testId] })
     await world.call('DELETE', `/admin/accounts/${other.id}`, { as: 'admin' })
     await world.advance(10_000)
     expect(await world.record(sent[1].message_handle, 'admin')).toMatchObject({
@@ -178,7 +178,7 @@ describe.each(ENGINES)('what administration changes on %s', (engine) => {
       error_reason: 'line_removed',
     })
     expect(await onPhone(ADA)).toEqual(['one'])
-    expect(await lineOf(SHARED_LINE), 'others go on using it').toBeDefined()
+    expect(await lineOf(SHARED_LINE), 'others go on using it').toMatchObject({ id: shared.id })
     expect(await lineOf(SHARED_LINE, testId), 'nobody can reach this one any more').toBeUndefined()
   })
 

@@ -204,7 +204,7 @@ describe.each(ENGINES)('temporary tokens on %s', (engine) => {
     })
 
     it.each(['x', '%00', "' or 1=1 --", '%25', 'tl_x', 'x'.repeat(600)])('refuses the id %j', async (id) => {
-      expect([400, 404, 414]).toContain((await revoke(encodeURI(id))).status)
+      expect((await revoke(encodeURI(id))).status).toBe(id.length > 500 ? 414 : 404)
     })
 
     it('dies with the key that made it, and with its account', async () => {

@@ -66,7 +66,7 @@ describe('trunkline serve', () => {
     expect(reference.status).toBe(200)
     expect(await reference.text()).toContain('Trunkline API')
     const document = await ask(server, '/openapi.json')
-    expect(document.paths['/api/send-message'].post).toBeDefined()
+    expect(document.paths['/api/send-message'].post).toMatchObject({ summary: 'Send a message' })
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
   })
 

@@ -53,7 +53,7 @@ describe('messages in the console', () => {
     await page.getByRole('button', { name: 'Cancel send' }).click()
     await page.getByText('Send canceled').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Cancel send' }).count(), SOON).toBe(0)
-    expect((await world.record(handle)).status).not.toBe('REGISTERED')
+    expect((await world.record(handle)).status).toBe('DECLINED')
     expect(complaints).toEqual([])
     await close()
   })

@@ -57,6 +57,8 @@ export interface CarrierTraits {
   /** How far to move the clock for the driver to notice a lost or restored connection. */
   noticeMs: number
   settleMs: number
+  /** The detail of the error when the carrier refuses a message. */
+  refusal: string
   /** Time to pass at every check, for drivers that wait between steps. */
   stepMs?: number
 }
@@ -120,7 +122,7 @@ export function driverContract(
       )
     const send = async (to: string, content: string): Promise<string> => {
       const body = (await world.post('/api/send-message', { from_number: NUMBER, number: to, content })).body
-      expect(body.message_handle, JSON.stringify(body)).toBeTruthy()
+      expect(body).toMatchObject({ status: 'QUEUED', message_handle: expect.any(String) })
       return body.message_handle
     }
     const status = async (handle: string): Promise<Status> => (await world.record(handle)).status
@@ -179,7 +181,7 @@ export function driverContract(
       await eventually(async () =>
         expect(await world.record(handle)).toMatchObject({ status: 'ERROR', error_reason: 'refused' }),
       )
-      expect((await world.record(handle)).error_detail).toBeTruthy()
+      expect((await world.record(handle)).error_detail).toBe(traits.refusal)
       await carrier.act('accept')
       const next = await send(to, after)
       await isTaken(to, after)

@@ -18,6 +18,7 @@ for (const evidence of ['look-up', 'none'] as const) {
       driver: 'simulator',
       evidence,
       accepted: 'SENT',
+      refusal: 'sim.refused: The carrier refuses this message',
       badConfigs: [
         [{ latency_ms: -1 }, 'latency_ms'],
         [{ services: [] }, 'services'],

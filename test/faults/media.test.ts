@@ -100,7 +100,7 @@ describe.each(ENGINES)('media and kill -9 on %s', (engine) => {
     const storage = await temporaryStorage(engine)
     const env = { ...storage, LOG_LEVEL: 'silent', TRUNKLINE_LEASE_MS: '700', TRUNKLINE_MEDIA_DAYS: '1' }
     const server = await spawnServer({ env })
-    expect(await upload(server.url, PNG)).toBeDefined()
+    expect(await upload(server.url, PNG)).toMatchObject({ status: 'OK' })
     await server.kill('SIGTERM')
     await within(engine, storage, (db) => db.run('update media set created_at = created_at - 100000000'))
     await expect(

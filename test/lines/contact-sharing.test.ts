@@ -15,6 +15,7 @@ import {
   type World,
 } from '../support/world.js'
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const B_LINE = '+12025550150'
 const NO_LINE = '+12025550159'
 const PLAIN_LINE = '+12025550160'
@@ -104,7 +105,7 @@ describe.each(ENGINES)('contact sharing on %s', (engine) => {
       expect(events[0].data).toEqual({
         eventId: `contact_profile:${request_id}:completed`,
         requestId: request_id,
-        operationId: expect.stringMatching(/./),
+        operationId: expect.stringMatching(UUID),
         accountEmail: 'dev@trunkline.local',
         fromNumber: LINE,
         status: 'completed',

@@ -178,7 +178,7 @@ describe.each(ENGINES)('what a driver gets of the program on %s', (engine) => {
       ])
       expect(await named('/')).toEqual(['application/octet-stream', 'file.bin'])
       answer = (_request, reply) => reply.writeHead(404).end()
-      await expect(host().media(`${files.url}/gone`)).rejects.toThrow()
+      await expect(host().media(`${files.url}/gone`)).rejects.toThrow('answered 404 instead of the file')
     })
   })
 

@@ -117,7 +117,8 @@ it('knows that nothing left when nobody listens', async () => {
 it('knows that nothing left when the name means nothing, and does not repeat the address', async () => {
   const error = await noAnswer(client().http('http://user:hunter2@nowhere.invalid/').request(POST))
   expect(error.left).toBe(false)
-  expect(error.message).toMatch(/no such host name|cannot be looked up/)
+  // A machine without a resolver cannot tell whether the name exists.
+  expect(error.message).toBeOneOf(['no such host name', 'the host name cannot be looked up right now'])
   expect(`${error.stack}${JSON.stringify(error)}`).not.toContain('hunter2')
 })
 

@@ -530,13 +530,13 @@ describe.each(ENGINES)('App Cards on %s', (engine) => {
     })
 
     it('needs a card or all of the rest, and iMessage', async () => {
-      for (const body of [
-        { url: 'data:,' },
-        { to: LINE, url: 'data:,' },
-        { card: 'nope', url: 'data:,' },
-        {},
+      for (const [body, status] of [
+        [{ url: 'data:,' }, 400],
+        [{ to: LINE, url: 'data:,' }, 400],
+        [{ card: 'nope', url: 'data:,' }, 404],
+        [{}, 400],
       ])
-        expect([400, 404]).toContain((await answer(body)).status)
+        expect([body, (await answer(body)).status]).toEqual([body, status])
       const sms = { to: LINE, url: 'data:,', extensionBundleId: 'x', teamId: 'T' }
       expect((await world.post(`/sim/phones/${BOB}/cards`, sms)).status).toBe(400)
       const theirs = (await send({}, { from_number: B_LINE }, b.live)).body

@@ -78,7 +78,7 @@ describe.each(ENGINES)('the interface on %s', (engine) => {
         const { message_handle: handle } = await other.send()
         await other.settle()
         expect((await other.record(handle)).status).toBe('PENDING')
-        expect(['SENT', 'DELIVERED']).toContain((await other.status(handle)).status)
+        expect((await other.status(handle)).status).toBe('SENT')
         await other.advance(60_000)
         expect(await other.inbox(ADA)).toHaveLength(1)
       } finally {
@@ -172,8 +172,13 @@ describe.each(ENGINES)('the interface on %s', (engine) => {
 
     it('the endpoints apply to dedicated lines', async () => {
       const shared = `/api/lines/${encodeURIComponent(SHARED_LINE)}/call-forwarding`
-      const { status } = await world.call('PUT', shared, { body: { forwarding_number: '+14155552671' } })
-      expect([400, 403, 404]).toContain(status)
+      const { status, body } = await world.call('PUT', shared, {
+        body: { forwarding_number: '+14155552671' },
+      })
+      expect([status, body.message]).toEqual([
+        400,
+        'sendblue_number: this is a shared line; only dedicated lines forward calls',
+      ])
     })
   })
 
@@ -335,7 +340,7 @@ describe.each(ENGINES)('the interface on %s', (engine) => {
   describe('versioning', () => {
     it('contact create and update accept older camelCase names as aliases of the snake_case names', async () => {
       const made = await world.post('/api/v2/contacts', { phoneNumber: '+14155550123', firstName: 'Ann' })
-      expect(made.status).toBeLessThan(300)
+      expect(made.status).toBe(200)
       const put = await world.call('PUT', '/api/v2/contacts/+14155550123', {
         body: { companyName: 'Acme', lastName: 'Lee' },
       })

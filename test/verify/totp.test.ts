@@ -191,7 +191,7 @@ describe.each(ENGINES)('TOTP on %s', (engine) => {
       }
     }
     for (const id of ['x', '%00', "'", '%25', 'x'.repeat(500)])
-      expect([400, 404]).toContain((await world.get(`${CODE}/${id}`)).status)
+      expect([id, (await world.get(`${CODE}/${id}`)).status]).toEqual([id, id === '%00' ? 400 : 404])
     expect((await code(mine.id)).status).toBe('OK')
   })
 

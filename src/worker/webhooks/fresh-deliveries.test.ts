@@ -44,7 +44,7 @@ describe('deliveries that were just written', () => {
     const fresh = createFreshDeliveries(() => now)
     fresh.add([delivery(1), delivery(2)], fresh.mark())
     now = 1999
-    expect(fresh.take('lane', '1')).toBeDefined()
+    expect(fresh.take('lane', '1')).toEqual(delivery(1))
     now = 2000
     expect(fresh.take('lane', '2')).toBeUndefined()
     fresh.add(
@@ -52,6 +52,6 @@ describe('deliveries that were just written', () => {
       fresh.mark(),
     )
     expect(fresh.take('lane', '10')).toBeUndefined()
-    expect(fresh.take('lane', '11')).toBeDefined()
+    expect(fresh.take('lane', '11')).toEqual(delivery(11))
   })
 })

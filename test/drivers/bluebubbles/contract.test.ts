@@ -11,6 +11,7 @@ driverContract(
     driver: 'bluebubbles',
     evidence: 'look-up',
     accepted: 'SENT',
+    refusal: 'imessage_4: Apple did not accept the message in time',
     badConfigs: [
       [{ password: PASSWORD }, 'url'],
       [{ ...good, url: 'mac.example.com:1234' }, 'url'],

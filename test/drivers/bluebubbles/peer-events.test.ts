@@ -98,9 +98,7 @@ describe('webhooks: registration', () => {
       data: { events: ['updated-message'] },
     })
     const rust = await macs.open({ profile: 'imessage-rs' })
-    expect([404, 405]).toContain(
-      (await ask(rust, 'POST webhook', { url: 'http://a.test', events: ['*'] })).status,
-    )
+    expect((await ask(rust, 'POST webhook', { url: 'http://a.test', events: ['*'] })).status).toBe(404)
     const electron = await macs.open()
     expect((await ask(electron, 'PUT /api/v2/webhook/1', {})).body).toBe('Not Found')
   })

@@ -10,6 +10,7 @@ driverContract(
     driver: 'smpp',
     evidence: 'report',
     accepted: 'SENT',
+    refusal: 'ESME_RINVDSTADR: The carrier refused the message',
     badConfigs: [
       [{ ...LOGIN, host: 'smsc.example.com' }, 'port'],
       [{ ...LOGIN, host: 'smsc.example.com', port: 0 }, 'port'],

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FileServer, JPEG, PNG, serve } from '../../support/files.js'
 import { ADA, BOB, CLEO, createWorld, ENGINES, type Json, LINE, type World } from '../../support/world.js'
 
+const UNREACHABLE = 'could not be fetched: the address cannot be reached or is not allowed'
+
 describe.each(ENGINES)('media that people send, on %s', (engine) => {
   let world: World
   let files: FileServer
@@ -123,17 +125,27 @@ describe.each(ENGINES)('media that people send, on %s', (engine) => {
     expect(await bytesAt(media_url)).toEqual(JPEG)
   })
 
-  it.each<[string, (base: string) => string, 'stays' | 'empty']>([
-    ['is gone', (base) => `${base}/gone.jpg`, 'stays'],
-    ['is empty', (base) => `${base}/empty.jpg`, 'stays'],
-    ['breaks off', (base) => `${base}/break.jpg`, 'stays'],
-    ['nobody has', () => 'http://127.0.0.1:9/x.jpg', 'stays'],
-    ['is at an address we do not call', () => 'https://10.0.0.1/x.jpg', 'empty'],
-    ['is on plain http', () => 'http://example.com/x.jpg', 'empty'],
-    ['is no URL', () => 'photo.jpg', 'empty'],
-    ['is a file: URL', () => 'file:///etc/passwd', 'empty'],
-    ['is ours and does not exist', () => `${world.app.url()}/media/${'x'.repeat(22)}.jpg`, 'stays'],
-  ])('that %s loses no message, and the log says why', async (name, url, outcome) => {
+  it.each<[string, (base: string) => string, 'stays' | 'empty', string]>([
+    ['is gone', (base) => `${base}/gone.jpg`, 'stays', 'answered 404 instead of the file'],
+    ['is empty', (base) => `${base}/empty.jpg`, 'stays', 'is empty'],
+    ['breaks off', (base) => `${base}/break.jpg`, 'stays', UNREACHABLE],
+    ['nobody has', () => 'http://127.0.0.1:9/x.jpg', 'stays', UNREACHABLE],
+    [
+      'is at an address we do not call',
+      () => 'https://10.0.0.1/x.jpg',
+      'empty',
+      'must not point to a private or reserved address',
+    ],
+    ['is on plain http', () => 'http://example.com/x.jpg', 'empty', 'must be an https URL'],
+    ['is no URL', () => 'photo.jpg', 'empty', 'must be a URL'],
+    ['is a file: URL', () => 'file:///etc/passwd', 'empty', 'must be an https URL'],
+    [
+      'is ours and does not exist',
+      () => `${world.app.url()}/media/${'x'.repeat(22)}.jpg`,
+      'stays',
+      'is no media we have',
+    ],
+  ])('that %s loses no message, and the log says why', async (name, url, outcome, reason) => {
     world.logs.length = 0
     const address = url(files.url)
     await world.text(ADA, `it ${name}`, { media_url: address })
@@ -143,7 +155,7 @@ describe.each(ENGINES)('media that people send, on %s', (engine) => {
       media_url: outcome === 'stays' ? address : '',
     })
     const line = world.logs.find((one) => one.includes('inbound media stays'))!
-    expect(JSON.parse(line).reason).toMatch(/\S/)
+    expect(JSON.parse(line).reason).toBe(reason)
     expect(line).not.toContain(address)
     expect(line).not.toContain(ADA)
   })
