@@ -7,11 +7,11 @@ import type {
 } from 'prom-client'
 
 // Imported part by part: the package's index loads the process metrics, which take longer than all other parts.
-const load = createRequire(import.meta.url)
-const Registry = load('prom-client/lib/registry') as typeof RegistryOf
-const Counter = load('prom-client/lib/counter') as typeof CounterOf
-const Gauge = load('prom-client/lib/gauge') as typeof GaugeOf
-const Histogram = load('prom-client/lib/histogram') as typeof HistogramOf
+const require = createRequire(import.meta.url)
+const Registry = require('prom-client/lib/registry') as typeof RegistryOf
+const Counter = require('prom-client/lib/counter') as typeof CounterOf
+const Gauge = require('prom-client/lib/gauge') as typeof GaugeOf
+const Histogram = require('prom-client/lib/histogram') as typeof HistogramOf
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -40,7 +40,7 @@ export function createMetrics() {
     watchProcess() {
       if (watchesProcess) return
       watchesProcess = true
-      const { collectDefaultMetrics } = load('prom-client') as typeof import('prom-client')
+      const { collectDefaultMetrics } = require('prom-client') as typeof import('prom-client')
       collectDefaultMetrics({ register: registry })
     },
     /** A plain number, read when scraped: cheaper than a labelled counter, which is looked up by all its labels. */

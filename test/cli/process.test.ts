@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
 import { spawnCli, spawnWithoutReader, temporaryStorage } from '../support/server.js'
@@ -52,4 +54,14 @@ describe('a command in a process of its own', () => {
     const { code, stderr } = await spawnWithoutReader(['account', 'show', 'nobody'], env())
     expect([code, stderr]).toEqual([1, expect.stringContaining('nobody')])
   })
+})
+
+it('starts from code that the build has compiled', async () => {
+  const { BUNDLE, cacheOf, compileFile } = await import(`${process.cwd()}/dist/bundle/code-cache.js`)
+  const modules = readdirSync(BUNDLE).filter((file) => file.endsWith('.cjs'))
+  const uncached = modules.filter((file) => {
+    const cache = cacheOf(file)
+    return !existsSync(cache) || compileFile(join(BUNDLE, file), readFileSync(cache)).cachedDataRejected
+  })
+  expect(uncached).toEqual([expect.stringMatching(/^import-/)])
 })

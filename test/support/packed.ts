@@ -21,7 +21,10 @@ export function installed(example: string): Project {
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, '.bin'), { recursive: true })
   mkdirSync(join(modules, name))
-  for (const file of ['package.json', ...files]) cpSync(file, join(modules, name, file), { recursive: true })
+  // The cache of compiled code is not in the package.
+  const filter = (path: string) => !path.includes('bundle/cache-')
+  for (const file of ['package.json', ...files.filter((one: string) => !one.startsWith('!'))])
+    cpSync(file, join(modules, name, file), { recursive: true, filter })
   symlinkSync(resolve('node_modules'), join(modules, name, 'node_modules'))
   const others = new Set([
     ...Object.keys({ ...dependencies, ...devDependencies }),

@@ -6,7 +6,7 @@ import type { FastifySchemaCompiler, FastifySerializerCompiler, FastifyServerOpt
  * Schemas are compiled when a route is first used. Loading the compilers and compiling all schemas at the start would
  * take longer than the rest of the start.
  */
-const load = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
 
 /** Validates bodies without conversion; values from a URL are text and are converted to the type in the schema. */
 export function validators(): FastifySchemaCompiler<object> {
@@ -34,8 +34,8 @@ export function validators(): FastifySchemaCompiler<object> {
 }
 
 function createAjv(coerceTypes: boolean): Ajv {
-  const { Ajv } = load('ajv') as typeof import('ajv')
-  const { default: addFormats } = load('ajv-formats') as typeof import('ajv-formats')
+  const { Ajv } = require('ajv') as typeof import('ajv')
+  const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats')
   return addFormats.default(new Ajv({ coerceTypes, useDefaults: false, allErrors: false, strict: false }))
 }
 
@@ -54,9 +54,8 @@ export function serializers(): FastifySerializerCompiler<unknown> {
 }
 
 function createSerializers(): Compile {
-  const { default: select } = load(
-    '@fastify/fast-json-stringify-compiler',
-  ) as typeof import('@fastify/fast-json-stringify-compiler')
+  const { default: select } =
+    require('@fastify/fast-json-stringify-compiler') as typeof import('@fastify/fast-json-stringify-compiler')
   return select()({}, {})
 }
 

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
+import { importModule } from '../../base/import.js'
 import { VERSION } from '../../base/version.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -147,7 +148,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   })
 
   if (options.document)
-    await app.register((await import('@fastify/swagger')).default, {
+    await app.register((await importModule<typeof import('@fastify/swagger')>('@fastify/swagger')).default, {
       openapi: {
         openapi: '3.1.0',
         info: {

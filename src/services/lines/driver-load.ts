@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { importModule } from '../../base/import.js'
 import { ConfigError } from '../../config.js'
 import type { Driver } from '../../drivers/contract.js'
 
@@ -42,7 +43,7 @@ export async function loadDrivers(
 async function load(from: string): Promise<unknown> {
   let module: Record<string, unknown>
   try {
-    module = await import(/* @vite-ignore */ addressOf(from))
+    module = await importModule(addressOf(from))
   } catch (error) {
     throw new ConfigError(
       `The driver ${from} of TRUNKLINE_DRIVERS cannot be loaded: ${(error as Error)?.message ?? error}`,

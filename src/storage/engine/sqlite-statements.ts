@@ -1,4 +1,5 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import { importModule } from '../../base/import.js'
 import type { Columns, Param } from './db.js'
 
 /** Statement operations on one SQLite connection; synchronous, like SQLite. Each text is prepared once. */
@@ -154,6 +155,7 @@ export async function loadSqlite(): Promise<OpenSqlite> {
   const builtin = process.getBuiltinModule?.('node:sqlite') as
     | { DatabaseSync: new (file: string) => DatabaseSyncInstance }
     | undefined
-  const Database = builtin?.DatabaseSync ?? (await import('@photostructure/sqlite')).DatabaseSync
+  const { DatabaseSync: Database } =
+    builtin ?? (await importModule<typeof import('@photostructure/sqlite')>('@photostructure/sqlite'))
   return (file) => new Database(file)
 }
