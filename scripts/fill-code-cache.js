@@ -26,7 +26,7 @@ const ended = run(['serve', '--json', '--port', '0', '--data', data], {
   stdout: ready,
   stderr: process.stderr,
   env: { LOG_LEVEL: 'silent' },
-  onSignal(listener) {
+  onStop(listener) {
     stop = listener
     return () => {}
   },
