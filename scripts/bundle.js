@@ -6,7 +6,7 @@ import { relative } from 'node:path'
 import { BUILDING, BUILT, modified, newest } from './age.js'
 
 const OUTPUT = 'dist/bundle'
-const PROGRAM = `${OUTPUT}/cli.cjs`
+const PROGRAM = `${OUTPUT}/main.cjs`
 /** Packages with native code or files of their own, packages that no start loads, and one that Rolldown breaks. */
 const OUTSIDE = [
   '@photostructure/sqlite',
@@ -32,7 +32,7 @@ if (Math.max(newest('src'), newest('scripts'), modified('package-lock.json')) > 
       minify: false,
       rolldownOptions: {
         external: OUTSIDE.map((name) => new RegExp(`^${name}(/|$)`)),
-        input: { cli: 'src/cli/cli.ts', testing: 'src/testing/trunkline.ts', driver: 'src/drivers/kit.ts' },
+        input: { main: 'src/main.ts', testing: 'src/testing/trunkline.ts', driver: 'src/drivers/kit.ts' },
         output: {
           format: 'cjs',
           entryFileNames: '[name].cjs',
@@ -45,8 +45,10 @@ if (Math.max(newest('src'), newest('scripts'), modified('package-lock.json')) > 
   copyFileSync('scripts/code-cache.js', `${OUTPUT}/code-cache.js`)
   execFileSync(process.execPath, ['scripts/fill-code-cache.js'], { stdio: 'inherit' })
 }
-// The program starts from there.
-writeFileSync('dist/main.js', readFileSync('dist/main.js', 'utf8').replace('./cli/cli.js', './bundle/cli.js'))
+writeFileSync(
+  'dist/main.js',
+  "#!/usr/bin/env node\nimport { requireCached } from './bundle/code-cache.js'\n\nrequireCached('./main.cjs')\n",
+)
 if (!existsSync(BUILDING)) writeFileSync(BUILDING, '')
 renameSync(BUILDING, BUILT)
 
@@ -67,18 +69,17 @@ function keepPlaces() {
   }
 }
 
-/** Adds an ECMAScript module for each entry. All of them share the classes of one bundle. */
+/** Adds an ECMAScript module for each entry that users import. They share the classes of one bundle. */
 function addModules() {
   return {
     name: 'add-modules',
     generateBundle(_options, bundle) {
       for (const { isEntry, name, exports } of Object.values(bundle)) {
-        if (!isEntry) continue
-        const load =
-          name === 'cli'
-            ? `import { requireCached as require } from './code-cache.js'\n`
-            : `import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)\n`
-        const source = `${load}export const { ${exports.join(', ')} } = require('./${name}.cjs')\n`
+        if (!isEntry || name === 'main') continue
+        const source = `import { createRequire } from 'node:module'
+
+export const { ${exports.join(', ')} } = createRequire(import.meta.url)('./${name}.cjs')
+`
         this.emitFile({ type: 'asset', fileName: `${name}.js`, source })
       }
     },

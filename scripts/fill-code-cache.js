@@ -1,10 +1,8 @@
 // Starts the bundled program, sends one message, and stores the code that V8 has compiled up to there. Later starts
 // do not compile it again.
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { BUNDLE, cacheOf, compileFile, requireWith } from '../dist/bundle/code-cache.js'
 
 const scripts = new Map()
@@ -14,45 +12,29 @@ const require = requireWith((file) => {
   scripts.set(file, compileFile(file))
   return scripts.get(file)
 })
-const { run } = require('./cli.cjs')
+const data = mkdtempSync(join(tmpdir(), 'trunkline-code-cache-'))
+process.argv.splice(2, Infinity, 'serve', '--json', '--port', '0', '--data', data)
+process.env.LOG_LEVEL = 'silent'
+const started = new Promise((resolve) => {
+  process.stdout.write = (text) => resolve(JSON.parse(text))
+})
+process.once('exit', () => rmSync(data, { recursive: true, force: true }))
 // Loads the modules of the other engine and of webhooks, too.
 for (const file of readdirSync(BUNDLE)) if (file.endsWith('.cjs')) require(`./${file}`)
 
-const data = mkdtempSync(join(tmpdir(), 'trunkline-code-cache-'))
-let stop
-const ready = new PassThrough()
-const ended = run(['serve', '--json', '--port', '0', '--data', data], {
-  stdin: process.stdin,
-  stdout: ready,
-  stderr: process.stderr,
-  env: { LOG_LEVEL: 'silent' },
-  onStop(listener) {
-    stop = listener
-    return () => {}
+const { url } = await started
+const sent = await fetch(`${url}/api/send-message`, {
+  method: 'POST',
+  headers: {
+    'sb-api-key-id': 'dev-live-key',
+    'sb-api-secret-key': 'dev-live-secret',
+    'content-type': 'application/json',
   },
-  exit: (code) => process.exit(code),
+  body: JSON.stringify({ from_number: '+12025550100', number: '+12025550101', content: 'Hello' }),
 })
-try {
-  const started = await Promise.race([once(ready, 'data'), ended])
-  if (!Array.isArray(started))
-    throw new Error(`The bundled program ended with ${started} instead of starting.`)
-  const { url } = JSON.parse(started[0])
-  const sent = await fetch(`${url}/api/send-message`, {
-    method: 'POST',
-    headers: {
-      'sb-api-key-id': 'dev-live-key',
-      'sb-api-secret-key': 'dev-live-secret',
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ from_number: '+12025550100', number: '+12025550101', content: 'Hello' }),
-  })
-  if (sent.status !== 202) throw new Error(`The bundled program answered a send with ${await sent.text()}`)
-  stop()
-  await ended
-} finally {
-  rmSync(data, { recursive: true, force: true })
-}
+if (sent.status !== 202) throw new Error(`The bundled program answered a send with ${await sent.text()}`)
 for (const [file, script] of scripts) {
   mkdirSync(dirname(cacheOf(file)), { recursive: true })
   writeFileSync(cacheOf(file), script.createCachedData())
 }
+process.kill(process.pid, 'SIGTERM')

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { run } from './cli/cli.js'
 import { EXIT } from './cli/help.js'
 
@@ -19,7 +18,8 @@ stderr.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
-const code = await run(process.argv.slice(2), {
+// Without top-level await, which a module in the code cache cannot have.
+void run(process.argv.slice(2), {
   stdin,
   stdout,
   stderr,
@@ -33,5 +33,6 @@ const code = await run(process.argv.slice(2), {
     }
   },
   exit: (status) => process.exit(status),
+}).then((code) => {
+  process.exitCode = isClosed ? EXIT.closed : code
 })
-process.exitCode = isClosed ? EXIT.closed : code
