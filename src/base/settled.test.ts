@@ -16,6 +16,24 @@ describe('waiting until all is quiet', () => {
     expect(ended).toBe(true)
   })
 
+  it('waits for the end of open work that tells it, without checks in between', async () => {
+    const activity = { open: 2, begun: 2, nextEnd: () => new Promise<void>((resolve) => (end = resolve)) }
+    let end = () => {}
+    let checks = 0
+    const settled = untilSettled(() => {
+      checks++
+      return [activity]
+    })
+    for (const left of [1, 0]) {
+      for (let i = 0; i < 50; i++) await turn()
+      activity.open = left
+      end()
+    }
+    await settled
+    // One at the start and one after the first end, then six quiet ones.
+    expect(checks).toBe(2 + 6)
+  })
+
   it('sees work of which every piece begins and ends between two looks', async () => {
     const activity = { open: 0, begun: 0 }
     let pieces = 0

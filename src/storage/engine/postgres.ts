@@ -31,6 +31,8 @@ export async function openPostgres(
   const durable = new WeakSet<pg.PoolClient>()
   let open = 0
   let begun = 0
+  const waiting: (() => void)[] = []
+  const nextEnd = () => new Promise<void>((resolve) => waiting.push(resolve))
   const subscriptions: Subscription[] = []
 
   async function connect(from: pg.Pool): Promise<pg.PoolClient> {
@@ -61,6 +63,7 @@ export async function openPostgres(
       throw translate(error)
     } finally {
       open--
+      for (const wake of waiting.splice(0)) wake()
     }
   }
 
@@ -137,7 +140,7 @@ export async function openPostgres(
     onNotify(handler) {
       subscriptions.push(listenOn(url, CHANNEL, options.listenRetryMs ?? 1000, handler))
     },
-    activity: () => ({ open, begun }),
+    activity: () => ({ open, begun, nextEnd }),
     async close() {
       await Promise.all(subscriptions.map((one) => one.close()))
       await Promise.all([pool.end(), locks.end()])
