@@ -8,28 +8,41 @@ import type { FastifySchemaCompiler, FastifySerializerCompiler, FastifyServerOpt
  */
 const require = createRequire(import.meta.url)
 
+const compileBody = compileOnce(validatorCompiler(false))
+const compileUrlPart = compileOnce(validatorCompiler(true))
+
 /** Validates bodies without conversion; values from a URL are text and are converted to the type in the schema. */
 export function validators(): FastifySchemaCompiler<object> {
-  let strict: Ajv | undefined
-  let lenient: Ajv | undefined
-  const ajvOf = (httpPart: string | undefined): Ajv => {
-    if (httpPart === 'body') {
-      strict ??= createAjv(false)
-      return strict
-    }
-    lenient ??= createAjv(true)
-    return lenient
-  }
   return ({ schema, httpPart }) => {
     let compiled: ValidateFunction | undefined
     const validate = (data: unknown): boolean => {
-      compiled ??= ajvOf(httpPart).compile(schema) as ValidateFunction
+      compiled ??= httpPart === 'body' ? compileBody(schema) : compileUrlPart(schema)
       const isValid = compiled(data)
       validate.errors = compiled.errors
       return isValid
     }
     validate.errors = undefined as ValidateFunction['errors']
     return validate as unknown as ReturnType<FastifySchemaCompiler<object>>
+  }
+}
+
+/** Several apps in one process share what is compiled. */
+function compileOnce<T>(compile: (schema: object) => T): (schema: object) => T {
+  const known = new WeakMap<object, T>()
+  return (schema) => {
+    const compiled = known.get(schema) ?? compile(schema)
+    known.set(schema, compiled)
+    return compiled
+  }
+}
+
+function validatorCompiler(coerceTypes: boolean): (schema: object) => ValidateFunction {
+  let ajv: Ajv | undefined
+  return (schema) => {
+    ajv ??= createAjv(coerceTypes)
+    const compiled = ajv.compile(schema) as ValidateFunction
+    ajv.removeSchema(schema) // it would keep the schemas of closed apps
+    return compiled
   }
 }
 
@@ -41,15 +54,25 @@ function createAjv(coerceTypes: boolean): Ajv {
 
 type Compile = ReturnType<ReturnType<typeof import('@fastify/fast-json-stringify-compiler').default>>
 
+type Serialize = (data: unknown) => string
+
+const compileAnswer = compileOnce(serializerCompiler())
+
 export function serializers(): FastifySerializerCompiler<unknown> {
-  let compile: Compile | undefined
-  return (route) => {
-    let serialize: ((data: unknown) => string) | undefined
+  return ({ schema }) => {
+    let serialize: Serialize | undefined
     return (data: unknown) => {
-      compile ??= createSerializers()
-      serialize ??= compile(route as Parameters<Compile>[0])
-      return serialize!(data)
+      serialize ??= compileAnswer(schema as object)
+      return serialize(data)
     }
+  }
+}
+
+function serializerCompiler(): (schema: object) => Serialize {
+  let compile: Compile | undefined
+  return (schema) => {
+    compile ??= createSerializers()
+    return compile({ schema } as Parameters<Compile>[0]) as Serialize
   }
 }
 
