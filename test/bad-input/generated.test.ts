@@ -157,7 +157,9 @@ function sample(name: string, schema: Json): unknown {
   if (type === 'boolean') return true
   if (/from_?number|sendblue_number|^to$/i.test(name)) return LINE
   if (/number|phone|recipient/i.test(name)) return ADA
-  if (/url|origin/i.test(name)) return 'https://example.com/x.jpg'
+  if (/origin/i.test(name)) return 'https://example.com'
+  // A port at which nobody listens: a name would have to be looked up.
+  if (/url/i.test(name)) return 'http://127.0.0.1:9/x.jpg'
   if (/email/i.test(name)) return 'someone@example.com'
   return 'Hello'
 }
