@@ -1,4 +1,14 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Starts with the folders of the longest files, so that no worker runs one of them alone at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => /\/test\/(faults|console)\//.test(moduleId)
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -12,6 +22,7 @@ export default defineConfig({
     // Files of one worker share the loaded modules: these hold no state of their own, and loading them anew for
     // each file took a third of the time.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     reporters: process.env.CI ? ['default'] : ['default'],
   },
 })
