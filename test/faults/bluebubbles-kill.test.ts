@@ -5,7 +5,7 @@ import { type Carrier, killEverywhere } from './carrier-kill.js'
 
 const LOOK_MS = 2
 
-describe.each(ENGINES)('kill -9 of us and of the Mac, on %s', (engine) => {
+describe.concurrent.each(ENGINES)('kill -9 of us and of the Mac, on %s', (engine) => {
   it('no text twice, none lost, and what the Mac has is known', async () => {
     const carrier = await macCarrier()
     try {

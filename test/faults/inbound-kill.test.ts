@@ -35,7 +35,7 @@ const TEMPERS: Record<string, unknown>[] = [
   { echo: 'mirror' },
 ]
 
-describe.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
+describe.concurrent.each(ENGINES)('kill -9 while messages come in, on %s', (engine) => {
   it(`what a carrier believes delivered is stored once, at ${POINTS.length + RANDOM_KILLS} moments`, async () => {
     const storage = await temporaryStorage(engine)
     const env = { ...storage, TRUNKLINE_LEASE_MS: '600', LOG_LEVEL: 'silent', TRUNKLINE_LOOP_LIMIT: '0' }

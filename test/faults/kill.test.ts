@@ -25,7 +25,7 @@ const POINTS = [
 const RANDOM_KILLS = 5
 const PER_LIFE = 40
 
-describe.each(ENGINES)('kill -9 on %s', (engine) => {
+describe.concurrent.each(ENGINES)('kill -9 on %s', (engine) => {
   it(`loses nothing and doubles nothing at ${POINTS.length} named and ${RANDOM_KILLS} random moments`, async () => {
     const storage = await temporaryStorage(engine)
     const env = {

@@ -61,7 +61,7 @@ const inventory = (engine: Engine, storage: Record<string, string>) =>
     return { rows, blobs: [...new Set(blobs)].sort() }
   })
 
-describe.each(ENGINES)('media and kill -9 on %s', (engine) => {
+describe.concurrent.each(ENGINES)('media and kill -9 on %s', (engine) => {
   it('leaves no half files and loses none that was promised', async () => {
     const storage = await temporaryStorage(engine)
     const env = { ...storage, LOG_LEVEL: 'silent', TRUNKLINE_LEASE_MS: '700' }

@@ -6,7 +6,7 @@ import { type Carrier, killEverywhere } from './carrier-kill.js'
 
 const DELIVERED = 2
 
-describe.each(ENGINES)('kill -9 of us and of the SMSC, on %s', (engine) => {
+describe.concurrent.each(ENGINES)('kill -9 of us and of the SMSC, on %s', (engine) => {
   it('no text twice, none lost, and what the SMSC reports is known', async () => {
     const carrier = await smscCarrier()
     try {

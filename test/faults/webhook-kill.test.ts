@@ -23,7 +23,7 @@ const POINTS = [
   ])
 const PER_LIFE = 8
 
-describe.each(ENGINES)('kill -9 while webhooks are delivered on %s', (engine) => {
+describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', (engine) => {
   it(`every event reaches its receiver, and never an older one after a newer, at ${POINTS.length} moments`, async () => {
     const sink = await createSink()
     const storage = await temporaryStorage(engine)
