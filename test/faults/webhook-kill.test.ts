@@ -62,17 +62,24 @@ describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', 
     }
 
     const last = await spawnServer({ env })
-    const pending = async () => {
-      const open = await Promise.all(
-        [
-          '/v3/webhook-deliveries?status=pending',
-          '/api/v2/messages?status=QUEUED',
-          '/api/v2/messages?status=SENT',
-        ].map(async (path) => (await get(last.url, path)).data.length),
+    const open = async () => {
+      const counts = await Promise.all(
+        ['QUEUED', 'PENDING', 'SENT'].map(
+          async (status) => (await get(last.url, `/api/v2/messages?status=${status}`)).data.length,
+        ),
       )
-      return open.reduce((sum, count) => sum + count, 0)
+      return counts.reduce((sum, count) => sum + count, 0)
     }
-    await eventually(pending, (count) => count === 0, 20_000, 300)
+    // Three lists each time, and an account may ask for a hundred in ten seconds.
+    await eventually(open, (count) => count === 0, 20_000, 400)
+    // Events become deliveries in order: after the last event of one more message, none waits for its delivery.
+    expect(await send(ledger, last.url, 'text 0, the last')).toBe(true)
+    const handle = ledger.acknowledged.get('text 0, the last')
+    const hasHeard = async () =>
+      sink.received.some(({ body }) => body.message_handle === handle && body.status === 'DELIVERED')
+    await eventually(hasHeard, Boolean, 20_000)
+    const pending = async () => (await get(last.url, '/v3/webhook-deliveries?status=pending')).data.length
+    await eventually(pending, (count) => count === 0, 20_000, 200)
     expect(await last.kill('SIGTERM')).toMatchObject({ code: 0 })
     await sink.close()
 
