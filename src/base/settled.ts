@@ -10,8 +10,8 @@ export interface Activity {
 
 /**
  * Waits until no work was open and none began for six turns of the event loop. A check sees one moment of a turn;
- * `begun` reveals work that goes from one short write to the next between two checks. Checks in every turn would take
- * the processor from a database on the same machine, a tenth of the time of a test run; `nextEnd` saves them.
+ * `begun` reveals work that goes from one short write to the next between two checks. Checks in every turn take the
+ * processor from a database on the same machine, so `nextEnd` waits for its answer instead.
  */
 export async function untilSettled(look: () => Activity[]): Promise<void> {
   let before = -1
