@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { AppError } from '../../core/errors.js'
 import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
-import { createStatements, loadSqlite, type OpenSqlite, pack } from './sqlite-statements.js'
+import { createStatements, loadSqlite, type OpenSqlite } from './sqlite-statements.js'
 import { createWriter, type PlanStep, type WriterData, type WriterReply } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
 
@@ -173,9 +173,7 @@ function statementsOf(call: Call, announce: Sql['announce']): Sql {
       call('one', sql, params) as Promise<T | undefined>,
     run: (sql, params = []) => call('run', sql, params) as Promise<number>,
     insertMany: async (table, columns, rows, tail = '') => {
-      if (rows.length === 0) return
-      const packed = pack(rows)
-      await call('insertMany', table, columns, packed.rows, tail, packed.shared)
+      if (rows.length > 0) await call('insertMany', table, columns, rows, tail)
     },
     updateMany: async (table, keys, set, rows, guard = '') =>
       rows.length > 0 ? ((await call('updateMany', table, keys, set, rows, guard)) as boolean[]) : [],
