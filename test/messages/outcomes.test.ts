@@ -147,14 +147,11 @@ describe.each(ENGINES)('outcomes on %s', (engine) => {
       'select a.ref, a.line_id from attempts a join messages m on m.id = a.message_id where m.handle = $1',
       [message_handle],
     )
-    const { createRecentSends } = await import('../../src/services/messages/dispatch-line.js')
     const { recordReceipts } = await import('../../src/services/messages/receipts.js')
     const usable = (await world.app.ctx.directory.line(row!.line_id))!
-    await recordReceipts(
-      world.app.ctx,
-      { line: usable.line, services: usable.capabilities.services, recent: createRecentSends() },
-      [{ ref: row!.ref, providerId: 'late', status: 'DELIVERED', at: world.app.ctx.clock.now() }],
-    )
+    await recordReceipts(world.app.ctx, { line: usable.line, services: usable.capabilities.services }, [
+      { ref: row!.ref, providerId: 'late', status: 'DELIVERED', at: world.app.ctx.clock.now() },
+    ])
     expect(await world.record(message_handle)).toMatchObject({
       status: 'DELIVERED',
       error_code: null,

@@ -5,7 +5,7 @@ import type { Line } from '../../src/core/lines/line.js'
 import type { Message } from '../../src/core/messages/message.js'
 import type { Receipt, SendResult } from '../../src/core/messages/outcome.js'
 import { claim } from '../../src/services/messages/claim.js'
-import { createRecentSends, type DispatchLine } from '../../src/services/messages/dispatch-line.js'
+import type { DispatchLine } from '../../src/services/messages/dispatch-line.js'
 import { createNews } from '../../src/services/messages/news.js'
 import { findMessagesById } from '../../src/storage/messages/messages.js'
 import { listQueue } from '../../src/storage/messages/queue.js'
@@ -38,7 +38,6 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
       services: ['iMessage', 'RCS', 'SMS'],
       daily: null,
       unsent: new Map(),
-      recent: createRecentSends(),
     }
   })
   afterAll(() => world.close())

@@ -19,7 +19,7 @@ import {
 import { findSends } from '../../storage/messages/sends.js'
 import type { Ctx } from '../ctx.js'
 import { saveChanges, unlessChanged } from './changes.js'
-import type { ReceiptLine, RecentSends } from './dispatch-line.js'
+import type { ReceiptLine } from './dispatch-line.js'
 import { chosen, findCandidates, idsOf, type Match, mayConcern, overParts } from './receipt-match.js'
 
 /**
@@ -30,7 +30,7 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
   ctx.failpoint('receipt.before_commit')
   const changes = await unlessChanged(
     async () => {
-      const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now(), on.recent)
+      const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now())
       await ctx.db.write((sql) => Promise.all([verdict.write(sql), requireCurrent(sql, [on.line])]))
       return verdict.changes
     },
@@ -52,26 +52,14 @@ export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readon
 async function judge(
   sql: Sql,
   find: typeof lockMessages,
-  on: Omit<ReceiptLine, 'recent'>,
+  on: ReceiptLine,
   receipts: readonly Receipt[],
   now: number,
-  recent?: RecentSends,
 ) {
-  const matched: Match[] = []
-  const asked: Receipt[] = []
-  const messages = new Map<number, Message>()
-  for (const receipt of receipts) {
-    const send = recent?.take(receipt)
-    if (!send) asked.push(receipt)
-    else {
-      matched.push({ receipt, attempt: send.attempt, isLoose: false })
-      messages.set(send.message.id, send.message)
-    }
-  }
-  const candidates = await findCandidates(sql, on.line.id, asked)
+  const candidates = await findCandidates(sql, on.line.id, receipts)
   const wanted = candidates.flatMap(({ sends }) => sends.map(({ attempt }) => attempt.messageId))
-  const unknown = [...new Set(wanted)].filter((id) => !messages.has(id))
-  for (const [id, message] of await find(sql, unknown)) messages.set(id, message)
+  const messages = await find(sql, [...new Set(wanted)])
+  const matched: Match[] = []
   const waiting: Receipt[] = []
   for (const one of candidates) {
     const match = chosen(one, (id) => messages.get(id)?.contact ?? '')
@@ -146,7 +134,7 @@ function movedOn(change: Change, to: Message, attempt: Attempt): Change {
  * the send's.
  */
 export function applyParked(
-  on: Omit<ReceiptLine, 'recent'>,
+  on: ReceiptLine,
   parked: readonly ParkedReceipt[],
   sent: { attempt: Attempt; partIds?: readonly string[] },
   changes: Change[],
@@ -171,7 +159,7 @@ export function applyParked(
  * Matches parked receipts again. Two processes may overlap on a line for a moment; then a receipt can be parked
  * while its send gets the id, and neither transaction sees the other.
  */
-export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): Promise<void> {
+export async function rematchParked(ctx: Ctx, on: ReceiptLine): Promise<void> {
   if ((await listMatchedReceipts(ctx.db, on.line.id)).length === 0) return
   await ctx.db.tx(async (sql) => {
     await lockLine(sql, on.line.id)
@@ -190,7 +178,7 @@ export async function rematchParked(ctx: Ctx, on: Omit<ReceiptLine, 'recent'>): 
 /** A read receipt is one event, never a status. */
 export async function recordRead(
   ctx: Ctx,
-  on: Omit<ReceiptLine, 'recent'>,
+  on: ReceiptLine,
   read: { providerId: string; at: number },
 ): Promise<void> {
   await ctx.db.tx(async (sql) => {

@@ -91,13 +91,6 @@ async function recordExpected(
     ]),
   )
   if (rest.length < receipts.length) ctx.failpoint('receipt.after_commit')
-  for (const [providerId, index] of taken) {
-    const { claimed } = ended[index]!
-    // The receipt came with the answer.
-    if (changes[index]!.via) continue
-    const message = { ...changes[index]!.after, version: claimed.message.version + 1 }
-    on.recent.add(providerId, { attempt: { ...claimed.attempt, state: 'accepted' }, message })
-  }
   return { next: changes.map(({ after }) => after.nextActionAt), rest }
 }
 

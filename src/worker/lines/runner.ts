@@ -12,7 +12,7 @@ import type { Ctx, DrivenLine } from '../../services/ctx.js'
 import { perform } from '../../services/lines/actions.js'
 import { endIfBlocked } from '../../services/lines/blocks.js'
 import { type Claim, claim, LeaseLost } from '../../services/messages/claim.js'
-import { createRecentSends, type DispatchLine, dailyLimitOf } from '../../services/messages/dispatch-line.js'
+import { type DispatchLine, dailyLimitOf } from '../../services/messages/dispatch-line.js'
 import { createInboundDoor } from '../../services/messages/inbound/inbound.js'
 import { createNews } from '../../services/messages/news.js'
 import {
@@ -56,7 +56,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const capabilities = driver.capabilities(line.config)
   const daily = await dailyLimitOf(ctx, line)
   const { services } = capabilities
-  const on: DispatchLine = { line, services, lease, daily, unsent: new Map(), recent: createRecentSends() }
+  const on: DispatchLine = { line, services, lease, daily, unsent: new Map() }
   await recoverOpenAttempts(ctx, on)
 
   const queue = createLineQueue()
