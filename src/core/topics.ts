@@ -21,8 +21,6 @@ export const topics = {
   webhooks: topic<[accountId: string]>('webhooks', 'burst'),
   /** An account's events are turned into deliveries from now on. */
   webhookFeeds: topic<[accountId: string]>('webhook-feeds', 'burst'),
-  /** Deliveries of an account were erased. */
-  webhooksErased: topic<[accountId: string]>('webhook-erased', 'burst'),
   /** Ended deliveries of a lane are to be posted again. */
   webhooksReplayed: topic<[accountId: string, lane: string]>('webhook-replay', 'burst'),
 

@@ -68,8 +68,6 @@ export interface DrivenLine {
   resolve(messageId: number): Promise<void>
   /** Another transaction changed the message: read it again. */
   recheck(messageId: number): void
-  /** Announces a message that is being stored, so that the line need not read it back. */
-  expect(message: NewMessage): void
   /** Asks the carrier to do something at once. */
   act<M extends keyof LineActions>(method: M, input: ActionInput<M>): Promise<ActionResult<M>>
   queued(): number

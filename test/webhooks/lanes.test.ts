@@ -137,8 +137,7 @@ describe.each(ENGINES)('what happens while a lane reads its queue on %s', (engin
         },
       }
       let idle = 0
-      const fresh = { take: () => undefined }
-      const lane = createLane(ctx, 'crowded', 'nobody', deliverer, createSlots(8), fresh, () => idle++)
+      const lane = createLane(ctx, 'crowded', 'nobody', deliverer, createSlots(8), () => idle++)
       lane.wake()
       await reading.held
       await until(() => db.activity().open === 0)

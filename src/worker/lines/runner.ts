@@ -28,7 +28,6 @@ import { findMessagesById } from '../../storage/messages/messages.js'
 import { listConversationQueue, listQueue } from '../../storage/messages/queue.js'
 import { startChores } from './chores.js'
 import { connect } from './connect.js'
-import { createFreshMessages } from './fresh-messages.js'
 import { createLoopBreaker } from './loop-breaker.js'
 import { createLineQueue, type Entry } from './queue.js'
 import { reachOf } from './reach.js'
@@ -60,7 +59,6 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   await recoverOpenAttempts(ctx, on)
 
   const queue = createLineQueue()
-  const fresh = createFreshMessages()
   const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
   const pace = createPace(line.pace, recent)
   // Changes to messages of this line run in sequence, so that each sees the one before.
@@ -140,9 +138,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     }
     for (const id of left.keys()) inFlight.add(id)
     try {
-      const messages = fresh.take(left.values())
-      const others = [...left.keys()].filter((id) => !messages.has(id))
-      for (const [id, message] of await findMessagesById(ctx.db, others)) messages.set(id, message)
+      const messages = await findMessagesById(ctx.db, [...left.keys()])
       const now = ctx.clock.now()
       const due: Message[] = []
       for (const message of messages.values()) {
@@ -248,7 +244,6 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     },
     queued: () => queue.size(),
     inFlight: () => inFlight.size,
-    expect: fresh.add,
     recheck,
     resolve: resolveNow,
     act,

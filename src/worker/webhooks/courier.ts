@@ -4,7 +4,7 @@ import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createDeliverer } from '../../services/webhooks/delivery.js'
 import { fanOut, type RenderWebhook } from '../../services/webhooks/fanout.js'
-import { listBusyLanes, type NewDelivery } from '../../storage/webhooks/deliveries.js'
+import { listBusyLanes } from '../../storage/webhooks/deliveries.js'
 import {
   findFeed,
   holdShards,
@@ -13,7 +13,6 @@ import {
   renewShards,
   type WebhookFeed,
 } from '../../storage/webhooks/feeds.js'
-import { createFreshDeliveries } from './fresh-deliveries.js'
 import { createLane, createSlots, type Lane } from './lane.js'
 
 interface Courier {
@@ -43,7 +42,6 @@ export function createCourier(
 ): Courier {
   const deliverer = createDeliverer(ctx)
   const slots = createSlots(POSTS_AT_ONCE)
-  const fresh = createFreshDeliveries()
   const accounts = new Map<string, Feeding>()
   const lanes = new Map<string, Lane>()
   const leaving = new Set<Lane>()
@@ -83,7 +81,7 @@ export function createCourier(
   function laneOf(key: string, accountId: string): Lane {
     const known = lanes.get(key)
     if (known) return known
-    const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, fresh, () => {
+    const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, () => {
       if (lanes.get(key) === lane) lanes.delete(key)
     })
     // A read that began before `stop` may end after it. Its deliveries are in the table for the next process.
@@ -100,7 +98,6 @@ export function createCourier(
 
   /** The account's world was reset: deliveries of the old world are dropped. */
   function abandon(accountId: string) {
-    fresh.forget(accountId)
     const feeding = accounts.get(accountId)
     if (feeding?.isIdle()) {
       accounts.delete(accountId)
@@ -144,17 +141,11 @@ export function createCourier(
   async function feed(accountId: string, feeding: Feeding) {
     feeding.feed ??= (await findFeed(ctx.db, accountId)) ?? null
     if (!feeding.feed || stopped || !isOurs(accountId)) return
-    const since = fresh.mark()
     const step = await fanOut(ctx, feeding.feed, render)
     // Another process has moved the feed: continue where it stopped.
     feeding.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
     if (!step || step.more) feeding.ask()
-    if (step) bring(accountId, step.deliveries, since)
-  }
-
-  function bring(accountId: string, deliveries: readonly NewDelivery[], since: number) {
-    fresh.add(deliveries, since)
-    for (const key of new Set(deliveries.map(({ lane }) => lane))) laneOf(key, accountId).wake()
+    for (const key of step?.lanes ?? []) laneOf(key, accountId).wake()
   }
 
   function tendSafely(): Promise<void> {
@@ -170,7 +161,6 @@ export function createCourier(
       subscriptions.push(
         ctx.wakes.on(topics.resets, abandon),
         ctx.wakes.on(topics.events, feedOn),
-        ctx.wakes.on(topics.webhooksErased, fresh.forget),
         ctx.wakes.on(topics.webhookFeeds, (accountId) => {
           // The account had no feed when it was last read.
           const known = accounts.get(accountId)

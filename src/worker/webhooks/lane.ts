@@ -2,7 +2,6 @@ import { createAgain } from '../../base/again.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Deliverer, ReceiverAnswer } from '../../services/webhooks/delivery.js'
 import {
-  asStored,
   type Delivery,
   findDeliveries,
   listLaneQueue,
@@ -10,7 +9,6 @@ import {
   type QueuedDelivery,
 } from '../../storage/webhooks/deliveries.js'
 import { createLineQueue, type Entry } from '../lines/queue.js'
-import type { FreshDeliveries } from './fresh-deliveries.js'
 
 /**
  * One receiver's deliveries, in the order of the events; of each subject only one at a time. As with lines, the queue
@@ -51,7 +49,6 @@ export function createLane(
   accountId: string,
   deliverer: Deliverer,
   slots: Slots,
-  fresh: Pick<FreshDeliveries, 'take'>,
   onIdle: () => void,
 ): Lane {
   const queue = createLineQueue()
@@ -137,14 +134,12 @@ export function createLane(
   }
 
   async function start(entries: readonly Entry[], troubled: boolean) {
-    const deliveries = new Map<number, Delivery>()
-    for (const { id, handle } of entries) {
-      const delivery = fresh.take(key, handle)
-      if (delivery) deliveries.set(id, asStored(id, delivery))
-    }
+    let deliveries: Map<number, Delivery>
     try {
-      const others = entries.flatMap(({ id }) => (deliveries.has(id) ? [] : id))
-      for (const [id, delivery] of await findDeliveries(ctx.db, others)) deliveries.set(id, delivery)
+      deliveries = await findDeliveries(
+        ctx.db,
+        entries.map(({ id }) => id),
+      )
     } catch (error) {
       queue.putBack(entries)
       for (const _ of entries) release(troubled)
