@@ -17,12 +17,11 @@ export default defineConfig({
     setupFiles: 'test/support/each-file.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Two cores: more workers only make the ones that measure time or spawn servers slower.
-    maxWorkers: 2,
+    // One more than the cores of a small machine: a test that waits for a process or a browser leaves its core idle.
+    maxWorkers: 3,
     // Files of one worker share the loaded modules: these hold no state of their own, and loading them anew for
     // each file took a third of the time.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    reporters: process.env.CI ? ['default'] : ['default'],
   },
 })
