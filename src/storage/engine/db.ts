@@ -15,6 +15,12 @@ export type ColumnType = 'text' | 'bigint'
  */
 export type Columns = Readonly<Record<string, ColumnType | { type: ColumnType; as: string }>>
 
+/**
+ * Prepared statements kept on each connection. The program has about 400 texts; filters of lists add combinations, and
+ * a caller who tried them all would otherwise fill the memory (measured: 88 MB).
+ */
+export const MAX_STATEMENTS = 1000
+
 /** Runs statements, on committed data (the database) or in an open transaction. */
 export interface Sql {
   readonly engine: 'sqlite' | 'postgres'

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import type { Columns, Param } from './db.js'
+import { createBoundedMap } from '../../base/bounded-map.js'
+import { type Columns, MAX_STATEMENTS, type Param } from './db.js'
 
 /** Turns rows into statements and parameters for PostgreSQL. */
 
 /** Each statement is prepared once for each connection, under a short name derived from its text. */
-const preparedNames = new Map<string, string>()
+const preparedNames = createBoundedMap<string, string>(MAX_STATEMENTS)
 export function named(text: string, values: readonly unknown[]): pg.QueryConfig {
   let name = preparedNames.get(text)
   if (!name) {
@@ -13,6 +14,22 @@ export function named(text: string, values: readonly unknown[]): pg.QueryConfig 
     preparedNames.set(text, name)
   }
   return { name, text, values: values as unknown[] }
+}
+
+/** Counting a connection's statements walks over all of them, so it happens once in so many uses. */
+const USES_BETWEEN_COUNTS = 100
+const uses = new WeakMap<pg.PoolClient, number>()
+
+/** Makes a connection forget its prepared statements when it has too many. Call it before the connection is used. */
+export async function dropSurplusStatements(client: pg.PoolClient): Promise<void> {
+  const n = (uses.get(client) ?? 0) + 1
+  uses.set(client, n)
+  if (n % USES_BETWEEN_COUNTS > 0) return
+  // The client's own record of what it has prepared; it prepares again what is not in it.
+  const { connection } = client as unknown as { connection: { parsedStatements: Record<string, string> } }
+  if (Object.keys(connection.parsedStatements).length <= MAX_STATEMENTS) return
+  await client.query('deallocate all')
+  connection.parsedStatements = {}
 }
 
 /** A column's value in a bulk statement: the given value, or the computed expression. */

@@ -6,7 +6,15 @@ import { AppError } from '../../core/errors.js'
 import { createAnnouncer } from './announce.js'
 import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
 import { listenOn, type Subscription } from './postgres-listen.js'
-import { arrayText, bulkInsert, named, transpose, unnest, value } from './postgres-statements.js'
+import {
+  arrayText,
+  bulkInsert,
+  dropSurplusStatements,
+  named,
+  transpose,
+  unnest,
+  value,
+} from './postgres-statements.js'
 import { createTxGuard } from './tx-guard.js'
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -55,6 +63,7 @@ export async function openPostgres(
     let client: pg.PoolClient | undefined
     try {
       client = await connect(from)
+      await dropSurplusStatements(client)
       const result = await use(client)
       client.release()
       return result

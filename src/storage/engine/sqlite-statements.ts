@@ -1,6 +1,7 @@
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
+import { createBoundedMap } from '../../base/bounded-map.js'
 import { importModule } from '../../base/import.js'
-import type { Columns, Param } from './db.js'
+import { type Columns, MAX_STATEMENTS, type Param } from './db.js'
 
 /** Statement operations on one SQLite connection; synchronous, like SQLite. Each text is prepared once. */
 interface Statements {
@@ -12,7 +13,7 @@ interface Statements {
 }
 
 export function createStatements(connection: DatabaseSyncInstance): Statements {
-  const prepared = new Map<string, StatementSyncInstance>()
+  const prepared = createBoundedMap<string, StatementSyncInstance>(MAX_STATEMENTS)
   const prepare = (key: string, text: () => string) => {
     let statement = prepared.get(key)
     if (!statement) {
