@@ -2,13 +2,13 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser } from '../support/web/browser.js'
 import { openConsole } from '../support/web/console.js'
-import { createWorld, ENGINES, LINE, type World } from '../support/world.js'
+import { createWorld, LINE, type World } from '../support/world.js'
 
-describe.each(ENGINES)('keys and tokens in the console on %s', (engine) => {
+describe('keys and tokens in the console', () => {
   let world: World
   let browser: Browser
   beforeAll(async () => {
-    world = await createWorld(engine)
+    world = await createWorld('sqlite')
     browser = await launchBrowser()
   }, 120_000)
   afterAll(async () => {

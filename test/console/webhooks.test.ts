@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser } from '../support/web/browser.js'
 import { openConsole } from '../support/web/console.js'
 import { createSink, type Sink } from '../support/web/sink.js'
-import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
+import { ADA, createWorld, type World } from '../support/world.js'
 
 const SOON = { timeout: 10_000 }
 
-describe.each(ENGINES)('webhooks in the console on %s', (engine) => {
+describe('webhooks in the console', () => {
   let world: World
   let browser: Browser
   let sink: Sink
   beforeAll(async () => {
-    world = await createWorld(engine, { realTime: true })
+    world = await createWorld('postgres', { realTime: true })
     sink = await createSink()
     browser = await launchBrowser()
   }, 120_000)

@@ -64,10 +64,14 @@ async function signIn(page: Page, origin: string, kind: string): Promise<void> {
 
 const AXE = readFileSync('node_modules/axe-core/axe.min.js', 'utf8')
 
-/** Serious and critical accessibility violations. Open the tab with `bypassCSP: true`. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+/**
+ * Serious and critical accessibility violations. Open the tab with `bypassCSP: true`. In dark only the contrast: what
+ * else a rule looks at does not depend on colours.
+ */
+export async function accessibilityFaults(page: Page, scheme: 'light' | 'dark' = 'light'): Promise<string[]> {
   await page.addScriptTag({ content: AXE })
-  const { violations } = await page.evaluate(() => (globalThis as Json).axe.run())
+  const options = { resultTypes: ['violations'], ...(scheme === 'dark' && { runOnly: ['color-contrast'] }) }
+  const { violations } = await page.evaluate((given) => (globalThis as Json).axe.run(given), options as Json)
   return violations
     .filter(({ impact }: Json) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }: Json) => `${id}: ${nodes.map(({ html }: Json) => html.slice(0, 160)).join(' | ')}`)
