@@ -119,7 +119,8 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
   const boot = async () => {
     app = await createApp(config, {
       log,
-      guardTx: true,
+      // Services are the same on both engines, and watching every promise takes time.
+      guardTx: engine === 'sqlite',
       seed: true,
       document: options.document ?? false,
       drivers: options.drivers,
