@@ -1,7 +1,7 @@
 const ISO =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2}))?$/i
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
 
-/** Epoch milliseconds of an ISO 8601 date, or date and time with its zone; undefined for anything else. */
+/** Epoch milliseconds of an ISO 8601 date, or date and time; undefined for anything else. A time without a zone is UTC. */
 export function parseTime(text: string): number | undefined {
   return Number(text.slice(0, 4)) < 1970 ? undefined : read(text)
 }
@@ -18,7 +18,7 @@ export function parseBound(text: string): number | undefined {
 
 function read(text: string): number | undefined {
   // An unescaped `+` of an offset arrives from a query string as a space.
-  const match = ISO.exec(text.replace(/ (\d{2}:?\d{2})$/, '+$1'))
+  const match = ISO.exec(text.replace(/(:[\d:.]+) (\d{2}:?\d{2})$/, '$1+$2'))
   if (!match) return undefined
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone = 'Z'] = match
   // Date.UTC reads the year 1 as 1901.

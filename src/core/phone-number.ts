@@ -1,21 +1,17 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 
 const E164 = /^\+[1-9]\d{6,14}$/
-/** The only numbering plan with numbers of a fixed shape; others vary in length by country and region. */
-const NORTH_AMERICA = /^\+1[2-9]\d{2}[2-9]\d{6}$/
 
 /**
  * Normalises to E.164. Accepts a `+` that a query string turned into a space, and the usual separators. Refuses a
- * number without a country code: a wrong guess would text a stranger.
+ * number without a country code: a wrong guess would text a stranger. Whether a well-formed number exists is for the
+ * carrier to say.
  */
 export function toE164(input: string): string | undefined {
-  let text = input
-  if (!E164.test(text)) {
-    text = text.trim().replace(/[\s().-]/g, '')
-    if (/^\s\d/.test(input)) text = `+${text}`
-    if (!E164.test(text)) return undefined
-  }
-  return text.startsWith('+1') && !NORTH_AMERICA.test(text) ? undefined : text
+  if (E164.test(input)) return input
+  const digits = input.trim().replace(/[\s().-]/g, '')
+  const text = /^\s\d/.test(input) ? `+${digits}` : digits
+  return E164.test(text) ? text : undefined
 }
 
 /** Like `toE164`, and also accepts North American numbers without a country code. */

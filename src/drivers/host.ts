@@ -32,8 +32,8 @@ export interface DriverHost extends ProbeHost {
    * The driver's read position at the carrier, in a format of its own. Survives restarts; deleted with the line.
    */
   cursor: { load(): Promise<string | null>; save(value: string): Promise<void> }
-  /** Opens the media of an outbound message. */
-  media(url: string): Promise<MediaBytes>
+  /** Opens the media of an outbound message; with `only`, refuses a file of another kind. */
+  media(url: string, only?: 'image'): Promise<MediaBytes>
   /**
    * Sends of the last 24 hours without a final status, newest first: in doubt, or accepted by the carrier without a
    * later receipt. A driver that starts asks the carrier about them. `unread` adds sends that were delivered but

@@ -206,12 +206,12 @@ describe.each(ENGINES)('odd but good sends on %s', (engine) => {
       content: 'a+b & c=d ü 😀\r\n',
       'reply_to[message_handle]': message_handle,
     }
-    const form = `${new URLSearchParams(fields)}&reply_to[part_index]=2&send_style=`
+    const form = `${new URLSearchParams(fields)}&reply_to[part_index]=0&send_style=`
     const answer = await post(form, FORM_TYPE)
     expect(answer).toMatchObject({
       number: ADA,
       content: fields.content,
-      reply_to: { message_handle, part_index: 2 },
+      reply_to: { message_handle, part_index: 0 },
     })
     const bare = await post(`to=${ADA}&from=${LINE}&content=Hi`, FORM_TYPE)
     expect(bare).toMatchObject({ number: ADA, from_number: LINE })

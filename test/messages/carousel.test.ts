@@ -100,6 +100,11 @@ describe.each(ENGINES)('carousels on %s', (engine) => {
       { media_urls: ['https://a:b@example.com/a.jpg', ...images(2)] },
       /^media_urls\.0: .*credentials/,
     ],
+    [
+      'a film, by its extension',
+      { media_urls: [...images(2), 'https://example.com/a.MP4?width=5'] },
+      /^media_urls\.2: a carousel takes images only, and this URL names video\/mp4\./,
+    ],
     ['no number', { number: undefined }, /missing required parameter: number/],
     ['no from_number', { from_number: undefined }, /missing required parameter: from_number/],
     ['an unknown line', { from_number: '+12025550177' }, /This phone number is not defined/],

@@ -60,7 +60,7 @@ describe.each(ENGINES)('the message list on %s', (engine) => {
     const shown = JSON.stringify(query)
     expect(pagination, shown).toEqual({
       hasMore: offset + page.length < matches.length,
-      limit,
+      limit: page.length,
       offset,
       total: matches.length,
     })

@@ -18,7 +18,7 @@ describe.each(ENGINES)('presence on %s', (engine) => {
 
     it("shows on the phone, on the person's message and on ours, and goes away again", async () => {
       const { id, record } = await text(ADA, 'React to me')
-      const ours = await sent({ content: 'Or to me' })
+      const ours = await sent({ content: 'Or to me', media_url: 'https://example.com/me.png' })
       const reactionsOf = async (own: string) =>
         (await screen(ADA)).data.find((one: Json) => one.id === own).reactions
       const { status, body } = await react({ message_handle: record.message_handle, reaction: 'love' })

@@ -52,14 +52,38 @@ describe.each(ENGINES)('reply threads on %s', (engine) => {
   })
 
   it('a known part of the parent is said', async () => {
-    const root = await sent({ content: 'parts' })
-    const reply = await sent({
-      content: 'x',
-      reply_to: { message_handle: root.message_handle, part_index: 2 },
-    })
-    expect(reply.reply_to).toEqual({ message_handle: root.message_handle, part_index: 2 })
-    expect(reply.thread_originator).toEqual({ message_handle: root.message_handle, part: '2', part_index: 2 })
-    expect(await onPhone(reply.message_handle)).toMatchObject({ reply_to_part: 2 })
+    const root = await sent({ content: 'parts', media_url: 'https://example.com/a.png' })
+    const { message_handle } = root
+    const reply = await sent({ content: 'x', reply_to: { message_handle, part_index: 1 } })
+    expect(reply.reply_to).toEqual({ message_handle, part_index: 1 })
+    expect(reply.thread_originator).toEqual({ message_handle, part: '1', part_index: 1 })
+    expect(await onPhone(reply.message_handle)).toMatchObject({ reply_to_part: 1 })
+  })
+
+  it('a part beyond the known ones is refused, in replies and reactions', async () => {
+    const both = await sent({ content: 'parts', media_url: 'https://example.com/a.png' })
+    const text = await sent({ content: 'one part' })
+    const media_urls = ['https://example.com/a.png', 'https://example.com/b.png', 'https://example.com/c']
+    const carousel = (await world.post('/api/send-carousel', { number: ADA, from_number: LINE, media_urls }))
+      .body
+    await world.advance(1000)
+    for (const [{ message_handle }, parts, known] of [
+      [both, 2, '2 parts, numbers 0 to 1'],
+      [text, 1, 'one part, number 0'],
+      [carousel, 3, '3 parts, numbers 0 to 2'],
+    ] as const) {
+      const reply = (part_index: number) => world.send({ reply_to: { message_handle, part_index } })
+      const react = (part_index: number) =>
+        world.post('/api/send-reaction', { from_number: LINE, message_handle, reaction: 'love', part_index })
+      expect((await reply(parts - 1)).status).toBe('QUEUED')
+      expect((await react(parts - 1)).status).toBe(200)
+      expect((await reply(parts)).message).toContain(`reply_to.part_index: the message has ${known}.`)
+      const refused = await react(parts)
+      expect([refused.status, refused.body.message]).toEqual([
+        400,
+        `part_index: the message has ${known}. Omit part_index for the first.`,
+      ])
+    }
   })
 
   it('a person answers, and the thread goes on in both directions', async () => {

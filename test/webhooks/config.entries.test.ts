@@ -56,6 +56,26 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
       expect(await list()).toEqual({ ...EMPTY, [type]: [HOOK] })
     })
 
+    it('POST takes an object of types as PUT does, and appends to each list', async () => {
+      await add([HOOK])
+      const { status, body } = await add({
+        receive: [OTHER],
+        outbound: [{ url: HOOK, secret: 's-1' }],
+        globalSecret: 'global-1',
+      })
+      const webhooks = {
+        ...EMPTY,
+        receive: [HOOK, OTHER],
+        outbound: [{ url: HOOK, secret: 's-1' }],
+        globalSecret: 'global-1',
+      }
+      expect([status, body.webhooks]).toEqual([200, webhooks])
+      refused(await add({ receive: HOOK }), 'Missing or invalid webhooks array')
+      refused(await add({ recieve: [HOOK] }), 'Missing or invalid webhooks array')
+      refused(await add({ outbound: ['nope'] }), /^webhooks\.outbound\.0: /)
+      expect(await list()).toEqual(webhooks)
+    })
+
     it('PUT replaces the whole configuration; types omitted are removed', async () => {
       await add([HOOK], { globalSecret: 'old' })
       await add([HOOK], { type: 'call_log' })

@@ -20,8 +20,10 @@ export function withAliases(aliases: Aliases, objects: readonly string[] = []) {
     for (const path of objects) dropNulls(path.split('.').reduce(inside, body))
     for (const key of Object.keys(body)) {
       const name = current.get(key) ?? key
-      // Forms and older clients send every field, so an empty choice counts as absent.
-      if (body[key] === '' && CHOICES.has(name)) delete body[key]
+      const value = body[key]
+      // Some clients list the one file of a message.
+      if (name === 'media_url' && Array.isArray(value) && value.length <= 1) body[key] = value[0] ?? ''
+      if (NO_CHOICE[name]?.includes(body[key] as string)) delete body[key]
     }
     for (const key of Object.keys(body)) {
       const name = current.get(key)
@@ -31,7 +33,13 @@ export function withAliases(aliases: Aliases, objects: readonly string[] = []) {
   }
 }
 
-const CHOICES = new Set(['send_style', 'status_callback', 'media_url', 'seat_id'])
+/** Values that count as absent. Forms and older clients send every field. */
+const NO_CHOICE: Readonly<Record<string, readonly string[]>> = {
+  send_style: ['', 'regular'],
+  status_callback: [''],
+  media_url: [''],
+  seat_id: [''],
+}
 
 function inside(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined

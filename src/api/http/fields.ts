@@ -28,7 +28,7 @@ export function requireTime(field: string, text: string): number {
   if (time === undefined) {
     throw new AppError(
       'invalid',
-      `${field}: must be an ISO 8601 date, or date and time with Z or an offset, like 2026-01-31T09:30:00Z`,
+      `${field}: must be an ISO 8601 date, or date and time, like 2026-01-31T09:30:00Z; without a zone it is UTC`,
     )
   }
   return time

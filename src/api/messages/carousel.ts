@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
+import { namedType } from '../../core/media/file-kind.js'
 import type { Ctx } from '../../services/ctx.js'
 import { sendCarousel } from '../../services/messages/carousel.js'
 import { documentAliases, withAliases } from '../http/aliases.js'
@@ -95,5 +96,14 @@ function checkImages(ctx: Ctx, urls: readonly string[]): void {
   }
   if (urls.length > MAX_IMAGES)
     throw new AppError('invalid', `media_urls: a carousel has at most ${MAX_IMAGES} images`)
-  for (const [index, url] of urls.entries()) checkUrl(ctx, `media_urls.${index}`, url)
+  for (const [index, url] of urls.entries()) {
+    checkUrl(ctx, `media_urls.${index}`, url)
+    // The line checks the file itself; a name without a known extension says nothing yet.
+    const type = namedType(url)
+    if (type !== undefined && !type.startsWith('image/'))
+      throw new AppError(
+        'invalid',
+        `media_urls.${index}: a carousel takes images only, and this URL names ${type}. Send it with /api/send-message and media_url.`,
+      )
+  }
 }

@@ -14,6 +14,7 @@ import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
 import { branchesOf, ListQuery, merge, pageOf } from './query.js'
 import { groupsOf } from './records.js'
+import { wireStyle } from './wire.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
@@ -59,7 +60,7 @@ function legacyWire(message: Message, account: Account, group?: Group): Static<t
   return {
     date: formatTime(message.createdAt),
     allowSMS: null,
-    sendStyle: message.sendStyle,
+    sendStyle: wireStyle(message),
     type: message.type,
     uuid: message.handle,
     media_url: message.mediaUrl,
@@ -119,7 +120,7 @@ async function conversationOf(ctx: Ctx, account: Account, cid: string): Promise<
 }
 
 function legacyTime(text: string): number {
-  const time = parseBound(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(text) ? `${text}Z` : text)
+  const time = parseBound(text)
   if (time === undefined)
     throw new AppError('invalid', 'from_date: must be like 2026-01-31 09:30:00 (UTC), or ISO 8601')
   return time

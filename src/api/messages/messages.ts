@@ -92,7 +92,8 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
     '/api/status',
     readRoute({
       summary: 'Show the status of a message',
-      description: 'Asks the carrier first while the outcome of the send is unknown.',
+      description:
+        'Asks the carrier first while the outcome of the send is unknown. An inbound message is DELIVERED: it reached its line.',
       querystring: Type.Object({
         handle: optional(string('Message handle')),
         message_handle: optional(string('Older name of handle', { deprecated: true })),
@@ -122,7 +123,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
           data: Type.Array(MessageRecord),
           pagination: Type.Object({
             hasMore: boolean('Whether there are more rows'),
-            limit: integer('Requested number of rows'),
+            limit: integer('Number of rows returned'),
             offset: integer('Rows skipped'),
             total: integer('Number of all matches'),
           }),
@@ -145,7 +146,7 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
         ),
         pagination: {
           hasMore: page.offset + messages.length < total,
-          limit: page.limit,
+          limit: messages.length,
           offset: page.offset,
           total,
         },

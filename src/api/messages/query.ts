@@ -12,9 +12,16 @@ import { requirePhone, requireTime } from '../http/fields.js'
 import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
 
 const phone = (description: string) => optional(string(`${description}, E.164`))
-const date = (description: string) => optional(string(`${description}, ISO 8601`))
+const date = (description: string) => optional(string(`${description}, ISO 8601; UTC unless it names a zone`))
 
-const ORDERS = ['createdAt', 'updatedAt', 'sentAt', 'created_at', 'updated_at', 'sent_at']
+/** By spelling: clients name the order like the filters, like the fields of a record, or in camelCase. */
+const ORDERS: Readonly<Record<string, DateField>> = Object.fromEntries(
+  (['created', 'updated', 'sent'] as const).flatMap((order) =>
+    [`${order}At`, `${order}_at`, `date_${order}`, `date${order[0]!.toUpperCase()}${order.slice(1)}`].map(
+      (spelling) => [spelling, order],
+    ),
+  ),
+)
 
 export const ListQuery = Type.Object({
   account_email: optional(string('Account identifier')),
@@ -38,7 +45,7 @@ export const ListQuery = Type.Object({
   worker_id: optional(string('Line id; admin keys only')),
   limit: optional(integer('Rows to return; at most 1000', { minimum: 1, default: 100 })),
   offset: optional(integer('Rows to skip', { minimum: 0, default: 0 })),
-  order_by: optional(oneOf(ORDERS, 'Order; default createdAt')),
+  order_by: optional(oneOf(Object.keys(ORDERS), 'Order; default createdAt')),
   order_direction: optional(oneOf(['asc', 'desc'], 'Direction of the order; default desc')),
 })
 export type ListQuery = Static<typeof ListQuery>
@@ -48,7 +55,7 @@ const MAX_OFFSET = 2 ** 31
 
 export function pageOf(query: ListQuery): Page {
   return {
-    order: (query.order_by ?? 'createdAt').replace(/_?at$/i, '') as DateField,
+    order: ORDERS[query.order_by ?? 'createdAt']!,
     descending: query.order_direction !== 'asc',
     limit: Math.min(query.limit ?? 100, MAX_LIMIT),
     offset: Math.min(query.offset ?? 0, MAX_OFFSET),

@@ -3,12 +3,12 @@ import type { Group } from '../../core/groups/group.js'
 import type { Message } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findGroups } from '../../storage/groups/groups.js'
-import { toRecord } from './wire.js'
+import { toOwnRecord } from './wire.js'
 
-/** Messages of one account on the wire. */
+/** Messages of one account on Trunkline's own routes. */
 export async function recordsOf(ctx: Ctx, account: Account, messages: readonly Message[]) {
   const groups = await groupsOf(ctx, messages)
-  return messages.map((message) => toRecord(message, account, groups.get(message.groupId ?? '')))
+  return messages.map((message) => toOwnRecord(message, account, groups.get(message.groupId ?? '')))
 }
 
 /** The groups of messages, by id. */

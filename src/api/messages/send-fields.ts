@@ -15,7 +15,7 @@ const MAX_CONTENT = 18_995
 
 const SendAtInput = optional(
   string(
-    'When to send the message, ISO 8601 with Z or an offset, up to 366 days ahead; its status is REGISTERED until then. Default: now',
+    'When to send the message, ISO 8601 (UTC unless it names a zone), up to 366 days ahead; its status is REGISTERED until then. Default: now',
     { examples: ['2027-01-31T09:30:00Z'] },
   ),
 )
@@ -75,7 +75,7 @@ function sendAtOf(ctx: Ctx, text: string | undefined, request: RequestIdentity):
   if (sendAt === undefined) {
     throw new AppError(
       'invalid',
-      'send_at: must be an ISO 8601 date and time with Z or an offset, like 2027-01-31T09:30:00Z',
+      'send_at: must be an ISO 8601 date and time, like 2027-01-31T09:30:00Z; without a zone it is UTC',
     )
   }
   checkSendAt(ctx, sendAt, request)

@@ -12,7 +12,7 @@ import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, oneOf, string } from '../http/schemas.js'
 import { StoryWire, storyWire } from '../insight/why.js'
 import { attemptWire, DeliveryWire, deliveryWire, AttemptWire as PostWire } from '../webhooks/deliveries.js'
-import { MessageRecord, toRecord } from './wire.js'
+import { MessageRecord, toOwnRecord } from './wire.js'
 
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
 
@@ -80,7 +80,7 @@ export function registerMessageTimeline(app: Routes, ctx: Ctx): void {
       const subjects = { messages: new Map([[handle, message]]), groups }
       return {
         data: {
-          message: toRecord(message, actor.account, groups.get(message.groupId ?? '')),
+          message: toOwnRecord(message, actor.account, groups.get(message.groupId ?? '')),
           why: storyWire(handle, story),
           events: events.map((event) => ({
             sequence: event.seq,

@@ -50,7 +50,10 @@ export function replyToOf(input: Static<typeof ReplyToInput> | undefined): Reply
   return input ? { handle: input.message_handle, partIndex: input.part_index ?? null } : null
 }
 
-export const SendStyleSchema = oneOf(SEND_STYLES, 'iMessage expressive style')
+export const SendStyleSchema = oneOf(
+  SEND_STYLES,
+  'iMessage expressive style; regular or an empty text means none',
+)
 
 export function threadOriginatorWire({ handle, partIndex }: ReplyTo) {
   return { ...replyToWire({ handle, partIndex }), part: String(partIndex ?? 0) }

@@ -83,7 +83,7 @@ const FIELDS = {
   message_type: field(string('message, group, location or carousel'), ({ message }) => message.type),
   opted_out: field(boolean('The recipient opted out'), (v) => v.message.optedOut),
   plan: field(string('Plan of the account'), ({ account }) => account.plan),
-  send_style: field(string('Expressive style; empty when none'), ({ message }) => message.sendStyle),
+  send_style: field(string('Expressive style; empty when none'), ({ message }) => wireStyle(message)),
   service: field(oneOf(SERVICES, 'Service used, or to try first'), ({ message }) => message.service),
   was_downgraded: field(
     nullable('boolean', 'true when the recipient lacks iMessage; null while unknown'),
@@ -141,8 +141,8 @@ export const MessageRecord = Type.Object({
 export const MessageResponse = Type.Object({
   ...shared,
   status: oneOf(
-    ['QUEUED', 'SENT', 'DELIVERED', 'ERROR', 'RECEIVED'],
-    'Status, reduced to four values for outbound messages; RECEIVED for inbound messages',
+    ['QUEUED', 'SENT', 'DELIVERED', 'ERROR'],
+    'Status, reduced to four values; DELIVERED for inbound messages',
   ),
 })
 
@@ -180,6 +180,16 @@ export function toRecord(message: NewMessage, account: Account, group?: Group) {
     participants: [...people, lineNumber],
     groupName: group ? (group.name ?? '') : null,
   })
+}
+
+/** The record on Trunkline's own routes, which also shows the style of an inbound message. */
+export function toOwnRecord(message: NewMessage, account: Account, group?: Group) {
+  return { ...toRecord(message, account, group), send_style: message.sendStyle }
+}
+
+/** The interface reports no styles of inbound messages, and existing clients compare with an empty text. */
+export function wireStyle({ isOutbound, sendStyle }: NewMessage): string {
+  return isOutbound ? sendStyle : ''
 }
 
 export function toResponse(message: NewMessage, account: Account) {

@@ -6,6 +6,7 @@ import { isWebhookType, WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../
 import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Actor } from '../../services/messages/outbound.js'
+import type { WebhookAddition } from '../../services/webhooks/webhooks.js'
 import { requirePhone } from '../http/fields.js'
 import { SCHEDULES } from './wire.js'
 
@@ -19,7 +20,7 @@ export function readType(value: unknown): WebhookType {
   return value
 }
 
-export function readSecret(field: string, value: unknown): string | undefined {
+function readSecret(field: string, value: unknown): string | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'string' || !SECRET.test(value))
     throw new AppError('invalid', `${field}: must be 1 to 256 visible ASCII characters without spaces`)
@@ -27,22 +28,42 @@ export function readSecret(field: string, value: unknown): string | undefined {
 }
 
 /** A list of entries. `field` is its path in the body. */
-export function readEntries(
+function readEntries(
   ctx: Ctx,
   actor: Actor,
   type: WebhookType,
   field: string,
   value: unknown,
 ): WebhookEntry[] {
-  if (!Array.isArray(value)) throw new AppError('invalid', 'Missing or invalid webhooks array')
+  if (!Array.isArray(value)) throw noList()
   if (value.length > MAX_ENTRIES)
     throw new AppError('invalid', `${field}: at most ${MAX_ENTRIES} webhooks for each type`)
   return value.map((entry, i) => readEntry(ctx, actor, type, `${field}.${i}`, entry))
 }
 
+/** The body of a POST: a list for one type, or an object of lists by type, which some clients send to every method. */
+export function readAddition(ctx: Ctx, actor: Actor, body: Record<string, unknown>): WebhookAddition {
+  const { globalSecret, secret, ...byType } = isObject(body.webhooks) ? withoutNulls(body.webhooks) : {}
+  const types = Object.keys(byType)
+  let lists: Map<WebhookType, WebhookEntry[]>
+  if (types.length > 0 && types.every(isWebhookType)) {
+    lists = new Map(
+      types.map((type) => [type, readEntries(ctx, actor, type, `webhooks.${type}`, byType[type])]),
+    )
+  } else {
+    const type = readType(body.type)
+    lists = new Map([[type, readEntries(ctx, actor, type, 'webhooks', body.webhooks)]])
+  }
+  return {
+    lists,
+    globalSecret: readSecret('globalSecret', globalSecret ?? body.globalSecret),
+    legacySecret: readSecret('secret', secret ?? body.secret),
+  }
+}
+
 /** The URLs to remove, given as URLs or as entries. */
 export function readUrls(value: unknown): string[] {
-  if (!Array.isArray(value)) throw new AppError('invalid', 'Missing or invalid webhooks array')
+  if (!Array.isArray(value)) throw noList()
   return value.map((entry, i) => {
     const found = isObject(entry) ? entry.url : entry
     if (typeof found !== 'string') throw notAnEntry(`webhooks.${i}`)
@@ -56,11 +77,7 @@ export function readConfig(
   actor: Actor,
   body: Record<string, unknown>,
 ): { lists: Map<WebhookType, WebhookEntry[]>; settings: WebhookSettings } {
-  if (!isObject(body.webhooks))
-    throw new AppError(
-      'invalid',
-      'Missing or invalid webhooks array: PUT takes an object with a webhooks array for each type',
-    )
+  if (!isObject(body.webhooks)) throw noList()
   const given = withoutNulls(body.webhooks)
   const { globalSecret, secret, ...rest } = given
   const extra = Object.fromEntries(Object.entries(rest).filter(([key]) => !isWebhookType(key)))
@@ -129,6 +146,11 @@ function limitUnknown(field: string, unknown: Record<string, unknown>, limit: nu
     throw new AppError('invalid', `${field}: unknown keys may have at most ${limit} characters of JSON`)
 }
 
+/** The words that the interface specifies. */
+function noList(): AppError {
+  return new AppError('invalid', 'Missing or invalid webhooks array')
+}
+
 function notAnEntry(field: string): AppError {
   return new AppError('invalid', `${field}: must be a URL, or an object with a url`)
 }
@@ -138,6 +160,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Null counts as absent. */
-function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
+function withoutNulls(value: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null))
 }

@@ -7,8 +7,8 @@ import { actorOf } from '../http/auth.js'
 import { answerOnce } from '../http/once.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { string } from '../http/schemas.js'
-import { readConfig, readEntries, readSecret, readType, readUrls } from './input.js'
-import { Entries, GlobalSecret, LegacySecret, TypeField, Webhooks, webhooksWire } from './wire.js'
+import { readAddition, readConfig, readType, readUrls } from './input.js'
+import { Additions, Entries, GlobalSecret, LegacySecret, TypeField, Webhooks, webhooksWire } from './wire.js'
 
 const route = routesOf('Webhooks', { access: 'account', confined: 'to its lines' })
 const accountRoute = routesOf('Webhooks', { access: 'account' })
@@ -49,9 +49,9 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
     {
       ...route({
         summary: `Add webhooks${remark}`,
-        description: `Adds webhooks to the list of a type. An existing URL keeps its position; an object replaces its settings, a plain URL leaves them unchanged. A replaced secret signs beside the new one for 24 hours. ${CONFINED}`,
+        description: `Adds webhooks to the list of a type, or to several lists given as an object of types. An existing URL keeps its position; an object replaces its settings, a plain URL leaves them unchanged. A replaced secret signs beside the new one for 24 hours. ${CONFINED}`,
         body: Type.Object({
-          webhooks: Entries,
+          webhooks: Additions,
           type: TypeField,
           globalSecret: GlobalSecret,
           secret: LegacySecret,
@@ -62,14 +62,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
     },
     async (request, reply) => {
       const actor = actorOf(request)
-      const body = fieldsOf(request)
-      const type = readType(body.type)
-      const added = {
-        type,
-        entries: readEntries(ctx, actor, type, 'webhooks', body.webhooks),
-        globalSecret: readSecret('globalSecret', body.globalSecret),
-        legacySecret: readSecret('secret', body.secret),
-      }
+      const added = readAddition(ctx, actor, fieldsOf(request))
       const answer = await answerOnce(ctx, reply, 'anew', async (sql) => {
         await addWebhooks(ctx, sql, actor, added)
         return { status: 200, body: { status: 'OK', message: 'Webhooks added successfully' } }

@@ -60,6 +60,10 @@ export const Webhooks = Type.Object(
   },
 )
 export const Entries = Type.Array(Entry, { description: `URLs, or objects with url; at most ${MAX_ENTRIES}` })
+/** A list for `type`, or an object of lists as PUT takes it. */
+export const Additions = Type.Unsafe<Static<typeof Entries> | Static<typeof Webhooks>>({
+  anyOf: [Entries, Webhooks],
+})
 export const TypeField = optional(oneOf<WebhookType>(WEBHOOK_TYPES, 'Type of webhook; default receive'))
 
 /** The configuration on the wire. Keys without a value are omitted: clients do not expect null. */

@@ -159,6 +159,8 @@ const DECLARED: ReadonlyMap<string, string> = new Map([
   ['video/avi', 'avi'],
 ])
 
+const EXTENSION = /[^/\\]\.([a-z0-9]{1,8})$/i
+
 /** Types that senders declare by default: the name of the file is better evidence. */
 const VAGUE = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain'])
 
@@ -166,12 +168,18 @@ export function kindOf(extension: string): FileKind {
   return { extension, type: TYPES[extension] ?? 'application/octet-stream' }
 }
 
+/** The type that the extension in a URL or file name declares, or undefined if it has none of a known kind. */
+export function namedType(name: string): string | undefined {
+  const extension = EXTENSION.exec(name.replace(/[?#].*$/s, ''))?.[1]
+  return extension && TYPES[extension.toLowerCase()]
+}
+
 /** The kind of a file by its bytes, then by its declared type, then by its name. */
 export function classify(start: Uint8Array, declared: string, fileName: string): FileKind {
   const seen = sniff(start)
   if (seen) return seen
   const type = declared.split(';', 1)[0]!.trim().toLowerCase()
-  const named = /[^/\\]\.([a-z0-9]{1,8})$/i.exec(fileName)?.[1]?.toLowerCase()
+  const named = EXTENSION.exec(fileName)?.[1]?.toLowerCase()
   const said = DECLARED.get(type)
   if (said && !VAGUE.has(type)) return kindOf(said)
   return kindOf(named ?? said ?? 'bin')

@@ -173,7 +173,7 @@ export function mayAdvance(from: { status: Status; error: MessageError | null },
 }
 
 /** The four values a MessageResponse may show. */
-export function responseStatus(status: Status): 'QUEUED' | 'SENT' | 'DELIVERED' | 'ERROR' | 'RECEIVED' {
+export function responseStatus(status: Status): 'QUEUED' | 'SENT' | 'DELIVERED' | 'ERROR' {
   switch (status) {
     case 'REGISTERED':
     case 'QUEUED':
@@ -181,6 +181,8 @@ export function responseStatus(status: Status): 'QUEUED' | 'SENT' | 'DELIVERED' 
     case 'ACCEPTED':
       return 'QUEUED'
     case 'SUCCESS':
+    // An inbound message was delivered to its line.
+    case 'RECEIVED':
       return 'DELIVERED'
     case 'DECLINED':
       return 'ERROR'

@@ -1,5 +1,18 @@
-import { RANK } from './message.js'
+import { type NewMessage, RANK } from './message.js'
 import type { Receipt } from './outcome.js'
+
+/**
+ * Number of parts of a message that are known: each file, then the text. A further file of an inbound message is a
+ * message of its own.
+ */
+export function knownParts({
+  content,
+  mediaUrl,
+  extra,
+}: Pick<NewMessage, 'content' | 'mediaUrl' | 'extra'>): number {
+  const files = extra?.mediaUrls?.length ?? (mediaUrl === '' ? 0 : 1)
+  return Math.max(1, files + (content === '' ? 0 : 1))
+}
 
 /** One part of a send that the carrier split. */
 export interface Part {

@@ -60,7 +60,7 @@ export function hostFor(
       load: () => findCursor(ctx.db, line.id),
       save: (value) => saveCursor(ctx.db, lease, value),
     },
-    media: (url) => openMedia(ctx, url),
+    media: (url, only) => openMedia(ctx, url, only),
     openSends: ({ unread = false } = {}) =>
       listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS), unread),
     knownSends: async (ids) => [...(await findSends(ctx.db, line.id, ids)).keys()],

@@ -10,6 +10,7 @@ import {
   type ReplyTo,
   type SendChoices,
 } from '../../core/messages/message.js'
+import { knownParts } from '../../core/messages/part.js'
 import { waitUntil } from '../../core/messages/schedule.js'
 import { serviceChain } from '../../core/messages/service.js'
 import { originatorOf } from '../../core/messages/thread.js'
@@ -172,7 +173,16 @@ async function checkReply(
       `reply_to.message_handle: the message has not been sent; it goes out at ${formatTime(target.dueAt)}. Give the reply a send_at that is not before that, or send it then.`,
     )
   }
+  checkPart('reply_to.part_index', target, replyTo.partIndex ?? 0)
   return originatorOf(target, replyTo.partIndex)
+}
+
+/** Refuses a part that the message is not known to have. */
+export function checkPart(field: string, message: Message, partIndex: number): void {
+  const parts = knownParts(message)
+  if (partIndex < parts) return
+  const known = parts === 1 ? 'one part, number 0' : `${parts} parts, numbers 0 to ${parts - 1}`
+  throw new AppError('invalid', `${field}: the message has ${known}. Omit ${field} for the first.`)
 }
 
 /** The seat that sends, by its id or its outside subject. */

@@ -6,7 +6,7 @@ import { findMessage } from '../../storage/messages/messages.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { Ctx } from '../ctx.js'
 import { ask } from '../lines/actions.js'
-import { type Actor, keepWithin, linesOf, requireLine } from './outbound.js'
+import { type Actor, checkPart, keepWithin, linesOf, requireLine } from './outbound.js'
 
 /** Reactions, typing and reading. */
 
@@ -40,6 +40,7 @@ export async function sendReaction(ctx: Ctx, actor: Actor, input: ReactionInput)
   if (!message || message.lineId !== from.line.id) {
     throw new AppError('not_found', 'message_handle: there is no message with this handle on this line')
   }
+  checkPart('part_index', message, input.partIndex)
   const providerId =
     message.providerId ?? (await listAttempts(ctx.db, message.id)).find((a) => a.providerId)?.providerId
   if (!providerId)

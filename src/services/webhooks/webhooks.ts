@@ -71,19 +71,21 @@ export async function setWebhooks(
 }
 
 export interface WebhookAddition {
-  type: WebhookType
-  entries: readonly WebhookEntry[]
+  lists: ReadonlyMap<WebhookType, readonly WebhookEntry[]>
   /** Undefined leaves them unchanged. */
-  globalSecret?: string
-  legacySecret?: string
+  globalSecret: string | undefined
+  legacySecret: string | undefined
 }
 
 export async function addWebhooks(ctx: Ctx, sql: Sql, actor: Actor, added: WebhookAddition): Promise<void> {
   if (actor.numbers) keepToReceive(actor, added)
-  const { type, entries, globalSecret, legacySecret } = added
+  const { lists, globalSecret, legacySecret } = added
   await change(ctx, sql, actor.account.id, (before) => {
-    if (actor.numbers) refuseOthers(actor, before, type, entries)
-    const after = appendWebhooks(before, type, entries, ctx.newId)
+    let after = before
+    for (const [type, entries] of lists) {
+      if (actor.numbers) refuseOthers(actor, before, type, entries)
+      after = appendWebhooks(after, type, entries, ctx.newId)
+    }
     const settings = {
       ...before.settings,
       ...(globalSecret === undefined ? {} : { globalSecret }),
@@ -184,14 +186,15 @@ function receiveOnly(): AppError {
   return new AppError('forbidden', 'This token is confined to some lines: it manages receive webhooks only')
 }
 
-function keepToReceive(actor: Actor, { type, entries, globalSecret, legacySecret }: WebhookAddition): void {
-  if (type !== 'receive') throw receiveOnly()
+function keepToReceive(actor: Actor, { lists, globalSecret, legacySecret }: WebhookAddition): void {
+  if ([...lists.keys()].some((type) => type !== 'receive')) throw receiveOnly()
   if (globalSecret !== undefined || legacySecret !== undefined)
     throw new AppError(
       'forbidden',
       'This token is confined to some lines: secrets of all webhooks are not its',
     )
-  for (const { numbers } of entries) for (const number of numbers ?? []) keepWithin(actor, number)
+  for (const { numbers } of [...lists.values()].flat())
+    for (const number of numbers ?? []) keepWithin(actor, number)
 }
 
 /** A URL appears once in a list: a token may not change one that also serves other lines. */

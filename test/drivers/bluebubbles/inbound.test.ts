@@ -39,7 +39,11 @@ describe.each(ENGINES)('receiving through a Mac, on %s', (engine) => {
   it('translates an effect to its send style', async () => {
     kit.mac.phone(ANNA).text('Party', { effect: 'com.apple.messages.effect.CKConfettiEffect' })
     await kit.settle()
-    expect(await last()).toMatchObject({ content: 'Party', send_style: 'confetti' })
+    const { message_handle, ...party } = await last()
+    expect(party).toMatchObject({ content: 'Party', send_style: '' })
+    expect((await kit.world.get(`/v3/messages/${message_handle}`)).body.data.message.send_style).toBe(
+      'confetti',
+    )
     kit.mac.phone(ANNA).text('Odd', { effect: 'com.apple.messages.effect.CKUnheardOf' })
     await kit.settle()
     expect(await last()).toMatchObject({ content: 'Odd', send_style: '' })

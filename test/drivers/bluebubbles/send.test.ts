@@ -11,6 +11,7 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
   beforeAll(async () => {
     files = await serve((request, response) => {
       if (request.url === '/gone.jpg') return void response.writeHead(404).end()
+      if (request.url === '/film') return void response.end(Buffer.from('\0\0\0\x18ftypmp42', 'latin1'))
       response.setHeader('content-type', request.url!.endsWith('.png') ? 'image/png' : 'image/jpeg')
       response.end(request.url!.endsWith('.png') ? PNG : JPEG)
     })
@@ -113,6 +114,16 @@ describe.each(ENGINES)('sending through a Mac, on %s', (engine) => {
         .at(-1)!
         .attachments.map(({ name }) => name),
     ).toEqual(['one.jpg', 'two.jpg', 'three.png'])
+  })
+
+  it('refuses a carousel with a file that is no image, whatever its name says', async () => {
+    const before = inboxOf(ANNA).length
+    const media_urls = [`${files.url}/one.jpg`, `${files.url}/film`]
+    const body = { from_number: MAC, number: ANNA, media_urls }
+    const { message_handle } = (await kit.world.post('/api/send-carousel', body)).body
+    await kit.until(async () => (await kit.record(message_handle)).status === 'ERROR')
+    expect((await kit.record(message_handle)).error_detail).toContain('is no image but video/mp4')
+    expect(inboxOf(ANNA)).toHaveLength(before)
   })
 
   it('creates a group with its first message and reuses it', async () => {

@@ -57,15 +57,15 @@ export async function sendFile(
     : sent
 }
 
-function openMedia(host: DriverHost, url: string): Promise<MediaBytes> {
-  return host.media(url).catch((error) => {
+function openMedia(host: DriverHost, url: string, only?: 'image'): Promise<MediaBytes> {
+  return host.media(url, only).catch((error) => {
     throw new MediaFault(error)
   })
 }
 
 /** Uploads a file for a message that follows. */
-export async function upload({ mac, host }: SendDeps, url: string) {
-  const file = await openMedia(host, url)
+export async function upload({ mac, host }: SendDeps, url: string, only?: 'image') {
+  const file = await openMedia(host, url, only)
   const name = fileName(url, file.contentType)
   const form = formOf('attachment', name, file, {})
   const answer = await mac

@@ -102,8 +102,9 @@ async function write(
   }
   if (files.length === 1 && message.content === '') return sendFile(deps, files[0]!, { ...common, ...reply })
   const parts: object[] = []
+  const only = message.extra?.mediaUrls ? 'image' : undefined
   for (const url of files) {
-    parts.push({ partIndex: parts.length, ...(await upload(deps, url)) })
+    parts.push({ partIndex: parts.length, ...(await upload(deps, url, only)) })
     if (mac.clock.now() >= uploadsUntil)
       return { failed: neverLeft('too_slow', 'The files did not reach the Mac in time') }
   }
