@@ -63,6 +63,7 @@ export const Entries = Type.Array(Entry, { description: `URLs, or objects with u
 /** A list for `type`, or an object of lists as PUT takes it. */
 export const Additions = Type.Unsafe<Static<typeof Entries> | Static<typeof Webhooks>>({
   anyOf: [Entries, Webhooks],
+  description: 'A list of entries for type, or an object with a list for each type, as PUT takes it',
 })
 export const TypeField = optional(oneOf<WebhookType>(WEBHOOK_TYPES, 'Type of webhook; default receive'))
 
