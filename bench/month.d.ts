@@ -4,7 +4,7 @@ export function liveAMonth(
   createTrunkline: (options: TrunklineOptions) => Promise<Trunkline>,
   seed: string,
 ): Promise<{
-  /** What an authenticator showed, every third day. */
+  /** Codes of an authenticator, every third day. */
   codes: string[]
   /** Whether each of the tokens worked at first, and whether it did a day later. */
   tokens: { first: boolean; later: boolean }[]

@@ -69,7 +69,7 @@ export interface AppOptions {
   seed?: boolean | Ctx['seed']
   /** Nothing of it need survive the process: nothing waits for the disk (SQLite). */
   throwaway?: boolean
-  /** What a simulated world's chance is determined by; without it, it is chance. */
+  /** Seed of a simulated world's random choices; without it they differ from run to run. */
   random?: string
   /** How names become addresses, for tests that must not leave the machine. */
   lookup?: Lookup

@@ -12,7 +12,7 @@ export interface UrlRules {
 }
 
 /**
- * What is wrong with a URL that Trunkline is asked to call, or undefined. This checks the URL when it is configured;
+ * The fault of a URL that Trunkline is asked to call, or undefined. This checks the URL when it is configured;
  * the resolved address is checked again at every connection.
  */
 export function urlFault(text: string, rules: UrlRules): string | undefined {
@@ -29,7 +29,7 @@ export function urlFault(text: string, rules: UrlRules): string | undefined {
   return undefined
 }
 
-/** What is wrong with a resolved address, or undefined. */
+/** The fault of a resolved address, or undefined. */
 export function addressFault(hostname: string, address: string, rules: UrlRules): string | undefined {
   if (rules.allowHosts?.includes(hostname)) return undefined
   const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined

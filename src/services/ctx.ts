@@ -16,7 +16,7 @@ import type { Directory } from './accounts/directory.js'
 import type { RequestIdentity } from './replay.js'
 import type { Door } from './webhooks/door/door.js'
 
-/** What needs no service of ours: app.ts makes it first. */
+/** Parts that need no service: app.ts makes them first. */
 export interface Platform {
   db: Db
   config: Config

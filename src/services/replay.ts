@@ -8,7 +8,7 @@ import { findMessagesByHandle, listTwins } from '../storage/messages/messages.js
 /** Stands for an account in the identity of a request with an admin key. */
 export const ADMIN_SCOPE = '#admin'
 
-/** What makes two requests the same request. */
+/** The parts of a request that a repetition of it must share. */
 export interface RequestIdentity {
   accountId: string
   path: string

@@ -172,7 +172,7 @@ export function createPhone(ask: Ask, number: string, line: string): Phone {
   }
 }
 
-/** What is extracted from a matching text (null if nothing was asked for); undefined if it does not match. */
+/** The extracted part of a matching text (null if none was asked for); undefined if the text does not match. */
 function extractFrom(content: string, { match, extract }: WaitFor): string | null | undefined {
   const fits = typeof match === 'string' ? content.includes(match) : !match || copy(match).test(content)
   if (!fits) return undefined

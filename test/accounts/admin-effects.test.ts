@@ -10,7 +10,7 @@ describe.each(ENGINES)('what administration changes on %s', (engine) => {
       (line: Json) => line.number === number && line.world === where,
     )
 
-  /** What the network brought to a phone, whoever may still look at it. */
+  /** Texts that the network brought to a phone, whoever may still see them. */
   const onPhone = async (phone: string) => {
     const sql =
       'select content from phone_messages where phone = $1 and from_phone = 0 and arrived_at is not null order by id'

@@ -15,7 +15,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' }
 const good = { from_number: LINE, number: ADA, content: 'Hello' }
 
-/** What looks dangerous and must pass unchanged: in, out and back in. */
+/** Texts that look dangerous and must pass unchanged: in, out and back in. */
 const texts: [string, string][] = [
   ['a space', ' '],
   ['blanks around', '  a\t\n '],

@@ -12,7 +12,7 @@ import { spawnedClient } from '../support/mcp.js'
 import { temporaryDirectory } from '../support/server.js'
 import { ADA, createWorld } from '../support/world.js'
 
-/** What the issue of a terminal asks for: the verbs people know. */
+/** Verbs that people know from other command lines. */
 const VERBS = [
   'serve',
   'send',

@@ -22,7 +22,7 @@ describe('lines on the command line', () => {
     file = join(temporaryDirectory(), 'password')
     writeFileSync(file, `${SECRET}\n`)
     const drivers = world.app.ctx.drivers as Map<string, Driver>
-    // What the test of a carrier finds is its driver's own matter; here it is whatever the test needs.
+    // The driver of this test finds whatever the test needs.
     drivers.set('smpp', {
       ...drivers.get('smpp')!,
       probe: async ({ config }) => [
@@ -156,7 +156,7 @@ describe('lines on the command line', () => {
     await bound(SECRET, SECRET)
     await cli(['line', 'set', line.id, '--password-stdin'], {}, 'plugh-1')
     await bound(SECRET, SECRET, 'plugh-1')
-    // What lies about in the environment is for new lines.
+    // Variables of the environment are for new lines.
     await cli(['line', 'set', line.id, '--pace', '5'], { TRUNKLINE_LINE_PASSWORD: 'nothing' })
     const [tested, nothing] = await Promise.all([
       cli(['line', 'test', NUMBER, '--json']),

@@ -124,7 +124,7 @@ describe('trunkline listen', () => {
 
     const all = at('/kept')
     expect([...new Set(contents(all))]).toEqual([1, 2, 3, 4, 5, 6].map((n) => `kept ${n}`))
-    // What was repeated came before the next, and under the same name.
+    // The repetition came before the next delivery, under its old id.
     expect(contents(all)).toEqual([...contents(all)].sort())
     expect(new Set(all.map((one) => one.headers['webhook-id'])).size).toBe(6)
     for (const one of all) new Webhook(secret).verify(one.text, one.headers as Record<string, string>)

@@ -112,7 +112,7 @@ describe('trunkline mcp --http', () => {
       expect([args, ran.code, ran.stdout]).toEqual([args, code, ''])
       expect(ran.stderr).toMatch(words)
     }
-    // Whoever started it closes its input: a regular end, with nothing said.
+    // Its client closes the input: a regular end, without a word.
     expect(await runCli(['mcp'], env(), '')).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 
@@ -122,7 +122,7 @@ describe('trunkline mcp --http', () => {
     const follow = (file: string) => {
       if (seen.has(file)) return
       seen.add(file)
-      // What is imported at once, without types and what is imported when it is needed.
+      // Static imports only: neither types nor `import()`.
       for (const [, name] of readFileSync(file, 'utf8').matchAll(
         /^(?:import|export) (?!type )[^;]*?from '([^']+)'/gm,
       ))

@@ -288,7 +288,7 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
       repeated: false,
     })
     expect(await count('Yes')).toBe(4)
-    // The same name for something else is refused, and gives nothing back of what was used.
+    // A key that already names another text is refused, and returns nothing to the budget.
     const other = { ...named, text: 'Something else' }
     expect((await again.refusal('send_message', other)).code).toBe('rate_limited')
     const roomy = await start(['--max-per-hour', '5'], state)
@@ -323,7 +323,7 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
       for await (const chunk of answer.body!) reply.write(chunk)
       reply.end()
     }
-    // Whoever gave up has closed the connection: there is nobody to tell.
+    // A caller that gave up has closed the connection: nobody can be told.
     const proxy = createServer((incoming, reply) => void pass(incoming, reply).catch(() => reply.destroy()))
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
@@ -340,7 +340,7 @@ describe.each(ENGINES)('trunkline mcp on %s', (engine) => {
     )
     client.abort('no more patience')
     await gaveUp
-    // It reads what it is told in order: an answer to this says that it knows.
+    // The server reads in order: its answer to this request shows that it has read the one before.
     await mcp.ask('lookup', { number: ADA })
     held!()
     await world.settle()

@@ -47,7 +47,7 @@ describe('trunkline trigger', () => {
       profile: (await ask(`/api/v2/contact-sharing/state?from_number=${encodeURIComponent(LINE)}`)).data,
       shares: (await ask(`/sim/phones/${encodeURIComponent(ADA)}/location`)).data,
     })
-    // Whoever writes becomes a contact.
+    // A person who writes becomes a contact.
     await cli('message.received', '--from', ADA)
     await cli('message.failed')
     await cli('message.downgraded')

@@ -131,7 +131,7 @@ describe.each(ENGINES)('the stream of events on %s', (engine) => {
     const ends = await open(`?since=${offset}`)
     expect(ends.at).toBe(from)
     ends.follower.close()
-    // What has not come yet is what comes from now on.
+    // Later events come from now on.
     const { follower: future, at: end } = await open('?since=2090-01-01')
     expect(end).toBe(await last())
     future.close()

@@ -43,7 +43,7 @@ describe.each(ENGINES)('calls and kill -9 on %s', (engine) => {
     const expected: [string, string][] = []
     for (const [point, deed, found, outcome] of DEATHS) {
       const dying = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } })
-      // It takes the lines when the lease of the one before has run out.
+      // The new process takes the lines when the lease of the dead one has run out.
       await eventually(
         async () => (await fetch(`${dying.url}/metrics`)).text(),
         (text) => /^trunkline_lines_driven [1-9]/m.test(text),

@@ -114,7 +114,7 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
 
   const last = await spawnServer({ env })
   await online(last)
-  /** What has no end yet. */
+  /** Messages without a final status. */
   const open = async () => {
     await carrier.report()
     const lists = await Promise.all(

@@ -107,7 +107,7 @@ export async function inspect(engine: Engine, storage: Record<string, string>): 
   }
 }
 
-/** What is wrong, in words; empty when every promise held. */
+/** Broken promises, in words. */
 export function violations(ledger: Ledger, found: Found): string[] {
   const wrong: string[] = []
   const byContent = new Map<string, Found['messages']>()

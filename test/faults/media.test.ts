@@ -129,12 +129,12 @@ it.runIf(ENGINES.includes('postgres'))(
     const part = await fetch(`${b!.url}${path}`, { headers: { range: 'bytes=262100-262199' } })
     expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(262_100, 262_200))).toBe(true)
 
-    // The same upload at both at once is one file.
+    // One upload, sent to both at once, is one file.
     const headers = { 'idempotency-key': 'both' }
     const answers = await Promise.all([a!, b!, a!, b!].map(({ url }) => upload(url, bytes, headers)))
     expect(new Set(answers.map((one) => one?.mediaObjectId)).size).toBe(1)
 
-    // What a phone sends at one arrives at whichever drives the line, and both serve it.
+    // A phone's file arrives at the process that drives the line, and both processes serve it.
     for (const { url } of [a!, b!]) {
       const media = { name: 'a.png', base64: PNG.toString('base64') }
       const sent = await post(url, `/sim/phones/${encodeURIComponent(ADA)}/messages`, {

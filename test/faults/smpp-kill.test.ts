@@ -43,7 +43,7 @@ async function smscCarrier(): Promise<Carrier> {
     })
     port = smsc.port
     watch = () => {
-      // What it never answered for has a name of its own, too.
+      // A submit without an answer has an id of its own, too.
       for (const one of smsc.submitted.slice(seen))
         unreported.push(one.messageId.startsWith('M') ? one : { ...one, messageId: `S${++silent}` })
       seen = smsc.submitted.length

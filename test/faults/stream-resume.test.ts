@@ -19,7 +19,7 @@ function createRandom(seed: number) {
   }
 }
 
-/** What a consumer keeps over its deaths: the last id, and the events it has finished with. */
+/** The notes that a consumer keeps over its deaths: the last id, and the events it has finished with. */
 interface Kept {
   lastId: string
   ids: string[]

@@ -47,7 +47,7 @@ describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', 
       for (let i = 0; i < PER_LIFE; i++) if (!(await send(ledger, server.url, `text ${n++}`))) return
     }
     for (const point of POINTS) {
-      // What the last death left may bring the next one before the server is even ready.
+      // Work left by the last death may bring the next one before the server is even ready.
       const server = await spawnServer({ env: { ...env, TRUNKLINE_FAILPOINT: point } }).catch(
         (error: Error) => {
           expect(error.message, point).toContain('ended instead of getting ready')

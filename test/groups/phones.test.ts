@@ -45,7 +45,7 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       await world.setPhone(b, { power: false })
       const { message_handle } = (await send({ numbers: [a, b] })).body
       await world.advance(50)
-      // What waited for this phone comes at once; the other's is still on its way.
+      // The message that waited for this phone comes at once; the other phone's is still on its way.
       await world.setPhone(b, { power: true })
       await world.advance(50)
       expect([(await world.inbox(a)).length, (await world.inbox(b)).length]).toEqual([0, 1])

@@ -10,7 +10,7 @@ export function fresh(count: number): string[] {
   return Array.from({ length: count }, () => `+1202555${String(2000 + next++)}`)
 }
 
-/** What tests of groups ask for again and again. The world is asked for late: it is made when the tests begin. */
+/** Calls that tests of groups share. A function gives the world, because it is made when the tests begin. */
 export function groupsIn(world: () => World) {
   const send = (fields: Json = {}, headers: Record<string, string> = {}) =>
     world().post(

@@ -128,7 +128,7 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
         ok: false,
         findings: [{ ok: false, what: 'No entry for (kept)', advice: 'not (kept)' }],
       })
-      // Whoever writes a secret where a name belongs sees it again, and nobody else does.
+      // A secret written where a name belongs is shown to its writer, and to nobody else.
       expect(answers.pop().error.message).toContain('there is no such setting')
       await world.settle()
       for (const path of ['lines', `lines/${id}`, 'drivers', 'accounts', 'keys'])

@@ -225,7 +225,7 @@ describe.skipIf(!ENGINES.includes('postgres'))('callbacks at two processes', () 
       const { id: lineId } = (await world.post('/admin/lines', line, 'admin')).body
       await world.settle()
       const path = at(here.on(FIRST).host.callbackUrl())
-      // It drives no line: the first process has them all.
+      // The second process drives no line: the first has them all.
       other = await createApp(world.config, { drivers: [there], clock: createClock(START) })
       await other.server.listen({ host: '127.0.0.1', port: 0 })
       const runner = world.app.ctx.lines.get(lineId) as Runner

@@ -159,7 +159,7 @@ describe.each(ENGINES)('contact sharing on %s', (engine) => {
         },
       })
       expect(await profile()).toEqual(before)
-      // What failed is not part of what the next change leads to.
+      // The next change does not bring the failed one along.
       expect((await change({ lastName: 'Next' })).body.data.firstName).not.toBe('Changed')
       await world.settle()
     })
@@ -328,7 +328,7 @@ describe.each(ENGINES)('contact sharing on %s', (engine) => {
         })
         expect(await cards(phone)).toEqual([])
       }
-      // What failed may be asked for again at once.
+      // A failed change may be repeated at once.
       await world.send({ number: '+12025559998' })
       await world.advance(1000)
       expect((await give('+12025559998')).body).toMatchObject({ requested: true })

@@ -35,7 +35,7 @@ describe.each(ENGINES)('the daily limit of a line on %s', (engine) => {
     })
     expect(story.steps.at(-1)).toMatchObject({ what: 'waits' })
 
-    // Whoever drives the line next has not forgotten what went.
+    // The next driver of the line counts the messages that went before.
     await world.restart()
     await world.send({ number: ADA, content: '9' })
     await world.advance(DAY / 2 - 1)

@@ -121,7 +121,7 @@ describe.each(ENGINES)('what a driver gets of the program on %s', (engine) => {
       await world.app.ctx.db.run('update line_leases set epoch = epoch + 1 where line_id = $1', [ids[LINE]!])
       await late.cursor.save('late')
       expect(await late.cursor.load()).toBe('{"row":2}')
-      // Whoever has it now goes on.
+      // The process that holds the line now goes on.
       await expect.poll(() => puppet.connects, { timeout: 5000 }).toBeGreaterThan(connects)
       await host().cursor.save('3')
       await late.cursor.save('late')

@@ -22,7 +22,7 @@ describe.each(ENGINES)('what a driver says of its line on %s', (engine) => {
     const { data } = (await world.get('/api/v2/lines/state')).body
     return data.find((one: Json) => one.sendblue_number === LINE).status
   }
-  /** What is written meanwhile fails. */
+  /** Writes fail meanwhile. */
   function withoutDatabase(work: () => void) {
     const { db } = world.app.ctx
     const { tx } = db

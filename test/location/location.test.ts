@@ -379,7 +379,7 @@ describe.each(ENGINES)('locations on %s', (engine) => {
       const gone = await world.call('DELETE', `/sim/phones/${phone}/location?to=${LINE}`, { as: b.live })
       expect(gone.status).toBe(400)
       expect((await place(phone)).location).toMatchObject(PARIS)
-      // The same number in the test world is another person.
+      // In the test world the number is another person's.
       expect((await find(phone, LINE, 'test')).body).toMatchObject({ state: 'not_shared' })
       await share(phone, ROME, 'test')
       expect((await find(phone, LINE, 'test')).body.location).toMatchObject(ROME)

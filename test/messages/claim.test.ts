@@ -6,7 +6,7 @@ import { ADA, BOB, createWorld, ENGINES, type World } from '../support/world.js'
 describe.each(ENGINES)('an attempt whose commit nobody answers for, on %s', (engine) => {
   let world: World
   let claims = 0
-  /** What happens to the next attempts that are written. */
+  /** The fate of the next attempts that are written. */
   let fate: 'written' | 'lost' | undefined
   beforeEach(async () => {
     world = await createWorld(engine, { line: { config: { latency_ms: 0 } } })

@@ -226,7 +226,7 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
   it('cannot be answered any more, but an answer on its way keeps its thread', async () => {
     const target = await delivered({ content: 'the question' })
     const question = (await world.inbox(ADA)).find((message) => message.content === 'the question')
-    // It waits behind another one while its target goes.
+    // The reaction waits behind another message while its target is deleted.
     await world.setLine(LINE, { pace: 1 })
     await world.send({ content: 'before the answer' })
     const reply = await world.send({ content: 'the answer', reply_to: { message_handle: target } })

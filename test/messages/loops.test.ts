@@ -49,7 +49,7 @@ describe.each(ENGINES)('the loop breaker on %s', (engine) => {
       },
     ])
     expect(await held()).toMatchObject([{ line_id: lineId, conversation: number, alternations: 6 }])
-    // What comes in is heard all the same.
+    // Inbound messages still arrive.
     const { data } = (
       await world.get(`/api/v2/messages?is_outbound=false&number=${encodeURIComponent(number)}`)
     ).body
@@ -171,7 +171,7 @@ describe.skipIf(!ENGINES.includes('postgres'))('the loop breaker at two processe
       const { ctx } = world.app
       const { id: lineId } = await world.setLine(LINE, {})
       const db = await openPostgres(world.config.databaseUrl!)
-      // It drives no line, and nobody hears what it has to tell.
+      // The process drives no line, and its word reaches nobody.
       other = await createApp(world.config, {
         storage: Promise.resolve({ ...db, notify: async () => {} }),
         clock: createClock(START),

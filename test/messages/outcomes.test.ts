@@ -4,7 +4,7 @@ import { ADA, BOB, createWorld, ENGINES, LINE, type World } from '../support/wor
 
 const SETTLE = 5000
 
-/** What every kind of carrier trouble leads to: never a second copy without evidence, never a message in limbo. */
+/** Every kind of carrier trouble: never a second copy without evidence, never a message in limbo. */
 describe.each(ENGINES)('outcomes on %s', (engine) => {
   let world: World
   beforeAll(async () => {

@@ -8,7 +8,7 @@ describe.each(ENGINES)('presence on %s', (engine) => {
   let b: Awaited<ReturnType<World['addAccount']>>
   beforeAll(async () => {
     ;({ world, b } = await createPresenceWorld(engine))
-    // Whoever writes for the first time becomes a contact, and that is an event, too.
+    // A person who writes for the first time becomes a contact, which is an event, too.
     await text(ADA, 'Hello')
   })
   afterAll(() => world.close())

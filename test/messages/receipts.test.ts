@@ -80,7 +80,7 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
           : { outcome: 'accepted', providerId, status: step.result }
       return news.ended({ claimed: claimed!, result })
     }
-    // What comes together is judged together.
+    // Receipts that come together are judged together.
     if (together === 'all') await Promise.all(steps.map(tell))
     else
       for (let i = 0; i < steps.length; i++) {

@@ -17,7 +17,7 @@ export async function createPresenceWorld(engine: Engine) {
   return { world, b, bHandle }
 }
 
-/** What both sides see and do. The world is asked for late: it is made when the tests begin. */
+/** Acts and views of both sides. A function gives the world, because it is made when the tests begin. */
 export function sidesOf(world: () => World) {
   const screen = async (phone: string, as: Who = 'live') =>
     (await world().get(`/sim/phones/${phone}/inbox?limit=1000`, as)).body

@@ -11,7 +11,7 @@ interface Source {
 
 const CONTRACT = ['drivers/contract.ts', 'drivers/host.ts', 'drivers/inbound.ts']
 
-/** What each floor may import, besides itself: floors, or single files. */
+/** The floors, or single files, that each floor may import besides itself. */
 const BELOW: Record<string, readonly string[]> = {
   top: ['top', 'cli', 'api', 'worker', 'services', 'drivers', 'storage', 'core', 'base', 'config.ts'],
   testing: ['top', 'services', 'storage', 'core', 'base', 'config.ts', ...CONTRACT],

@@ -305,7 +305,7 @@ describe('worlds', () => {
       process.on('exit', () => writeSync(3, JSON.stringify({ left: process.getActiveResourcesInfo() })))
       setTimeout(() => process.exit(7), 10_000).unref()`
     const { code, left, stdout, stderr } = await runScript(script, { TMPDIR: folder })
-    // It ended by itself; its own two outputs are all that is open.
+    // The process ended by itself: only its two outputs are open.
     const open = left.filter((name: string) => name !== 'PipeWrap')
     expect({ code, open, stdout, stderr }).toEqual({ code: 0, open: [], stdout: '', stderr: '' })
     expect(readdirSync(folder)).toEqual([])

@@ -15,7 +15,7 @@ import {
 const HOUR = 3_600_000
 const LONG = 'A text that is much longer than one text message can be. '.repeat(5)
 
-/** What a fault does to a send: where it stands first, how it ends, and what the phone has then. */
+/** The effect of a fault on a send: its first status, its last, and the texts on the phone then. */
 interface Case {
   fields?: Json
   /** Verdict of the story a moment later. */
@@ -74,7 +74,7 @@ const SENDS: Record<string, Case> = {
   'own-message-reflected': { first: 'sent', status: 'DELIVERED', last: 'delivered', onPhone: 1 },
 }
 
-/** What a phone writes, and what of it is stored. */
+/** A phone's text, and the stored message. */
 const TEXTS: Record<string, { content: string; stored: RegExp[] }> = {
   'inbound-twice-same-id': { content: 'Once only', stored: [/^Once only$/] },
   'inbound-twice-new-id': { content: 'Once only', stored: [/^Once only$/] },
@@ -83,7 +83,7 @@ const TEXTS: Record<string, { content: string; stored: RegExp[] }> = {
   'link-split': { content: 'Look: https://acme.example/x', stored: [/^Look: https:\/\/acme.example\/x$/] },
 }
 
-/** These have tests of their own. */
+/** Faults with tests of their own. */
 const OTHERS = [
   'threaded-reply-stalls',
   'stop-confirm-blocked',
@@ -147,7 +147,7 @@ describe.each(ENGINES)('named faults on %s', (engine) => {
     const statuses = await eventsOf(handle)
     expect(new Set(statuses).size).toBe(statuses.length)
     expect(await shown(name)).toMatchObject({ on: false, hits: 1, remaining: 0, phone: number })
-    // It is over, and the next one goes as always.
+    // The fault is over, and the next message goes as always.
     const next = (await world.send({ number, content: 'Afterwards' })).message_handle
     await world.advance(1000)
     expect((await world.status(next)).status).toBe('DELIVERED')

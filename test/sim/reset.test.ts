@@ -15,7 +15,7 @@ import {
 } from '../support/world.js'
 
 const B_LINE = '+12025550150'
-/** What is about this server, not about what happens in a world. */
+/** Tables about the server, not about a world. */
 const FRAME = new Set([
   'accounts',
   'keys',
@@ -130,7 +130,7 @@ describe.each(ENGINES)('beginning the world anew on %s', (engine) => {
       for (let turn = 0; turn < wait; turn++) await new Promise((resolve) => setImmediate(resolve))
       if (wait === 8) await world.app.advance(160)
       expect((await reset({ keep: ['webhooks'] })).status).toBe(200)
-      // What was on its way over the network when it was broken off may still be read at the other end.
+      // A receiver may still read a post that was on the network when the reset broke it off.
       for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
       const posted = sink.received.length
       await world.advance(86_400_000)

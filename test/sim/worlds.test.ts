@@ -18,7 +18,7 @@ import {
   type World,
 } from '../support/world.js'
 
-/** What a process keeps about itself. */
+/** Tables in which a process writes about itself. */
 const OF_PROCESSES = new Set(['nodes', 'line_leases', 'webhook_shards', 'sqlite_sequence'])
 
 describe.each(ENGINES)('worlds on %s', (engine) => {
@@ -49,7 +49,7 @@ describe.each(ENGINES)('worlds on %s', (engine) => {
   const stored = async () => {
     await world.settle()
     const tables = [...(await tablesOf(world.app))].filter(([name]) => !OF_PROCESSES.has(name))
-    // What an operator's own requests were answered is the operator's.
+    // Stored answers to an operator's requests belong to the operator.
     return new Map(tables.map(([name, rows]) => [name, rows.filter((row) => !row.includes('"#admin"'))]))
   }
 

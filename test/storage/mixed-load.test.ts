@@ -17,7 +17,7 @@ describe.each(ENGINES)('everything at once on %s', (engine) => {
   let sink: Sink
   let seats: string[]
   let dice = 12345
-  /** The same numbers at every run. */
+  /** Equal numbers in every run. */
   const chance = (n: number) => {
     dice = (Math.imul(dice, 1103515245) + 12345) & 0x7fffffff
     return (dice >>> 8) % n
@@ -104,7 +104,7 @@ describe.each(ENGINES)('everything at once on %s', (engine) => {
   })
 
   it('each arrives once, and those to one person in the order in which they were stored', async () => {
-    // What waits for its time is canceled when it is deleted.
+    // Deleting a scheduled message cancels it.
     const stored = (await rows()).filter((row) => row.is_outbound === 1 && row.status === 'DELIVERED')
     for (const person of PEOPLE) {
       const mine = stored.filter((row) => row.contact === person && row.group_id === null)

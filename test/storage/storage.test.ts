@@ -4,7 +4,7 @@ import type { Columns, Sql } from '../../src/storage/engine/db.js'
 import { openPostgres } from '../../src/storage/engine/postgres.js'
 import { createWorld, ENGINES, type Json, LINE, type World } from '../support/world.js'
 
-/** What is written many at a time ends in the columns it is meant for. */
+/** Rows that are written together end in their own columns. */
 describe.each(ENGINES)('rows written together on %s', (engine) => {
   let world: World
   beforeAll(async () => {

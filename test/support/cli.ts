@@ -8,7 +8,7 @@ export interface CommandHere {
   stdin: PassThrough
   stdout: PassThrough
   stderr: PassThrough
-  /** What SIGINT and SIGTERM do. */
+  /** Acts on the command like SIGINT and SIGTERM. */
   signal(): void
   exitCode: Promise<number>
 }

@@ -17,7 +17,7 @@ export interface McpClient {
   client: Client
   /** The structured result of a tool; fails when the tool did. */
   ask(tool: string, input?: Json): Promise<Json>
-  /** What a tool was refused with; fails when it was not. */
+  /** The refusal of a tool; fails if the tool worked. */
   refusal(tool: string, input?: Json): Promise<Json>
   close(): Promise<void>
 }

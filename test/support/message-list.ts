@@ -92,7 +92,7 @@ export async function everything(world: World): Promise<{ record: Json; id: numb
   return found
 }
 
-/** What the interface says a list is: all records that meet every condition, in order. */
+/** A list by the interface: all records that meet every condition, in order. */
 export function expected(all: { record: Json; id: number }[], query: Query): Json[] {
   const bounds = (['created', 'updated', 'sent'] as const).flatMap((field) => [
     { field, from: query[`${field}_at_gte`], to: undefined },
@@ -191,7 +191,7 @@ interface Random {
   pick<T>(values: readonly T[]): T
 }
 
-/** The same numbers in every run (mulberry32). */
+/** Equal numbers in every run (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed
   const below = (n: number) => {

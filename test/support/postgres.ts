@@ -20,7 +20,7 @@ export async function startPostgres(directory: string): Promise<{ url: string; s
     postgresFlags: flags({
       max_connections: '300',
       shared_buffers: '128MB',
-      // It serves one run only, which makes and drops hundreds of databases: nothing is worth tidying.
+      // The server lives for one run, which makes and drops hundreds of databases: nothing is worth tidying.
       autovacuum: 'off',
       wal_level: 'minimal',
       max_wal_senders: '0',
@@ -58,7 +58,7 @@ export async function freePort(): Promise<number> {
 
 /**
  * The package hooks the end of the process: it exits with 0, failed tests or not, or falls over its own feet.
- * Whoever starts a server here stops it, so those hooks are taken out again; the ones for signals stay.
+ * Callers stop their server themselves, so these hooks are taken out again; the ones for signals stay.
  */
 async function load() {
   const listeners = () =>

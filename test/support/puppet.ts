@@ -11,7 +11,7 @@ export interface Puppet extends Driver {
   closed: string[]
   sent: Outbound[]
   called: CallbackRequest[]
-  /** What the next steps of its connections do. */
+  /** The outcomes of its connections' next steps. */
   acts: Partial<Connection> & { connect?(): Promise<Connection> | Connection }
 }
 

@@ -63,7 +63,7 @@ export interface World {
    * can be asked again and again.
    */
   arrived(line: string, from: string): Promise<Json[]>
-  /** What a phone shows: texts that came in, oldest first. */
+  /** Texts that a phone received, oldest first. */
   inbox(phone: string, as?: Who): Promise<Json[]>
   /** Types on a phone. */
   text(phone: string, content: string, fields?: Record<string, unknown>, as?: Who): Promise<Json>

@@ -148,7 +148,7 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
 
         const seen = async () => (await endpointsOf(other.ctx, account)).map(({ url }) => url)
         await expect.poll(seen).toHaveLength(20)
-        // What it remembers does not grow old: only the word of the other process makes it look again.
+        // Its cache does not expire: only the word of the other process makes it read again.
         vi.useFakeTimers({ toFake: ['performance'] })
         expect(await seen()).toHaveLength(20)
         await put({ receive: [OTHER] })

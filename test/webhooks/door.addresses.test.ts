@@ -127,7 +127,7 @@ function door(rules: UrlRules, options: DoorOptions = {}): Door {
   return made
 }
 
-/** What becomes of a URL on each surface: webhooks and callbacks post, media and pictures are opened. */
+/** The fate of a URL on each surface: webhooks and callbacks post, media and pictures are opened. */
 async function tried(through: Door, url: string) {
   const post = await through.post(url, { account: 'a', headers: {}, body: '{}', timeoutMs: 1000 }).then(
     ({ status }) => `answered ${status}`,
@@ -316,7 +316,7 @@ describe('connections', () => {
     const sockets = seen.map(({ socket }) => socket)
     expect(new Set(sockets.slice(0, 3)).size).toBe(3)
     for (let i = 3; i < sockets.length; i++) expect(sockets[i]).toBe(sockets[i % 3])
-    // What is opened gets a connection of its own, although one is free.
+    // A download gets a connection of its own, although one is free.
     await tried(through, `${receiver.url}/`)
     expect(connections).toBe(4)
   })
@@ -338,7 +338,7 @@ describe('connections', () => {
     const through = door(DEFAULT_WORLD, { agentLifeMs: 10 })
     try {
       expect((await post(through, 'a', slow.url)).body.toString()).toBe('late')
-      // It was over: the next one has a connection of its own.
+      // The connection was over: the next request has one of its own.
       await post(through, 'a', slow.url)
       expect(sockets.size).toBe(2)
     } finally {

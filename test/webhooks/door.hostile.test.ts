@@ -48,7 +48,7 @@ const post = (through: Door, url: string, more: Partial<PostRequest> = {}) =>
     (error: PostFailed) => error.reason ?? error,
   )
 
-/** What a single post to a receiver that acts like this ends in. */
+/** The result of a single post to such a receiver. */
 const outcome = async (act: (socket: Socket) => void, more?: Partial<PostRequest>) =>
   post(door(), (await receiver(act)).url, more)
 
@@ -250,7 +250,7 @@ describe('memory', () => {
     expect(after.rss - before.rss).toBeLessThan(150_000_000)
     expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan(100_000_000)
     await expect.poll(() => sent).toBeGreaterThan(0)
-    // What the kernel holds on both sides was sent; the rest of the endless body was not.
+    // The kernel's buffers on both sides were filled; the rest of the endless body was not sent.
     expect(sent / 101).toBeLessThan(20_000_000)
   })
 })

@@ -4,7 +4,7 @@ import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
 import { createSink, type Received, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, START, type World } from '../support/world.js'
 
-/** What the specification lists for a message, in the order of its table. */
+/** The fields that the specification lists for a message, in the order of its table. */
 const MESSAGE_FIELDS = [
   'accountEmail',
   'content',

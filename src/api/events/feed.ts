@@ -119,7 +119,7 @@ function createFeed(app: Routes, ctx: Ctx, renderer: Renderer, mayStay: MayStay)
     }
     try {
       const after = await startOf(ctx, account.id, bookmark)
-      // These first bytes send the response head, and tell the reader its position.
+      // The first bytes send the response head, and tell the reader its position.
       stream.comment('open', after)
       sent = after
       following = await desk.follow(account.id, after, {

@@ -5,7 +5,7 @@ export class Refusal extends Error {
   constructor(
     readonly code: RefusalCode,
     message: string,
-    /** What to do now. */
+    /** The next step for the user. */
     readonly hint: string = 'Correct the call and try again.',
     readonly more: Record<string, unknown> = {},
   ) {

@@ -12,7 +12,7 @@ export interface Finding {
   check: string
   result: 'ok' | 'warn' | 'fail'
   detail: string
-  /** What the user can do about it. */
+  /** The next step for the user. */
   advice?: string
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ApiError } from '../client.js'
 
-/** What a listener keeps on disk. */
+/** The file in which a listener keeps its position. */
 export interface Bookmark {
   /** Sequence number of the last event that the receiver accepted; undefined before the first connection. */
   after?: number

@@ -28,7 +28,7 @@ export type ContactFields = Partial<
   >
 >
 
-/** What is known about a contact's number. */
+/** Facts about a contact's number. */
 export interface ContactState {
   optedOut: boolean
   verified: boolean

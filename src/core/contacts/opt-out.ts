@@ -10,7 +10,7 @@ const STOP = new Set([
   'arret',
   'arrêt',
 ])
-/** These words also occur in conversations, so they count only without any other word. */
+/** Words that also occur in conversations: they count only without any other word. */
 const STOP_ALONE = new Set(['cancel', 'end', 'quit'])
 const START = new Set(['start', 'unstop', 'yes', 'subscribe', 'optin', 'opt in'])
 const HELP = new Set(['help', 'info', 'aide'])

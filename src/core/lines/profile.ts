@@ -30,7 +30,7 @@ export function changedCard(card: Card, change: CardChange): Card {
   }
 }
 
-/** What recipients see of a card; undefined without a name and a photo. */
+/** The name and photo that recipients see; undefined without both. */
 export function profileOf(card: Card) {
   const { firstName, lastName, displayName, photoUrl } = card
   const names = [firstName, lastName].filter((name) => name !== null).join(' ')

@@ -15,7 +15,7 @@ export type CardInput = Omit<OutboundAppCard, 'sessionIdentifier' | 'updateMessa
 /** Changes of a continuation; absent fields keep their values. */
 export type CardChanges = Partial<Pick<OutboundAppCard, 'layout' | 'url' | 'fallbackText' | 'interactive'>>
 
-/** What is wrong with a card, as a sentence that starts with the field; undefined for a valid card. */
+/** The fault of a card, as a sentence that starts with the field; undefined for a valid card. */
 export function cardFault(card: Pick<OutboundAppCard, 'layout' | 'url'>): string | undefined {
   const url = cardUrlFault(card.url)
   if (url) return `url: ${url}`

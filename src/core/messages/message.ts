@@ -3,7 +3,7 @@ import type { MessageExtra } from './extra.js'
 import { field, initialValues, type NamesWith, namesWith, type ValuesOf } from './field.js'
 
 /**
- * What a message is and how its status may move. Statuses only go forward; the one exception is our own
+ * A message, and how its status may move. Statuses only go forward; the one exception is our own
  * "outcome unknown", which is a statement about our knowledge, so later evidence from the carrier beats it.
  */
 export const STATUSES = [

@@ -153,7 +153,7 @@ type Verdict =
   | { kind: 'never-left'; message: Message }
   /** The outcome cannot be found out. The line's setting decides: an error, or a resend that may duplicate. */
   | { kind: 'given-up'; message: Message }
-  /** It is too early to decide. */
+  /** Too early to decide. */
   | { kind: 'wait'; message: Message }
 
 /** The message with an unknown outcome after a lookup, or after a failed lookup. */

@@ -7,7 +7,7 @@ const DAYS_AHEAD = 366
 /** A send time this close to now is sent immediately. */
 const SOON_MS = 1000
 
-/** What is wrong with a send time, or undefined. */
+/** The fault of a send time, or undefined. */
 export function sendAtFault(sendAt: number, now: number): string | undefined {
   if (sendAt < now)
     return 'must not be in the past; leave it out to send now, or check the zone (Z or an offset)'

@@ -1,7 +1,7 @@
 /** A fault of a simulated carrier: settings of a simulated line that apply to some messages. */
 export interface FaultSpec {
   name: string
-  /** What the fault affects: a send, its receipts, a phone's message, an echo of a send, or the line. */
+  /** The step that the fault affects: a send, its receipts, a phone's message, an echo of a send, or the line. */
   affects: 'send' | 'receipt' | 'inbound' | 'echo' | 'line'
   description: string
   /** How Trunkline handles the fault. */

@@ -4,7 +4,7 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const DNS_NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`)
 
 /**
- * What is wrong with the origin of a site that may frame a page, or undefined. It must be the exact origin that browsers
+ * The fault of the origin of a site that may frame a page, or undefined. It must be the exact origin that browsers
  * compare, with a host name: the only IP address that CSP accepts is 127.0.0.1.
  */
 export function originFault(text: string): string | undefined {

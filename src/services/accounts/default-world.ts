@@ -8,7 +8,7 @@ import type { Ctx } from '../ctx.js'
 import { createLine, linesChanged } from '../lines/lines.js'
 import { createAccount, createKey, type NewAccount } from './accounts.js'
 
-/** What the first start without configuration creates, so that anyone can build without a SIM or a Mac. */
+/** The world that a first start without configuration creates, so that anyone can build without a SIM or a Mac. */
 export const DEFAULT_WORLD = {
   email: 'dev@trunkline.local',
   keys: {

@@ -22,7 +22,7 @@ import type { Ctx } from '../ctx.js'
 import { seqNear } from '../events/start.js'
 import { type Actor, isWithin } from '../messages/outbound.js'
 
-/** What happened to a message, for an actor who may see it. */
+/** The story of a message, for an actor who may see it. */
 export async function explainMessage(ctx: Ctx, actor: Actor, handle: string): Promise<Story> {
   return tellStory((await factsOf(ctx, actor, await visibleMessage(ctx, actor, handle))).facts)
 }

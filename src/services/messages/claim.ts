@@ -153,7 +153,7 @@ async function outboundOf(
   })
 }
 
-/** What the attempt decides about the message on the wire. */
+/** The form in which the attempt puts the message on the wire. */
 function wiredAs(
   { sendStyle }: Message,
   { ref, service }: Attempt,

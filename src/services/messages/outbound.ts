@@ -69,14 +69,14 @@ export function checkStyle(from: UsableLine, sendStyle: string): void {
   }
 }
 
-/** What a send request says for every kind of message: text, group message or carousel. */
+/** The fields of a send request that texts, group messages and carousels share. */
 export interface SendRequest extends SendChoices {
   fromNumber: string
   /** Scheduled send time; undefined sends immediately. */
   sendAt?: number | undefined
 }
 
-/** What a message gets from other rows: the first message of its thread, and the seat that sends it. */
+/** Columns of a message that come from other rows: the first message of its thread, and the seat that sends it. */
 export interface SendLinks {
   threadOriginator?: ThreadOriginator | undefined
   seat?: Seat | undefined

@@ -84,7 +84,7 @@ export async function findUnresolved(ctx: Ctx, message: Message): Promise<Attemp
   return attempt?.state === 'unknown' ? attempt : undefined
 }
 
-/** What a driver needs to look up an attempt. */
+/** The facts by which a driver looks up an attempt. */
 export async function attemptRef(ctx: Ctx, attempt: Attempt): Promise<AttemptRef> {
   const message = (await findMessagesById(ctx.db, [attempt.messageId])).get(attempt.messageId)
   const group = message?.groupId

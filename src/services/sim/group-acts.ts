@@ -13,7 +13,7 @@ import { type ChatState, newChatId, noteChange } from './groups.js'
 import { messageFromPhone, type PhoneText } from './phone-message.js'
 import { requireSimulatedLine, setPhone } from './phones.js'
 
-/** What people do with group chats on their phones. */
+/** Acts of people in group chats on their phones. */
 
 /** A chat by the network's id or by the id of the group. A chat of another account counts as absent. */
 export async function requireChat(sql: Sql, account: Account, id: string): Promise<PhoneGroup> {

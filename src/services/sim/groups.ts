@@ -24,7 +24,7 @@ import { inThisWorld } from './this-world.js'
 
 const UNTOLD_LIMIT = 256
 
-/** What the phones of a chat see of it. */
+/** A group chat as its members' phones show it. */
 export type ChatState = Pick<PhoneGroup, 'members' | 'name' | 'photoUrl'>
 
 /** The group chats of the simulated network, for lines. */

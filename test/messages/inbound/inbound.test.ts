@@ -17,7 +17,7 @@ import {
   type World,
 } from '../../support/world.js'
 
-/** What a carrier brings, however it brings it: one message is one message, and ours are never inbound. */
+/** A carrier may repeat, reorder and echo: one message is one message, and ours are never inbound. */
 describe.each(ENGINES)('the inbound door on %s', (engine) => {
   let world: World
   let line: Line

@@ -187,7 +187,7 @@ describe.each(ENGINES)('media that people send, on %s', (engine) => {
     await world.text(ADA, 'through a restart', { media_url: `${files.url}/slow.jpg` })
     await expect.poll(() => hits.filter((one) => one === '/slow.jpg').length).toBe(asked + 1)
     await world.restart()
-    // It was about to come before the new server knew its own address.
+    // The message was due before the new server knew its own address.
     const later = world.advance(2000)
     await expect.poll(() => hits.filter((one) => one === '/slow.jpg').length).toBeGreaterThan(asked + 1)
     release()

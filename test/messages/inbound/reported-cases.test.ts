@@ -6,7 +6,7 @@ import { findLineByNumber } from '../../../src/storage/lines/lines.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type World } from '../../support/world.js'
 
 /**
- * What went wrong for users of other systems, as they reported it, replayed here. Each name is the report's. The
+ * Faults that users of other systems reported, replayed here. Each name is the report's. The
  * rows are those that the reporters saw; the end is always the same: what a person said is there once, and what
  * we said ourselves is not.
  */

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What happens to one request on its way. */
+/** The fate of one request on its way. */
 export type Fault =
   /** The connection breaks and the server never hears of the request. */
   | 'drop-request'

@@ -43,7 +43,7 @@ export function curlOf(session: Session | undefined, path: string, body: object)
 
 const STALE = { stale: ['messages', 'phones'] }
 
-/** What the app does through the API. */
+/** The app's side of a conversation, through the API. */
 export function useAppActions(line: string, to: Recipient) {
   const send = useAction(async (draft: Draft) => {
     const mediaUrl = draft.file ? await upload(draft.file) : ''

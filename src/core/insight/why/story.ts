@@ -63,6 +63,6 @@ export interface Conclusion {
   sentences: string[]
   /** Null if there is nothing to do. */
   nextStep: string | null
-  /** What the message waits for now. */
+  /** The cause for which the message waits now. */
   waits?: string
 }

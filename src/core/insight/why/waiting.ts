@@ -7,7 +7,7 @@ import type { Conclusion, VerdictCode } from './story.js'
 export const OTHER_LINE =
   'Send the message from another line. This line sends nothing until its operator resolves the block with the carrier.'
 
-/** What a message waits for. If there are several causes, the one that blocks all others. */
+/** The cause for which a message waits. If there are several, the one that blocks all others. */
 export function explainWaiting(facts: MessageFacts): Conclusion {
   const { message, attempts, line, queue, hold, now } = facts
   const last = attempts.at(-1)

@@ -1,6 +1,6 @@
 import { decodeGsm, encodeGsm, isEscaped, plainPunctuation } from './alphabet.js'
 
-/** What data_coding 0, the "default alphabet", means at a carrier; carriers differ. */
+/** The meaning of data_coding 0, the "default alphabet", at a carrier; carriers differ. */
 export type DefaultAlphabet = 'gsm7' | 'latin1' | 'ascii' | 'utf8'
 
 export interface TextSettings {
