@@ -64,9 +64,6 @@ describe.each(ENGINES)('who may see a contact on %s', (engine) => {
       await compare((phone) => world.call('PUT', at(phone), { body: { first_name: 'x' } }), THEIRS, NOBODY),
     ).toBe(404)
     expect(await compare((phone) => world.call('DELETE', at(phone)), THEIRS, NOBODY)).toBe(404)
-    expect(await compare((number) => world.post('/api/v2/contacts/verify', { number }), THEIRS, NOBODY)).toBe(
-      404,
-    )
     expect(await compare((phone) => world.get(`/v3/verified-contacts/${phone}`), THEIRS, NOBODY)).toBe(404)
     const remove = (id: string) => world.call('DELETE', '/api/v2/contacts', { body: { contact_ids: [id] } })
     expect((await remove(THEIRS)).body.amount).toBe(0)
@@ -103,6 +100,18 @@ describe.each(ENGINES)('who may see a contact on %s', (engine) => {
       opt_out: true,
     })
     expect((await world.get(`/api/v2/contacts/${THEIRS}`, b.live)).body.contact).toEqual(theirs)
+  })
+
+  it("verifying another account's contact is like verifying a new number", async () => {
+    const [theirs, fresh] = ['+13035570001', '+13035570002']
+    await world.post('/api/v2/contacts', { number: theirs }, b.live)
+    const verify = (number: string) => world.post('/api/v2/contacts/verify', { number })
+    expect(await compare(verify, theirs, fresh)).toBe(200)
+    expect((await world.get(`/api/v2/contacts/${theirs}`, b.live)).body.contact.sendblue_number).not.toBe(
+      LINE,
+    )
+    for (const as of ['live', b.live] as const)
+      await world.call('DELETE', '/api/v2/contacts', { as, body: { contact_ids: [theirs, fresh] } })
   })
 
   it('nobody without a key of an account gets in', async () => {
@@ -198,9 +207,10 @@ describe.each(ENGINES)('who may see a contact on %s', (engine) => {
         await expect(ctx.db.tx((sql) => setOptOut(ctx, sql, confined, phone, true))).rejects.toMatchObject(
           absent,
         )
-        const identity = { accountId: account.id, path: '/x', hash: 'x', retryCount: 0 }
-        await expect(verifyContact(ctx, confined, phone, identity)).rejects.toMatchObject(absent)
       }
+      const identity = { accountId: account.id, path: '/x', hash: 'x', retryCount: 0 }
+      await verifyContact(ctx, confined, elsewhere[0]!, identity)
+      await expect(findVisible(ctx.db, confined, elsewhere[0]!)).rejects.toMatchObject({ code: 'not_found' })
       expect(await removeContacts(ctx, confined, { phones: elsewhere, ids: [] })).toBe(0)
       expect((await changeContact(ctx, confined, onLine[0]!, { firstName: 'x' }, true)).firstName).toBe('x')
     })

@@ -243,6 +243,17 @@ describe.each(ENGINES)('contacts on %s', (engine) => {
       expect((await list(`phone_number=${ADA}`))[0].verified).toBe(true)
     })
 
+    it('makes a number a contact that is none yet', async () => {
+      const number = fresh()
+      expect((await verify(number)).status).toBe(200)
+      await world.advance(1000)
+      expect(await get(number)).toMatchObject({ phone: number, sendblue_number: LINE, verified: false })
+      expect((await world.inbox(number)).map((shown) => shown.line)).toEqual([LINE])
+      await world.text(number, 'Yes', { to: LINE })
+      await world.advance(1000)
+      expect((await get(number)).verified).toBe(true)
+    })
+
     it("sends from the contact's own line", async () => {
       const number = fresh()
       await create({ number, sendblue_number: SHARED_LINE })
@@ -267,8 +278,7 @@ describe.each(ENGINES)('contacts on %s', (engine) => {
       expect(await world.inbox(number)).toHaveLength(1)
     })
 
-    it('refuses what is no contact, has opted out, or is no number', async () => {
-      expect((await verify(NOBODY)).status).toBe(404)
+    it('refuses what has opted out or is no number', async () => {
       const number = fresh()
       await create({ number })
       await put(number, { opt_out: true })

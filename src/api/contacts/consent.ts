@@ -19,7 +19,7 @@ export function registerContactConsent(app: Routes, ctx: Ctx): void {
     contactRoute({
       summary: 'Send a verification message to a contact',
       description:
-        "Sends from the contact's line, otherwise from the account's first line. The contact is verified when it replies to that line; on the free plan there is no other way.",
+        "A number that is no contact yet becomes one. Sends from the contact's line, otherwise from the account's first line. The contact is verified when it replies to that line; on the free plan there is no other way.",
       aliases: NUMBER_ALIASES,
       body: Type.Object({ number }),
       response: { 200: Status },

@@ -2,11 +2,14 @@ import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
+import { hasOneAccount } from '../../storage/accounts/accounts.js'
 import { listLines } from '../../storage/lines/lines.js'
 import { answerOnce } from '../http/once.js'
-import type { Routes } from '../http/routes.js'
-import { integer, string } from '../http/schemas.js'
+import { type Routes, routesOf } from '../http/routes.js'
+import { boolean, integer, optional, string } from '../http/schemas.js'
 import { sim } from './shared.js'
+
+const clock = routesOf('Simulator', { access: 'any' })
 
 const Clock = Type.Object({ now: string('Time of the simulated world') })
 
@@ -23,11 +26,18 @@ export function registerSimClock(
   )
   app.post(
     '/sim/clock',
-    sim({
+    clock({
       summary: 'Advance the clock',
       description:
-        'Everything that falls due in between happens at its time. Only while every line is simulated.',
-      body: Type.Object({ advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }) }),
+        'Everything that falls due in between happens at its time. The clock is one for the whole server: it moves only while every line is simulated, and while the server holds one account with the worlds that this account created. With several accounts, an admin key moves it for all of them with `all`.',
+      body: Type.Object({
+        advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }),
+        all: optional(
+          boolean('true: move the time of every account on this server; needs an admin key', {
+            default: false,
+          }),
+        ),
+      }),
       response: { 200: Clock },
     }),
     async (request, reply) => {
@@ -37,7 +47,13 @@ export function registerSimClock(
           'advance_ms: the clock can be advanced only while every line is simulated',
         )
       }
-      const { advance_ms: ms } = request.body
+      const { advance_ms: ms, all = false } = request.body
+      const movesAll = all && request.principal?.kind === 'admin'
+      if (!movesAll && !(await hasOneAccount(ctx.db)))
+        throw new AppError(
+          'forbidden',
+          'all: this server holds several accounts, and the clock is one for all of them. Move it with an admin key and all: true, or give the account a server of its own.',
+        )
       return answerOnce(ctx, reply, 'told', async () => ({
         status: 200,
         body: { now: formatTime(ctx.clock.now() + ms) },

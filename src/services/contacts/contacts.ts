@@ -94,6 +94,20 @@ export async function putContacts(
   return { contacts, written }
 }
 
+/** Makes a number a contact with this line, unless it is a contact already. */
+export async function addContact(
+  ctx: Ctx,
+  sql: Sql,
+  owner: Owner,
+  phone: string,
+  lineNumber: string,
+): Promise<void> {
+  await lockContacts(sql, owner.account.id)
+  if ((await findContacts(sql, owner.account.id, 'phone', [phone])).has(phone)) return
+  const { written } = await putContacts(ctx, sql, owner, [{ at: '', phone, fields: { lineNumber } }], false)
+  await written
+}
+
 const PART = 500
 
 function inParts<T>(items: readonly T[], size: number): T[][] {
@@ -201,7 +215,7 @@ export function noContact(phone: string): AppError {
   return new AppError('not_found', `There is no contact ${phone}`)
 }
 
-function isVisible(actor: Actor, contact: Contact): boolean {
+export function isVisible(actor: Actor, contact: Contact): boolean {
   return !actor.numbers || (contact.lineNumber !== null && actor.numbers.has(contact.lineNumber))
 }
 

@@ -14,6 +14,7 @@ import { appendEvents } from '../../storage/events/events.js'
 import {
   cancelVerification,
   cancelVerificationsOf,
+  countPending,
   findHostedVerification,
   findVerification,
   findVerifyService,
@@ -90,9 +91,11 @@ export async function startVerification(
       sessionId: `VH${ctx.random.bytes(16).toString('hex')}`,
     },
   }
-  for (let tries = 0; tries < CODE_TRIES; tries++) {
-    verification.code = codeOf(ctx.random.below(10 ** service.codeLength), service.codeLength)
-    if (await insertVerification(sql, verification)) return verification
+  if ((await countPending(sql, verification, MAX_PENDING)) < MAX_PENDING) {
+    for (let tries = 0; tries < CODE_TRIES; tries++) {
+      verification.code = codeOf(ctx.random.below(10 ** service.codeLength), service.codeLength)
+      if (await insertVerification(sql, verification)) return verification
+    }
   }
   throw new AppError(
     'rate_limited',
@@ -102,6 +105,13 @@ export async function startVerification(
     },
   )
 }
+
+/**
+ * Pending verifications of one person for one account on one line. A code is unique among the pending ones of all
+ * accounts of a shared line, because one text must approve one verification. A hundredth of the shortest codes leaves
+ * the other accounts theirs.
+ */
+const MAX_PENDING = 100
 
 /** With half of all codes of a length in use, one in a million requests fails. */
 const CODE_TRIES = 20

@@ -1,12 +1,13 @@
 import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import { SHARED, scopeOf, type VerifiedContact } from '../../core/verify/verified-contact.js'
+import { findContacts } from '../../storage/contacts/contacts.js'
 import { findOptOuts } from '../../storage/contacts/opt-outs.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { askVerifiedContact } from '../../storage/verify/verified-contacts.js'
 import type { UsableLine } from '../accounts/directory.js'
 import { txOf } from '../accounts/present.js'
-import { findVisible } from '../contacts/contacts.js'
+import { addContact, isVisible, ownerOf } from '../contacts/contacts.js'
 import type { Ctx } from '../ctx.js'
 import { askOnShared } from '../messages/inbound/owner.js'
 import { type Actor, linesOf, newOutbound, requireLine } from '../messages/outbound.js'
@@ -32,7 +33,10 @@ export async function registerContact(
   return askOnShared(sql, actor.account.id, line, number, ctx.clock.now())
 }
 
-/** Sends a message that asks the contact to answer; the answer verifies the contact. Required on the free plan. */
+/**
+ * Sends a message that asks the contact to answer; the answer verifies the contact. Required on the free plan. A number
+ * that is no contact yet becomes one. For a limited token, a contact of another line is as good as none.
+ */
 export async function verifyContact(
   ctx: Ctx,
   actor: Actor,
@@ -40,15 +44,17 @@ export async function verifyContact(
   request: RequestIdentity,
 ): Promise<void> {
   const { account } = actor
-  const contact = await findVisible(ctx.db, actor, number)
-  const from = await lineFor(ctx, actor, contact.lineNumber)
+  const contact = (await findContacts(ctx.db, account.id, 'phone', [number])).get(number)
+  const from = await lineFor(ctx, actor, contact && isVisible(actor, contact) ? contact.lineNumber : null)
   if (number === from.line.number)
     throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
   const optedOut = await findOptOuts(ctx.db, [{ accountId: account.id, contact: number }])
   if (optedOut(account.id, number))
     throw new AppError('forbidden', 'number: this contact has opted out of messages from this account')
+  const owner = await ownerOf(ctx, actor)
   await txOf(ctx, account.id, async (sql) => {
     const now = ctx.clock.now()
+    if (!contact) await addContact(ctx, sql, owner, number, from.line.number)
     const scope = scopeOf(from.line)
     if (scope === SHARED) await askOnShared(sql, account.id, from.line, number, now)
     else await askVerifiedContact(sql, account.id, number, scope, now, false)

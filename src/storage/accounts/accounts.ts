@@ -1,4 +1,4 @@
-import type { Account, Key, Seat, World } from '../../core/accounts/account.js'
+import { type Account, ADMIN_OWNER, type Key, type Seat, type World } from '../../core/accounts/account.js'
 import type { Sql } from '../engine/db.js'
 import { exists, findValue, hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
@@ -44,6 +44,18 @@ export async function findAccountToExtend(sql: Sql, id: string): Promise<Account
 
 export function findAccountByEmail(sql: Sql, email: string, world: World): Promise<Account | undefined> {
   return ACCOUNTS.find(sql, 'email = $1 and world = $2 and removed_at is null', [email, world])
+}
+
+/**
+ * Whether all that this database holds belongs to one account: its two worlds, and the worlds that it created. Worlds
+ * of an admin key belong to others.
+ */
+export async function hasOneAccount(sql: Sql): Promise<boolean> {
+  const rows = await sql.all(
+    `select id from accounts where world = 'live' and removed_at is null and (owner is null or owner = $1) limit 2`,
+    [ADMIN_OWNER],
+  )
+  return rows.length <= 1
 }
 
 export function listAccounts(sql: Sql): Promise<Account[]> {

@@ -42,6 +42,19 @@ export function removeVerifyService(sql: Sql, accountId: string, sid: string, no
   )
 }
 
+/** How many verifications of a person are pending for an account on a line; counts no further than `limit`. */
+export async function countPending(
+  sql: Sql,
+  { accountId, lineId, to }: Pick<Verification, 'accountId' | 'lineId' | 'to'>,
+  limit: number,
+): Promise<number> {
+  const pending = await sql.all(
+    "select sid from verifications where line_id = $1 and to_number = $2 and status = 'pending' and account_id = $3 limit $4",
+    [lineId, to, accountId, limit],
+  )
+  return pending.length
+}
+
 /** Returns false if another pending verification has the same code. */
 export function insertVerification(
   sql: Sql,
