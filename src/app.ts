@@ -20,6 +20,7 @@ import { hasOwnAdminKey, seedDefaultWorld } from './services/accounts/default-wo
 import { createDirectory } from './services/accounts/directory.js'
 import { checkVault } from './services/accounts/seal.js'
 import { openVault } from './services/accounts/vault.js'
+import { endLostChanges } from './services/audit/audit.js'
 import type { Ctx, Platform } from './services/ctx.js'
 import { createLineDesk } from './services/lines/desk.js'
 import { loadDrivers } from './services/lines/driver-load.js'
@@ -175,6 +176,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       if (!config.publicUrl && /^(0\.0\.0\.0|::)$/.test(config.host))
         log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
       await sweepMedia(ctx, true)
+      await endLostChanges(ctx, true)
       await ctx.holds.load()
       await worker.start()
       await courier.start()

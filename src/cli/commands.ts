@@ -1,4 +1,5 @@
 import { ADMIN_COMMANDS, CONVERSATION_COMMANDS } from './admin/admin.js'
+import { AUDIT_COMMANDS } from './admin/audit.js'
 import { SEAL_COMMANDS } from './admin/seal.js'
 import type { Command } from './command.js'
 import { LINE_COMMANDS } from './lines/lines.js'
@@ -29,7 +30,13 @@ export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[
   { title: 'Agents', commands: [mcp] },
   {
     title: 'Administration',
-    commands: [...ADMIN_COMMANDS, ...LINE_COMMANDS, ...CONVERSATION_COMMANDS, ...SEAL_COMMANDS],
+    commands: [
+      ...ADMIN_COMMANDS,
+      ...LINE_COMMANDS,
+      ...CONVERSATION_COMMANDS,
+      ...SEAL_COMMANDS,
+      ...AUDIT_COMMANDS,
+    ],
   },
 ]
 

@@ -59,6 +59,7 @@ describe('views of the console', () => {
       events: ['/events', 'message.received'],
       keys: ['/keys', 'active'],
       lines: ['/lines', 'Received today'],
+      audit: ['/audit', 'PUT /api/account/webhooks'],
     }
   }, 120_000)
   afterAll(async () => {

@@ -17,6 +17,9 @@ import {
 const B_LINE = '+12025550150'
 /** Tables about the server, not about a world. */
 const FRAME = new Set([
+  'audit_log',
+  'audit_open',
+  'audit_ends',
   'accounts',
   'keys',
   'tokens',

@@ -48,7 +48,10 @@ export const GROUPS: Readonly<Record<string, readonly View[]>> = {
     page('/events', 'Live events', 'events', 'e', () => import('./events/events-view')),
     page('/keys', 'Keys and tokens', 'key', 'k', () => import('./keys/keys-view')),
   ],
-  Manage: [page('/lines', 'Lines', 'lines', 'l', () => import('./lines/lines-view'))],
+  Manage: [
+    page('/lines', 'Lines', 'lines', 'l', () => import('./lines/lines-view')),
+    page('/audit', 'Audit log', 'file', 'u', () => import('./audit/audit-view')),
+  ],
 }
 
 export const VIEWS = Object.values(GROUPS).flat()

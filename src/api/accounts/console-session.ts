@@ -76,9 +76,10 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
       requireConsole(request)
       reply.header('cache-control', 'no-store')
       const { key_id: id, secret } = request.body
-      const { key } = await authenticator.checkKey(request, id, secret)
+      const principal = await authenticator.checkKey(request, id, secret)
       const before = await currentSession(authenticator, request)
-      const { session, text } = await openSession(ctx, key!, before)
+      const { session, text } = await openSession(ctx, principal.key!, before)
+      request.principal = { ...principal, session }
       setCookie(request, reply, text)
       return describe(ctx, request, session)
     },
@@ -94,8 +95,12 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
     }),
     async (request, reply: FastifyReply) => {
       requireConsole(request)
-      const session = await currentSession(authenticator, request)
-      if (session) await closeSession(ctx, session.id)
+      const shown = sessionOf(request)
+      const principal = shown && (await authenticator.principalBehind(shown))
+      if (principal?.session) {
+        await closeSession(ctx, principal.session.id)
+        request.principal = principal
+      }
       clearCookie(request, reply)
       return reply.code(204).send()
     },
@@ -117,7 +122,7 @@ async function currentSession(
   request: FastifyRequest,
 ): Promise<ConsoleSession | undefined> {
   const shown = sessionOf(request)
-  return shown && (await authenticator.sessionBehind(shown))
+  return shown && ((await authenticator.principalBehind(shown))?.session ?? undefined)
 }
 
 async function describe(ctx: Ctx, request: FastifyRequest, session: ConsoleSession | undefined) {

@@ -53,8 +53,8 @@ export interface Authenticator {
   authenticate(request: FastifyRequest, route: RouteConfig): Promise<Principal>
   /** Checks a key from the body of a request. */
   checkKey(request: FastifyRequest, id: string, secret: string): Promise<Principal>
-  /** The session of a cookie, while one of its keys works. */
-  sessionBehind(cookie: { id: string; secret: string }): Promise<ConsoleSession | undefined>
+  /** The caller behind a cookie, while one of the session's keys works. */
+  principalBehind(cookie: { id: string; secret: string }): Promise<Principal | undefined>
 }
 
 type RouteConfig = Pick<FastifyContextConfig, 'access' | 'basic'>
@@ -95,9 +95,7 @@ export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator 
       if (refused) throw refused
       return principal
     },
-    async sessionBehind(cookie) {
-      return (await check(ctx, { kind: 'session', ...cookie }, 'any'))?.session ?? undefined
-    },
+    principalBehind: (cookie) => check(ctx, { kind: 'session', ...cookie }, 'any'),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify'
 import type { Access } from './auth.js'
 
 /** Who may call a route. */
@@ -8,6 +8,8 @@ export interface Policy {
   access: Access
   confined: boolean
   basic: boolean
+  /** Why a route that is no GET writes no audit log. */
+  unaudited: FastifyContextConfig['unaudited']
 }
 
 declare module 'fastify' {
@@ -51,6 +53,7 @@ export function registerPolicies(app: FastifyInstance): void {
         access: config!.access!,
         confined: config!.confined !== undefined,
         basic: config!.basic === true,
+        unaudited: config!.unaudited,
       })),
     ),
   )

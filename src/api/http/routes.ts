@@ -31,6 +31,8 @@ export interface RouteSchema extends FastifySchema {
   optionalBody?: boolean
   /** Changes or checks the body after its older names are replaced and before its schema is checked. */
   beforeValidation?: BodyHook
+  /** Why the route writes no audit log, although it is no GET. */
+  unaudited?: FastifyContextConfig['unaudited']
 }
 
 type BodyHook = preValidationHookHandler | preValidationAsyncHookHandler
@@ -44,11 +46,19 @@ export interface RouteOptions<S> {
 /** Describes the routes of one subject: their heading in the API document and who may call them. */
 export function routesOf(tag: string, access: FastifyContextConfig) {
   return <const S extends RouteSchema>(route: S): RouteOptions<S> => {
-    const { aliases, objects, optionalBody: mayBeEmpty = false, beforeValidation, ...schema } = route
+    const {
+      aliases,
+      objects,
+      optionalBody: mayBeEmpty = false,
+      beforeValidation,
+      unaudited,
+      ...schema
+    } = route
     return {
       config: {
         ...access,
         optionalBody: mayBeEmpty,
+        ...(unaudited ? { unaudited } : {}),
         ...(aliases ? { swaggerTransform: documentAliases(aliases) } : {}),
       },
       preValidation: [

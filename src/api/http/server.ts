@@ -17,6 +17,8 @@ import { registerAdminKeys } from '../admin/keys.js'
 import { registerAdminLines } from '../admin/lines.js'
 import { registerAdminSeal } from '../admin/seal.js'
 import { registerAdminSeats } from '../admin/seats.js'
+import { registerAuditLog } from '../audit/audit.js'
+import { registerAudit } from '../audit/record.js'
 import { registerCalls } from '../calls/calls.js'
 import { registerCallForwarding } from '../calls/forwarding.js'
 import { registerContactBulk } from '../contacts/bulk.js'
@@ -112,6 +114,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   app.setSerializerCompiler(serializers())
   app.setErrorHandler(createErrorHandler(ctx.log))
   registerPolicies(app)
+  registerAudit(app, ctx)
   const notFound = createNotFound(app)
   app.setNotFoundHandler(notFound)
   app.decorateRequest('rawBody', null)
@@ -214,6 +217,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
     registerAdminSeal(routes, ctx)
+    registerAuditLog(routes, ctx)
     registerTotp(routes, ctx)
     registerVerifyServices(routes, ctx)
     registerVerifications(routes, ctx)

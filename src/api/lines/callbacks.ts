@@ -58,7 +58,7 @@ export async function registerCallbacks(app: Routes, ctx: Ctx): Promise<void> {
         scope.route({
           method,
           url,
-          config: { access: 'open', verbatim: true },
+          config: { access: 'open', verbatim: true, unaudited: 'message' },
           bodyLimit: BODY_LIMIT,
           schema: {
             hide: url.endsWith('*'),

@@ -73,6 +73,7 @@ export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void 
   app.post(
     '/api/request-location',
     route({
+      unaudited: 'message',
       summary: 'Ask a person to share their location',
       description:
         'Queued like any other iMessage. If the person accepts, an inbound message of message_type location follows. Dedicated Mac lines only.',

@@ -11,7 +11,7 @@ import { CardUrl, LayoutWire, layoutOf } from './app-card-wire.js'
 import { MessageResponse, toResponse } from './wire.js'
 import { SendStyleSchema } from './wire-parts.js'
 
-const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines', unaudited: 'message' })
 
 const UpdateBody = Type.Object({
   layout: optional(LayoutWire),

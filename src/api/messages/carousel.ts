@@ -56,6 +56,7 @@ const document: ReturnType<typeof documentAliases> = (route) => {
 const route = routesOf('Messages', {
   access: 'account',
   confined: 'to its lines',
+  unaudited: 'message',
   swaggerTransform: document,
 })
 

@@ -16,7 +16,7 @@ import { branchesOf, ListQuery, merge, pageOf } from './query.js'
 import { groupsOf } from './records.js'
 import { wireStyle } from './wire.js'
 
-const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines', unaudited: 'message' })
 
 const { number, limit, offset } = ListQuery.properties
 

@@ -30,7 +30,11 @@ import {
 } from './wire.js'
 import { ReplyToInput, replyToOf } from './wire-parts.js'
 
-const sendRoute = routesOf('Messages', { access: 'account', confined: 'to its lines' })
+const sendRoute = routesOf('Messages', {
+  access: 'account',
+  confined: 'to its lines',
+  unaudited: 'message',
+})
 const readRoute = routesOf('Messages', { access: 'any', confined: 'to its lines' })
 
 /** `reply_to` may stand beside the card or in it. */

@@ -7,7 +7,7 @@ import { actOnce } from '../http/once.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
-const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines', unaudited: 'message' })
 
 const number = string('The contact, E.164')
 const line = string('The line, E.164')

@@ -9,7 +9,7 @@ import { integer, nullable, optional, string } from '../http/schemas.js'
 import { recordsOf } from './records.js'
 import { MessageRecord } from './wire.js'
 
-const route = routesOf('Messages', { access: 'account', confined: 'to its lines' })
+const route = routesOf('Messages', { access: 'account', confined: 'to its lines', unaudited: 'message' })
 
 /** Messages that wait for their `send_at`. */
 export function registerScheduledMessages(app: Routes, ctx: Ctx): void {

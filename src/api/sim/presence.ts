@@ -29,6 +29,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/messages/:id/reactions',
     sim({
+      unaudited: 'message',
       summary: 'React to a message as a phone',
       description: 'Reaches the line as a text like Loved “Hello”, and the event log as message.reaction.',
       params: Type.Object({
@@ -54,6 +55,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/typing',
     sim({
+      unaudited: 'message',
       summary: 'Start or stop typing on a phone',
       description: 'A change reaches the event log as typing.changed.',
       params: Params,
@@ -77,6 +79,7 @@ export function registerSimPresence(app: Routes, ctx: Ctx): void {
   app.post(
     '/sim/phones/:number/cards',
     sim({
+      unaudited: 'message',
       summary: 'Send an App Card as a phone',
       description: 'Replies to a card on the phone with its next state, or starts a session.',
       params: Params,

@@ -60,6 +60,7 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
   app.post(
     '/verify/hosted/:session_id/state',
     route({
+      unaudited: 'read-only',
       summary: 'State of the widget',
       description:
         'For the widget page, which reads the token from its fragment. Read-only, so it is safe to repeat.',

@@ -2,6 +2,7 @@ import { createAgain } from '../../base/again.js'
 import type { Line } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
 import { CLAIM_MS } from '../../core/verify/verified-contact.js'
+import { dropOldAudit, endLostChanges } from '../../services/audit/audit.js'
 import type { Ctx } from '../../services/ctx.js'
 import { dropOldEvents } from '../../services/events/retention.js'
 import { failBlocked } from '../../services/lines/blocks.js'
@@ -184,6 +185,8 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     await sweepMedia(ctx, false)
     await sweepDeliveries(ctx)
     await dropOldEvents(ctx)
+    await endLostChanges(ctx, false)
+    await dropOldAudit(ctx)
     await dropStrangers(ctx.db, now - CLAIM_MS)
     await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
     await forgetNodes(ctx.db, 24 * 3_600_000)
