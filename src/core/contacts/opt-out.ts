@@ -1,3 +1,5 @@
+import type { NewEvent } from '../events/event.js'
+
 /** Words that, as a whole message, end or renew consent, or ask for help (from the carriers' lists). */
 const STOP = new Set([
   'stop',
@@ -38,3 +40,15 @@ function plain(text: string): string {
 export const STOP_TEXT =
   'You are unsubscribed and will get no more messages from this number. Reply START to subscribe again.'
 export const START_TEXT = 'You are subscribed again. Reply STOP to unsubscribe.'
+
+/** A person's STOP or START has changed whether an account may write to them. */
+export function consentEvent(
+  accountId: string,
+  line: { number: string },
+  contact: string,
+  optedOut: boolean,
+  at: number,
+): NewEvent {
+  const type = optedOut ? 'contact.opted_out' : 'contact.opted_in'
+  return { accountId, type, subject: contact, at, data: { contact, lineNumber: line.number } }
+}

@@ -17,6 +17,8 @@ export const EVENT_TYPES = [
   'call.inbound',
   'call.outbound',
   'contact.created',
+  'contact.opted_out',
+  'contact.opted_in',
   'group.created',
   'group.updated',
   'verification.approved',
@@ -76,6 +78,9 @@ interface EventData {
     sentBy: string | null
   }
   'contact.created': { phone: string; firstName: string; lastName: string }
+  /** The subject is the person's number; on a shared line, every account of the line that it concerns has one. */
+  'contact.opted_out': { contact: string; lineNumber: string }
+  'contact.opted_in': { contact: string; lineNumber: string }
   'group.created': GroupDetails
   'group.updated': GroupDetails
   'verification.approved': EndedVerification

@@ -1,8 +1,15 @@
-import { consentWord, START_TEXT, STOP_TEXT } from '../../core/contacts/opt-out.js'
+import { consentEvent, consentWord, START_TEXT, STOP_TEXT } from '../../core/contacts/opt-out.js'
+import type { NewEvent } from '../../core/events/event.js'
 import { handlesOf } from '../../core/groups/group.js'
 import type { Line } from '../../core/lines/line.js'
 import type { NewMessage } from '../../core/messages/message.js'
-import { deleteOptOut, findOptOuts, saveOptOut } from '../../storage/contacts/opt-outs.js'
+import {
+  deleteLineOptOuts,
+  deleteOptOut,
+  findOptOuts,
+  saveLineOptOuts,
+  saveOptOut,
+} from '../../storage/contacts/opt-outs.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findGroups } from '../../storage/groups/groups.js'
 import type { Ctx } from '../ctx.js'
@@ -18,27 +25,25 @@ export async function findBlocked(
     messages.flatMap((message) => message.groupId ?? []),
   )
   if (groups.size === 0) {
-    const optedOut = await findOptOuts(sql, messages)
-    return ({ accountId, contact }) => optedOut(accountId, contact)
+    return findOptOuts(sql, messages)
   }
-  const people = messages.flatMap(({ accountId, groupId }) => {
+  const people = messages.flatMap(({ accountId, groupId, lineId }) => {
     const group = groups.get(groupId ?? '')
-    return group ? handlesOf(group).map((contact) => ({ accountId, contact })) : []
+    return group ? handlesOf(group).map((contact) => ({ accountId, contact, lineId })) : []
   })
   const optedOut = await findOptOuts(sql, [...messages, ...people])
-  return ({ accountId, contact, groupId }) => {
-    const group = groups.get(groupId ?? '')
-    return group
-      ? handlesOf(group).some((handle) => optedOut(accountId, handle))
-      : optedOut(accountId, contact)
+  return (message) => {
+    const group = groups.get(message.groupId ?? '')
+    return group ? handlesOf(group).some((contact) => optedOut({ ...message, contact })) : optedOut(message)
   }
 }
 
 /**
  * Handles STOP and START before the message is stored, so that the message shows the resulting consent. STOP counts
- * everywhere. A "yes" in a group is usually meant for another member, so START counts only outside of groups. Returns
- * the replies to send, one for each change: they belong to the same transaction, so none is lost or sent twice, and
- * the opt-out does not stop them.
+ * everywhere. A "yes" in a group is usually meant for another member, so START counts only outside of groups. On a
+ * shared line, STOP counts for every account of the line, and START lifts it for those. Returns the events of the
+ * accounts whose consent changed, and the replies to send, one for each change: they belong to the same transaction, so
+ * none is lost or sent twice, and the opt-out does not stop them.
  */
 export async function applyConsent(
   ctx: Ctx,
@@ -46,30 +51,50 @@ export async function applyConsent(
   line: Line,
   messages: readonly NewMessage[],
   now: number,
-): Promise<NewMessage[]> {
-  const replies: NewMessage[] = []
-  if (messages.length === 0) return replies
+): Promise<{ replies: NewMessage[]; events: NewEvent[] }> {
+  const replies = new Map<string, NewMessage>()
+  const events = new Map<string, NewEvent>()
+  if (messages.length === 0) return { replies: [], events: [] }
   const before = await findOptOuts(sql, messages)
   const latest = new Map<string, boolean>()
   for (const message of messages) {
     const { accountId, contact, groupId } = message
-    const person = `${accountId} ${contact}`
-    let optedOut = latest.get(person) ?? before(accountId, contact)
+    const text = message.providerId ?? message.handle
     const word = consentWord(message.content)
-    let text: string | null = null
-    if (word === 'stop') {
-      if (await saveOptOut(sql, accountId, contact, now)) text = line.stopText ?? STOP_TEXT
-      optedOut = true
-    } else if (word === 'start' && groupId === null) {
-      if (optedOut && (await deleteOptOut(sql, accountId, contact))) text = line.startText ?? START_TEXT
-      optedOut = false
-    } else if (word === 'help') text = line.helpText
-    latest.set(person, optedOut)
+    const optedOut = latest.get(`${accountId} ${contact}`) ?? before(message)
+    let changed: string[] = []
+    let answer = word === 'help' ? line.helpText : null
     message.optedOut = optedOut
-    if (text && groupId === null && line.consentReplies === 'send')
-      replies.push(replyTo(ctx, line, message, text, now))
+    if (word === 'stop') {
+      changed = await optOut(sql, line, message, now)
+      message.optedOut = true
+      if (changed.length > 0) answer = line.stopText ?? STOP_TEXT
+    } else if (word === 'start' && groupId === null) {
+      changed = await optIn(sql, line, message)
+      message.optedOut = false
+      if (changed.length > 0) answer = line.startText ?? START_TEXT
+    }
+    latest.set(`${accountId} ${contact}`, message.optedOut)
+    for (const account of changed)
+      events.set(`${text} ${account}`, consentEvent(account, line, contact, message.optedOut, now))
+    // A text that reached several accounts gets one reply.
+    if (answer && groupId === null && line.consentReplies === 'send' && !replies.has(text))
+      replies.set(text, replyTo(ctx, line, message, answer, now))
   }
-  return replies
+  return { replies: [...replies.values()], events: [...events.values()] }
+}
+
+/** Returns the accounts that may no longer write to the sender. */
+async function optOut(sql: Sql, line: Line, message: NewMessage, now: number): Promise<string[]> {
+  if (line.kind === 'shared') return saveLineOptOuts(sql, line, message, now)
+  return (await saveOptOut(sql, message.accountId, message.contact, now)) ? [message.accountId] : []
+}
+
+/** Returns the accounts that may write to the sender again. */
+async function optIn(sql: Sql, line: Line, { accountId, contact }: NewMessage): Promise<string[]> {
+  const lifted = line.kind === 'shared' ? await deleteLineOptOuts(sql, line, contact) : []
+  if (await deleteOptOut(sql, accountId, contact)) lifted.push(accountId)
+  return [...new Set(lifted)].sort()
 }
 
 /** The reply uses the line and service of the message. */

@@ -8,6 +8,7 @@ import { topics } from '../../core/topics.js'
 import { insertReplays } from '../../storage/accounts/replays.js'
 import { CommitUnknown, isStorageFault, MissingValue, type Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
+import { saveTurns } from '../../storage/lines/turns.js'
 import { countMessages, findMessagesByHandle, insertMessages } from '../../storage/messages/messages.js'
 import { insertFeed } from '../../storage/webhooks/feeds.js'
 import { findBlocked } from '../contacts/consent.js'
@@ -73,7 +74,10 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   ctx.failpoint('accept.before_commit')
   let answers: AcceptedSend[]
   try {
-    answers = await (items.some(mayRepeat) ? acceptOnce(ctx, items, now) : acceptNew(ctx, items))
+    const turns = await turnsIn(ctx, items)
+    answers = await (items.some(mayRepeat)
+      ? acceptOnce(ctx, items, turns, now)
+      : acceptNew(ctx, items, turns))
   } catch (error) {
     // The account has no event numbers any more: its world was removed.
     if (error instanceof MissingValue && items.length === 1)
@@ -89,15 +93,32 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   return answers
 }
 
+/** Tells which messages make their account the one that answers from a person on a shared line go to. */
+type Turns = (message: NewMessage) => boolean
+
+async function turnsIn(ctx: Incomplete, items: readonly Pending[]): Promise<Turns> {
+  const shared = new Set<string>()
+  for (const lineId of new Set(items.map(({ message }) => message.lineId)))
+    if ((await ctx.directory.line(lineId))?.line.kind === 'shared') shared.add(lineId)
+  return ({ lineId, groupId, status }) => shared.has(lineId) && groupId === null && status !== 'ERROR'
+}
+
 /** No request can be a repeat: one write without a query. */
-async function acceptNew(ctx: Incomplete, items: readonly Pending[]): Promise<AcceptedSend[]> {
+async function acceptNew(ctx: Incomplete, items: readonly Pending[], turns: Turns): Promise<AcceptedSend[]> {
   const messages = items.map((item) => item.message)
-  await ctx.db.write((sql) => addMessages(sql, 'message.created', messages))
+  await ctx.db.write((sql) =>
+    Promise.all([saveTurns(sql, messages.filter(turns)), addMessages(sql, 'message.created', messages)]),
+  )
   return messages.map((message) => ({ message, replayed: false }))
 }
 
 /** A request may be a repeat: repeats get the first answer, the others become messages. */
-function acceptOnce(ctx: Incomplete, items: readonly Pending[], now: number): Promise<AcceptedSend[]> {
+function acceptOnce(
+  ctx: Incomplete,
+  items: readonly Pending[],
+  turns: Turns,
+  now: number,
+): Promise<AcceptedSend[]> {
   return ctx.db.tx(async (sql) => {
     const first = await firstAnswers(sql, items, now)
     const fresh = items.filter((item) => !first.has(item))
@@ -106,11 +127,9 @@ function acceptOnce(ctx: Incomplete, items: readonly Pending[], now: number): Pr
       sql,
       keyed.map((item) => replayOf(item.request, item.message, now)),
     )
-    await addMessages(
-      sql,
-      'message.created',
-      fresh.map((item) => item.message),
-    )
+    const messages = fresh.map((item) => item.message)
+    await saveTurns(sql, messages.filter(turns))
+    await addMessages(sql, 'message.created', messages)
     return items.map((item) => {
       const earlier = first.get(item)
       return { message: earlier ?? item.message, replayed: earlier !== undefined }

@@ -48,8 +48,8 @@ export async function verifyContact(
   const from = await lineFor(ctx, actor, contact && isVisible(actor, contact) ? contact.lineNumber : null)
   if (number === from.line.number)
     throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
-  const optedOut = await findOptOuts(ctx.db, [{ accountId: account.id, contact: number }])
-  if (optedOut(account.id, number))
+  const recipient = { accountId: account.id, contact: number, lineId: from.line.id }
+  if ((await findOptOuts(ctx.db, [recipient]))(recipient))
     throw new AppError('forbidden', 'number: this contact has opted out of messages from this account')
   const owner = await ownerOf(ctx, actor)
   await txOf(ctx, account.id, async (sql) => {

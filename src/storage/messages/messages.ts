@@ -154,14 +154,8 @@ export async function listTwins(sql: Sql, message: NewMessage, since: number): P
   return rows.map(toMessage)
 }
 
-export async function findInbound(
-  sql: Sql,
-  lineId: string,
-  providerId: string,
-): Promise<Message | undefined> {
-  const row = await sql.one('select * from messages where line_id = $1 and provider_id = $2', [
-    lineId,
-    providerId,
-  ])
-  return row && toMessage(row)
+/** A text to a shared line may be a message of several accounts. */
+export async function listInbound(sql: Sql, lineId: string, providerId: string): Promise<Message[]> {
+  const text = 'select * from messages where line_id = $1 and provider_id = $2'
+  return (await sql.all(text, [lineId, providerId])).map(toMessage)
 }

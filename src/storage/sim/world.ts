@@ -52,6 +52,7 @@ const WORLD_TABLES: readonly WorldTable[] = [
   byAccount('messages'),
   byAccount('message_counts'),
   byAccount('opt_outs'),
+  byAccount('line_turns'),
   byAccount('contacts'),
   byAccount('contact_counts'),
   byAccount('contact_labels'),

@@ -1,6 +1,6 @@
 import { SHARED, type VerifiedContact } from '../../core/verify/verified-contact.js'
 import type { Columns, Sql } from '../engine/db.js'
-import { exists } from '../engine/query.js'
+import { exists, findValue, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 const CONTACTS = table<VerifiedContact>()('verified_contacts', {
@@ -56,6 +56,29 @@ export async function verifyOnShared(
   )
 }
 
+/** Verifies every pending registration of a sender on a shared line. Returns the accounts that registered them. */
+export function verifyRegistered(sql: Sql, lineId: string, number: string, now: number): Promise<string[]> {
+  return listValues(
+    sql,
+    `update verified_contacts set verified_at = $4, updated_at = $4
+     where number = $2 and scope = $3 and verified_at is null
+       and exists (select 1 from line_members m where m.line_id = $1 and m.account_id = verified_contacts.account_id)
+     returning account_id`,
+    [lineId, number, SHARED, now],
+  )
+}
+
+/** The accounts of a shared line for which this number was verified last. */
+export function listLastVerified(sql: Sql, lineId: string, number: string): Promise<string[]> {
+  const verified = `from verified_contacts v join line_members m on m.line_id = $1 and m.account_id = v.account_id
+     where v.number = $2 and v.scope = $3 and v.verified_at is not null`
+  return listValues(
+    sql,
+    `select v.account_id ${verified} and v.verified_at = (select max(v.verified_at) ${verified}) order by v.id`,
+    [lineId, number, SHARED],
+  )
+}
+
 /** Verifies senders who wrote to a line of one account; only requested numbers count. */
 export async function verifyAsked(
   sql: Sql,
@@ -101,14 +124,11 @@ export function isVerified(sql: Sql, accountId: string, number: string): Promise
   )
 }
 
-/** The member account of a shared line that requested this number last. */
-export function findLastAsker(
-  sql: Sql,
-  lineId: string,
-  number: string,
-): Promise<{ accountId: string; at: number } | undefined> {
-  return sql.one(
-    `select v.account_id as "accountId", v.asked_at as at from verified_contacts v
+/** The account of a shared line that requested this number last. */
+export function findLastAsker(sql: Sql, lineId: string, number: string): Promise<string | undefined> {
+  return findValue(
+    sql,
+    `select v.account_id from verified_contacts v
      where v.number = $2 and v.scope = $3
        and exists (select 1 from line_members m where m.line_id = $1 and m.account_id = v.account_id)
      order by v.asked_at desc, v.id desc limit 1`,

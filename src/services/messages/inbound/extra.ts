@@ -7,7 +7,7 @@ import { originatorOf } from '../../../core/messages/thread.js'
 import type { Inbound } from '../../../drivers/inbound.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { nextRevision } from '../../../storage/messages/card-sessions.js'
-import { findInbound, findMessagesById } from '../../../storage/messages/messages.js'
+import { findMessagesById, listInbound } from '../../../storage/messages/messages.js'
 import { findSends } from '../../../storage/messages/sends.js'
 
 /** An inbound message's destination, and its batch. */
@@ -27,11 +27,11 @@ export async function findTarget(
   { line, accountId, before }: Arrival,
   providerId: string,
 ): Promise<NewMessage | undefined> {
-  const target =
-    before.find((message) => message.providerId === providerId) ??
-    (await findOutbound(sql, line, providerId)) ??
-    (await findInbound(sql, line.id, providerId))
-  return target?.accountId === accountId ? target : undefined
+  const isOwn = (message: NewMessage | undefined) => message?.accountId === accountId
+  const arrived = before.find((message) => message.providerId === providerId && isOwn(message))
+  if (arrived) return arrived
+  const sent = await findOutbound(sql, line, providerId)
+  return sent ? [sent].find(isOwn) : (await listInbound(sql, line.id, providerId)).find(isOwn)
 }
 
 async function findOutbound(sql: Sql, line: Line, providerId: string): Promise<NewMessage | undefined> {

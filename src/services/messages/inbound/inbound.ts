@@ -135,28 +135,31 @@ async function store(
   const messages: NewMessage[] = []
   const before: NewEvent[] = []
   const after: NewEvent[] = []
+  let unrouted = 0
   for (const item of items) {
     const approval = await approveByText(sql, line, item, now)
+    const accounts = await routeTo(sql, line, item.from, now, item.group)
+    if (accounts.length === 0 && !approval) unrouted++
     // On a shared line, a verification code belongs to the account that asked for it.
-    const accountId = approval?.accountId ?? (await routeTo(sql, line, item.from, now, item.group))
-    if (!accountId) continue
-    const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
-    if (known) before.push(...known.events)
-    const arrival = { line, accountId, before: messages }
-    const message = await toMessage(ctx, sql, arrival, item, known?.group.id ?? null, now)
-    messages.push(message)
-    const reaction = await reactionEvent(sql, arrival, message)
+    for (const accountId of approval ? [approval.accountId] : accounts) {
+      const known = item.group && (await groupOfChat(ctx, sql, { accountId, lineId: line.id }, item.group))
+      if (known) before.push(...known.events)
+      const arrival = { line, accountId, before: messages }
+      const message = await toMessage(ctx, sql, arrival, item, known?.group.id ?? null, now)
+      messages.push(message)
+      const reaction = await reactionEvent(sql, arrival, message)
+      if (reaction) after.push(reaction)
+    }
     if (approval) after.push(approval)
-    if (reaction) after.push(reaction)
   }
   before.push(...(await addSenders(ctx, sql, messages, now)))
   await noteSenders(sql, line, messages, now)
-  const replies = await applyConsent(ctx, sql, line, messages, now)
+  const { replies, events } = await applyConsent(ctx, sql, line, messages, now)
   await appendEvents(sql, before)
   await addMessages(sql, 'message.received', messages)
-  await appendEvents(sql, after)
+  await appendEvents(sql, [...after, ...events])
   await addMessages(sql, 'message.created', replies)
-  return { messages, unrouted: items.length - messages.length }
+  return { messages, unrouted }
 }
 
 async function toMessage(

@@ -6,7 +6,7 @@ import type { Line } from '../../../core/lines/line.js'
 import { urlFault } from '../../../core/url.js'
 import type { Inbound } from '../../../drivers/inbound.js'
 import { isCurrent } from '../../../storage/lines/lines.js'
-import { findInbound } from '../../../storage/messages/messages.js'
+import { listInbound } from '../../../storage/messages/messages.js'
 import type { Ctx } from '../../ctx.js'
 import { keepMedia, rehost, takeMedia, urlOf } from '../../media/media.js'
 import { ownerOf } from './owner.js'
@@ -29,7 +29,7 @@ export function withMedia(
   async function takeOver(message: Inbound): Promise<Inbound> {
     const { mediaUrl: url = '', media, providerId, fromMe } = message
     if ((!url && !media) || fromMe) return message
-    if (providerId && (await findInbound(ctx.db, line.id, providerId))) return message
+    if (providerId && (await listInbound(ctx.db, line.id, providerId)).length > 0) return message
     const accountId = await ownerOf(ctx.db, line, message.from, message.group)
     if (!accountId) return message
     try {

@@ -4,20 +4,24 @@ import type { GroupNews } from '../../../drivers/inbound.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import { findGroupByChat } from '../../../storage/groups/groups.js'
 import { listLineMembers } from '../../../storage/lines/lines.js'
+import { findLastTurn } from '../../../storage/lines/turns.js'
 import {
   askVerifiedContact,
   findLastAsker,
   forgetStranger,
+  listLastVerified,
   noteStranger,
   verifyAsked,
   verifyOnShared,
+  verifyRegistered,
 } from '../../../storage/verify/verified-contacts.js'
 
 type Chat = Pick<GroupNews, 'chatId'>
 
 /**
- * The account of an inbound message. A dedicated line has one owner. On a shared line the message belongs to the
- * account of its group, or to the account that last wrote to the sender or asked to verify the sender. Messages of
+ * The accounts of an inbound message. A dedicated line has one owner. On a shared line the text first verifies every
+ * pending registration of its sender. It belongs to the account of its group, or to the account that last wrote to the
+ * sender; without one, to the accounts that it has just verified, or that an earlier text verified last. Messages of
  * other senders belong to no account; an account that asks for such a sender within minutes gets it verified at once.
  */
 export async function routeTo(
@@ -26,39 +30,37 @@ export async function routeTo(
   from: string,
   now: number,
   group?: Chat,
-): Promise<string | undefined> {
-  const known = await ownerOf(sql, line, from, group)
-  if (known || line.accountId) return known
+): Promise<readonly string[]> {
+  if (line.accountId) return [line.accountId]
+  const verified = group ? [] : await verifyRegistered(sql, line.id, from, now)
+  const known = await turnOf(sql, line, from, group)
+  if (known) return [known]
+  if (verified.length > 0) return verified
+  const before = await listLastVerified(sql, line.id, from)
+  if (before.length > 0) return before
   await noteStranger(sql, line.id, from, now)
   // An account may have asked while this transaction waited.
-  const asked = await findLastAsker(sql, line.id, from)
-  if (asked) await forgetStranger(sql, line.id, from)
-  return asked?.accountId
+  const asked = group ? [] : await verifyRegistered(sql, line.id, from, now)
+  if (asked.length > 0) await forgetStranger(sql, line.id, from)
+  return asked
 }
 
-/** Like `routeTo`, but without a note, for calls and previews. */
+/** One account of what comes from this sender, such as a call, without a note or a verification. */
 export async function ownerOf(sql: Sql, line: Line, from: string, group?: Chat): Promise<string | undefined> {
   if (line.accountId) return line.accountId
+  return (
+    (await turnOf(sql, line, from, group)) ??
+    (await listLastVerified(sql, line.id, from))[0] ??
+    findLastAsker(sql, line.id, from)
+  )
+}
+
+/** The account that a conversation on a shared line is with. */
+async function turnOf(sql: Sql, line: Line, from: string, group?: Chat): Promise<string | undefined> {
   const known = group && (await findGroupByChat(sql, line.id, group.chatId))
   if (known) return known.accountId
   const members = await listLineMembers(sql, line.id)
-  return members.length <= 1 ? members[0] : lastTurnedTo(sql, line, members, from)
-}
-
-async function lastTurnedTo(
-  sql: Sql,
-  line: Line,
-  members: readonly string[],
-  number: string,
-): Promise<string | undefined> {
-  const list = sql.inList(2, members)
-  const wrote = await sql.one<{ account_id: string; created_at: number }>(
-    `select account_id, created_at from messages where contact = $1 and account_id in ${list.sql} and line_id = $3 and is_outbound = 1
-     order by created_at desc limit 1`,
-    [number, list.param, line.id],
-  )
-  const asked = await findLastAsker(sql, line.id, number)
-  return asked && (!wrote || asked.at >= wrote.created_at) ? asked.accountId : wrote?.account_id
+  return members.length <= 1 ? members[0] : findLastTurn(sql, line.id, from)
 }
 
 /** Records what messages prove by arriving on this line. */
@@ -72,7 +74,7 @@ export async function noteSenders(
   for (const { accountId, contact: number, groupId } of messages) {
     if (groupId === null) people.set(`${number} ${accountId}`, { accountId, number })
   }
-  // SortedInbound, so that two transactions never wait for each other.
+  // Sorted, so that two transactions never wait for each other.
   const senders = [...people.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sender]) => sender)
   if (line.kind === 'shared') await verifyOnShared(sql, senders, now)
   else await verifyAsked(sql, scopeOf(line), senders, now)
