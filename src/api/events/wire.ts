@@ -20,7 +20,7 @@ export const EventWire = Type.Object({
     type: 'object',
     additionalProperties: true,
     description:
-      'For message.*: message_id and the fields of the message record at that time. typing.changed: number, is_typing. line.*: worker_id, sendblue_number, status, assignment and times. contact.created: contact_id, phone, first_name, last_name, created_at. verification.*: verification_sid, status. recovery.gap: from, to',
+      'For message.*: message_id and the fields of the message record at that time. typing.changed: number, is_typing. line.*: worker_id, sendblue_number, status, assignment and times. contact.created: contact_id, phone, first_name, last_name, created_at. contact.opted_out, contact.opted_in: number, sendblue_number, after STOP or START on that line. verification.*: verification_sid, status. recovery.gap: from, to',
   }),
 })
 
