@@ -35,7 +35,7 @@ describe.each(ENGINES)('a shared line of several accounts on %s', (engine) => {
           (await world.get(`/v3/verified-contacts/${number}`, as)).body.data?.contact.verification_status,
       ),
     )
-  const send = async (number: string, as: Who, from = SHARED_LINE) => {
+  const send = async (number: string, as: Who, from: string = SHARED_LINE) => {
     const sent = await world.send({ from_number: from, number }, as)
     await world.advance(1000)
     return world.status(sent.message_handle, as)
