@@ -1,4 +1,5 @@
 import { type AnchorHTMLAttributes, type MouseEvent, useCallback, useSyncExternalStore } from 'react'
+import { decode } from './ui/url'
 
 /** Every path is relative to this one. */
 const BASE = '/console'
@@ -53,7 +54,7 @@ export function matchPath(pattern: string, path: string): Record<string, string>
   if (wanted.length !== given.length) return undefined
   const params: Record<string, string> = {}
   for (const [i, word] of wanted.entries()) {
-    if (word.startsWith(':')) params[word.slice(1)] = decodeURIComponent(given[i] as string)
+    if (word.startsWith(':')) params[word.slice(1)] = decode(given[i] as string)
     else if (word !== given[i]) return undefined
   }
   return params

@@ -135,6 +135,9 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   })
   // onSend instead of onResponse: that hook costs every request two more listeners.
   app.addHook('onSend', (request, reply, payload, done) => {
+    // Answers hold texts, numbers and secrets: no cache keeps one unless its route says so.
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+    reply.header('x-content-type-options', 'nosniff')
     const route = request.routeOptions.url ?? 'none'
     ctx.metrics.countRequest(request.method, route, reply.statusCode)
     if (ctx.log.isLevelEnabled('debug')) {

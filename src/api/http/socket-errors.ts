@@ -18,7 +18,7 @@ export function answerBrokenRequest(error: BrokenRequest, socket: Socket): void 
   const [status, text, message] = describe(error)
   const body = JSON.stringify({ status: 'ERROR', message })
   socket.end(
-    `HTTP/1.1 ${status} ${text}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-should-retry: false\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${text}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-should-retry: false\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n${body}`,
   )
 }
 

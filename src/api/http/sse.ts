@@ -22,7 +22,7 @@ const LITTLE_BYTES = 16 * 1024
 
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
+  'cache-control': 'no-cache, no-store, no-transform',
   'x-accel-buffering': 'no',
   // A stopping server does not wait for a connection without further requests.
   connection: 'close',

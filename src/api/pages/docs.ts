@@ -82,8 +82,5 @@ function folder(): string {
 }
 
 function harden(reply: FastifyReply): FastifyReply {
-  return reply
-    .header('content-security-policy', CSP)
-    .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer')
+  return reply.header('content-security-policy', CSP).header('referrer-policy', 'no-referrer')
 }

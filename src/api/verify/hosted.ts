@@ -49,9 +49,8 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
       const { parentOrigin, theme } = found.hosted
       harden(
         reply,
-        `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ${parentOrigin}`,
+        `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ${parentOrigin}; require-trusted-types-for 'script'; trusted-types 'none'`,
       )
-      reply.header('cache-control', 'no-store')
       return reply.type('text/html; charset=utf-8').send(page.replace('{theme}', theme))
     },
   )
@@ -83,11 +82,10 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
         }),
       },
     }),
-    async (request, reply) => {
+    async (request) => {
       const token = request.headers['x-verify-token'] ?? ''
       const verification = await readHosted(ctx, request.params.session_id, token)
       const { hosted, status, to, code, poolNumber, expiresAt } = verification
-      reply.header('cache-control', 'no-store')
       return {
         status,
         verification_sid: verification.sid,
@@ -106,6 +104,5 @@ export function registerHosted(app: Routes, ctx: Ctx): void {
 
 function harden(reply: FastifyReply, policy: string): void {
   reply.header('content-security-policy', policy)
-  reply.header('x-content-type-options', 'nosniff')
   reply.header('referrer-policy', 'no-referrer')
 }

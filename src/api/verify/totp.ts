@@ -141,9 +141,8 @@ export function registerTotp(app: Routes, ctx: Ctx): void {
         }),
       },
     }),
-    async (request, reply) => {
+    async (request) => {
       const { code, expiresIn } = await readTotpCode(ctx, accountOf(request), request.params.secret_id)
-      reply.header('cache-control', 'no-store')
       return { status: 'OK', code, expires_in: expiresIn }
     },
   )

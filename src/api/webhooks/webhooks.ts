@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { addWebhooks, readWebhooks, removeWebhooks, setWebhooks } from '../../services/webhooks/webhooks.js'
@@ -28,10 +28,7 @@ export function registerWebhooks(app: Routes, ctx: Ctx): void {
 }
 
 function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
-  const read = async (request: FastifyRequest, reply: FastifyReply) => {
-    reply.header('cache-control', 'no-store')
-    return webhooksWire(await readWebhooks(ctx, actorOf(request)))
-  }
+  const read = async (request: FastifyRequest) => webhooksWire(await readWebhooks(ctx, actorOf(request)))
   // The handlers validate entries with better error texts; the schemas only describe them in the API document.
   const checks = { attachValidation: true, preValidation: withAliases({}) }
 
@@ -42,7 +39,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
       description: `${AS_GIVEN} ${CONFINED}`,
       response: { 200: List },
     }),
-    async (request, reply) => ({ status: 'OK', webhooks: await read(request, reply) }),
+    async (request) => ({ status: 'OK', webhooks: await read(request) }),
   )
   app.post(
     path,
@@ -68,7 +65,7 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
         return { status: 200, body: { status: 'OK', message: 'Webhooks added successfully' } }
       })
       // The list contains secrets, so it is read now and not stored with the answer.
-      return { ...answer, webhooks: await read(request, reply) }
+      return { ...answer, webhooks: await read(request) }
     },
   )
   app.put(
@@ -83,14 +80,14 @@ function register(app: Routes, ctx: Ctx, path: string, remark: string): void {
       }),
       ...checks,
     },
-    async (request, reply) => {
+    async (request) => {
       const actor = actorOf(request)
       const { lists, settings } = readConfig(ctx, actor, fieldsOf(request))
       await setWebhooks(ctx, actor.account.id, lists, settings)
       return {
         status: 'OK',
         message: 'Webhooks updated successfully',
-        webhooks: await read(request, reply),
+        webhooks: await read(request),
       }
     },
   )

@@ -8,6 +8,7 @@ import { Card, Fact } from '../../ui/card'
 import { CopyButton, curl } from '../../ui/code'
 import { Icon } from '../../ui/icon'
 import { exactTime, Time } from '../../ui/time'
+import { WebLink } from '../../ui/url'
 
 export function MessageHead({ message }: { message: Message }) {
   const conversation = message.group_id || message.number
@@ -40,10 +41,10 @@ export function MessageHead({ message }: { message: Message }) {
           )}
         </div>
         <p className="message-text">{message.content || <span className="faint">No text</span>}</p>
-        {/^https?:/.test(message.media_url) && (
-          <a href={message.media_url} target="_blank" rel="noreferrer" className="small">
+        {message.media_url && (
+          <WebLink url={message.media_url} className="small">
             {message.media_url}
-          </a>
+          </WebLink>
         )}
         <dl className="facts">
           <Fact name="From">{message.from_number}</Fact>

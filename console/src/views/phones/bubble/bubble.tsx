@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
 import { Link } from '../../../router'
 import { Icon } from '../../../ui/icon'
+import { WebLink } from '../../../ui/url'
 import type { Bubble as Model } from '../bubbles'
 import { Card } from './card'
 import { effectName, isScreenEffect, playOnce } from './effects'
@@ -136,16 +137,16 @@ function Content({ bubble, shareLocation }: { bubble: Model; shareLocation?: () 
 
 const LINK = /(https?:\/\/[^\s<>"]+)/
 
-/** Text with links. They open in a new tab without a referrer. */
+/** Text with links. */
 function LinkedText({ text }: { text: string }) {
   let offset = 0
   return text.split(LINK).map((piece) => {
     const key = offset
     offset += piece.length
     return LINK.test(piece) ? (
-      <a key={key} href={piece} target="_blank" rel="noreferrer noopener">
+      <WebLink key={key} url={piece}>
         {piece}
-      </a>
+      </WebLink>
     ) : (
       piece
     )

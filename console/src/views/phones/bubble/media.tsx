@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react'
 import { Icon } from '../../../ui/icon'
+import { decode, WebLink } from '../../../ui/url'
 
 const KINDS: [RegExp, 'image' | 'video' | 'audio'][] = [
   [/\.(png|jpe?g|gif|webp|avif|svg)$/i, 'image'],
@@ -24,18 +25,18 @@ function Attachment({ url }: { url: string }) {
   const own = ownUrl(url)
   const path = url.split(/[?#]/, 1)[0] as string
   const kind = own && KINDS.find(([pattern]) => pattern.test(path))?.[1]
-  const name = decodeURIComponent(path.split('/').at(-1) || 'file')
+  const name = decode(path.split('/').at(-1) || 'file')
   if (kind === 'image') return <img className="photo" src={own} alt="Attachment" loading="lazy" />
   // biome-ignore lint/a11y/useMediaCaption: messages have no captions
   if (kind === 'video') return <video className="photo" src={own} controls preload="metadata" />
   // biome-ignore lint/a11y/useMediaCaption: messages have no captions
   if (kind === 'audio') return <audio className="sound" src={own} controls preload="metadata" />
   return (
-    <a className="row file" href={own ?? url} target="_blank" rel="noreferrer noopener">
+    <WebLink className="row file" url={own ? location.origin + own : url}>
       <Icon name="file" />
       <span className="truncate">{name}</span>
       {!own && <span className="file-host">{URL.canParse(url) ? new URL(url).host : ''}</span>}
-    </a>
+    </WebLink>
   )
 }
 
