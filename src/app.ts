@@ -9,6 +9,7 @@ import { createFailpoint } from './base/failpoint.js'
 import { createIds } from './base/ids.js'
 import { createLog, type Log } from './base/log.js'
 import { createMetrics } from './base/metrics.js'
+import { isOpenToOthers } from './base/private-files.js'
 import { type Activity, untilSettled } from './base/settled.js'
 import { createWakes } from './base/wakes.js'
 import { type Config, isLoopback, urlRules } from './config.js'
@@ -175,6 +176,11 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       if (!isLoopback(config.host) && !(await hasOwnAdminKey(ctx))) throw new Error(needsKeys(config.host))
       if (!config.publicUrl && /^(0\.0\.0\.0|::)$/.test(config.host))
         log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
+      if (isOpenToOthers(config.data))
+        log.warn(
+          { folder: config.data },
+          `other users can enter the data folder; run: chmod 700 ${config.data}`,
+        )
       await sweepMedia(ctx, true)
       await endLostChanges(ctx, true)
       await ctx.holds.load()

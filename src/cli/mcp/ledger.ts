@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makePrivateDatabase, makePrivateFolder } from '../../base/private-files.js'
 import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
 import { Refusal } from './refusal.js'
 
@@ -45,9 +45,9 @@ export const SAME_CALL_MS = 10 * 60_000
 
 export async function openLedger(file: string, caps: Caps): Promise<Ledger> {
   const open = await loadSqlite()
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makePrivateFolder(dirname(file))
+  makePrivateDatabase(file)
   const db = open(file)
-  chmodSync(file, 0o600)
   db.exec('pragma busy_timeout = 5000; pragma journal_mode = delete; pragma synchronous = full')
   db.exec(`
     create table if not exists sends (id integer primary key, key text not null, fingerprint text not null, moment text not null, bookmark integer, told integer not null, at integer not null);

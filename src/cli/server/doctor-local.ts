@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
+import { isOpenToOthers } from '../../base/private-files.js'
 import { type Config, isLoopback } from '../../config.js'
 import { parseSealKeys } from '../../core/accounts/seal.js'
 import { BUILT_IN } from '../../drivers/registry.js'
@@ -50,8 +51,8 @@ export function checkFolder(config: Config): Finding {
     return fail('data', `${existing} is not writable`, `Run: chown "$(id -u)" ${existing}`)
   }
   if (!entry) return ok('data', `${folder} will be created by the first start`)
-  if (isOpenToAll(entry))
-    return warn('data', `Every user of this machine can read ${folder}`, `Run: chmod 700 ${folder}`)
+  if (isOpenToOthers(folder))
+    return warn('data', `Other users of this machine can enter ${folder}`, `Run: chmod 700 ${folder}`)
   return ok('data', folder)
 }
 

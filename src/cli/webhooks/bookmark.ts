@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makePrivateFolder } from '../../base/private-files.js'
 import { ApiError } from '../client.js'
 
 /** The file in which a listener keeps its position. */
@@ -31,7 +32,7 @@ export function readBookmark(file: string): Bookmark {
 /** Replaces the file atomically. */
 export function writeBookmark(file: string, bookmark: Bookmark): void {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makePrivateFolder(dirname(file))
     writeFileSync(`${file}.new`, `${JSON.stringify(bookmark)}\n`, { mode: 0o600 })
     renameSync(`${file}.new`, file)
   } catch (error) {

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makePrivateDatabase, makePrivateFolder } from '../../base/private-files.js'
 import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
 import { ApiError } from '../client.js'
 
@@ -11,9 +12,10 @@ export async function takeAlone(file: string): Promise<() => void> {
   const open = await loadSqlite()
   const pidFile = `${file}.pid`
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makePrivateFolder(dirname(file))
+    makePrivateDatabase(`${file}.lock`)
   } catch (error) {
-    throw new ApiError(`The folder of ${file} cannot be created: ${(error as Error).message}`)
+    throw new ApiError(`${file}.lock cannot be created: ${(error as Error).message}`)
   }
   const lock = open(`${file}.lock`)
   try {

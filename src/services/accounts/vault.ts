@@ -1,8 +1,8 @@
 import {
   closeSync,
+  fchmodSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '../../base/log.js'
+import { makePrivateFolder } from '../../base/private-files.js'
 import { type Config, ConfigError } from '../../config.js'
 import {
   createVault,
@@ -61,11 +62,12 @@ function readKeyFile(folder: string): SealKey[] {
 /** Creates the file atomically and never overwrites one: two starts may happen at once. */
 function makeKeyFile(folder: string, file: string): void {
   if (statSync(file, { throwIfNoEntry: false })) return
-  mkdirSync(folder, { recursive: true })
+  makePrivateFolder(folder)
   const fresh = `${file}.${process.pid}`
   rmSync(fresh, { force: true })
   const handle = openSync(fresh, 'wx', 0o600)
   try {
+    fchmodSync(handle, 0o600)
     writeSync(handle, `${newSealKey()}\n`)
     fsyncSync(handle)
   } finally {

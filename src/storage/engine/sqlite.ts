@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { makePrivateDatabase, makePrivateFolder } from '../../base/private-files.js'
 import { AppError } from '../../core/errors.js'
 import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
@@ -27,9 +27,10 @@ export async function openSqlite(
   options: { guardTx?: boolean; failpoint?: string | null; durable?: boolean } = {},
 ): Promise<Db> {
   const open = await loadSqlite()
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makePrivateFolder(directory)
   const unlock = lockDirectory(open, directory)
   const file = join(directory, 'trunkline.db')
+  makePrivateDatabase(file)
   const { durable = true } = options
   const writer = startWriter(open, { file, failpoint: options.failpoint ?? null, durable })
   const { journal, synchronous } = (await writer.call('durability')) as {
@@ -246,7 +247,9 @@ function startThread(workerData: WriterData, take: (reply: string) => void) {
  * reason.
  */
 function lockDirectory(open: OpenSqlite, directory: string): () => void {
-  const lock = open(join(directory, 'lock.db'))
+  const file = join(directory, 'lock.db')
+  makePrivateDatabase(file)
+  const lock = open(file)
   try {
     lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
   } catch (cause) {

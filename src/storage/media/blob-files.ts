@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makePrivateFolder } from '../../base/private-files.js'
 import { AppError } from '../../core/errors.js'
 import type { Sql } from '../engine/db.js'
 import type { Blobs, NewBlob } from './blobs.js'
@@ -12,9 +13,13 @@ export function createFileBlobs(folder: string, sql: Sql): Blobs {
   const path = (name: string) => join(folder, name)
 
   async function create(name: string): Promise<NewBlob> {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
     const unfinished = path(name + UNFINISHED)
-    const file = await asUnavailable(() => open(unfinished, 'wx', 0o600))
+    const file = await asUnavailable(async () => {
+      makePrivateFolder(folder)
+      return open(unfinished, 'wx', 0o600)
+    })
+    // The umask may have taken rights of the owner away.
+    await file.chmod(0o600)
     return {
       write: (chunk) => asUnavailable(() => writeAll(file, chunk)),
       finish: () =>
