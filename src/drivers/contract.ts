@@ -16,7 +16,8 @@ export interface Driver {
   title: string
   /**
    * Validates a line's settings; the CLI and the console build their forms from it. A property with `secret: true`
-   * is stored sealed and never returned.
+   * is stored sealed and never returned. `destination: true` marks the settings that say where secrets are sent: when
+   * one of them changes, secrets must be given again.
    */
   config: ConfigSchema
   /** Reads `config` without its secrets. */

@@ -33,9 +33,9 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
       ['given as it is shown', { token: '(kept)' }],
     ])('stay when they are %s', async (_, given) => {
       const line = await add()
-      const reply = await change(line.id, { config: { server: 'other', ...given } })
-      expect(reply.body.config).toEqual({ server: 'other', token: '(kept)' })
-      expect(carrier.connected.at(-1)).toEqual({ server: 'other', token: 'sesame' })
+      const reply = await change(line.id, { config: { server: 'loft', birds: 2, ...given } })
+      expect(reply.body.config).toEqual({ server: 'loft', token: '(kept)', birds: 2 })
+      expect(carrier.connected.at(-1)).toEqual({ server: 'loft', token: 'sesame', birds: 2 })
     })
 
     it('alone are a reason to connect anew', async () => {

@@ -98,7 +98,8 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
       body: Type.Object({
         config: optional(
           Type.Record(Type.String(), Type.Unknown(), {
-            description: 'Settings to test instead of the stored ones; omitted secrets are the stored ones',
+            description:
+              'Settings to test instead of the stored ones; omitted secrets are the stored ones if the host is the stored one',
           }),
         ),
       }),
@@ -108,7 +109,10 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
       const line = required(await findLine(ctx.db, request.params.id), 'line', request.params.id)
       const driver = requireDriver(ctx, line.driver)
       const stored = await storedSecrets(ctx, ctx.db, driver.config, line)
-      const { open, secrets } = checkedConfig(driver, request.body.config ?? line.config, stored)
+      const { open, secrets } = checkedConfig(driver, request.body.config ?? line.config, {
+        open: line.config,
+        secrets: stored,
+      })
       const settings = { number: line.number, config: { ...open, ...secrets } }
       return testedWire(await probeLine(ctx, driver, settings))
     },

@@ -151,7 +151,8 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       const line = required(await findLine(ctx.db, request.params.id), 'line', request.params.id)
       if (body.config) {
         const driver = requireDriver(ctx, line.driver)
-        checkedConfig(driver, body.config, await storedSecrets(ctx, ctx.db, driver.config, line))
+        const secrets = await storedSecrets(ctx, ctx.db, driver.config, line)
+        checkedConfig(driver, body.config, { open: line.config, secrets })
       }
       if (body.seat_id !== undefined) await assignSeat(ctx, line, body.seat_id)
       if (body.blocked !== undefined) await (body.blocked ? block : unblock)(ctx, line.id)

@@ -1,3 +1,5 @@
+import { parseUrl } from '../../base/parse-url.js'
+
 /** One setting of a driver, read from the driver's schema, for forms, command line options and validation errors. */
 export interface Setting {
   name: string
@@ -42,6 +44,7 @@ interface Property {
   description?: string
   examples?: unknown[]
   secret?: boolean
+  destination?: boolean
   anyOf?: { const?: unknown }[]
   enum?: unknown[]
   items?: Property
@@ -78,6 +81,25 @@ export function secretNames(schema: SettingsSchema): string[] {
   return settingsIn(schema)
     .filter(({ isSecret }) => isSecret)
     .map(({ name }) => name)
+}
+
+/**
+ * Where a line's secrets are sent: the settings that the driver marks with `destination`, or all its texts if it marks
+ * none. Of a URL only scheme, host and port count.
+ */
+export function destinationOf(schema: SettingsSchema, config: Record<string, unknown>): string {
+  const properties = Object.entries(schema.properties as Record<string, Property>)
+  const marked = properties.filter(([, { destination }]) => destination)
+  const texts = properties.filter(([, one]) => !one.secret && kindOf(one) === 'text')
+  return (marked.length > 0 ? marked : texts)
+    .map(([name]) => config[name])
+    .map((value) => (typeof value === 'string' ? (originOf(value) ?? value.toLowerCase()) : (value ?? '')))
+    .join(' ')
+    .trim()
+}
+
+function originOf(text: string): string | undefined {
+  return /^https?:/i.test(text) ? parseUrl(text)?.origin : undefined
 }
 
 function labelOf(name: string): string {

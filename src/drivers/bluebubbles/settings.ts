@@ -9,6 +9,7 @@ export const BlueBubblesSettings = Type.Object({
     maxLength: 2000,
     description: 'URL of the server on the Mac, such as http://192.168.1.20:1234',
     examples: ['http://192.168.1.20:1234'],
+    destination: true,
   }),
   password: Type.String({
     minLength: 1,

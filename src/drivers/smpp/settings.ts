@@ -22,12 +22,14 @@ export const SmppSettings = Type.Object({
     maxLength: 253,
     description: 'Host name or address of the SMSC',
     examples: ['smsc.example.com'],
+    destination: true,
   }),
   port: Type.Integer({
     minimum: 1,
     maximum: 65535,
     description: 'Usually 2775, or 3550 with TLS',
     examples: [2775],
+    destination: true,
   }),
   system_id: Type.String({
     title: 'System ID',

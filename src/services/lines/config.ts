@@ -2,6 +2,7 @@ import { Compile } from 'typebox/compile'
 import { AppError } from '../../core/errors.js'
 import {
   demandOf,
+  destinationOf,
   KEPT,
   nameFaults,
   type SettingFault,
@@ -27,17 +28,27 @@ export function requireDriver(ctx: Ctx, name: string): Driver {
 
 /**
  * Checks settings against the driver's schema. A secret that is left out or given as the placeholder keeps its stored
- * value; null removes it.
+ * value; null removes it. A stored secret is sent only to the host that it was saved for: new settings with another
+ * host must bring their secrets.
  */
-export function checkedConfig(driver: Driver, given: Settings, stored: Settings = {}): CheckedConfig {
+export function checkedConfig(
+  driver: Driver,
+  given: Settings,
+  stored: CheckedConfig = { open: {}, secrets: {} },
+): CheckedConfig {
   const names = secretNames(driver.config)
+  const savedFor = destinationOf(driver.config, stored.open)
+  const hasMoved = savedFor !== destinationOf(driver.config, given)
   const whole: Settings = { ...given }
   const faults: SettingFault[] = []
   for (const name of names) {
     const value = given[name]
     if (value === null) delete whole[name]
     else if (value === undefined || value === KEPT) {
-      if (stored[name] !== undefined) whole[name] = stored[name]
+      if (stored.secrets[name] !== undefined && hasMoved) {
+        delete whole[name]
+        faults.push({ name, words: `give it again: it was saved for ${savedFor}, and is sent nowhere else` })
+      } else if (stored.secrets[name] !== undefined) whole[name] = stored.secrets[name]
       else if (value === KEPT) {
         delete whole[name]
         faults.push({ name, words: `nothing is kept: give the ${name} itself` })

@@ -173,7 +173,7 @@ async function configured(
 ): Promise<Pick<Line, 'config' | 'revision'>> {
   const driver = requireDriver(ctx, line.driver)
   const stored = await storedSecrets(ctx, sql, driver.config, line)
-  const { open, secrets } = checkedConfig(driver, given, stored)
+  const { open, secrets } = checkedConfig(driver, given, { open: line.config, secrets: stored })
   const areSealed = Object.keys(stored).every((name) => line.config[name] === KEPT)
   if (areSealed && isDeepStrictEqual(secrets, stored)) return { config: open, revision: line.revision }
   await keepSecrets(ctx, sql, line.id, secrets)
