@@ -94,6 +94,8 @@ export interface Holds {
 export interface WebhookBook {
   /** `version` asks for a configuration that is at least that new. */
   endpointsOf(accountId: string, version?: number): Promise<readonly WebhookEndpoint[]>
+  /** The secrets that sign status callbacks; empty before the account has one. */
+  callbackSecretsOf(accountId: string): Promise<readonly string[]>
 }
 
 /** The entrance of every outbound message: one place for opt-outs, the event, totals and repeated requests. */

@@ -60,7 +60,7 @@ describe.each(ENGINES)('a line that is pointed at the host of an attacker on %s'
     expect((await change(smpp.id, { config: { ...smsc, window: 3 } })).status).toBe(200)
     for (const there of [{ host: 'evil.example' }, { port: 10 }])
       expect((await change(smpp.id, { config: { ...smsc, ...there } })).body.error.message).toBe(
-        'config.password: give it again: it was saved for 127.0.0.1 9, and is sent nowhere else',
+        'config.password: give it again: it was saved for 127.0.0.1:9, and is sent nowhere else',
       )
   })
 })

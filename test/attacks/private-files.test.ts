@@ -33,7 +33,7 @@ describe.each(ENGINES)('files that another user of the machine could read on %s'
 
   it('the folder is 0700 and every file 0600, although the umask allows everything', async () => {
     await world.send({ content: 'something to write' })
-    expect((await upload(world, formOf(PNG))).status).toBe(200)
+    expect((await upload(world, formOf(PNG))).status).toBe(201)
     await world.settle()
     expect(modeOf(folder)).toBe('700')
     const { media, ...files } = modes()

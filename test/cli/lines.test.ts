@@ -95,7 +95,10 @@ describe('lines on the command line', () => {
     const added = await here(['line', 'add', 'pigeon', '--account', account, ...args, '--json'])
     const { id, config } = JSON.parse(added.stdout)
     expect(config).toEqual({ loft: 'Attic', whistle: '(kept)' })
-    const changed = await here(['line', 'set', id, '--loft', 'Tower', '--json'])
+    expect((await here(['line', 'set', id, '--loft', 'Tower'])).stderr).toBe(
+      'config.whistle: give it again: it was saved for attic, and is sent nowhere else\n',
+    )
+    const changed = await here(['line', 'set', id, '--loft', 'Tower', '--whistle-file', file, '--json'])
     expect(JSON.parse(changed.stdout).config).toEqual({ loft: 'Tower', whistle: '(kept)' })
     const bad = await here(['line', 'set', id, '--config', '{"whistle":"x"}'])
     expect(bad).toMatchObject({ code: 2, stderr: expect.stringMatching(/^whistle is a secret/) })

@@ -13,7 +13,7 @@ import {
 import { createSink, type Received, type Sink } from '../support/web/sink.js'
 import { ADA, credentials, type Json, LINE } from '../support/world.js'
 
-const SECRET = `whsec_${Buffer.from('a key of twenty bytes').toString('base64')}`
+const SECRET = `whsec_${Buffer.from('a key of twenty-four byt').toString('base64')}`
 
 describe('trunkline listen', () => {
   let server: SpawnedServer

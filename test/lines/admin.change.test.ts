@@ -68,7 +68,7 @@ describe.each(ENGINES)('a line that is changed while it works, on %s', (engine) 
     for (let i = 0; i < 5; i++)
       for (const to of [ADA, BOB, CLEO])
         handles.push((await send(line.number, to, `number ${i}`)).message_handle)
-    await change(line.id, { config: { ...line.config, port: up.port } })
+    await change(line.id, { config: { ...line.config, port: up.port, password: 'sesame1' } })
     for (const handle of handles) await statusOf(handle, ({ status }) => status === 'SENT')
     const texts = textsAt(up)
     expect(texts).toHaveLength(15)
@@ -122,7 +122,7 @@ describe.each(ENGINES)('a line that is changed while it works, on %s', (engine) 
       5000,
       5,
     )
-    await change(line.id, { config: { ...line.config, port: fresh.port } })
+    await change(line.id, { config: { ...line.config, port: fresh.port, password: 'sesame1' } })
     await world.app.ctx.lines.tended()
     const { message_handle: later } = await send(line.number, CLEO, 'afterwards')
     await statusOf(later, ({ status }) => status === 'SENT')
@@ -141,7 +141,7 @@ describe.each(ENGINES)('a line that is changed while it works, on %s', (engine) 
     expect(await test()).toMatchObject({ ok: true })
     for (const [given, advice] of [
       [{ password: 'sesame9' }, /password/],
-      [{ port: 1 }, /port/],
+      [{ port: 1, password: 'sesame1' }, /port/],
     ] as const) {
       const tested = await test(given)
       expect(tested.ok).toBe(false)

@@ -179,7 +179,7 @@ const LISTS: List[] = [
     {
       at: `GET ${path} 200 webhooks receive []`,
       fields: words('url secret'),
-      besides: words('sendblue_numbers retry_schedule'),
+      besides: words('sendblue_numbers retry_schedule legacy_secret_header'),
     },
     { at: `POST ${path} body`, fields: words('webhooks type globalSecret') },
     { at: `POST ${path} 200`, fields: words('message status webhooks') },

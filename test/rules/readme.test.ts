@@ -64,4 +64,15 @@ describe('the README', () => {
     expect(paths.length).toBeGreaterThan(8)
     for (const path of paths) expect(existsSync(path), path).toBe(true)
   })
+
+  it('names only tests that exist on the page about security', () => {
+    const page = readFileSync('docs/security.md', 'utf8')
+    const rows = page.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| Promise'))
+    expect(rows.length).toBeGreaterThan(8)
+    for (const row of rows) {
+      const tests = [...row.matchAll(/`(test\/[\w./-]+)`/g)].map((match) => match[1]!)
+      expect(tests.length, row).toBeGreaterThan(0)
+      for (const path of tests) expect(existsSync(path), path).toBe(true)
+    }
+  })
 })

@@ -127,7 +127,7 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
       ['that is a number', 7],
       ['that is an object', { a: 1 }],
     ])('refuses a secret %s', async (_, secret) => {
-      const words = /: must be 1 to 256 visible ASCII characters/
+      const words = /: must be 1 to 256 printable ASCII characters/
       refused(await add([{ url: HOOK, secret }]), words)
       refused(await add([HOOK], { globalSecret: secret }), words)
       refused(await add([HOOK], { secret }), words)

@@ -108,7 +108,7 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
   })
 
   it('is signed: the plain secret, and what the standardwebhooks package verifies', async () => {
-    const whsec = `whsec_${Buffer.from('a key of twenty bytes').toString('base64')}`
+    const whsec = `whsec_${Buffer.from('a key of twenty-four byt').toString('base64')}`
     await configure({
       receive: [{ url: `${sink.url}/own`, secret: whsec }, `${sink.url}/global`],
       globalSecret: 'the-global-one',

@@ -71,6 +71,7 @@ import { registerVerifications } from '../verify/verifications.js'
 import { registerVerifiedContacts } from '../verify/verified-contacts.js'
 import { registerWebhookDeliveries } from '../webhooks/deliveries.js'
 import { registerWebhookFeed } from '../webhooks/feed.js'
+import { registerSigningSecret } from '../webhooks/signing.js'
 import { registerWebhooks } from '../webhooks/webhooks.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
@@ -230,6 +231,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerWebhookFeed(routes, ctx, mayStay)
     registerContactSharing(routes, ctx)
     registerWebhooks(routes, ctx)
+    registerSigningSecret(routes, ctx)
     registerSim(routes, ctx)
     registerSimInbox(routes, ctx)
     registerSimWorld(routes, ctx)

@@ -1,7 +1,8 @@
 import { urlRules } from '../../config.js'
 import { AppError } from '../../core/errors.js'
 import { urlFault } from '../../core/url.js'
-import { MAX_ENTRIES, type WebhookEntry, type WebhookSettings } from '../../core/webhooks/config.js'
+import { type GivenSettings, MAX_ENTRIES, type WebhookEntry } from '../../core/webhooks/config.js'
+import { secretFault } from '../../core/webhooks/secret.js'
 import { isWebhookType, WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -10,7 +11,6 @@ import type { WebhookAddition } from '../../services/webhooks/webhooks.js'
 import { requirePhone } from '../http/fields.js'
 import { SCHEDULES } from './wire.js'
 
-const SECRET = /^[\x21-\x7e]{1,256}$/
 /** Maximum characters of JSON in unknown keys of an entry and of the root. */
 const MAX_UNKNOWN = { entry: 4096, root: 16_384 }
 
@@ -22,9 +22,9 @@ export function readType(value: unknown): WebhookType {
 
 function readSecret(field: string, value: unknown): string | undefined {
   if (value === undefined) return undefined
-  if (typeof value !== 'string' || !SECRET.test(value))
-    throw new AppError('invalid', `${field}: must be 1 to 256 visible ASCII characters without spaces`)
-  return value
+  const fault = secretFault(value)
+  if (fault) throw new AppError('invalid', `${field}: ${fault}`)
+  return value as string
 }
 
 /** A list of entries. `field` is its path in the body. */
@@ -76,7 +76,7 @@ export function readConfig(
   ctx: Ctx,
   actor: Actor,
   body: Record<string, unknown>,
-): { lists: Map<WebhookType, WebhookEntry[]>; settings: WebhookSettings } {
+): { lists: Map<WebhookType, WebhookEntry[]>; settings: GivenSettings } {
   if (!isObject(body.webhooks)) throw noList()
   const given = withoutNulls(body.webhooks)
   const { globalSecret, secret, ...rest } = given
@@ -102,7 +102,7 @@ function readEntry(ctx: Ctx, actor: Actor, type: WebhookType, field: string, val
   }
   if (!isObject(value) || typeof value.url !== 'string') throw notAnEntry(field)
   const entry = withoutNulls(value)
-  const { url, secret, sendblue_numbers, retry_schedule, ...unknown } = entry
+  const { url, secret, sendblue_numbers, retry_schedule, legacy_secret_header: isShown, ...unknown } = entry
   checkTarget(ctx, `${field}.url`, url as string)
   limitUnknown(field, unknown, MAX_UNKNOWN.entry)
   const numbers = readNumbers(type, `${field}.sendblue_numbers`, sendblue_numbers)
@@ -113,6 +113,8 @@ function readEntry(ctx: Ctx, actor: Actor, type: WebhookType, field: string, val
     )
   if (retry_schedule !== undefined && !SCHEDULES.includes(retry_schedule as WebhookSchedule))
     throw new AppError('invalid', `${field}.retry_schedule: must be one of ${SCHEDULES.join(', ')}`)
+  if (isShown !== undefined && typeof isShown !== 'boolean')
+    throw new AppError('invalid', `${field}.legacy_secret_header: must be true or false`)
   return {
     url: url as string,
     secret: readSecret(`${field}.secret`, secret) ?? null,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { MAX_ENTRIES, type WebhookConfig } from '../../core/webhooks/config.js'
+import { SECRET_RULE } from '../../core/webhooks/secret.js'
 import { WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 import { oneOf, optional, string } from '../http/schemas.js'
@@ -8,7 +9,7 @@ export const SCHEDULES: readonly WebhookSchedule[] = ['standard', 'extended']
 
 const url =
   'https URL to post to, at most 2048 characters; on a loopback server also an http URL of the same machine'
-const secretText = 'visible ASCII, 1 to 256 characters'
+const secretText = SECRET_RULE
 const WITHOUT_LINES = WEBHOOK_TYPES.filter((type) => WEBHOOKS[type].noLines)
 const Entry = Type.Unsafe<string | Record<string, unknown>>({
   anyOf: [
@@ -23,6 +24,11 @@ const Entry = Type.Unsafe<string | Record<string, unknown>>({
         secret: {
           type: 'string',
           description: `Secret of this webhook instead of globalSecret; ${secretText}`,
+        },
+        legacy_secret_header: {
+          type: 'boolean',
+          description:
+            'Whether deliveries also carry the secret itself, in sb-signing-secret, for receivers that do not check the signature; default true',
         },
         sendblue_numbers: {
           type: 'array',

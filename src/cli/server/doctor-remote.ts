@@ -1,4 +1,5 @@
 import type { Config } from '../../config.js'
+import { isShortSecret, LEAST_BYTES } from '../../core/webhooks/secret.js'
 import type { Args } from '../args.js'
 import { ApiError, answer, serverOf, WHICH_KEY } from '../client.js'
 import { type Finding, fail, ok, portState, skew, warn } from './doctor-local.js'
@@ -66,6 +67,7 @@ export async function checkServer(args: Args): Promise<Finding[]> {
     findings.push(ok('key', 'is accepted'), ...data.map(lineFinding))
     const advice = 'Run: trunkline line create --account <id> --number <number>'
     if (data.length === 0) findings.push(warn('lines', 'The account has no line', advice))
+    findings.push(...(await checkSecrets(url, credentials)))
   } catch (error) {
     const isKey = error instanceof ApiError && error.status === 401
     findings.push(
@@ -75,6 +77,22 @@ export async function checkServer(args: Args): Promise<Finding[]> {
     )
   }
   return findings
+}
+
+/** Short secrets of webhooks. Nothing to say about an account without secrets, or to a key that may not read them. */
+async function checkSecrets(url: string, credentials: Record<string, string>): Promise<Finding[]> {
+  const reply = await get(`${url}/api/account/webhooks`, credentials)
+  if (reply.status !== 200) return []
+  const { webhooks } = (await reply.json()) as { webhooks: Record<string, unknown> }
+  const entries = Object.values(webhooks).flatMap((value) => (Array.isArray(value) ? value : []))
+  const secrets = [webhooks, ...entries]
+    .flatMap(({ globalSecret, secret }) => [globalSecret, secret])
+    .filter((secret) => typeof secret === 'string')
+  if (secrets.length === 0) return []
+  const short = new Set(secrets.filter(isShortSecret)).size
+  if (short === 0) return [ok('webhook secrets', 'are long enough')]
+  const detail = `${short} ${short === 1 ? 'is' : 'are'} shorter than ${LEAST_BYTES} characters`
+  return [warn('webhook secrets', detail, `Replace with: echo "whsec_$(openssl rand -base64 32)"`)]
 }
 
 function lineFinding({ sendblue_number: number, status, blocked_at }: LineState): Finding {

@@ -51,7 +51,10 @@ async function post(
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'user-agent': `Trunkline/${VERSION}`, ...webhookHeaders(event, [secret], Date.now()) },
+      headers: {
+        'user-agent': `Trunkline/${VERSION}`,
+        ...webhookHeaders(event, [secret], secret, Date.now()),
+      },
       body: event.body,
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),

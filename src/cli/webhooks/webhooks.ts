@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { text as textOf } from 'node:stream/consumers'
 import { WEBHOOK_TYPES } from '../../core/webhooks/types.js'
-import { type Args, commaList, fieldsOf, inField, text, UsageError } from '../args.js'
+import { type Args, commaList, fieldsOf, inField, text, UsageError, yesOrNo } from '../args.js'
 import { ApiError } from '../client.js'
 import { type Command, command, type Fields } from '../command.js'
 import { printRecord, printTable } from '../output.js'
@@ -11,6 +11,10 @@ const TYPE = `${WEBHOOK_TYPES.join(', ')}; default receive`
 
 const SETTINGS = {
   lines: inField('sendblue_numbers', commaList('only events of these lines, separated by commas')),
+  'legacy-secret-header': inField(
+    'legacy_secret_header',
+    yesOrNo('no: deliveries carry only the signature, not the secret itself; default yes'),
+  ),
   retries: inField('retry_schedule', 'standard (within minutes; default) or extended (about three days)'),
 }
 

@@ -94,8 +94,8 @@ export function destinationOf(schema: SettingsSchema, config: Record<string, unk
   return (marked.length > 0 ? marked : texts)
     .map(([name]) => config[name])
     .map((value) => (typeof value === 'string' ? (originOf(value) ?? value.toLowerCase()) : (value ?? '')))
-    .join(' ')
-    .trim()
+    .filter((value) => value !== '')
+    .join(marked.length > 0 ? ':' : ', ')
 }
 
 function originOf(text: string): string | undefined {

@@ -17,17 +17,32 @@ export interface ConfiguredWebhook extends WebhookEntry {
   id: string
   type: WebhookType
   position: number
-  /** The previous secret, which also signs until `until`. */
-  former: { secret: string; until: number } | null
+  former: FormerSecret | null
 }
 
 export interface WebhookSettings {
   globalSecret: string | null
   /** The older place of the secret, at the root of the configuration. */
   legacySecret: string | null
+  /** The account's own secret, which signs status callbacks; null before the first one. */
+  signing: SigningSecret | null
   /** Unknown keys, returned unchanged. */
   extra: Record<string, unknown>
 }
+
+export interface SigningSecret {
+  secret: string
+  former: FormerSecret | null
+}
+
+/** A replaced secret, which also signs until `until`. */
+export interface FormerSecret {
+  secret: string
+  until: number
+}
+
+/** The settings that a client gives. */
+export type GivenSettings = Omit<WebhookSettings, 'signing'>
 
 export interface WebhookConfig {
   settings: WebhookSettings
@@ -36,7 +51,7 @@ export interface WebhookConfig {
 }
 
 export const NO_WEBHOOKS: WebhookConfig = {
-  settings: { globalSecret: null, legacySecret: null, extra: {} },
+  settings: { globalSecret: null, legacySecret: null, signing: null, extra: {} },
   webhooks: [],
 }
 
@@ -54,7 +69,7 @@ type Lists = ReadonlyMap<WebhookType, readonly WebhookEntry[]>
 export function replaceWebhooks(
   before: WebhookConfig,
   lists: Lists,
-  settings: WebhookSettings,
+  settings: GivenSettings,
   newId: () => string,
 ): WebhookConfig {
   const webhooks = [...lists].flatMap(([type, entries]) =>
@@ -65,7 +80,34 @@ export function replaceWebhooks(
       position,
     })),
   )
-  return { settings, webhooks }
+  return { settings: { ...settings, signing: before.settings.signing }, webhooks }
+}
+
+/** Replaces the account's own secret, or makes the first one. The previous secret signs beside it for a day. */
+export function withSigningSecret(before: WebhookConfig, secret: string, now: number): WebhookConfig {
+  const old = before.settings.signing
+  const former = old && { secret: old.secret, until: now + CHANGEOVER_MS }
+  return { ...before, settings: { ...before.settings, signing: { secret, former } } }
+}
+
+/**
+ * The secrets that sign status callbacks, which have no entry of their own: the account's own secret, and the secret
+ * that its webhooks share, so that one receiver can check both.
+ */
+export function callbackSecrets({ signing, ...settings }: WebhookSettings, now: number): string[] {
+  if (!signing) return []
+  const { secret, former } = signing
+  const shared = settings.globalSecret ?? settings.legacySecret
+  return [
+    secret,
+    ...(former && former.until > now ? [former.secret] : []),
+    ...(shared === null ? [] : [shared]),
+  ]
+}
+
+/** Whether deliveries carry the secret itself in a header, as older receivers expect. */
+export function sendsSecret({ given }: Pick<WebhookEntry, 'given'>): boolean {
+  return typeof given === 'string' || given.legacy_secret_header !== false
 }
 
 /** Appends entries to a list. An object replaces the entry with its URL; a plain URL keeps an existing entry. */

@@ -14,11 +14,12 @@ export const SECRET_HEADER = 'sb-signing-secret'
 
 /**
  * `now` is real time, not simulated time, because receivers compare it with their clock. The names with `x-` are for
- * receivers behind proxies that drop the others. All secrets sign; the first is the current one.
+ * receivers behind proxies that drop the others. All secrets sign; `shown` is sent itself.
  */
 export function webhookHeaders(
   post: WebhookPost,
   secrets: readonly string[],
+  shown: string | null,
   now: number,
 ): Record<string, string> {
   const id = post.webhookId
@@ -33,11 +34,10 @@ export function webhookHeaders(
     'x-trunkline-sequence': String(post.sequence),
     'x-trunkline-attempt': String(post.attempt),
   }
-  const [current] = secrets
-  if (current === undefined) return headers
+  if (secrets.length === 0) return headers
   const signed = signature(secrets, id, timestamp, post.body)
   headers['webhook-signature'] = signed
   headers['x-webhook-signature'] = signed
-  headers[SECRET_HEADER] = current
+  if (shown !== null) headers[SECRET_HEADER] = shown
   return headers
 }

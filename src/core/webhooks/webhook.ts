@@ -11,6 +11,8 @@ export interface WebhookEndpoint {
   secret: string | null
   /** A recently replaced secret, which also signs. */
   formerSecret: string | null
+  /** Whether deliveries carry the secret itself in a header. */
+  sendsSecret: boolean
   /** Lines whose events the webhook gets; null for all. */
   numbers: readonly string[] | null
   schedule: WebhookSchedule

@@ -9,6 +9,7 @@ import { isStorageFault, MissingValue } from '../../storage/engine/db.js'
 import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../../storage/webhooks/deliveries.js'
 import type { Ctx } from '../ctx.js'
 import { PostFailed } from './door/failure.js'
+import { callbackSecretsOf } from './signing.js'
 import { currentEndpointsOf, endpointsOf, removeGoneEndpoint } from './webhooks.js'
 
 /** Bytes of an answer that the log keeps. */
@@ -92,7 +93,7 @@ async function post(
   delivery: Delivery,
   endpoint: WebhookEndpoint | null,
 ): Promise<{ attempt: DeliveryAttempt; outcome: PostOutcome }> {
-  const headers = headersOf(delivery, endpoint)
+  const headers = await headersOf(ctx, delivery, endpoint)
   const at = ctx.clock.now()
   const startedAt = performance.now()
   const attempt: DeliveryAttempt = {
@@ -174,7 +175,11 @@ function endDelivery(
   return { ...delivery, state, nextAt: null, httpStatus, reason, finishedAt: now }
 }
 
-function headersOf(delivery: Delivery, endpoint: WebhookEndpoint | null): Record<string, string> {
+async function headersOf(
+  ctx: Ctx,
+  delivery: Delivery,
+  endpoint: WebhookEndpoint | null,
+): Promise<Record<string, string>> {
   const post = {
     webhookId: webhookIdOf({ accountId: delivery.accountId, seq: delivery.eventSeq }),
     eventType: delivery.eventType,
@@ -182,9 +187,13 @@ function headersOf(delivery: Delivery, endpoint: WebhookEndpoint | null): Record
     attempt: delivery.attempts + 1,
     body: delivery.body,
   }
-  const { secret = null, formerSecret = null } = endpoint ?? {}
-  const secrets = secret ? [secret, ...(formerSecret ? [formerSecret] : [])] : []
-  return { 'user-agent': `Trunkline/${VERSION}`, ...webhookHeaders(post, secrets, Date.now()) }
+  const secrets = endpoint ? secretsOf(endpoint) : await callbackSecretsOf(ctx, delivery.accountId)
+  const shown = endpoint?.sendsSecret ? endpoint.secret : null
+  return { 'user-agent': `Trunkline/${VERSION}`, ...webhookHeaders(post, secrets, shown, Date.now()) }
+}
+
+function secretsOf({ secret, formerSecret }: WebhookEndpoint): string[] {
+  return secret ? [secret, ...(formerSecret ? [formerSecret] : [])] : []
 }
 
 /** The stored headers have no secret, because readers of the log need not know it. */

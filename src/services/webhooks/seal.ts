@@ -18,7 +18,10 @@ export async function openWebhooks(
   const rows = await readWebhookRows(sql, accountId)
   if (!rows) return { version: 0, config: NO_WEBHOOKS }
   const settings = rows.settings
-    ? open<WebhookSettings>(ctx, settingsPlace(accountId), rows.settings)
+    ? {
+        ...NO_WEBHOOKS.settings,
+        ...open<Partial<WebhookSettings>>(ctx, settingsPlace(accountId), rows.settings),
+      }
     : NO_WEBHOOKS.settings
   const webhooks = rows.webhooks.map(
     ({ sealed, ...row }): ConfiguredWebhook => ({
@@ -53,9 +56,9 @@ export function sealSettings(
   accountId: string,
   settings: WebhookSettings,
 ): Sealed | null {
-  const { globalSecret, legacySecret, extra } = settings
-  const isEmpty = globalSecret === null && legacySecret === null && Object.keys(extra).length === 0
-  return isEmpty ? null : seal(ctx, settingsPlace(accountId), { globalSecret, legacySecret, extra })
+  const { globalSecret, legacySecret, signing, extra } = settings
+  const isEmpty = !globalSecret && !legacySecret && !signing && Object.keys(extra).length === 0
+  return isEmpty ? null : seal(ctx, settingsPlace(accountId), { globalSecret, legacySecret, signing, extra })
 }
 
 function seal({ vault }: Pick<Platform, 'vault'>, place: SealContext, value: object): Sealed {

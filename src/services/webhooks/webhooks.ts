@@ -2,12 +2,13 @@ import { AppError } from '../../core/errors.js'
 import {
   appendWebhooks,
   type ConfiguredWebhook,
+  type GivenSettings,
   keepFormer,
   MAX_ENTRIES,
+  NO_WEBHOOKS,
   replaceWebhooks,
   type WebhookConfig,
   type WebhookEntry,
-  type WebhookSettings,
 } from '../../core/webhooks/config.js'
 import type { WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookEndpoint } from '../../core/webhooks/webhook.js'
@@ -54,7 +55,7 @@ export async function readWebhooks(ctx: Ctx, actor: Actor): Promise<WebhookConfi
   const { config } = await openWebhooks(ctx, ctx.db, actor.account.id)
   if (!actor.numbers) return config
   return {
-    settings: { globalSecret: null, legacySecret: null, extra: {} },
+    settings: NO_WEBHOOKS.settings,
     webhooks: config.webhooks.filter((webhook) => isOwn(actor, webhook)),
   }
 }
@@ -63,10 +64,10 @@ export async function setWebhooks(
   ctx: Ctx,
   accountId: string,
   lists: ReadonlyMap<WebhookType, readonly WebhookEntry[]>,
-  settings: WebhookSettings,
+  settings: GivenSettings,
 ): Promise<void> {
   await txOf(ctx, accountId, (sql) =>
-    change(ctx, sql, accountId, (before) => replaceWebhooks(before, lists, settings, ctx.newId)),
+    changeWebhooks(ctx, sql, accountId, (before) => replaceWebhooks(before, lists, settings, ctx.newId)),
   )
 }
 
@@ -80,7 +81,7 @@ export interface WebhookAddition {
 export async function addWebhooks(ctx: Ctx, sql: Sql, actor: Actor, added: WebhookAddition): Promise<void> {
   if (actor.numbers) keepToReceive(actor, added)
   const { lists, globalSecret, legacySecret } = added
-  await change(ctx, sql, actor.account.id, (before) => {
+  await changeWebhooks(ctx, sql, actor.account.id, (before) => {
     let after = before
     for (const [type, entries] of lists) {
       if (actor.numbers) refuseOthers(actor, before, type, entries)
@@ -106,7 +107,7 @@ export async function removeWebhooks(
   const isRemoved = (webhook: ConfiguredWebhook) =>
     webhook.type === type && urls.includes(webhook.url) && (!actor.numbers || isOwn(actor, webhook))
   await txOf(ctx, actor.account.id, (sql) =>
-    change(ctx, sql, actor.account.id, (before) => ({
+    changeWebhooks(ctx, sql, actor.account.id, (before) => ({
       ...before,
       webhooks: before.webhooks.filter((webhook) => !isRemoved(webhook)),
     })),
@@ -114,7 +115,7 @@ export async function removeWebhooks(
 }
 
 /** Serialises the changes of an account's configuration, also between processes, so that none is lost. */
-async function change(
+export async function changeWebhooks(
   ctx: Ctx,
   sql: Sql,
   accountId: string,

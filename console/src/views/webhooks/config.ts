@@ -16,6 +16,8 @@ export interface WebhookInput {
   /** Empty: all lines. */
   numbers: string[]
   schedule: 'standard' | 'extended'
+  /** Whether deliveries carry the secret itself, for older receivers. */
+  showsSecret: boolean
 }
 
 export interface Webhook extends WebhookInput {
@@ -46,14 +48,21 @@ function webhooksIn(type: WebhookType, entries: unknown): Webhook[] {
       secret: typeof stored.secret === 'string' ? stored.secret : '',
       numbers: Array.isArray(stored.sendblue_numbers) ? stored.sendblue_numbers : [],
       schedule: stored.retry_schedule === 'extended' ? 'extended' : 'standard',
+      showsSecret: stored.legacy_secret_header !== false,
       stored,
     }
   })
 }
 
 /** Adds the webhook. If the type already has a webhook with this URL, the server changes that one. */
-export function saveWebhook({ type, url, secret, numbers, schedule }: WebhookInput, before?: Webhook) {
-  const { secret: _, sendblue_numbers: __, retry_schedule: ___, ...rest } = before?.stored ?? {}
+export function saveWebhook(
+  { type, url, secret, numbers, schedule, showsSecret }: WebhookInput,
+  before?: Webhook,
+) {
+  const known = ['secret', 'sendblue_numbers', 'retry_schedule', 'legacy_secret_header']
+  const rest = Object.fromEntries(
+    Object.entries(before?.stored ?? {}).filter(([key]) => !known.includes(key)),
+  )
   return api.post('/api/account/webhooks', {
     type,
     webhooks: [
@@ -63,6 +72,7 @@ export function saveWebhook({ type, url, secret, numbers, schedule }: WebhookInp
         ...(secret ? { secret } : {}),
         ...(numbers.length > 0 ? { sendblue_numbers: numbers } : {}),
         ...(schedule === 'extended' ? { retry_schedule: schedule } : {}),
+        ...(showsSecret ? {} : { legacy_secret_header: false }),
       },
     ],
   })

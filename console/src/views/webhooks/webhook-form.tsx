@@ -1,9 +1,10 @@
+import { isShortSecret, LEAST_BYTES } from '../../../../src/core/webhooks/secret'
 import { useLineNumbers } from '../../api/lines'
 import { useAction } from '../../api/queries'
 import { Button } from '../../ui/button'
 import { Dialog } from '../../ui/dialog'
 import { SelectField, TextField } from '../../ui/field'
-import { Choices, Form, useForm } from '../../ui/form'
+import { Choices, Form, Toggle, useForm } from '../../ui/form'
 import {
   mayHaveLines,
   newSecret,
@@ -22,7 +23,7 @@ const SCHEDULES = [
 /** Adds a webhook, or changes one. */
 export function WebhookForm({ before, onClose }: { before: Webhook | undefined; onClose: () => void }) {
   const { values, set, bind } = useForm<WebhookInput>(
-    before ?? { type: 'receive', url: '', secret: '', numbers: [], schedule: 'standard' },
+    before ?? { type: 'receive', url: '', secret: '', numbers: [], schedule: 'standard', showsSecret: true },
   )
   const lines = useLineNumbers()
   const save = useAction(
@@ -59,6 +60,18 @@ export function WebhookForm({ before, onClose }: { before: Webhook | undefined; 
             {before?.secret ? 'Rotate secret' : 'Generate secret'}
           </Button>
         </div>
+        {isShortSecret(values.secret) && values.secret && (
+          <p className="small">
+            This secret has fewer than {LEAST_BYTES} characters and could be guessed. Generate one instead.
+          </p>
+        )}
+        {values.secret && (
+          <Toggle
+            label="Also send the secret itself (sb-signing-secret)"
+            checked={values.showsSecret}
+            onChange={(showsSecret) => set({ showsSecret })}
+          />
+        )}
         <SelectField label="Retries after a failed attempt" options={SCHEDULES} {...bind('schedule')} />
         {mayHaveLines(values.type) && lines.length > 1 && (
           <Choices

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { isShortSecret } from '../../../../src/core/webhooks/secret'
 import { useIsSimulated } from '../../api/clock'
 import { useLineNumbers } from '../../api/lines'
 import { useAction } from '../../api/queries'
@@ -65,6 +66,7 @@ function WebhookRow({ webhook, onChange }: { webhook: Webhook; onChange: () => v
       </div>
       <Badge>{type}</Badge>
       {secret && <Badge tone="good">signed</Badge>}
+      {secret && isShortSecret(secret) && <Badge tone="warn">short secret</Badge>}
       {schedule === 'extended' && <Badge tone="info">3 days</Badge>}
       {numbers.length > 0 && <Badge tone="info">{numbers.join(', ')}</Badge>}
       {isSimulated && line && canTest(type) && (

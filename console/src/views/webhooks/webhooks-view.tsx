@@ -13,6 +13,7 @@ import { Table } from '../../ui/table'
 import { Time } from '../../ui/time'
 import { TYPES } from './config'
 import { ReplayButton } from './replay-button'
+import { SigningSecret } from './signing-secret'
 import { WebhookList } from './webhook-list'
 
 const STATUSES = [
@@ -27,6 +28,7 @@ export default function WebhooksView() {
   return (
     <div className="page stack">
       <WebhookList />
+      <SigningSecret />
       <Log />
     </div>
   )
