@@ -12,6 +12,8 @@ export const topics = {
   holds: topic('holds', 'burst'),
   /** A message was stored that waits for its send time. */
   schedule: topic('schedule', 'one'),
+  /** A message was deleted, whose text is to be erased. */
+  erasures: topic('erasures', 'one'),
   /** A part of a long message was stored that waits for the others. */
   parts: topic('parts', 'one'),
   /** A verification was started, which expires. */

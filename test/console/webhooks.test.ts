@@ -58,6 +58,32 @@ describe('webhooks in the console', () => {
     await close()
   })
 
+  it('points out a short secret, and shows and rotates the signing secret of status callbacks', async () => {
+    const { page, complaints, close } = await openConsole(browser, world, '/webhooks')
+    await page.getByRole('button', { name: 'Add webhook' }).click()
+    await page.getByLabel('URL').fill(`${sink.url}/short`)
+    await page.getByLabel('Signing secret').fill('too short')
+    await page.getByText('could be guessed').waitFor()
+    await page.getByText('Also send the secret itself').click()
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('short secret', { exact: true }).waitFor()
+    const { webhooks } = (await world.get('/api/account/webhooks')).body
+    expect(webhooks.receive).toEqual([
+      { url: `${sink.url}/short`, secret: 'too short', legacy_secret_header: false },
+    ])
+    const secret = async () => (await world.get('/v3/signing-secret')).body.data.secret
+    const before = await secret()
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByText(before, { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Rotate signing secret' }).click()
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await page.getByText('The previous secret signs, too').waitFor()
+    await page.getByText(await secret(), { exact: true }).waitFor()
+    expect(await secret()).not.toBe(before)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   it('replays failed deliveries', async () => {
     await world.call('PUT', '/api/account/webhooks', {
       body: { webhooks: { receive: [`${sink.url}/later`] } },

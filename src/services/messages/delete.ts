@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import { deletedEvent } from '../../core/events/message-events.js'
 import { cancelMessage } from '../../core/messages/schedule.js'
+import { topics } from '../../core/topics.js'
 import { appendEvents } from '../../storage/events/events.js'
 import {
   countMessages,
@@ -15,7 +16,7 @@ import { saveChanges } from './changes.js'
 import { type Actor, isWithin } from './outbound.js'
 
 /**
- * Hides a message from its account for good. A queued message still goes out, and its receipts and repeated
+ * Hides a message from its account for good; `erase.ts` removes its text. A queued message still goes out, and its receipts and repeated
  * requests are still recognised. A scheduled message is canceled, because its account can no longer see it to
  * cancel it.
  */
@@ -34,5 +35,6 @@ export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Pro
     await appendEvents(sql, [deletedEvent(message, now)])
     await countMessages(sql, [message], -1)
     await eraseDeliveries(sql, actor.account.id, handle, now)
+    sql.announce(topics.erasures)
   })
 }

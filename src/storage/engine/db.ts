@@ -75,6 +75,11 @@ export interface Db extends Sql {
   onNotify(handler: (hint: string) => void): void
   /** Receives the hints of this process's transactions, after their commit. */
   onAnnounce(handler: (hint: string) => void): void
+  /**
+   * Removes overwritten data from the files of the database, as far as the engine can. Returns false if that must be
+   * tried again later.
+   */
+  scrub(): Promise<boolean>
   /** Counts of statements and transactions, so that tests can wait until the process is idle. */
   activity(): Activity
   close(): Promise<void>

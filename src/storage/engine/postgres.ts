@@ -143,6 +143,7 @@ export async function openPostgres(
           throw error
         }
       }),
+    scrub: async () => true,
     notify: (payload) =>
       withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
     onAnnounce: announcer.onAnnounce,

@@ -11,6 +11,9 @@ type WriterRequest = [id: number, op: string, ...args: unknown[]]
 export type WriterReply = { id: number; result?: unknown; error?: string }
 export type PlanStep = [op: 'run' | 'insertMany' | 'updateMany', ...args: unknown[]]
 
+const BUSY_MS = 5000
+const SCRUB_WAIT_MS = 50
+
 /**
  * Owns the writing connection. Runs two kinds of transactions: conversations, whose begin, statements and commit
  * arrive one by one, and plans, which arrive whole. Waiting plans share one commit. Requests and replies are JSON.
@@ -24,7 +27,9 @@ export function createWriter(
   const connection = open(data.file)
   connection.exec('pragma journal_mode = wal; pragma foreign_keys = on')
   connection.exec(`pragma synchronous = ${data.durable ? 'full' : 'off'}`)
-  connection.exec('pragma busy_timeout = 5000; pragma temp_store = memory; pragma cache_size = -32768')
+  connection.exec(`pragma busy_timeout = ${BUSY_MS}; pragma temp_store = memory; pragma cache_size = -32768`)
+  // Deleted and overwritten text is zeroed, so that it does not stay in the file.
+  connection.exec('pragma secure_delete = on')
   // A checkpoint copies each changed page once, so rarer checkpoints write less.
   connection.exec('pragma wal_autocheckpoint = 16000')
 
@@ -63,6 +68,17 @@ export function createWriter(
       journal: Object.values(connection.prepare('pragma journal_mode').get() as object)[0],
       synchronous: Object.values(connection.prepare('pragma synchronous').get() as object)[0],
     }),
+    /** Copies the write-ahead log into the database and empties it. False if a reader is in the way. */
+    scrub() {
+      // A reader of another program, such as a backup, must not stop all writes for seconds.
+      connection.exec(`pragma busy_timeout = ${SCRUB_WAIT_MS}`)
+      try {
+        const { busy } = connection.prepare('pragma wal_checkpoint(truncate)').get() as { busy: number }
+        return busy === 0
+      } finally {
+        connection.exec(`pragma busy_timeout = ${BUSY_MS}`)
+      }
+    },
     close: () => connection.close(),
   }
 

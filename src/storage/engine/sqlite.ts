@@ -51,6 +51,7 @@ export async function openSqlite(
   let hints: Announcements = announcer.collect()
   const inside = statementsOf(writer.call, (...hint) => hints.announce(...hint))
   const waiting: WaitingTx[] = []
+  const scrubs: ((isDone: boolean) => void)[] = []
   let flushing = false
   let committing = 0
   let writing = 0
@@ -58,11 +59,30 @@ export async function openSqlite(
 
   /** Writes the next group while the previous one is being flushed; the writer thread keeps their order. */
   async function flush() {
-    while (waiting.length > 0) {
+    while (waiting.length + scrubs.length > 0) {
       const group = waiting.splice(0, GROUP_LIMIT)
-      if (!(await writeGroup(group))) for (const one of group) await writeGroup([one])
+      if (group.length > 0 && !(await writeGroup(group))) for (const one of group) await writeGroup([one])
+      // Here no transaction is open, which a checkpoint needs.
+      for (const done of scrubs.splice(0)) done(await scrubNow())
     }
     flushing = false
+  }
+
+  async function scrubNow(): Promise<boolean> {
+    try {
+      return (await writer.call('scrub')) as boolean
+    } catch {
+      return false
+    }
+  }
+
+  function startFlush() {
+    begun++
+    if (flushing) return
+    flushing = true
+    // Runs after the sockets of the current turn are read, so that requests that arrive together are written
+    // together.
+    setImmediate(flush)
   }
 
   /** Returns false if the group was rolled back because one transaction failed. */
@@ -101,12 +121,7 @@ export async function openSqlite(
       () =>
         new Promise<T>((resolve, reject) => {
           waiting.push({ run, resolve: resolve as (value: unknown) => void, reject })
-          begun++
-          if (flushing) return
-          flushing = true
-          // Runs after the sockets of the current turn are read, so that requests that arrive together are written
-          // together.
-          setImmediate(flush)
+          startFlush()
         }),
     )
   }
@@ -147,6 +162,11 @@ export async function openSqlite(
       tx(async (inner) => {
         await writer.call('script', text)
         await inner.run(record.sql, record.params)
+      }),
+    scrub: () =>
+      new Promise((resolve) => {
+        scrubs.push(resolve)
+        startFlush()
       }),
     notify: async () => {},
     onNotify: () => {},

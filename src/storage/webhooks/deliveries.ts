@@ -70,8 +70,16 @@ export async function insertDeliveries(sql: Writes, deliveries: readonly NewDeli
   await sql.insertMany('webhook_deliveries', NEW_COLUMNS, rows)
 }
 
+/** A receiver may answer with the body it got: the answer is not kept if the body was erased during the post. */
+const unlessErased = (name: string) => ({
+  type: 'text' as const,
+  as: `case when {${name}} <> '' and exists (select 1 from webhook_deliveries d where d.id = {delivery_id} and d.body = '')
+    then null else {${name}} end`,
+})
+
 const ATTEMPT_COLUMNS = {
   ...ATTEMPTS.columns,
+  answer: unlessErased('answer'),
   // Fails with MissingValue when the delivery was deleted while it was posted.
   delivery_id: {
     type: 'bigint',

@@ -116,7 +116,7 @@ export async function reopenDeliveries(
   return { reopened: lanes.length, lanes: [...new Set(lanes)] }
 }
 
-/** Erases the bodies of deliveries about a subject and cancels the waiting ones. */
+/** Erases the bodies of deliveries about a subject, and the answers, which may repeat them. Cancels the waiting ones. */
 export async function eraseDeliveries(
   sql: Sql,
   accountId: string,
@@ -131,6 +131,11 @@ export async function eraseDeliveries(
        next_at = null
      where subject = $2 and account_id = $1`,
     [accountId, subject, now],
+  )
+  await sql.run(
+    `update webhook_attempts set answer = null
+     where delivery_id in (select id from webhook_deliveries where subject = $2 and account_id = $1)`,
+    [accountId, subject],
   )
 }
 

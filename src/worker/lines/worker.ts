@@ -10,6 +10,7 @@ import type { WorkerDesk } from '../../services/lines/desk.js'
 import { failOrphans } from '../../services/lines/lines.js'
 import { failLostProfileRequests } from '../../services/lines/profile-work.js'
 import { sweepMedia } from '../../services/media/retention.js'
+import { createEraser } from '../../services/messages/erase.js'
 import { releaseDue } from '../../services/messages/holds.js'
 import { storeOverdueParts } from '../../services/messages/inbound/inbound.js'
 import { UNACKNOWLEDGED_MS } from '../../services/messages/inbound/sort.js'
@@ -208,6 +209,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       next: () => findNextHoldEnd(ctx.db),
       run: () => releaseDue(ctx),
     }),
+    createAlarm(ctx, { topic: topics.erasures, ...createEraser(ctx) }),
     createAlarm(ctx, {
       topic: topics.schedule,
       next: () => findNextDue(ctx.db),
