@@ -66,10 +66,10 @@ describe.each(ENGINES)('traces of a deleted message on %s', (engine) => {
   it('a message older than ten minutes is erased at once, and the log of the database emptied within a minute', async () => {
     const { message_handle } = await world.send({ content: 'an old message' })
     await world.advance(11 * MINUTE)
+    await forgetPhones()
     await remove(message_handle)
     await world.settle()
     expect(await rowOf(message_handle)).toMatchObject({ content: '' })
-    await forgetPhones()
     await world.advance(MINUTE)
     if (engine === 'sqlite') expect(filesWith('an old message')).toEqual([])
   })

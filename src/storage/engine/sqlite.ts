@@ -4,6 +4,7 @@ import { makePrivateDatabase, makePrivateFolder } from '../../base/private-files
 import { AppError } from '../../core/errors.js'
 import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
+import { lockDirectory } from './sqlite-lock.js'
 import { createStatements, loadSqlite, type OpenSqlite } from './sqlite-statements.js'
 import { createWriter, type PlanStep, type WriterData, type WriterReply } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
@@ -259,29 +260,6 @@ function startThread(workerData: WriterData, take: (reply: string) => void) {
   return {
     send: (request: string) => worker.postMessage(request),
     end: async () => void (await worker.terminate()),
-  }
-}
-
-/**
- * Allows one process for each data directory. The operating system releases the lock when the process ends for any
- * reason.
- */
-function lockDirectory(open: OpenSqlite, directory: string): () => void {
-  const file = join(directory, 'lock.db')
-  makePrivateDatabase(file)
-  const lock = open(file)
-  try {
-    lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
-  } catch (cause) {
-    lock.close()
-    throw new Error(
-      `The data directory ${directory} is in use by another Trunkline. Stop it, or set TRUNKLINE_DATA to another directory.`,
-      { cause },
-    )
-  }
-  return () => {
-    lock.exec('rollback')
-    lock.close()
   }
 }
 
