@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Deliverer } from '../../src/services/webhooks/delivery.js'
 import { insertDeliveries, type NewDelivery } from '../../src/storage/webhooks/deliveries.js'
-import { createLane, createSlots } from '../../src/worker/webhooks/lane.js'
+import { createLane } from '../../src/worker/webhooks/lane.js'
+import { createSlots } from '../../src/worker/webhooks/slots.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, type World } from '../support/world.js'
 
@@ -137,7 +138,7 @@ describe.each(ENGINES)('what happens while a lane reads its queue on %s', (engin
         },
       }
       let idle = 0
-      const lane = createLane(ctx, 'crowded', 'nobody', deliverer, createSlots(8), () => idle++)
+      const lane = createLane(ctx, 'crowded', 'nobody', deliverer, createSlots(), undefined, () => idle++)
       lane.wake()
       await reading.held
       await until(() => db.activity().open === 0)

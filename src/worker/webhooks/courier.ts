@@ -1,4 +1,5 @@
 import { type Again, createAgain } from '../../base/again.js'
+import { createBoundedMap } from '../../base/bounded-map.js'
 import { topics } from '../../core/topics.js'
 import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -13,7 +14,8 @@ import {
   renewShards,
   type WebhookFeed,
 } from '../../storage/webhooks/feeds.js'
-import { createLane, createSlots, type Lane } from './lane.js'
+import { createLane, type Lane } from './lane.js'
+import { createSlots } from './slots.js'
 
 interface Courier {
   start(): Promise<void>
@@ -26,8 +28,8 @@ interface Feeding extends Again {
   feed: WebhookFeed | null | undefined
 }
 
-const POSTS_AT_ONCE = 256
 const SWEEP_MS = 2000
+const KEPT_WIDTHS = 10_000
 const ALL_SHARDS = Array.from({ length: WEBHOOK_SHARDS }, (_, shard) => shard)
 
 /**
@@ -41,9 +43,11 @@ export function createCourier(
   liveNodes: () => number,
 ): Courier {
   const deliverer = createDeliverer(ctx)
-  const slots = createSlots(POSTS_AT_ONCE)
+  const slots = createSlots()
   const accounts = new Map<string, Feeding>()
   const lanes = new Map<string, Lane>()
+  /** Concurrent attempts that idle receivers had reached, so that a known receiver does not begin like a new one. */
+  const widths = createBoundedMap<string, number>(KEPT_WIDTHS)
   const leaving = new Set<Lane>()
   let shards: ReadonlySet<number> = new Set()
   let stopped = false
@@ -81,7 +85,8 @@ export function createCourier(
   function laneOf(key: string, accountId: string): Lane {
     const known = lanes.get(key)
     if (known) return known
-    const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, () => {
+    const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, widths.get(key), (width) => {
+      widths.set(key, width)
       if (lanes.get(key) === lane) lanes.delete(key)
     })
     // A read that began before `stop` may end after it. Its deliveries are in the table for the next process.

@@ -9,6 +9,7 @@ import {
   type QueuedDelivery,
 } from '../../storage/webhooks/deliveries.js'
 import { createLineQueue, type Entry } from '../lines/queue.js'
+import type { Slot, Slots } from './slots.js'
 
 /**
  * One receiver's deliveries, in the order of the events; of each subject only one at a time. As with lines, the queue
@@ -27,15 +28,8 @@ export interface Lane {
   abandon(): void
 }
 
-/** Concurrent attempts, over all lanes. */
-interface Slots {
-  /** False if no slot is free; then `onFree` is called as soon as one is. */
-  take(onFree: () => void, isTroubled: boolean): boolean
-  give(isTroubled: boolean): void
-}
-
-/** Concurrent attempts for one receiver: more while it answers, a few while it fails. */
-const WIDTH = { start: 4, troubled: 2, most: 32 }
+/** Concurrent attempts for one receiver: one more with each answer, one while it is new or fails. */
+const WIDTH = { least: 1, most: 32 }
 /** Milliseconds of pause for each failure of a receiver, so that it does not take time from others. */
 const PAUSE = { each: 25, most: 250 }
 /** Maximum number of results that wait to be stored. */
@@ -43,16 +37,26 @@ const MOST_LEFT = 256
 const READ_AT_ONCE = 500
 const WINDOW = 2000
 
+interface TakenEntry {
+  entry: Entry
+  slot: Slot
+}
+
 export function createLane(
   ctx: Ctx,
   key: string,
   accountId: string,
   deliverer: Deliverer,
   slots: Slots,
-  onIdle: () => void,
+  startWidth: number | undefined,
+  onIdle: (width: number) => void,
 ): Lane {
   const queue = createLineQueue()
-  let width = WIDTH.start
+  let width = startWidth ?? WIDTH.least
+  /** Slots that were given to this lane when it was its turn. */
+  const granted: Slot[] = []
+  let isWaiting = false
+  let isStopped = false
   /** Attempts on the wire. */
   let inFlight = 0
   /** Attempts on the wire, or answered and not stored yet. */
@@ -70,10 +74,11 @@ export function createLane(
     () =>
       ctx.errand(async () => {
         const next = await step()
-        if (isIdle()) onIdle()
+        if (isIdle()) onIdle(width)
         return next
       }),
     (error) => {
+      giveBack()
       ctx.log.error({ err: error }, 'a webhook lane failed; trying again in a second')
       return 1000
     },
@@ -88,18 +93,40 @@ export function createLane(
       crowded.delete(subject)
     }
     const now = ctx.clock.now()
+    const taken = now < pausedUntil ? [] : take(now)
+    giveBack()
     if (now < pausedUntil) return pausedUntil
+    if (taken.length > 0) await start(taken)
+    return taken.length > 0 || queue.hasReady(now) ? undefined : queue.nextDue()
+  }
+
+  function take(now: number): TakenEntry[] {
+    const taken: TakenEntry[] = []
     // Waits for several free places: reading deliveries one by one would cost more than posting them.
-    if (inFlight > width * (3 / 4)) return undefined
-    const entries: Entry[] = []
-    const troubled = width <= WIDTH.troubled
-    while (left + entries.length < MOST_LEFT && queue.hasReady(now) && inFlight < width) {
-      if (!slots.take(wake, troubled)) break
-      entries.push(...queue.take(1))
+    if (granted.length === 0 && inFlight > width * (3 / 4)) return taken
+    while (left + taken.length < MOST_LEFT && queue.hasReady(now) && inFlight < width) {
+      const slot = granted.pop() ?? askForSlot()
+      if (!slot) break
+      taken.push({ entry: queue.take(1)[0]!, slot })
       inFlight++
     }
-    if (entries.length > 0) await start(entries, troubled)
-    return entries.length > 0 || queue.hasReady(now) ? undefined : queue.nextDue()
+    return taken
+  }
+
+  function askForSlot(): Slot | undefined {
+    if (isWaiting) return undefined
+    const slot = slots.take(accountId, width > WIDTH.least, (given) => {
+      isWaiting = false
+      granted.push(given)
+      if (isStopped) queueMicrotask(giveBack)
+      else wake()
+    })
+    isWaiting = slot === undefined
+    return slot
+  }
+
+  function giveBack() {
+    for (const slot of granted.splice(0)) slot.end()
   }
 
   async function read() {
@@ -133,31 +160,31 @@ export function createLane(
     )
   }
 
-  async function start(entries: readonly Entry[], troubled: boolean) {
+  async function start(taken: readonly TakenEntry[]) {
     let deliveries: Map<number, Delivery>
     try {
       deliveries = await findDeliveries(
         ctx.db,
-        entries.map(({ id }) => id),
+        taken.map(({ entry }) => entry.id),
       )
     } catch (error) {
-      queue.putBack(entries)
-      for (const _ of entries) release(troubled)
+      queue.putBack(taken.map(({ entry }) => entry))
+      for (const { slot } of taken) release(slot)
       throw error
     }
     wake()
-    left += entries.length
-    for (const entry of entries) {
+    left += taken.length
+    for (const { entry, slot } of taken) {
       const delivery = deliveries.get(entry.id)
       // Canceled in the meantime.
       if (!delivery || delivery.nextAt === null) {
-        release(troubled)
+        release(slot)
         finish(entry, null)
-      } else void ctx.errand(() => run(entry, delivery, troubled))
+      } else void ctx.errand(() => run(entry, delivery, slot))
     }
   }
 
-  async function run(entry: Entry, delivery: Delivery, troubled: boolean) {
+  async function run(entry: Entry, delivery: Delivery, slot: Slot) {
     let posted: ReceiverAnswer | undefined
     try {
       posted = await deliverer.post(delivery, () => !abandoned)
@@ -165,7 +192,7 @@ export function createLane(
     } catch (error) {
       ctx.log.warn({ err: error }, 'a delivery could not be posted; trying again')
     }
-    release(troubled)
+    release(slot)
     if (abandoned) return finish(entry, null)
     wake()
     try {
@@ -180,7 +207,7 @@ export function createLane(
 
   function adapt(wentWell: boolean) {
     failures = wentWell ? 0 : failures + 1
-    width = wentWell ? Math.min(WIDTH.most, width + 1) : WIDTH.troubled
+    width = wentWell ? Math.min(WIDTH.most, width + 1) : WIDTH.least
     pausedUntil = wentWell ? 0 : ctx.clock.now() + Math.min(PAUSE.most, PAUSE.each * failures)
   }
 
@@ -190,9 +217,15 @@ export function createLane(
     wake()
   }
 
-  function release(troubled: boolean) {
+  function release(slot: Slot) {
     inFlight--
-    slots.give(troubled)
+    slot.end()
+  }
+
+  function stop() {
+    isStopped = true
+    giveBack()
+    void dispatch.stop()
   }
 
   const isIdle = () =>
@@ -209,37 +242,10 @@ export function createLane(
       wake()
     },
     unfinished: () => left,
-    stop: () => void dispatch.stop(),
+    stop,
     abandon() {
-      void dispatch.stop()
+      stop()
       abandoned = true
-    },
-  }
-}
-
-/** Limits concurrent attempts. Failing receivers, which hold a slot for long, can take only half of the slots. */
-export function createSlots(total: number): Slots {
-  const waiting = new Set<() => void>()
-  let used = 0
-  let usedByTroubled = 0
-  return {
-    take(onFree, isTroubled) {
-      if (used >= total || (isTroubled && usedByTroubled >= total / 2)) {
-        waiting.add(onFree)
-        return false
-      }
-      used++
-      if (isTroubled) usedByTroubled++
-      return true
-    },
-    give(isTroubled) {
-      used--
-      if (isTroubled) usedByTroubled--
-      for (const onFree of waiting) {
-        waiting.delete(onFree)
-        onFree()
-        if (used >= total) break
-      }
     },
   }
 }

@@ -1,0 +1,75 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { SLOT_LIMITS } from '../../src/worker/webhooks/slots.js'
+import { createSink, type Sink } from '../support/web/sink.js'
+import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
+
+const HOSTILE_LINE = '+12025550160'
+const NEIGHBOUR_LINE = '+12025550161'
+/** More than there are slots in all. */
+const ORIGINS = SLOT_LIMITS.quick + 44
+
+/** Takes every connection on every loopback address and never answers. */
+async function createSilence(): Promise<{ port: number; open: Set<Socket>; close(): Promise<void> }> {
+  const open = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    open.add(socket)
+    socket.on('error', () => {}).on('close', () => open.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
+  return {
+    port: (server.address() as { port: number }).port,
+    open,
+    async close() {
+      for (const socket of open) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+describe.each(ENGINES)('callbacks to silent receivers on distinct origins on %s', (engine) => {
+  let world: World
+  let sink: Sink
+  let silence: Awaited<ReturnType<typeof createSilence>>
+  beforeAll(async () => {
+    world = await createWorld(engine)
+    ;[sink, silence] = await Promise.all([createSink(), createSilence()])
+  })
+  afterAll(async () => {
+    await silence.close()
+    await world.close()
+    await sink.close()
+  })
+
+  it('hold only the slots of their account: a neighbour gets its webhooks', async () => {
+    const hostile = await world.addAccount('hostile@example.com', HOSTILE_LINE)
+    const neighbour = await world.addAccount('neighbour@example.com', NEIGHBOUR_LINE)
+    const webhooks = { outbound: [`${sink.url}/out`] }
+    await world.call('PUT', '/api/account/webhooks', { body: { webhooks }, as: neighbour.live })
+
+    const answers = await Promise.all(
+      Array.from({ length: ORIGINS }, (_, i) =>
+        world.send(
+          {
+            from_number: HOSTILE_LINE,
+            number: `+1202556${String(1000 + i)}`,
+            status_callback: `http://127.1.${i >> 8}.${i & 255}:${silence.port}/`,
+          },
+          hostile.live,
+        ),
+      ),
+    )
+    expect(answers.filter(({ status }) => status !== 'QUEUED')).toEqual([])
+    await vi.waitFor(() => expect(silence.open.size).toBe(SLOT_LIMITS.untrusted), 10_000)
+
+    for (const content of ['One', 'Two', 'Three']) {
+      await world.send({ from_number: NEIGHBOUR_LINE, number: ADA, content }, neighbour.live)
+      await vi.waitFor(
+        () => expect(sink.received.some(({ body }) => body.content === content)).toBe(true),
+        10_000,
+      )
+    }
+    // The hostile account's own attempts are still the first ones.
+    expect(silence.open.size).toBe(SLOT_LIMITS.untrusted)
+  })
+})
