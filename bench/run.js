@@ -6,6 +6,7 @@ import { coldStart } from './cold-start.js'
 import { bulkGrowth, contactsGrowth } from './contacts.js'
 import { deliveredSqlite } from './delivered.js'
 import { listGrowth } from './list.js'
+import { neighbour } from './neighbour.js'
 import { smppAccept, smppReceipts, smppThrottled } from './smpp.js'
 import { soak } from './soak.js'
 import { fanout } from './streams.js'
@@ -22,6 +23,7 @@ const BENCHES = {
   contacts_growth: contactsGrowth,
   webhook_rate: webhookRate,
   dead_neighbour_p99: deadNeighbour,
+  neighbour_p99: neighbour,
   fanout_p99_ms: fanout,
   rss_mb: acceptSqlite,
   thirty_days_s: thirtyDays,
@@ -42,6 +44,7 @@ const DEFAULT = [
   'contacts_growth',
   'webhook_rate',
   'dead_neighbour_p99',
+  'neighbour_p99',
   'fanout_p99_ms',
   'thirty_days_s',
   'cold_start_ms',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const ADMIN = {
+export const ADMIN = {
   'sb-api-key-id': 'dev-admin-key',
   'sb-api-secret-key': 'dev-admin-secret',
   'content-type': 'application/json',

@@ -13,7 +13,7 @@ const PHONE = '+12025550101'
 const LINE = '+12025550100'
 
 /** A receiver that does as little as possible. `onPost` gets each body as text. */
-async function startReceiver(onPost) {
+export async function startReceiver(onPost) {
   const server = http.createServer((request, reply) => {
     const chunks = []
     request.on('data', (chunk) => chunks.push(chunk))

@@ -4,12 +4,14 @@ import type { Sql } from '../engine/db.js'
 export interface QueueEntry {
   id: number
   handle: string
+  accountId: string
   contact: string
   groupId: string | null
   nextActionAt: number
 }
 
-const QUEUED = `select id, handle, contact, group_id as "groupId", next_action_at as "nextActionAt" from messages
+const QUEUED = `select id, handle, account_id as "accountId", contact, group_id as "groupId",
+    next_action_at as "nextActionAt" from messages
   where line_id = $1 and next_action_at is not null and due_at is null`
 
 export function listQueue(sql: Sql, lineId: string, afterId: number, limit: number): Promise<QueueEntry[]> {
@@ -25,6 +27,22 @@ export function listConversationQueue(
 ): Promise<QueueEntry[]> {
   const text = `${QUEUED} and coalesce(group_id, contact) = $2 order by id limit $3`
   return sql.all(text, [lineId, conversation, limit])
+}
+
+/** The part of an account's queue on a line that the window had no room for; of one conversation, or of all. */
+export function listQueueOf(
+  sql: Sql,
+  lineId: string,
+  part: { accountId: string; conversation: string | null; from: number; limit: number },
+): Promise<QueueEntry[]> {
+  const { accountId, conversation, from, limit } = part
+  const params = [lineId, accountId, from, limit]
+  const text = `${QUEUED} and account_id = $2 and id >= $3`
+  if (conversation === null) return sql.all(`${text} order by id limit $4`, params)
+  return sql.all(`${text} and coalesce(group_id, contact) = $5 order by id limit $4`, [
+    ...params,
+    conversation,
+  ])
 }
 
 /** Number of messages ahead of this one on the line and in its conversation, up to a limit. */

@@ -1,22 +1,33 @@
 import type { Message } from '../../core/messages/message.js'
 import type { Param, Sql } from '../engine/db.js'
-import { findValue, listValues } from '../engine/query.js'
+import { findValue } from '../engine/query.js'
 import { toMessage } from './rows.js'
 
 export function findNextDue(sql: Sql): Promise<number | undefined> {
   return findValue(sql, 'select min(due_at) from messages where due_at is not null')
 }
 
-/** Messages whose scheduled time has come, earliest first. */
-export function listDue(sql: Sql, now: number, limit: number): Promise<number[]> {
-  const text =
-    'select id from messages where due_at is not null and due_at <= $1 order by due_at, id limit $2'
-  return listValues(sql, text, [now, limit])
-}
-
 export interface SchedulePosition {
   dueAt: number
   id: number
+}
+
+export interface DueMessage extends SchedulePosition {
+  accountId: string
+}
+
+/** Messages whose scheduled time has come, after this position, earliest first. */
+export function listDue(
+  sql: Sql,
+  now: number,
+  after: SchedulePosition,
+  limit: number,
+): Promise<DueMessage[]> {
+  return sql.all(
+    `select id, account_id as "accountId", due_at as "dueAt" from messages
+     where due_at is not null and due_at <= $1 and (due_at, id) > ($2, $3) order by due_at, id limit $4`,
+    [now, after.dueAt, after.id, limit],
+  )
 }
 
 /** Scheduled messages of an account, soonest first; optionally only on these lines. */
@@ -48,5 +59,5 @@ export async function listScheduled(
  */
 export async function moveToEnd(sql: Sql, ids: readonly number[]): Promise<void> {
   const next = sql.engine === 'postgres' ? 'default' : '(select max(id) + 1 from messages)'
-  for (const id of ids) await sql.run(`update messages set id = ${next} where id = $1`, [id])
+  await Promise.all(ids.map((id) => sql.run(`update messages set id = ${next} where id = $1`, [id])))
 }

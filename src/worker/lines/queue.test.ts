@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { QueueEntry } from '../../storage/messages/queue.js'
-import { createLineQueue, type Entry } from './queue.js'
+import { createLineQueue, type Entry, type Gap, SHARED_WINDOW } from './queue.js'
 
 const ADA = '+12025550101'
 const BOB = '+12025550102'
@@ -9,6 +9,7 @@ const BOB = '+12025550102'
 const row = (id: number, contact = ADA, nextActionAt = 0, groupId: string | null = null): QueueEntry => ({
   id,
   handle: `M${id}`,
+  accountId: 'a',
   contact,
   groupId,
   nextActionAt,
@@ -16,6 +17,13 @@ const row = (id: number, contact = ADA, nextActionAt = 0, groupId: string | null
 const rows = (from: number, to: number, contact = ADA) =>
   Array.from({ length: to - from + 1 }, (_, i) => row(from + i, contact))
 const ids = (entries: readonly Entry[]) => entries.map((entry) => entry.id)
+
+/** Reads a gap from a table, as the storage does. */
+const readGap = (table: readonly QueueEntry[], { accountId, conversation, from, limit }: Gap) =>
+  table
+    .filter((one) => one.accountId === accountId && one.id >= from)
+    .filter((one) => conversation === null || (one.groupId ?? one.contact) === conversation)
+    .slice(0, limit)
 
 /** Takes what may go at this time. */
 function ready(queue: ReturnType<typeof createLineQueue>, now = 0, limit = 1000): Entry[] {
@@ -60,7 +68,7 @@ describe('a line queue', () => {
     const [head] = ready(queue, 100)
     expect(head!.id).toBe(1)
     expect(queue.nextDue()).toBeUndefined()
-    expect(queue.finish(head!, 500, 100)).toBe(false)
+    expect(queue.finish(head!, 500, 100)).toBeUndefined()
     expect(ready(queue, 499)).toEqual([])
     expect(queue.nextDue()).toBe(500)
     const [again] = ready(queue, 500)
@@ -128,8 +136,8 @@ describe('a conversation that is too long for the window', () => {
           table.findIndex(({ id }) => id === entry.id),
           1,
         )
-        if (queue.finish(entry, null, 0))
-          queue.add(table.filter((one) => one.contact === entry.conversation).slice(0, 1000), 0)
+        let gap = queue.finish(entry, null, 0)
+        while (gap) gap = queue.fill(gap, readGap(table, gap), 0)
       }
     }
   }
@@ -160,22 +168,98 @@ describe('a conversation that is too long for the window', () => {
   it('is not overtaken by its own newer messages while it is read again', () => {
     const queue = createLineQueue()
     queue.add(rows(1, 510), 0)
-    let mustRead = false
-    for (let [entry] = ready(queue); entry; [entry] = ready(queue)) mustRead = queue.finish(entry, null, 0)
-    expect(mustRead).toBe(true)
+    let gap: Gap | undefined
+    for (let [entry] = ready(queue); entry; [entry] = ready(queue)) gap = queue.finish(entry, null, 0)
+    expect(gap).toMatchObject({ conversation: ADA, until: 510 })
     queue.add([row(511), row(512, BOB)], 0)
     expect(ids(ready(queue))).toEqual([512])
-    queue.add(rows(501, 510), 0)
+    queue.fill(gap!, rows(501, 510), 0)
     const sent: number[] = []
-    let left = false
     for (let [entry] = ready(queue); entry; [entry] = ready(queue)) {
       sent.push(entry.id)
-      left = queue.finish(entry, null, 0)
+      gap = queue.finish(entry, null, 0)
     }
     expect(sent).toEqual(rows(501, 510).map(({ id }) => id))
-    expect(left).toBe(true)
+    expect(gap).toMatchObject({ conversation: ADA, until: 511 })
+    queue.fill(gap!, [row(511)], 0)
+    expect(ids(ready(queue))).toEqual([511])
+  })
+
+  it('takes new messages again after the messages that stayed in the table were canceled', () => {
+    const queue = createLineQueue()
+    queue.add(rows(1, 510), 0)
+    let gap: Gap | undefined
+    for (let [entry] = ready(queue); entry; [entry] = ready(queue)) gap = queue.finish(entry, null, 0)
+    expect(queue.fill(gap!, [], 0)).toBeUndefined()
     queue.add([row(511)], 0)
     expect(ids(ready(queue))).toEqual([511])
+  })
+})
+
+describe('a line that accounts share', () => {
+  const of = (accountId: string, id: number, contact: string) => ({ ...row(id, contact), accountId })
+
+  it('takes one message of each account in turn', () => {
+    const queue = createLineQueue({ isShared: true })
+    queue.add(
+      Array.from({ length: 300 }, (_, i) => of('hostile', i + 1, `c${i}`)),
+      0,
+    )
+    expect(ids(ready(queue, 0, 2))).toEqual([1, 2])
+    queue.add([of('b', 301, 'x'), of('b', 302, 'y'), of('c', 303, 'z')], 0)
+    expect(ids(ready(queue, 0, 6))).toEqual([3, 301, 303, 4, 302, 5])
+  })
+
+  it('lets nobody wait for the messages of another account to the same person', () => {
+    const queue = createLineQueue({ isShared: true })
+    queue.add([of('hostile', 1, ADA), of('hostile', 2, ADA), of('b', 3, ADA), of('b', 4, ADA)], 0)
+    expect(ids(ready(queue))).toEqual([1, 3])
+    expect(ready(queue)).toEqual([])
+  })
+
+  it('has room for every account, and sends whole backlogs in the order of each conversation', () => {
+    const queue = createLineQueue({ isShared: true })
+    let id = 0
+    const hostile = Array.from({ length: 6 * SHARED_WINDOW }, () => {
+      // One long conversation among short ones.
+      id++
+      return of('hostile', id, id % 3 === 0 ? ADA : `c${id % 3500}`)
+    })
+    const late = Array.from({ length: 10 }, () => of('b', ++id, `b${id % 4}`))
+    const table = [...hostile, ...late]
+    for (let from = 0; from < table.length; from += 1000) queue.add(table.slice(from, from + 1000), 0)
+    expect(queue.isFull()).toBe(false)
+    expect(queue.size()).toBeLessThanOrEqual(SHARED_WINDOW + late.length)
+    const first = ready(queue, 0, 2)
+    expect(first.map(({ accountId }) => accountId)).toEqual(['hostile', 'b'])
+
+    const sent: Entry[] = []
+    const open = new Map(table.map((one) => [one.id, one]))
+    const finish = (entry: Entry) => {
+      sent.push(entry)
+      open.delete(entry.id)
+      let gap = queue.finish(entry, null, 0)
+      // A message that is accepted while a gap is read.
+      if (gap && sent.length % 50 === 0) {
+        const found = readGap([...open.values()], gap)
+        const fresh = of('hostile', ++id, ADA)
+        open.set(id, fresh)
+        queue.add([fresh], 0)
+        gap = queue.fill(gap, found, 0)
+      }
+      while (gap) gap = queue.fill(gap, readGap([...open.values()], gap), 0)
+    }
+    for (let taken = first; taken.length > 0; taken = ready(queue, 0, 64)) {
+      for (const entry of taken) finish(entry)
+      expect(queue.size()).toBeLessThanOrEqual(2 * SHARED_WINDOW)
+    }
+    expect([open.size, queue.size(), sent.length]).toEqual([0, 0, id])
+    const last = new Map<string, number>()
+    for (const { accountId, conversation, id: sentId } of sent) {
+      const key = `${accountId} ${conversation}`
+      expect(last.get(key) ?? 0).toBeLessThan(sentId)
+      last.set(key, sentId)
+    }
   })
 })
 

@@ -25,11 +25,11 @@ import { recordRead, rematchParked } from '../../services/messages/receipts.js'
 import type { Lease } from '../../storage/lines/leases.js'
 import { type Attempt, listWireTimes } from '../../storage/messages/attempts.js'
 import { findMessagesById } from '../../storage/messages/messages.js'
-import { listConversationQueue, listQueue } from '../../storage/messages/queue.js'
+import { listQueue, listQueueOf } from '../../storage/messages/queue.js'
 import { startChores } from './chores.js'
 import { connect } from './connect.js'
 import { createLoopBreaker } from './loop-breaker.js'
-import { createLineQueue, type Entry } from './queue.js'
+import { createLineQueue, type Entry, type Gap } from './queue.js'
 import { reachOf } from './reach.js'
 import { createStateKeeper } from './state.js'
 import { wire } from './wire.js'
@@ -58,7 +58,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const on: DispatchLine = { line, services, lease, daily, unsent: new Map() }
   await recoverOpenAttempts(ctx, on)
 
-  const queue = createLineQueue()
+  const queue = createLineQueue({ isShared: line.kind === 'shared' })
   const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
   const pace = createPace(line.pace, recent)
   // Changes to messages of this line run in sequence, so that each sees the one before.
@@ -202,15 +202,19 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   function release(entry: Entry, nextActionAt: number | null) {
     const now = ctx.clock.now()
-    if (queue.finish(entry, nextActionAt, now)) reread(entry.conversation)
+    const gap = queue.finish(entry, nextActionAt, now)
+    if (gap) fill(gap)
     wake()
   }
 
-  function reread(conversation: string) {
-    listConversationQueue(ctx.db, line.id, conversation, READ_AT_ONCE)
-      .then((rows) => queue.add(rows, ctx.clock.now()))
-      .then(wake)
-      .catch(() => ctx.clock.after(1000, () => reread(conversation)))
+  function fill(gap: Gap) {
+    listQueueOf(ctx.db, line.id, gap)
+      .then((rows) => {
+        const next = queue.fill(gap, rows, ctx.clock.now())
+        if (next) fill(next)
+        wake()
+      })
+      .catch(() => ctx.clock.after(1000, () => fill(gap)))
   }
 
   function recheck(messageId: number) {

@@ -1,6 +1,7 @@
 import { createAgain } from '../../base/again.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Deliverer, ReceiverAnswer } from '../../services/webhooks/delivery.js'
+import type { QueueEntry } from '../../storage/messages/queue.js'
 import {
   type Delivery,
   findDeliveries,
@@ -8,7 +9,7 @@ import {
   listSubjectQueue,
   type QueuedDelivery,
 } from '../../storage/webhooks/deliveries.js'
-import { createLineQueue, type Entry } from '../lines/queue.js'
+import { createLineQueue, type Entry, type Gap } from '../lines/queue.js'
 import type { Slot, Slots } from './slots.js'
 
 /**
@@ -67,7 +68,7 @@ export function createLane(
   /** Read the table from its start, not from the cursor. */
   let fromStart = false
   /** Subjects with more deliveries than the window had room for; the rest is still in the table. */
-  const crowded = new Set<string>()
+  const crowded = new Set<Gap>()
   let abandoned = false
   const dispatch = createAgain(
     ctx.clock,
@@ -88,9 +89,11 @@ export function createLane(
   /** Returns when the next delivery may go. */
   async function step(): Promise<number | undefined> {
     if (fromStart || (unread && queue.size() < WINDOW)) await read()
-    for (const subject of crowded) {
-      add(await listSubjectQueue(ctx.db, key, subject, READ_AT_ONCE))
-      crowded.delete(subject)
+    for (const gap of crowded) {
+      const rows = await listSubjectQueue(ctx.db, key, gap.conversation!, gap.limit)
+      const more = queue.fill(gap, entriesOf(rows), ctx.clock.now())
+      crowded.delete(gap)
+      if (more) crowded.add(more)
     }
     const now = ctx.clock.now()
     const taken = now < pausedUntil ? [] : take(now)
@@ -135,7 +138,7 @@ export function createLane(
     unread = fromStart = false
     try {
       const rows = await listLaneQueue(ctx.db, key, after, READ_AT_ONCE)
-      add(rows)
+      queue.add(entriesOf(rows), ctx.clock.now())
       if (rows.length < READ_AT_ONCE) return
       unread = true
       if (queue.size() < WINDOW) wake()
@@ -146,18 +149,15 @@ export function createLane(
     }
   }
 
-  function add(rows: readonly QueuedDelivery[]) {
-    const now = ctx.clock.now()
-    queue.add(
-      rows.map(({ id, eventSeq, subject, nextAt }) => ({
-        id,
-        handle: String(eventSeq),
-        contact: subject,
-        groupId: null,
-        nextActionAt: nextAt,
-      })),
-      now,
-    )
+  function entriesOf(rows: readonly QueuedDelivery[]): QueueEntry[] {
+    return rows.map(({ id, eventSeq, subject, nextAt }) => ({
+      id,
+      handle: String(eventSeq),
+      accountId,
+      contact: subject,
+      groupId: null,
+      nextActionAt: nextAt,
+    }))
   }
 
   async function start(taken: readonly TakenEntry[]) {
@@ -213,7 +213,8 @@ export function createLane(
 
   function finish(entry: Entry, nextAt: number | null) {
     left--
-    if (queue.finish(entry, nextAt, ctx.clock.now())) crowded.add(entry.conversation)
+    const gap = queue.finish(entry, nextAt, ctx.clock.now())
+    if (gap) crowded.add(gap)
     wake()
   }
 

@@ -1,0 +1,114 @@
+// A quiet account beside a hostile one: from a send to its webhook, with and without the attack, in turns.
+import net from 'node:net'
+import { ADMIN, startTrunkline } from './servers.js'
+import { median, percentile, round } from './stats.js'
+import { startReceiver } from './webhooks.js'
+
+const SENDS = 200
+const SEND_EVERY_MS = 25
+/** More than the server has slots for posts, each to an origin that takes the connection and never answers. */
+const SILENT = 300
+/** Callbacks to further silent origins during the measurement. */
+const SILENT_EVERY_MS = 100
+/** Messages that are due at once, in the middle of the measurement. */
+const DUE = 2000
+
+/** Takes connections on every loopback address and never answers. */
+async function startSilence() {
+  const sockets = new Set()
+  const server = net.createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+  })
+  await new Promise((resolve) => server.listen(0, '0.0.0.0', resolve))
+  let n = 0
+  return {
+    nextUrl: () => `http://127.${1 + (n >> 16)}.${(n >> 8) & 255}.${n++ & 255}:${server.address().port}/`,
+    stop() {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** An account with a key and an unpaced line. */
+async function addAccount(server, name, number) {
+  const make = (path, body) =>
+    server.request(path, { method: 'POST', headers: ADMIN, body: JSON.stringify(body) })
+  const { id } = await make('/admin/accounts', { email: `${name}@example.com` })
+  const key = await make('/admin/keys', { account_id: id })
+  const line = await make('/admin/lines', { account_id: id, number, pace: 0 })
+  for (let state; state !== 'ONLINE'; )
+    state = (await server.request(`/admin/lines/${line.id}`, { headers: ADMIN })).state
+  const headers = {
+    'sb-api-key-id': key.id,
+    'sb-api-secret-key': key.secret,
+    'content-type': 'application/json',
+  }
+  return {
+    call: (path, body, method = 'POST') =>
+      server.request(path, { method, headers, body: JSON.stringify(body) }),
+    async send(fields) {
+      const body = JSON.stringify({ from_number: number, ...fields })
+      const reply = await server.request('/api/send-message', { method: 'POST', headers, body })
+      if (reply.status !== 'QUEUED') throw new Error(JSON.stringify(reply))
+    },
+  }
+}
+
+let nextPerson = 0
+const person = () => `+1${202 + Math.floor(nextPerson / 1_000_000)}${3_000_000 + (nextPerson++ % 1_000_000)}`
+
+export async function neighbour(runs, say) {
+  const arrived = new Map()
+  const receiver = await startReceiver((body) => {
+    const { content } = JSON.parse(body)
+    if (!arrived.has(content)) arrived.set(content, performance.now())
+  })
+  const silence = await startSilence()
+  const server = await startTrunkline()
+  try {
+    const quiet = await addAccount(server, 'quiet', '+12025550160')
+    const hostile = await addAccount(server, 'hostile', '+12025550161')
+    await quiet.call('/api/account/webhooks', { webhooks: { outbound: [receiver.url] } }, 'PUT')
+    let n = 0
+    const measure = async () => {
+      const sent = new Map()
+      for (let i = 0; i < SENDS; i++) {
+        const content = `send ${n++}`
+        sent.set(content, performance.now())
+        void quiet.send({ number: person(), content })
+        await new Promise((resolve) => setTimeout(resolve, SEND_EVERY_MS))
+      }
+      while ([...sent.keys()].some((content) => !arrived.has(content)))
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      return percentile(
+        [...sent].map(([content, at]) => arrived.get(content) - at),
+        99,
+      )
+    }
+    const attack = (fields) => hostile.send({ number: person(), content: 'attack', ...fields })
+    const silent = () => attack({ status_callback: silence.nextUrl() })
+    await measure()
+    const ratios = []
+    for (let run = 1; run <= runs; run++) {
+      const alone = await measure()
+      for (let i = 0; i < SILENT; i++) await silent()
+      const sendAt = new Date(Date.now() + 6000 + (SENDS * SEND_EVERY_MS) / 2).toISOString()
+      for (let i = 0; i < DUE; i += 50)
+        await Promise.all(Array.from({ length: 50 }, () => attack({ send_at: sendAt })))
+      const going = setInterval(() => void silent(), SILENT_EVERY_MS)
+      const beside = await measure()
+      clearInterval(going)
+      ratios.push(beside / alone)
+      say(
+        `neighbour_p99 run ${run}: ${round(beside, 1)} ms beside a hostile account, ${round(alone, 1)} ms without = ${round(ratios.at(-1), 2)}`,
+      )
+    }
+    return { neighbour_p99: round(median(ratios), 2) }
+  } finally {
+    await silence.stop()
+    await server.stop()
+    await receiver.stop()
+  }
+}
