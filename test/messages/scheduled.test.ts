@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { queueDue } from '../../src/services/messages/schedule.js'
 import type { Sql } from '../../src/storage/engine/db.js'
 import { listBlockedBacklog, listOrphans } from '../../src/storage/lines/lines.js'
-import { listConversationQueue, listQueue } from '../../src/storage/messages/queue.js'
+import { listConversationQueue, listQueue, listQueueOf } from '../../src/storage/messages/queue.js'
 import { findNextDue, listDue, listScheduled } from '../../src/storage/messages/schedule.js'
 import { createSink } from '../support/web/sink.js'
 import {
@@ -112,7 +112,13 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
     }
     expect(await planOf(listQueue(sql, 'x', 1, 10))).toMatch(/SEARCH messages USING INDEX messages_queue /)
     expect(await planOf(listConversationQueue(sql, 'x', 'y', 10))).toContain('INDEX messages_queue ')
-    expect(await planOf(listDue(sql, 1, 10))).toContain('INDEX messages_due ')
+    const due = await planOf(listDue(sql, 1, { dueAt: 0, id: 0 }, 10))
+    expect(due).toContain('INDEX messages_due ')
+    expect(due).not.toContain('TEMP B-TREE')
+    for (const conversation of [null, 'y'])
+      expect(
+        await planOf(listQueueOf(sql, 'x', { accountId: 'a', conversation, from: 1, limit: 10 })),
+      ).toMatch(/SEARCH messages USING INDEX messages_queue /)
     expect(await planOf(findNextDue(sql))).toContain('INDEX messages_due')
     expect(await planOf(listScheduled(sql, 'x', null, undefined, 10))).toMatch(
       /^SEARCH .* messages_scheduled /,

@@ -180,7 +180,9 @@ export function registerAuthentication(
     const { config } = request.routeOptions
     const { access, confined } = config
     if (access === undefined || access === 'open') return done()
-    const enter = (principal: Principal) => {
+    const enter = (principal: Principal): void => {
+      if (principal.kind === 'account' && principal.account.emptying !== null)
+        return void whenOpen(ctx, principal).then(enter, done)
       request.principal = principal
       done(refusedHere(ctx, request, principal) ?? refusalOf(principal, access, confined !== undefined))
     }
@@ -203,6 +205,23 @@ export function registerAuthentication(
       throw error
     }
   }
+}
+
+/** How long a request waits while the world of its account is emptied. */
+const PATIENCE_MS = 10_000
+const LOOK_AGAIN_MS = 50
+
+/** The caller once the world of its account is no longer being emptied. */
+async function whenOpen(ctx: Ctx, principal: AccountPrincipal): Promise<AccountPrincipal> {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+    const account = await ctx.directory.account(principal.account.id)
+    if (!account) throw new AppError('unauthorized', 'Unauthorized')
+    if (account.emptying === null) return { ...principal, account }
+  }
+  throw new AppError('unavailable', 'This world is large and is still being reset. Repeat the request.', {
+    retryAfterMs: 1000,
+  })
 }
 
 /** The published development keys are refused under some host names. */

@@ -242,6 +242,7 @@ function goneAccount(id: string): Account {
     twinId: '',
     owner: null,
     defaultForwardingNumber: null,
+    emptying: null,
     createdAt: 0,
   }
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import type { Ctx } from '../../services/ctx.js'
-import { enterNewWorld, fenceWorlds, resetWorld, untilFree } from '../../services/sim/world.js'
+import { renewWorld } from '../../services/sim/worlds.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { answeredBefore, answerOnce } from '../http/once.js'
 import type { Routes } from '../http/routes.js'
@@ -17,7 +17,7 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
       summary: 'Reset the world',
       description: [
         "Resets the world of the key's account to its beginning: removes messages including scheduled ones, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with their content, faults, stored Idempotency-Keys and, unless kept, webhooks. The phones and lines of the default world get their initial state. Keys, tokens, seats and lines stay; blocked lines are unblocked.",
-        'After the answer, nothing of the old world happens: no delivery and no webhook. Sequence numbers of events continue: a stream with an older bookmark gets a recovery.gap, and the first event after it is world.reset.',
+        'After the answer, nothing of the old world happens: no delivery and no webhook. A large world is removed in steps, during which requests of the account wait. Sequence numbers of events continue: a stream with an older bookmark gets a recovery.gap, and the first event after it is world.reset.',
         'Other accounts are not affected: a phone that they use stays unchanged. Answers 409 if the account has ever had a line that is not simulated; test worlds never have one.',
       ].join('\n\n'),
       optionalBody: true,
@@ -36,18 +36,13 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
       const retries = 'anew'
       const earlier = await answeredBefore<{ reset: boolean; at: string }>(ctx, reply, retries)
       if (earlier) return earlier
-      const [world] = await fenceWorlds(ctx, [account])
-      let media: string[] = []
       const keep = { webhooks: request.body.keep?.includes('webhooks') ?? false }
-      const reset = async (sql: Sql) => {
-        media = await resetWorld(ctx, sql, world!, keep)
-        return { status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } }
-      }
-      try {
-        return await untilFree(() => answerOnce(ctx, reply, retries, reset))
-      } finally {
-        await enterNewWorld(ctx, media)
-      }
+      return renewWorld(ctx, account, keep, (begin) =>
+        answerOnce(ctx, reply, retries, async (sql: Sql) => {
+          await begin(sql)
+          return { status: 200, body: { reset: true, at: formatTime(ctx.clock.now()) } }
+        }),
+      )
     },
   )
 }

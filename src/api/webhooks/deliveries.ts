@@ -4,7 +4,12 @@ import { AppError } from '../../core/errors.js'
 import { WEBHOOK_TYPES } from '../../core/webhooks/types.js'
 import { webhookIdOf } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
-import { REPLAY_AT_ONCE, replayDelivery, replayMatching } from '../../services/webhooks/log.js'
+import {
+  REPLAY_AT_ONCE,
+  type ReplayedDeliveries,
+  replayDelivery,
+  replayMatching,
+} from '../../services/webhooks/log.js'
 import type { Delivery, DeliveryAttempt, DeliveryState } from '../../storage/webhooks/deliveries.js'
 import {
   findDelivery,
@@ -15,7 +20,7 @@ import {
 import { accountOf } from '../http/auth.js'
 import { positionsIn, positionText } from '../http/cursor.js'
 import { requireTime } from '../http/fields.js'
-import { answerOnce } from '../http/once.js'
+import { answeredBefore, answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
@@ -180,10 +185,10 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
           'status: choose the deliveries with status, type, message_handle, created_at_gte or created_at_lt',
         )
       }
-      return answerOnce(ctx, reply, 'told', async (sql) => ({
-        status: 202,
-        body: { data: await replayMatching(ctx, sql, accountOf(request).id, filter) },
-      }))
+      const earlier = await answeredBefore<{ data: ReplayedDeliveries }>(ctx, reply, 'told')
+      if (earlier) return earlier
+      const body = { data: await replayMatching(ctx, accountOf(request).id, filter) }
+      return answerOnce(ctx, reply, 'told', async () => ({ status: 202, body }))
     },
   )
 }

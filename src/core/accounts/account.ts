@@ -11,7 +11,12 @@ export interface Account {
   /** Forwarding number for calls if neither the seat nor the line has one. */
   defaultForwardingNumber: string | null
   createdAt: number
+  /** Set while a large world is emptied in slices. Requests of the account wait. */
+  emptying: Emptying | null
 }
+
+/** What follows when the world is empty: its beginning, with or without its webhooks, or nothing. */
+export type Emptying = 'reset' | 'reset keeping webhooks' | 'removal'
 
 export type World = 'live' | 'test'
 export type KeyKind = 'live' | 'test' | 'admin'

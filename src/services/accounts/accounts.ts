@@ -51,6 +51,7 @@ export async function createAccount(
     plan: input.plan ?? DEFAULT_PLAN,
     owner: input.owner ?? null,
     defaultForwardingNumber: null,
+    emptying: null,
     createdAt: ctx.clock.now(),
   }
   const [liveId, testId] = [ctx.random.text(SHORT_ID), ctx.random.text(SHORT_ID)]

@@ -17,6 +17,7 @@ import {
 } from '../../storage/contacts/contacts.js'
 import { deleteOptOut, saveOptOut } from '../../storage/contacts/opt-outs.js'
 import type { Sql } from '../../storage/engine/db.js'
+import { SLICE } from '../../storage/engine/slices.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { txOf } from '../accounts/present.js'
 import type { Ctx } from '../ctx.js'
@@ -194,14 +195,19 @@ export async function removeContacts(
   actor: Actor,
   by: { phones: readonly string[]; ids: readonly string[] },
 ): Promise<number> {
-  return ctx.db.tx(async (sql) => {
-    await lockContacts(sql, actor.account.id)
-    const scope = scopeFor(actor)
-    return (
-      (await deleteContacts(sql, scope, 'phone', by.phones)) +
-      (await deleteContacts(sql, scope, 'id', by.ids))
-    )
-  })
+  const scope = scopeFor(actor)
+  const slices = [
+    ...inParts(by.phones, SLICE).map((values) => ['phone', values] as const),
+    ...inParts(by.ids, SLICE).map((values) => ['id', values] as const),
+  ]
+  let deleted = 0
+  for (const [column, values] of slices) {
+    deleted += await ctx.db.tx(async (sql) => {
+      await lockContacts(sql, actor.account.id)
+      return deleteContacts(sql, scope, column, values)
+    })
+  }
+  return deleted
 }
 
 /** A contact that the actor may see; any other counts as absent. */

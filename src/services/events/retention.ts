@@ -3,10 +3,10 @@ import { findFeed } from '../../storage/webhooks/feeds.js'
 import type { Ctx } from '../ctx.js'
 
 export const DAY_MS = 24 * 3_600_000
-const AT_ONCE = 1000
+const AT_ONCE = 200
 const ACCOUNTS_AT_ONCE = 100
 /** Steps of one round; the next round continues. */
-const MAX_STEPS = 100
+const MAX_STEPS = 500
 
 /** Removes expired events, oldest first, except those that webhooks still wait for. */
 export async function dropOldEvents(ctx: Ctx): Promise<void> {

@@ -73,7 +73,7 @@ export async function unblock(ctx: Ctx, id: string): Promise<void> {
   linesChanged(ctx)
 }
 
-const AT_ONCE = 500
+const AT_ONCE = 50
 
 /** Ends the waiting messages of blocked lines. */
 export async function failBlocked(ctx: Ctx): Promise<void> {

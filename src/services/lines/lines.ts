@@ -210,7 +210,7 @@ export function linesChanged(ctx: Ctx): void {
   ctx.wakes.wake(topics.lines)
 }
 
-const AT_ONCE = 500
+const AT_ONCE = 50
 
 /** Ends the waiting messages of removed lines. */
 export async function failOrphans(ctx: Ctx): Promise<void> {

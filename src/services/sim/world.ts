@@ -62,18 +62,23 @@ function requireSimulated<L extends { simulated: boolean }>(lines: L): L {
   return lines
 }
 
-/**
- * After this, work in progress on the lines of these accounts stores nothing any more, and no process drives the lines
- * until the transaction that follows has fenced them again.
- */
-export async function fenceWorlds(ctx: Ctx, accounts: readonly Account[]): Promise<FencedWorld[]> {
-  const worlds = await Promise.all(
+/** Finds the lines of these accounts' worlds. Refuses an account that has or had a line that is not simulated. */
+export function surveyWorlds(ctx: Ctx, accounts: readonly Account[]): Promise<FencedWorld[]> {
+  return Promise.all(
     accounts.map(async (account): Promise<FencedWorld> => {
       const { own, joint } = requireSimulated(await findWorldLines(ctx.db, account.id))
       const scope = { accountId: account.id, network: networkOf(account), lines: own }
       return { account, lines: [...own, ...joint], scope }
     }),
   )
+}
+
+/**
+ * After this, work in progress on the lines of these accounts stores nothing any more, and no process drives the lines
+ * until the transaction that follows has fenced them again.
+ */
+export async function fenceWorlds(ctx: Ctx, accounts: readonly Account[]): Promise<FencedWorld[]> {
+  const worlds = await surveyWorlds(ctx, accounts)
   // On SQLite the one transaction that follows is fence enough.
   if (ctx.db.engine === 'postgres') {
     const lines = worlds.flatMap((world) => world.lines)

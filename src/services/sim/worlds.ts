@@ -4,15 +4,24 @@ import { AppError } from '../../core/errors.js'
 import { findAccount } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { deleteFrame, deleteWorld, findWorldLines, seizeWorld } from '../../storage/sim/world.js'
-import { listRemovedOwners, listWorlds, lockAccounts, lockOwner } from '../../storage/sim/worlds.js'
+import {
+  endEmptying,
+  listEmptying,
+  listRemovedOwners,
+  listWorlds,
+  lockAccounts,
+  lockOwner,
+} from '../../storage/sim/worlds.js'
 import { type KeyPair, seedWorld } from '../accounts/default-world.js'
 import type { Ctx } from '../ctx.js'
+import { emptyIfLarge } from './emptying.js'
 import {
   announceNewWorld,
   enterNewWorld,
   type FencedWorld,
   fenceWorlds,
   removeMedia,
+  resetWorld,
   untilFree,
 } from './world.js'
 
@@ -57,7 +66,60 @@ export async function requireWorld(sql: Sql, owner: string, id: string): Promise
 export async function removeWorld(ctx: Ctx, world: Account): Promise<void> {
   const twin = await findAccount(ctx.db, world.twinId)
   if (!twin) throw noWorld(world.id)
-  while (!(await removeFenced(ctx, await fenceWorlds(ctx, [world, twin])))) {}
+  await removeAccounts(ctx, [world, twin])
+}
+
+async function removeAccounts(ctx: Ctx, accounts: readonly Account[]): Promise<void> {
+  const wasLarge = await emptyIfLarge(ctx, accounts, 'removal')
+  try {
+    while (!(await removeFenced(ctx, await fenceWorlds(ctx, accounts)))) {}
+  } catch (error) {
+    // Another process has finished the removal.
+    if (!(wasLarge && error instanceof AppError && error.code === 'not_found')) throw error
+  }
+}
+
+/** Resets the world of an account. `answer` runs in the transaction in which the new world begins. */
+export async function renewWorld<T>(
+  ctx: Ctx,
+  account: Account,
+  keep: { webhooks: boolean },
+  answer: (begin: (sql: Sql) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const wasLarge = await emptyIfLarge(ctx, [account], keep.webhooks ? 'reset keeping webhooks' : 'reset')
+  const [world] = await fenceWorlds(ctx, [account])
+  let media: string[] = []
+  try {
+    return await untilFree(() =>
+      answer(async (sql) => {
+        // Without its mark, another process has begun the new world.
+        if (wasLarge && !(await endEmptying(sql, account.id))) return
+        media = await resetWorld(ctx, sql, world!, keep)
+      }),
+    )
+  } finally {
+    await enterNewWorld(ctx, media)
+  }
+}
+
+/** Finishes what a process that stopped has begun. `isOnlyProcess`: no other process can be at work. */
+export async function finishEmptying(ctx: Ctx, isOnlyProcess: boolean): Promise<void> {
+  const found = await listEmptying(ctx.db, isOnlyProcess)
+  for (const account of found) {
+    try {
+      if (account.emptying !== 'removal') {
+        const keep = { webhooks: account.emptying === 'reset keeping webhooks' }
+        await renewWorld(ctx, account, keep, (begin) => ctx.db.tx(begin))
+      } else if (account.world === 'live') {
+        await removeAccounts(
+          ctx,
+          found.filter(({ id }) => id === account.id || id === account.twinId),
+        )
+      }
+    } catch (error) {
+      ctx.log.warn({ err: error, account: account.id }, 'a world could not be emptied; trying again')
+    }
+  }
 }
 
 /** Returns false, and removes nothing, if the world has a line that was not there when the world was fenced. */

@@ -11,7 +11,7 @@ import {
 } from '../../storage/verify/verifications.js'
 import type { Ctx } from '../ctx.js'
 
-const AT_ONCE = 500
+const AT_ONCE = 50
 
 /**
  * Approves the verification that an inbound text answers: the sender must be the person asked, and the text must be

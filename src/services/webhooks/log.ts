@@ -13,8 +13,13 @@ import type { Ctx } from '../ctx.js'
 
 /** Deliveries that one call can replay. */
 export const REPLAY_AT_ONCE = 10_000
-const PAGE = 1000
-const DROP_AT_ONCE = 1000
+const PAGE = 200
+const DROP_AT_ONCE = 100
+
+export interface ReplayedDeliveries {
+  replayed: number
+  more: boolean
+}
 
 /** Posts one delivery again, under the same webhook id. */
 export async function replayDelivery(ctx: Ctx, sql: Sql, accountId: string, id: number): Promise<Delivery> {
@@ -28,19 +33,21 @@ export async function replayDelivery(ctx: Ctx, sql: Sql, accountId: string, id: 
   return { ...delivery, state: 'pending', tries: 0, nextAt: ctx.clock.now(), finishedAt: null }
 }
 
-/** Replays all ended deliveries that match, the oldest last. Deliveries that have not ended are posted anyway. */
+/**
+ * Replays all ended deliveries that match, the oldest last, in transactions of a page. Deliveries that have not ended
+ * are posted anyway.
+ */
 export async function replayMatching(
   ctx: Ctx,
-  sql: Sql,
   accountId: string,
   filter: LogFilter,
-): Promise<{ replayed: number; more: boolean }> {
+): Promise<ReplayedDeliveries> {
   let replayed = 0
   let place: { createdAt: number; id: number } | undefined
   do {
-    const page = await listDeliveries(sql, accountId, filter, place, PAGE)
+    const page = await listDeliveries(ctx.db, accountId, filter, place, PAGE)
     const ids = page.deliveries.filter((one) => one.nextAt === null).map((one) => one.id)
-    replayed += await reopen(ctx, sql, accountId, ids)
+    replayed += await ctx.db.tx((sql) => reopen(ctx, sql, accountId, ids))
     place = page.next
   } while (place && replayed < REPLAY_AT_ONCE)
   return { replayed, more: place !== undefined }

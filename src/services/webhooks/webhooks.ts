@@ -15,7 +15,7 @@ import type { WebhookEndpoint } from '../../core/webhooks/webhook.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { listLinesOf } from '../../storage/lines/lines.js'
-import { cancelLane } from '../../storage/webhooks/deliveries.js'
+import { cancelInLane } from '../../storage/webhooks/deliveries.js'
 import { insertFeed } from '../../storage/webhooks/feeds.js'
 import {
   announceWebhooks,
@@ -220,11 +220,12 @@ export async function removeGoneEndpoint(ctx: Ctx, endpoint: WebhookEndpoint): P
     const now = ctx.clock.now()
     await lockWebhooks(sql, accountId)
     if ((await deleteWebhooks(sql, [id])) === 0) return
-    await cancelLane(sql, id, 'The webhook was removed', now)
     await appendEvents(sql, [
       { accountId, type: 'webhook.removed', subject: id, at: now, data: { type, reason: 'gone' } },
     ])
     announceWebhooks(sql, accountId)
   })
+  // Deliveries that a crash leaves here are canceled one by one when they are due.
+  while (await ctx.db.tx((sql) => cancelInLane(sql, id, 'The webhook was removed', ctx.clock.now()))) {}
   ctx.log.info({ account: accountId, type }, 'a webhook answered 410 and was removed')
 }

@@ -4,7 +4,7 @@ import { exists, findValue, hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 export const ACCOUNTS = table<Account>()('accounts', {
-  text: 'id email name plan world twinId owner defaultForwardingNumber',
+  text: 'id email name plan world twinId owner defaultForwardingNumber emptying',
   number: 'createdAt',
 })
 

@@ -1,5 +1,6 @@
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
-import type { Sql } from '../engine/db.js'
+import type { Db, Sql } from '../engine/db.js'
+import { deleteInSlices } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
 const SESSIONS = table<ConsoleSession>()('console_sessions', {
@@ -27,6 +28,6 @@ export async function deleteSession(sql: Sql, id: string): Promise<void> {
   await sql.run('delete from console_sessions where id = $1', [id])
 }
 
-export async function dropExpiredSessions(sql: Sql, before: number): Promise<number> {
-  return sql.run('delete from console_sessions where expires_at <= $1', [before])
+export function dropExpiredSessions(db: Db, before: number): Promise<number> {
+  return deleteInSlices(db, { table: 'console_sessions', where: 'expires_at <= $1', params: [before] })
 }

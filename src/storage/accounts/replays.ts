@@ -1,4 +1,5 @@
-import type { Sql } from '../engine/db.js'
+import type { Db, Sql } from '../engine/db.js'
+import { deleteInSlices } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
 /** A stored response, by account and path and by the caller's key or the request's fingerprint. */
@@ -56,6 +57,6 @@ export async function dropReplay(sql: Sql, { accountId, path, key }: Replay, bod
   ])
 }
 
-export async function dropExpiredReplays(sql: Sql, now: number): Promise<number> {
-  return sql.run('delete from replays where expires_at <= $1', [now])
+export function dropExpiredReplays(db: Db, now: number): Promise<number> {
+  return deleteInSlices(db, { table: 'replays', where: 'expires_at <= $1', params: [now] })
 }

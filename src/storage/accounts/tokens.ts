@@ -1,6 +1,7 @@
 import type { Token } from '../../core/accounts/token.js'
-import type { Sql } from '../engine/db.js'
+import type { Db, Sql } from '../engine/db.js'
 import { hasChanged } from '../engine/query.js'
+import { deleteInSlices } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
 const TOKENS = table<Token>()('tokens', {
@@ -44,6 +45,6 @@ export function listTokens(
   return TOKENS.list(sql, `${where} order by id desc limit $3`, params)
 }
 
-export async function dropExpiredTokens(sql: Sql, before: number): Promise<number> {
-  return sql.run('delete from tokens where expires_at < $1', [before])
+export function dropExpiredTokens(db: Db, before: number): Promise<number> {
+  return deleteInSlices(db, { table: 'tokens', where: 'expires_at < $1', params: [before] })
 }

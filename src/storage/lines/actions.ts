@@ -1,5 +1,6 @@
-import type { Sql } from '../engine/db.js'
+import type { Db, Sql } from '../engine/db.js'
 import { exists, findValue } from '../engine/query.js'
+import { deleteInSlices } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
 /** A line action requested in another process than the holder of the line. Times are real time, not a world's. */
@@ -51,6 +52,6 @@ export async function findOutcome(sql: Sql, id: string): Promise<unknown> {
   return outcome && JSON.parse(outcome)
 }
 
-export async function dropExpiredActions(sql: Sql, now: number): Promise<number> {
-  return sql.run('delete from line_actions where expires_at < $1', [now])
+export function dropExpiredActions(db: Db, now: number): Promise<number> {
+  return deleteInSlices(db, { table: 'line_actions', where: 'expires_at < $1', params: [now] })
 }

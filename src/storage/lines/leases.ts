@@ -54,7 +54,7 @@ export function renewLeases(db: Db, nodeId: string, leaseMs: number): Promise<Le
 }
 
 /**
- * Acquires up to `limit` free lines. Each gets a new epoch, which fences its previous holder. The lines are read under
+ * Acquires up to `limit` free lines, but none that a reset holds (without a node). Each gets a new epoch, which fences its previous holder. The lines are read under
  * their lock: a line read after a reset or removal has fenced this lease would look current.
  */
 export async function acquireLeases(
@@ -71,8 +71,7 @@ export async function acquireLeases(
       sql,
       `select l.* from lines l left join line_leases x on x.line_id = l.id
        where l.removed_at is null
-         and (x.line_id is null or (x.node_id <> $1 and ${onlyProcess ? '1 = 1' : `x.expires_at <= ${now}`})
-              or (x.node_id = $1 and x.expires_at <= ${now}))
+         and (x.line_id is null or x.expires_at <= ${now} or (x.node_id <> $1 and ${onlyProcess ? "x.node_id <> ''" : '1 = 0'}))
        order by l.created_at, l.id limit $2 ${skip}`,
       [nodeId, limit],
     )
@@ -82,7 +81,7 @@ export async function acquireLeases(
         sql,
         `insert into line_leases (line_id, node_id, epoch, expires_at) values ($1, $2, 1, ${now} + $3)
          on conflict (line_id) do update set node_id = $2, epoch = line_leases.epoch + 1, expires_at = ${now} + $3
-         where line_leases.expires_at <= ${now} or ${onlyProcess ? '1 = 1' : 'line_leases.node_id = $2'}
+         where line_leases.expires_at <= ${now} or ${onlyProcess ? "line_leases.node_id <> ''" : 'line_leases.node_id = $2'}
          returning epoch`,
         [line.id, nodeId, leaseMs],
       )

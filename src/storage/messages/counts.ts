@@ -1,6 +1,7 @@
 import type { Message, Service, Status } from '../../core/messages/message.js'
-import type { Columns, Param, Sql, Writes } from '../engine/db.js'
+import type { Columns, Db, Param, Sql, Writes } from '../engine/db.js'
 import { findValue } from '../engine/query.js'
+import { deleteInSlices } from '../engine/slices.js'
 
 /**
  * Maintained totals, so that a list's `pagination.total` is exact and costs the same for a million rows as for ten
@@ -198,6 +199,11 @@ function conditions(filter: CountFilter): { where: string; params: Param[] } {
 }
 
 /** Removes counters at zero, which intermediate statuses leave behind. */
-export async function dropEmptyCounts(sql: Sql, before: number): Promise<number> {
-  return sql.run('delete from message_counts where n = 0 and width > 0 and bucket < $1', [before])
+export function dropEmptyCounts(db: Db, before: number): Promise<number> {
+  return deleteInSlices(db, {
+    table: 'message_counts',
+    where: 'n = 0 and width > 0 and bucket < $1',
+    params: [before],
+    key: 'account_id, series, width, bucket, line_id, is_outbound, status, service, type',
+  })
 }

@@ -1,5 +1,6 @@
-import type { Sql } from '../engine/db.js'
+import type { Db, Sql } from '../engine/db.js'
 import { exists, findValue, listValues } from '../engine/query.js'
+import { deleteInSlices } from '../engine/slices.js'
 
 /** The provider ids that are already stored, on this line or on an earlier line of its number. */
 export async function listStoredIds(
@@ -145,6 +146,6 @@ export async function deleteUnacknowledged(sql: Sql, id: string): Promise<void> 
   await sql.run('delete from unthanked_messages where id = $1', [id])
 }
 
-export async function dropUnacknowledged(sql: Sql, before: number): Promise<number> {
-  return sql.run('delete from unthanked_messages where stored_at < $1', [before])
+export function dropUnacknowledged(db: Db, before: number): Promise<number> {
+  return deleteInSlices(db, { table: 'unthanked_messages', where: 'stored_at < $1', params: [before] })
 }

@@ -1,6 +1,7 @@
 import type { Status } from '../../core/messages/message.js'
-import type { Sql, Writes } from '../engine/db.js'
+import type { Db, Sql, Writes } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
+import { deleteInSlices } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
 /** A receipt that matches no send yet, under one spelling of its id. */
@@ -78,6 +79,6 @@ export function listMatchedReceipts(sql: Sql, lineId: string): Promise<string[]>
   )
 }
 
-export async function dropParkedReceipts(sql: Sql, before: number): Promise<number> {
-  return sql.run('delete from parked_receipts where received_at < $1', [before])
+export function dropParkedReceipts(db: Db, before: number): Promise<number> {
+  return deleteInSlices(db, { table: 'parked_receipts', where: 'received_at < $1', params: [before] })
 }

@@ -116,16 +116,26 @@ const FRAME: readonly WorldTable[] = [
 ]
 
 /** Makes a condition a piece of SQL with its parameters: only those that it names. */
-function bindScope(sql: Sql, where: string, scope: WorldScope): { where: string; params: Param[] } {
+export function bindScope(
+  sql: Sql,
+  where: string,
+  scope: WorldScope,
+  ids: readonly number[] = [],
+): { where: string; params: Param[] } {
   const params: Param[] = []
   const places = new Map<string, string>()
-  const text = where.replace(/\{(account|network|lines)\}/g, (_, name: string) => {
+  const text = where.replace(/\{(account|network|lines|ids)\}/g, (_, name: string) => {
     const known = places.get(name)
     if (known) return known
     const at = params.length + 1
-    const list = name === 'lines' ? sql.inList(at, scope.lines) : undefined
-    params.push(list ? list.param : name === 'account' ? scope.accountId : scope.network)
-    places.set(name, list ? list.sql : `$${at}`)
+    const value = {
+      account: { sql: `$${at}`, param: scope.accountId },
+      network: { sql: `$${at}`, param: scope.network },
+      lines: sql.inList(at, scope.lines),
+      ids: sql.inIds(at, ids),
+    }[name as 'account']
+    params.push(value.param)
+    places.set(name, value.sql)
     return places.get(name)!
   })
   return { where: text, params }
@@ -173,7 +183,7 @@ export async function findWorldLines(
 }
 
 /** Time for which no process may drive held lines: longer than a reset takes, and it ends after a crash. */
-const HOLD_MS = 10_000
+export const HOLD_MS = 10_000
 
 /** Like `fenceLines`, and no process drives these lines until `fenceLines` is called. */
 export async function holdLines(sql: Sql, lines: readonly string[]): Promise<void> {

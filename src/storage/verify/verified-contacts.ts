@@ -1,6 +1,7 @@
 import { SHARED, type VerifiedContact } from '../../core/verify/verified-contact.js'
-import type { Columns, Sql } from '../engine/db.js'
+import type { Columns, Db, Sql } from '../engine/db.js'
 import { exists, findValue, listValues } from '../engine/query.js'
+import { deleteInSlices } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
 const CONTACTS = table<VerifiedContact>()('verified_contacts', {
@@ -160,6 +161,6 @@ export async function forgetStranger(sql: Sql, lineId: string, number: string): 
   await sql.run('delete from line_strangers where line_id = $1 and number = $2', [lineId, number])
 }
 
-export async function dropStrangers(sql: Sql, before: number): Promise<number> {
-  return sql.run('delete from line_strangers where heard_at < $1', [before])
+export function dropStrangers(db: Db, before: number): Promise<number> {
+  return deleteInSlices(db, { table: 'line_strangers', where: 'heard_at < $1', params: [before] })
 }

@@ -1,4 +1,5 @@
 import type { Columns, ColumnType, Sql, Writes } from '../engine/db.js'
+import { SLICE } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'canceled'
@@ -214,11 +215,13 @@ export async function saveOutcomes(
   ])
 }
 
-/** Cancels the waiting deliveries of a lane. */
-export async function cancelLane(sql: Sql, lane: string, reason: string, now: number): Promise<number> {
-  return sql.run(
+/** Cancels up to `SLICE` waiting deliveries of a lane. Returns whether there may be more. */
+export async function cancelInLane(sql: Sql, lane: string, reason: string, now: number): Promise<boolean> {
+  const canceled = await sql.run(
     `update webhook_deliveries set state = 'canceled', next_at = null, reason = $2, finished_at = $3
-     where lane = $1 and next_at is not null`,
+     where id in (select id from webhook_deliveries where lane = $1 and next_at is not null limit ${SLICE})
+       and next_at is not null`,
     [lane, reason, now],
   )
+  return canceled === SLICE
 }

@@ -15,7 +15,7 @@ import { releaseDue } from '../../services/messages/holds.js'
 import { storeOverdueParts } from '../../services/messages/inbound/inbound.js'
 import { UNACKNOWLEDGED_MS } from '../../services/messages/inbound/sort.js'
 import { queueDue } from '../../services/messages/schedule.js'
-import { removeOrphanedWorlds } from '../../services/sim/worlds.js'
+import { finishEmptying, removeOrphanedWorlds } from '../../services/sim/worlds.js'
 import { expireVerificationsDue } from '../../services/verify/ends.js'
 import { sweepDeliveries } from '../../services/webhooks/log.js'
 import { dropExpiredSessions } from '../../storage/accounts/console-sessions.js'
@@ -174,6 +174,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     const now = ctx.clock.now()
     await failOrphans(ctx)
     await failBlocked(ctx)
+    await finishEmptying(ctx, false)
     await removeOrphanedWorlds(ctx)
     for (const alarm of alarms) await alarm.look()
     await failLostProfileRequests(ctx)
@@ -232,6 +233,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
         })
       }
       for (const alarm of alarms) await alarm.start()
+      if (ctx.db.engine === 'sqlite') await finishEmptying(ctx, true)
       await tidy()
     },
     async stop() {

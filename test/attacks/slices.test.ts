@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { finishEmptying } from '../../src/services/sim/worlds.js'
+import { SLICE } from '../../src/storage/engine/slices.js'
+import { populate } from '../support/populate.js'
+import { createSink, type Sink } from '../support/web/sink.js'
+import { createWorld, ENGINES, type Json, LINE, type Who, type World } from '../support/world.js'
+
+const CONTACTS = 5 * SLICE
+const SENDS = 2 * SLICE
+
+describe.each(ENGINES)('removing a large world on %s', (engine) => {
+  let world: World
+  let sink: Sink
+  let before: Record<string, number>
+  beforeAll(async () => {
+    world = await createWorld(engine)
+    sink = await createSink()
+    before = await counts()
+  })
+  afterAll(async () => {
+    await world.close()
+    await sink.close()
+  })
+
+  /** The number of rows of every table, but for those about processes and about requests of the administrator. */
+  async function counts(): Promise<Record<string, number>> {
+    await world.settle()
+    const { db } = world.app.ctx
+    const tables = await db.all<{ name: string }>(
+      engine === 'sqlite'
+        ? "select name from sqlite_master where type = 'table'"
+        : "select tablename as name from pg_tables where schemaname = 'public'",
+    )
+    const kept = tables.filter(
+      ({ name }) => !['nodes', 'sqlite_sequence', 'replays', 'audit_log'].includes(name),
+    )
+    const rows = await db.all<{ name: string; n: number }>(
+      kept.map(({ name }) => `select '${name}' as name, count(*) as n from ${name}`).join(' union all '),
+    )
+    return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
+  }
+
+  async function fill(as: Who): Promise<void> {
+    await populate(world, LINE, sink.url, as)
+    const contacts = Array.from({ length: CONTACTS }, (_, i) => ({ phone: `+1202557${1000 + i}` }))
+    expect((await world.post('/api/v2/contacts/bulk', { contacts }, as)).status).toBe(200)
+    await Promise.all(
+      Array.from({ length: SENDS }, (_, i) => world.send({ number: `+1202556${1000 + i}` }, as)),
+    )
+    await world.settle()
+  }
+  const make = async () => {
+    const { id, keys } = (await world.post('/sim/worlds', {}, 'admin')).body
+    await fill(keys.live)
+    return { id, as: keys.live as Who }
+  }
+  const emptying = async (id: string) =>
+    (await world.app.ctx.db.one<Json>('select emptying from accounts where id = $1', [id]))?.emptying
+
+  /** Counts the writes of a neighbour that are on disk before the work has ended. */
+  async function writesDuring(work: Promise<unknown>): Promise<number> {
+    let isOver = false
+    let writes = 0
+    void work.finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      await world.app.ctx.db.run("update accounts set name = name where id = 'neighbour'")
+      if (!isOver) writes++
+    }
+    return writes
+  }
+
+  it('lets others write between its slices, and leaves nothing behind', async () => {
+    const { id } = await make()
+    const removal = world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })
+    expect(await writesDuring(removal)).toBeGreaterThan((CONTACTS + SENDS) / SLICE)
+    expect((await removal).status).toBe(204)
+    expect(await counts()).toEqual(before)
+  })
+
+  it('lets requests of the account wait until the new world is there', async () => {
+    const { id, as } = await make()
+    const reset = world.post('/sim/reset', {}, as)
+    await vi.waitFor(async () => expect(await emptying(id)).toBe('reset'), { timeout: 10_000, interval: 1 })
+    const { body } = await world.get('/api/v2/contacts', as)
+    expect([body, await emptying(id)]).toEqual([[], null])
+    expect((await reset).status).toBe(200)
+    await world.send({}, as)
+    await world.settle()
+    expect((await world.get('/api/v2/messages', as)).body.data).toMatchObject([{ status: 'DELIVERED' }])
+    expect((await world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })).status).toBe(204)
+    expect(await counts()).toEqual(before)
+  })
+
+  it('is finished by the next process after a crash, as a reset or as a removal', async () => {
+    const { id, as } = await make()
+    const crash = (emptied: string) =>
+      world.app.ctx.db.run(
+        'update accounts set emptying = $1, emptying_until = 0 where id = $2 or twin_id = $2',
+        [emptied, id],
+      )
+    await crash('reset keeping webhooks')
+    await world.restart()
+    await finishEmptying(world.app.ctx, false)
+    expect(await emptying(id)).toBe(null)
+    expect((await world.get('/api/v2/contacts', as)).body).toEqual([])
+    const { webhooks } = (await world.get('/api/account/webhooks', as)).body
+    expect(webhooks.receive).toHaveLength(1)
+
+    await crash('removal')
+    await finishEmptying(world.app.ctx, false)
+    expect(await emptying(id)).toBeUndefined()
+    expect(await counts()).toEqual(before)
+  })
+})
