@@ -87,7 +87,7 @@ describe.each(ENGINES)('removing a large world on %s', (engine) => {
     expect([body, await emptying(id)]).toEqual([[], null])
     expect((await reset).status).toBe(200)
     await world.send({}, as)
-    await world.settle()
+    await world.advance(5000)
     expect((await world.get('/api/v2/messages', as)).body.data).toMatchObject([{ status: 'DELIVERED' }])
     expect((await world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })).status).toBe(204)
     expect(await counts()).toEqual(before)
