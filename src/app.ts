@@ -19,6 +19,7 @@ import { CARRIERS } from './drivers/registry.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
 import { hasOwnAdminKey, seedDefaultWorld } from './services/accounts/default-world.js'
 import { createDirectory } from './services/accounts/directory.js'
+import { createMeters } from './services/accounts/meters.js'
 import { checkVault } from './services/accounts/seal.js'
 import { openVault } from './services/accounts/vault.js'
 import { endLostChanges } from './services/audit/audit.js'
@@ -27,6 +28,7 @@ import { createLineDesk } from './services/lines/desk.js'
 import { loadDrivers } from './services/lines/driver-load.js'
 import { sweepMedia } from './services/media/retention.js'
 import { createAcceptance } from './services/messages/acceptance.js'
+import { createBacklog } from './services/messages/admission/backlog.js'
 import { createHolds } from './services/messages/holds.js'
 import { createArrivals } from './services/sim/arrivals.js'
 import { createCallNetwork } from './services/sim/calls.js'
@@ -136,14 +138,17 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     ...platform,
     drivers,
     directory,
+    meters: createMeters(platform, () => worker.liveNodes()),
     seed: typeof options.seed === 'object' ? options.seed : {},
     lines: desk,
     holds: createHolds(platform),
   }
+  const backlog = createBacklog(parts)
   const ctx: Ctx = {
     ...parts,
+    backlog,
     webhooks: createWebhookBook(platform),
-    acceptance: createAcceptance(parts),
+    acceptance: createAcceptance({ ...parts, backlog }),
   }
   const nodeId = `${process.pid}-${randomBytes(6).toString('hex')}`
   const worker = createWorker(ctx, nodeId, desk)
@@ -158,7 +163,6 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     localAdmin: options.worker === false,
     isReady: () => phase === 'ready',
     advance,
-    liveNodes: () => worker.liveNodes(),
   })
   server = http
 

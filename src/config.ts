@@ -23,6 +23,10 @@ export interface Config {
   leaseMs: number
   /** Wrong credentials tolerated from one address per minute. */
   authFailuresPerMinute: number
+  /** Bytes of requests and fetched images that the process holds at one moment. */
+  maxBytesInFlight: number
+  /** Sends that wait for the database before further ones are refused. */
+  maxUnwrittenSends: number
   /** Private hosts that webhooks and media may be on. */
   allowHosts: readonly string[]
   /** Where the outside reaches this server, without a slash at the end; null: the address it listens on. */
@@ -119,6 +123,20 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       'TRUNKLINE_AUTH_FAILURES_PER_MINUTE',
       text(undefined, 'TRUNKLINE_AUTH_FAILURES_PER_MINUTE'),
       300,
+      1,
+      1_000_000,
+    ),
+    maxBytesInFlight: whole(
+      'TRUNKLINE_MAX_BYTES_IN_FLIGHT',
+      text(undefined, 'TRUNKLINE_MAX_BYTES_IN_FLIGHT'),
+      512_000_000,
+      1_000_000,
+      1_000_000_000_000,
+    ),
+    maxUnwrittenSends: whole(
+      'TRUNKLINE_MAX_UNWRITTEN_SENDS',
+      text(undefined, 'TRUNKLINE_MAX_UNWRITTEN_SENDS'),
+      1000,
       1,
       1_000_000,
     ),

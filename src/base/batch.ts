@@ -4,6 +4,8 @@
  */
 interface Batch<I, O> {
   add(item: I): Promise<O>
+  /** Items that were added and have no result yet. */
+  size(): number
 }
 
 interface Waiting<I, O> {
@@ -33,6 +35,7 @@ export function createBatch<I, O>(
   const { size = 256, atOnce = 1, gatherMs = 0 } = options
   const waiting: Waiting<I, O>[] = []
   let running = 0
+  let open = 0
   let scheduled = false
 
   async function start() {
@@ -47,6 +50,7 @@ export function createBatch<I, O>(
       else for (const one of group) await alone(one)
     }
     running--
+    open -= group.length
     if (gatherMs === 0 || waiting.length >= size) void start()
     else if (waiting.length > 0) gather()
   }
@@ -72,6 +76,7 @@ export function createBatch<I, O>(
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
+        open++
         if (waiting.length >= size) void start()
         if (scheduled || running >= atOnce) return
         scheduled = true
@@ -80,5 +85,6 @@ export function createBatch<I, O>(
           void start()
         })
       }),
+    size: () => open,
   }
 }

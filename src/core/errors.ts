@@ -5,6 +5,10 @@ export class AppError extends Error {
     message: string,
     readonly options: {
       retryAfterMs?: number
+      /** Whether clients that retry by themselves should; without it, the status decides. */
+      mayRetry?: boolean
+      /** The queue that is full. */
+      queue?: { length: number; waitMs: number }
       allow?: string
       details?: unknown
       /** A code for programs, if one status has several causes. */

@@ -13,6 +13,7 @@ import type { Db } from '../storage/engine/db.js'
 import type { Blobs } from '../storage/media/blobs.js'
 import type { Hold } from '../storage/messages/holds.js'
 import type { Directory } from './accounts/directory.js'
+import type { Meters } from './accounts/meters.js'
 import type { RequestIdentity } from './replay.js'
 import type { Door } from './webhooks/door/door.js'
 
@@ -48,10 +49,13 @@ export interface Ctx extends Platform {
   seed: Partial<Pick<Line, 'pace' | 'config'>>
   /** Keys, accounts and lines, cached for requests. */
   directory: Directory
+  /** What accounts use of this process at the moment. */
+  meters: Meters
   lines: LineDesk
   holds: Holds
   webhooks: WebhookBook
   acceptance: Acceptance
+  backlog: Backlog
 }
 
 /** The lines this process drives at the moment. */
@@ -110,4 +114,31 @@ export interface Acceptance {
 export interface AcceptedSend {
   message: NewMessage
   replayed: boolean
+  /** The queue that the message has joined; undefined for one that waits elsewhere or ended at once. */
+  queue?: QueueState
 }
+
+/** How many messages of an account wait for a line, and how long a further one would. */
+export interface QueueState {
+  length: number
+  waitMs: number
+}
+
+/**
+ * The waiting messages of each account on each line, in memory. Sends and results of this process change the numbers
+ * at once. The totals in the database, which every process keeps, correct them.
+ */
+export interface Backlog {
+  /** Reads the totals if the numbers are old or the queue looks full. Undefined: no need to wait. */
+  refresh(send: QueuePlace): Promise<void> | undefined
+  /** Counts a message that is about to be stored, and returns the state of the queue with it. Undefined: it is full. */
+  join(send: QueuePlace): QueueState | undefined
+  /** The message that joined is stored and waits for its line, or not. */
+  settle(send: QueuePlace, waits: boolean): void
+  /** Messages have left because their line is done with them, which shows how fast the line is. */
+  finish(send: QueuePlace, n: number): void
+  state(send: QueuePlace): QueueState & { limit: number }
+}
+
+/** An account's queue on a line. */
+export type QueuePlace = Pick<NewMessage, 'accountId' | 'lineId'>

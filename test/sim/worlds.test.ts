@@ -213,10 +213,10 @@ describe.each(ENGINES)('worlds on %s', (engine) => {
         [`filler-${i}`, id],
       )
     const replies = await Promise.all(Array.from({ length: 8 }, () => world.post('/sim/worlds', {}, 'test')))
-    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 409, 409, 409, 409])
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 429, 429, 429, 429])
     const refused = await world.post('/sim/worlds', {}, 'live')
     expect([refused.status, refused.body.error.message]).toEqual([
-      409,
+      429,
       expect.stringMatching(/50 worlds.*DELETE \/sim\/worlds/),
     ])
     await make('admin')

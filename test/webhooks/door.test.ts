@@ -387,7 +387,7 @@ describe('fetchImage', () => {
   afterAll(() => world.close())
   const rules = { maxBytes: MB, types: ['image/png', 'image/jpeg'] as const }
   const image = (more: { maxPixels?: number } = {}) =>
-    fetchImage(world.app.ctx, `${plain.url}/x.png`, { ...rules, ...more }).then(
+    fetchImage(world.app.ctx, null, `${plain.url}/x.png`, { ...rules, ...more }).then(
       ({ type, body }) => `${type} ${body.length}`,
       (error: AppError) => `${error.code}: ${error.message}`,
     )

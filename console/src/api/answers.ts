@@ -1,5 +1,6 @@
 // Written by "npm run openapi". Do not edit.
 export interface Answers {
+  'GET /admin/accounts/{id}/usage': { data: Array<{ name: 'requests' | 'lists' | 'memory' | 'streams' | 'queued' | 'scheduled' | 'media' | 'contacts' | 'webhooks' | 'worlds'; used: number; limit: number; unit: string; set_by: 'account' | 'plan' | 'default'; about: string; counted: 'process' | 'database'; shared: boolean }> }
   'GET /admin/audit': { data: Array<{ seq: number; at: string; actor: 'key' | 'token' | 'console' | 'cli'; actor_id: string | null; key_id: string | null; account_id: string | null; seat_id: string | null; address: string | null; forwarded_for: string | null; action: string; object: string | null; fields: string | null; status: number | null; hash: string }>; next_cursor: string | null; head: { seq: number; hash: string }; anchor: { seq: number; hash: string } }
   'GET /admin/conversations/held': { data: Array<{ line_id: string; conversation: string; account_id: string; group_id: string | null; alternations: number; held_at: string; held_until: string }> }
   'GET /admin/drivers': { data: Array<{ kind: string; title: string; settings: Record<string, unknown>; secrets: Array<string>; defaults: Record<string, unknown>; capabilities: Record<string, unknown> | null; can_test: boolean }> }

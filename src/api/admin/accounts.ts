@@ -9,6 +9,7 @@ import { requireForwarding } from '../http/fields.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { listOf, nullable, optional, string } from '../http/schemas.js'
+import { BudgetChanges, OwnBudgets } from './budgets.js'
 import { admin, createOnce, IdParams, required } from './shared.js'
 
 const NewAccount = Type.Object({
@@ -22,6 +23,7 @@ const NewAccount = Type.Object({
 })
 
 const AccountChanges = Type.Object({
+  budgets: optional(BudgetChanges),
   default_forwarding_number: optional(
     nullable(
       'string',
@@ -39,6 +41,7 @@ const AccountWire = Type.Object({
     'string',
     'Number that rings when neither a seat nor the line has a forwarding number',
   ),
+  budgets: OwnBudgets,
   test_account_id: string('Id of its test world'),
   created_at: string('When it was created'),
 })
@@ -92,9 +95,11 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
       response: { 200: AccountWire },
     }),
     async (request) => {
-      const { default_forwarding_number: given } = request.body
+      const { default_forwarding_number: given, budgets } = request.body
       const number = given == null ? given : requireForwarding('default_forwarding_number', given)
-      return accountWire(await changeAccount(ctx, request.params.id, number))
+      return accountWire(
+        await changeAccount(ctx, request.params.id, { defaultForwardingNumber: number, budgets }),
+      )
     },
   )
   app.delete(

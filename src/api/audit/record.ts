@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createLimiter } from '../../base/limiter.js'
 import type { AuditEntry } from '../../core/audit/audit.js'
 import { createAuditTrail } from '../../services/audit/audit.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Principal } from '../http/auth.js'
-import { createLimiter } from '../http/limits.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,8 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import { createBoundedMap } from '../../base/bounded-map.js'
+import type { Limiter } from '../../base/limiter.js'
 import { isLoopback } from '../../config.js'
-import type { Account, Key } from '../../core/accounts/account.js'
+import type { Key } from '../../core/accounts/account.js'
+import type { LimitedAccount } from '../../core/accounts/budgets.js'
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
 import type { Token } from '../../core/accounts/token.js'
 import { AppError } from '../../core/errors.js'
@@ -13,13 +15,13 @@ import type { Ctx } from '../../services/ctx.js'
 import type { Actor } from '../../services/messages/outbound.js'
 import { refusedUnderName } from './called-as.js'
 import { type Credentials, credentialsOf } from './credentials.js'
-import type { Limiter } from './limits.js'
 
 /** The caller. An admin acts for no account; a token may be confined to some lines of its account. */
 export type Principal = AccountPrincipal | { kind: 'admin'; key: Key | null; session: ConsoleSession | null }
 
 export interface AccountPrincipal extends Actor {
   kind: 'account'
+  account: LimitedAccount
   /** The key, or the key that created the token. */
   key: Key
   token: Token | null
@@ -247,7 +249,7 @@ function isLiveKey(principal: Principal): boolean {
 }
 
 /** The account behind a request on a route with `access: 'account'` or `'live key'`. */
-export function accountOf(request: FastifyRequest): Account {
+export function accountOf(request: FastifyRequest): LimitedAccount {
   return actorOf(request).account
 }
 

@@ -14,14 +14,15 @@ export function createErrorHandler(log: Log) {
         .send(body(request, 'internal', 'Internal error. The server log has the details.', 500))
     }
     const status = HTTP_STATUS[known.code]
-    const { retryAfterMs, allow } = known.options
+    const { retryAfterMs, allow, queue, mayRetry = status === 429 || status === 503 } = known.options
+    if (queue) showQueue(reply, queue)
     if (retryAfterMs !== undefined) {
       reply.header('retry-after', Math.max(1, Math.ceil(retryAfterMs / 1000)))
       reply.header('retry-after-ms', Math.ceil(retryAfterMs))
     }
     if (allow) reply.header('allow', allow)
     // The published client retries 409 and 5xx by itself; this header stops retries that cannot succeed.
-    if (status !== 429) reply.header('x-should-retry', status === 503 ? 'true' : 'false')
+    if (status !== 429 || !mayRetry) reply.header('x-should-retry', String(mayRetry))
     return reply.code(status).send(body(request, known.code, known.message, status, known.options))
   }
 }
@@ -94,4 +95,9 @@ function describe(fault: AjvFault): string {
     default:
       return `${field || 'body'}: ${fault.message ?? 'is not valid'}`
   }
+}
+
+/** How many messages of the account wait for the line, and about how long the last of them does. */
+export function showQueue(reply: FastifyReply, { length, waitMs }: { length: number; waitMs: number }): void {
+  reply.header('x-queue-length', length).header('x-queue-wait-ms', waitMs)
 }

@@ -60,7 +60,7 @@ export async function aboutField<T>(field: string, work: Promise<T>): Promise<T>
     return await work
   } catch (error) {
     const isFault = error instanceof AppError && (error.code === 'invalid' || error.code === 'too_large')
-    throw isFault ? new AppError(error.code, `${field}: ${error.message}`) : error
+    throw isFault ? new AppError(error.code, `${field}: ${error.message}`, error.options) : error
   }
 }
 

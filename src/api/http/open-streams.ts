@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../core/errors.js'
 import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { actorOf } from './auth.js'
@@ -14,8 +13,6 @@ export interface OpenStreams {
   closeAll(reason: string): void
 }
 
-/** Streams that one key and its tokens may have open at one process. */
-export const MAX_STREAMS = 1000
 /** Real time. */
 const CHECK_MS = 500
 
@@ -46,10 +43,9 @@ export function createOpenStreams(ctx: Ctx, mayStay: MayStay): OpenStreams {
   ctx.wakes.on(topics.access, () => void check())
   return {
     admit(request, finish) {
-      const { key } = actorOf(request)
+      const { key, account } = actorOf(request)
+      const close = ctx.meters.openStream(account)
       const guests = byKey.get(key.id) ?? new Set()
-      if (guests.size >= MAX_STREAMS)
-        throw new AppError('rate_limited', `At most ${MAX_STREAMS} streams may be open at once`)
       const guest = { request, finish }
       byKey.set(key.id, guests.add(guest))
       ctx.metrics.eventStreams.inc()
@@ -57,6 +53,7 @@ export function createOpenStreams(ctx: Ctx, mayStay: MayStay): OpenStreams {
       if (closing !== undefined) finish(closing)
       return () => {
         if (!guests.delete(guest)) return
+        close()
         ctx.metrics.eventStreams.dec()
         if (guests.size === 0 && byKey.get(key.id) === guests) byKey.delete(key.id)
         if (byKey.size > 0) return

@@ -2,15 +2,18 @@ import type { Server } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { importModule } from '../../base/import.js'
+import { createLimiter } from '../../base/limiter.js'
 import { VERSION } from '../../base/version.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { registerAccount } from '../accounts/account.js'
 import { registerConsoleSession } from '../accounts/console-session.js'
+import { registerMeters } from '../accounts/meters.js'
 import { registerSeats } from '../accounts/seats.js'
 import { registerTokens } from '../accounts/tokens.js'
 import { registerAdminAccounts } from '../admin/accounts.js'
 import { registerAdminBlockedCallers } from '../admin/blocked-callers.js'
+import { registerAdminBudgets } from '../admin/budgets.js'
 import { registerAdminConversations } from '../admin/conversations.js'
 import { registerAdminDrivers } from '../admin/drivers.js'
 import { registerAdminKeys } from '../admin/keys.js'
@@ -77,7 +80,6 @@ import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { COMPILERS, serializers, validators } from './compilers.js'
 import { createErrorHandler } from './errors.js'
-import { createLimiter } from './limits.js'
 import { createNotFound } from './not-found.js'
 import { registerPolicies } from './policies.js'
 import { answerBrokenRequest } from './socket-errors.js'
@@ -89,7 +91,6 @@ export interface ServerOptions {
   localAdmin: boolean
   isReady(): boolean
   advance(ms: number): Promise<void>
-  liveNodes(): number
 }
 
 /** The HTTP server: one authentication hook, one error handler, and the routes. */
@@ -123,6 +124,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
   const authenticator = createAuthenticator(ctx, failures)
   const mayStay = registerAuthentication(app, ctx, authenticator, options.localAdmin)
+  registerMeters(app, ctx)
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.verbatim) return done()
     try {
@@ -190,13 +192,12 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerSeats(routes, ctx)
     registerAccount(routes)
     registerLookups(routes, ctx)
-    const lists = createLimiter(100, 10_000, ctx.clock.now)
-    registerMessages(routes, ctx, lists, options.liveNodes)
-    registerLegacyMessages(routes, ctx, lists, options.liveNodes)
+    registerMessages(routes, ctx)
+    registerLegacyMessages(routes, ctx)
     registerWhy(routes, ctx)
     registerMessageTimeline(routes, ctx)
     registerConversations(routes, ctx)
-    registerSearch(routes, ctx, options.liveNodes)
+    registerSearch(routes, ctx)
     registerOverview(routes, ctx)
     registerLineReport(routes, ctx)
     registerCalls(routes, ctx)
@@ -214,6 +215,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerGroups(routes, ctx)
     registerGroupDetails(routes, ctx)
     registerAdminAccounts(routes, ctx)
+    registerAdminBudgets(routes, ctx)
     registerAdminBlockedCallers(routes, ctx)
     registerAdminConversations(routes, ctx)
     registerAdminKeys(routes, ctx)

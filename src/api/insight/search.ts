@@ -5,7 +5,6 @@ import type { Ctx } from '../../services/ctx.js'
 import { LOOKED_AT, searchMessages } from '../../services/insight/search.js'
 import { actorOf } from '../http/auth.js'
 import { NextCursor, pageQuery, positionsIn, positionText } from '../http/cursor.js'
-import { createLimiter, takeTurn } from '../http/limits.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
 import { recordsOf } from '../messages/records.js'
@@ -19,8 +18,7 @@ const LANGUAGE = [
   'after: and before: an age (10m, 2h, 7d) or a time in ISO 8601. All filters must match; prefix a filter with - to exclude matches. Example: to:+1202 is:failed after:2h -has:media "your code".',
 ].join(' ')
 
-export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): void {
-  const turns = createLimiter(100, 10_000, ctx.clock.now)
+export function registerSearch(app: Routes, ctx: Ctx): void {
   app.get(
     '/v3/search',
     route({
@@ -41,7 +39,7 @@ export function registerSearch(app: Routes, ctx: Ctx, liveNodes: () => number): 
     }),
     async (request) => {
       const actor = actorOf(request)
-      takeTurn(turns, actor.account.id, liveNodes())
+      ctx.meters.countList(`search ${actor.account.id}`, actor.account.limits)
       const { q = '', limit = 50, cursor } = request.query
       const search = parseSearch(q, ctx.clock.now())
       const place = cursor === undefined ? undefined : positionsIn(cursor, 1)[0]

@@ -17,6 +17,7 @@ import type { MayStay } from '../http/open-streams.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { string } from '../http/schemas.js'
 import { createEventStream, SSE_HEADERS } from '../http/sse.js'
+import { markAccepted } from '../messages/send-fields.js'
 import { newsWire, PlaceWire, placeWire, WatchWire } from './wire.js'
 
 const route = routesOf('Location', { access: 'account', confined: 'to its lines' })
@@ -98,9 +99,9 @@ export function registerLocation(app: Routes, ctx: Ctx, mayStay: MayStay): void 
         fromNumber: requirePhone('from_number', body.from_number),
         number: requirePhone('number', body.number),
       }
-      const { message, replayed } = await requestLocation(ctx, actorOf(request), input, identityOf(request))
-      if (replayed) reply.header('x-idempotent-replay', 'true')
-      reply.code(202)
+      const accepted = await requestLocation(ctx, actorOf(request), input, identityOf(request))
+      markAccepted(reply, accepted)
+      const { message } = accepted
       return {
         status: responseStatus(message.status),
         message: message.error?.message ?? 'Location request queued',

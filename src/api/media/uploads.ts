@@ -12,7 +12,7 @@ import { answerWithMedia } from './keep.js'
 import { FORM_LIMITS, needsForm, receiveFile } from './receive-file.js'
 
 /** Media belongs to the account, so a confined token may store what it is about to send. */
-const route = routesOf('Media', { access: 'account', confined: 'to its lines' })
+const route = routesOf('Media', { access: 'account', confined: 'to its lines', isStreamed: true })
 
 const StoredMedia = Type.Object({
   status: string('OK'),

@@ -8,6 +8,7 @@ import { identityOf } from '../http/identity.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, optional, string } from '../http/schemas.js'
 import { CardUrl, LayoutWire, layoutOf } from './app-card-wire.js'
+import { markAccepted } from './send-fields.js'
 import { MessageResponse, toResponse } from './wire.js'
 import { SendStyleSchema } from './wire-parts.js'
 
@@ -51,7 +52,7 @@ export function registerAppCards(app: Routes, ctx: Ctx): void {
     async (request, reply) => {
       const { body } = request
       checkUrl(ctx, 'layout.imageUrl', body.layout?.imageUrl)
-      const { message, replayed } = await updateAppCard(
+      const accepted = await updateAppCard(
         ctx,
         actorOf(request),
         {
@@ -67,9 +68,8 @@ export function registerAppCards(app: Routes, ctx: Ctx): void {
         },
         identityOf(request),
       )
-      if (replayed) reply.header('x-idempotent-replay', 'true')
-      reply.code(202)
-      return toResponse(message, accountOf(request))
+      markAccepted(reply, accepted)
+      return toResponse(accepted.message, accountOf(request))
     },
   )
 }

@@ -9,7 +9,6 @@ import type { Ctx } from '../../services/ctx.js'
 import { findContacts } from '../../storage/contacts/contacts.js'
 import { type Branch, listMessages } from '../../storage/messages/list.js'
 import { actorOf } from '../http/auth.js'
-import { type Limiter, takeTurn } from '../http/limits.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
 import { branchesOf, ListQuery, merge, pageOf } from './query.js'
@@ -85,7 +84,7 @@ function legacyWire(message: Message, account: Account, group?: Group): Static<t
 }
 
 /** The message list of the first version of the interface. */
-export function registerLegacyMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
+export function registerLegacyMessages(app: Routes, ctx: Ctx): void {
   app.get(
     '/accounts/messages',
     route({
@@ -97,7 +96,7 @@ export function registerLegacyMessages(app: Routes, ctx: Ctx, lists: Limiter, li
     }),
     async (request) => {
       const actor = actorOf(request)
-      takeTurn(lists, actor.account.id, liveNodes())
+      ctx.meters.countList(actor.account.id, actor.account.limits)
       const { cid, from_date, ...query } = request.query
       const since = from_date === undefined ? {} : { sent_at_gte: formatTime(legacyTime(from_date)) }
       const branches = await branchesOf(ctx, actor, { ...query, ...since })

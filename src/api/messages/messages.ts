@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Account } from '../../core/accounts/account.js'
+import { DEFAULT_LIMITS } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import type { Message } from '../../core/messages/message.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -13,7 +14,6 @@ import { findMessage } from '../../storage/messages/messages.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
-import { type Limiter, takeTurn } from '../http/limits.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
 import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
@@ -59,7 +59,7 @@ const SendBody = Type.Object({
   send_at,
 })
 
-export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNodes: () => number): void {
+export function registerMessages(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/send-message',
     sendRoute({
@@ -136,8 +136,8 @@ export function registerMessages(app: Routes, ctx: Ctx, lists: Limiter, liveNode
     }),
     async (request) => {
       const principal = request.principal!
-      const name = principal.kind === 'account' ? principal.account.id : `key ${principal.key?.id}`
-      takeTurn(lists, name, liveNodes())
+      if (principal.kind === 'account') ctx.meters.countList(principal.account.id, principal.account.limits)
+      else ctx.meters.countList(`key ${principal.key?.id}`, DEFAULT_LIMITS)
       const { query } = request
       const page = pageOf(query)
       const { messages, total } = await listMessages(ctx.db, await branchesOf(ctx, principal, query), page)
@@ -243,6 +243,7 @@ function goneAccount(id: string): Account {
     owner: null,
     defaultForwardingNumber: null,
     emptying: null,
+    budgets: {},
     createdAt: 0,
   }
 }

@@ -2,10 +2,11 @@ import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { parseTime } from '../../base/time.js'
 import { AppError } from '../../core/errors.js'
-import type { Ctx } from '../../services/ctx.js'
+import type { AcceptedSend, Ctx } from '../../services/ctx.js'
 import type { SendRequest } from '../../services/messages/outbound.js'
 import { checkSendAt } from '../../services/messages/send-at.js'
 import type { RequestIdentity } from '../../services/replay.js'
+import { showQueue } from '../http/errors.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { optional, string } from '../http/schemas.js'
 import { ReplyToInput, replyToOf, SendStyleSchema } from './wire-parts.js'
@@ -83,7 +84,8 @@ function sendAtOf(ctx: Ctx, text: string | undefined, request: RequestIdentity):
 }
 
 /** 202: the message is stored. A header marks the answer to a repeated request. */
-export function markAccepted(reply: FastifyReply, { replayed }: { replayed: boolean }): void {
+export function markAccepted(reply: FastifyReply, { replayed, queue }: AcceptedSend): void {
   if (replayed) reply.header('x-idempotent-replay', 'true')
+  if (queue) showQueue(reply, queue)
   reply.code(202)
 }

@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type Account, ADMIN_OWNER } from '../../core/accounts/account.js'
+import { BUDGETS } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import { DEFAULT_WORLD } from '../../services/accounts/default-world.js'
 import type { Ctx } from '../../services/ctx.js'
 import { linesChanged } from '../../services/lines/lines.js'
-import { createWorld, MAX_WORLDS, removeWorld, requireWorld } from '../../services/sim/worlds.js'
+import { createWorld, removeWorld, requireWorld } from '../../services/sim/worlds.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { listWorlds } from '../../storage/sim/worlds.js'
 import { answerOnce } from '../http/once.js'
@@ -43,7 +44,7 @@ export function registerSimWorlds(app: Routes, ctx: Ctx): void {
       summary: 'Create a world',
       description: [
         'A world is an account with its own keys and its own telephone network. It has the lines and phones of the default world under the same numbers, so tests that run at the same time share one server and keep their constants. Worlds and other accounts do not see each other. The clock belongs to the server: moving it moves it for every world.',
-        `A test key creates worlds for its account, up to ${MAX_WORLDS} at once; so does a live key of an account with a simulated line. An admin key has no limit. Tokens and the keys of a world cannot create worlds.`,
+        `A test key creates worlds for its account, as many as its budget of worlds allows (default ${BUDGETS.worlds.limit}); so does a live key of an account with a simulated line. An admin key has no limit. Tokens and the keys of a world cannot create worlds.`,
       ].join('\n\n'),
       optionalBody: true,
       body: Type.Object({

@@ -1,13 +1,14 @@
 import { urlRules } from '../../config.js'
+import { overBudget } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import { urlFault } from '../../core/url.js'
-import { type GivenSettings, MAX_ENTRIES, type WebhookEntry } from '../../core/webhooks/config.js'
+import type { GivenSettings, WebhookEntry } from '../../core/webhooks/config.js'
 import { secretFault } from '../../core/webhooks/secret.js'
 import { isWebhookType, WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
-import type { Actor } from '../../services/messages/outbound.js'
 import type { WebhookAddition } from '../../services/webhooks/webhooks.js'
+import type { AccountPrincipal as Actor } from '../http/auth.js'
 import { requirePhone } from '../http/fields.js'
 import { SCHEDULES } from './wire.js'
 
@@ -36,8 +37,8 @@ function readEntries(
   value: unknown,
 ): WebhookEntry[] {
   if (!Array.isArray(value)) throw noList()
-  if (value.length > MAX_ENTRIES)
-    throw new AppError('invalid', `${field}: at most ${MAX_ENTRIES} webhooks for each type`)
+  const { webhooks: limit } = actor.account.limits
+  if (value.length > limit) throw overBudget('webhooks', limit)
   return value.map((entry, i) => readEntry(ctx, actor, type, `${field}.${i}`, entry))
 }
 

@@ -1,9 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { MAX_ENTRIES, type WebhookConfig } from '../../core/webhooks/config.js'
+import { BUDGETS } from '../../core/accounts/budgets.js'
+import type { WebhookConfig } from '../../core/webhooks/config.js'
 import { SECRET_RULE } from '../../core/webhooks/secret.js'
 import { WEBHOOK_TYPES, WEBHOOKS, type WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 import { oneOf, optional, string } from '../http/schemas.js'
+
+const AT_MOST = `As many as the budget of webhooks allows; default ${BUDGETS.webhooks.limit}`
 
 export const SCHEDULES: readonly WebhookSchedule[] = ['standard', 'extended']
 
@@ -49,9 +52,7 @@ const Entry = Type.Unsafe<string | Record<string, unknown>>({
 const lists = Object.fromEntries(
   WEBHOOK_TYPES.map((type) => [
     type,
-    optional(
-      Type.Array(Entry, { description: `Webhooks for: ${WEBHOOKS[type].label}. At most ${MAX_ENTRIES}` }),
-    ),
+    optional(Type.Array(Entry, { description: `Webhooks for: ${WEBHOOKS[type].label}. ${AT_MOST}` })),
   ]),
 )
 export const GlobalSecret = optional(string(`Secret of all webhooks without their own; ${secretText}`))
@@ -65,7 +66,7 @@ export const Webhooks = Type.Object(
     description: 'One list for each type, and the secret. Unknown keys are stored and returned.',
   },
 )
-export const Entries = Type.Array(Entry, { description: `URLs, or objects with url; at most ${MAX_ENTRIES}` })
+export const Entries = Type.Array(Entry, { description: `URLs, or objects with url. ${AT_MOST}` })
 /** A list for `type`, or an object of lists as PUT takes it. */
 export const Additions = Type.Unsafe<Static<typeof Entries> | Static<typeof Webhooks>>({
   anyOf: [Entries, Webhooks],

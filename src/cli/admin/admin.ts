@@ -2,6 +2,7 @@ import { clearable, flag, inField, onePositional, required, text, UsageError } f
 import { type Command, command, type RequestDescription } from '../command.js'
 import { builtInDrivers, refuseSecrets } from '../lines/drivers.js'
 import { LINE_OPTIONS, NEW_LINE, newLine } from '../lines/options.js'
+import { BUDGET_COMMANDS } from './budgets.js'
 
 /** The commands that create, list, show and remove something. `example` is an id for their examples. */
 function resource(
@@ -98,18 +99,7 @@ export const ADMIN_COMMANDS: readonly Command[] = [
     },
     examples: ['--account <id> --email ada@example.com'],
   }),
-  command({
-    name: 'account set',
-    summary: 'Change the settings of an account',
-    positional: 'id',
-    options: {
-      'default-forwarding-number': clearable(
-        'rings on calls for which neither a seat nor the line has a number; none removes it',
-      ),
-    },
-    examples: ['<id> --default-forwarding-number +12025550111'],
-    request: 'PATCH /admin/accounts/:id',
-  }),
+  ...BUDGET_COMMANDS,
   command({
     name: 'seat set',
     summary: 'Change the settings of a seat',

@@ -10,6 +10,8 @@ export interface Account {
   owner: string | null
   /** Forwarding number for calls if neither the seat nor the line has one. */
   defaultForwardingNumber: string | null
+  /** Limits of its own, by the budget's name. */
+  budgets: Readonly<Record<string, number>>
   createdAt: number
   /** Set while a large world is emptied in slices. Requests of the account wait. */
   emptying: Emptying | null

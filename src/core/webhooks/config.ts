@@ -55,7 +55,6 @@ export const NO_WEBHOOKS: WebhookConfig = {
   webhooks: [],
 }
 
-export const MAX_ENTRIES = 100
 const CHANGEOVER_MS = 24 * 3600_000
 
 /** The signing secret of an entry: its own, otherwise the account's. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Random, SHORT_ID } from '../../base/ids.js'
 import { type Account, DEFAULT_PLAN, type Key, type KeyKind, type Seat } from '../../core/accounts/account.js'
+import { type BudgetChanges, changedLimits } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import { topics } from '../../core/topics.js'
 import {
@@ -18,6 +19,7 @@ import {
   saveDefaultForwarding,
   saveSeatForwarding,
 } from '../../storage/accounts/accounts.js'
+import { saveBudgets } from '../../storage/accounts/budgets.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { refuseLoop } from '../calls/forwarding.js'
 import type { Ctx } from '../ctx.js'
@@ -52,6 +54,7 @@ export async function createAccount(
     owner: input.owner ?? null,
     defaultForwardingNumber: null,
     emptying: null,
+    budgets: {},
     createdAt: ctx.clock.now(),
   }
   const [liveId, testId] = [ctx.random.text(SHORT_ID), ctx.random.text(SHORT_ID)]
@@ -62,18 +65,29 @@ export async function createAccount(
   return { live, test }
 }
 
-/** Sets the number that calls go to if no other is set; undefined leaves it unchanged. */
+export interface AccountChanges {
+  /** The number that calls go to if no other is set; undefined leaves it unchanged. */
+  defaultForwardingNumber?: string | null | undefined
+  budgets?: BudgetChanges | undefined
+}
+
 export async function changeAccount(
   ctx: Ctx,
   id: string,
-  number: string | null | undefined,
+  { defaultForwardingNumber: number, budgets }: AccountChanges,
 ): Promise<Account> {
   const account = await ctx.db.tx(async (sql) => {
-    const found = await requireLive(sql, id)
-    if (number === undefined) return found
-    if (number !== null) await refuseLoop(sql, found.id, number, 'default_forwarding_number')
-    await saveDefaultForwarding(sql, found, number)
-    return { ...found, defaultForwardingNumber: number }
+    const account = await requireLive(sql, id)
+    if (number !== undefined) {
+      if (number !== null) await refuseLoop(sql, account.id, number, 'default_forwarding_number')
+      await saveDefaultForwarding(sql, account, number)
+      account.defaultForwardingNumber = number
+    }
+    if (budgets) {
+      account.budgets = changedLimits(account.budgets, budgets)
+      await saveBudgets(sql, account, account.budgets)
+    }
+    return account
   })
   ctx.directory.forget()
   return account

@@ -1,10 +1,12 @@
 import { createBoundedMap } from '../../base/bounded-map.js'
-import type { Account, Key } from '../../core/accounts/account.js'
+import type { Key } from '../../core/accounts/account.js'
+import type { LimitedAccount } from '../../core/accounts/budgets.js'
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
 import type { Token } from '../../core/accounts/token.js'
 import type { Capabilities, Line } from '../../core/lines/line.js'
 import type { Driver } from '../../drivers/contract.js'
-import { findAccount, findKeySecret } from '../../storage/accounts/accounts.js'
+import { findKeySecret } from '../../storage/accounts/accounts.js'
+import { findLimitedAccount } from '../../storage/accounts/budgets.js'
 import { findSessionSecret } from '../../storage/accounts/console-sessions.js'
 import { findTokenSecret } from '../../storage/accounts/tokens.js'
 import type { Db } from '../../storage/engine/db.js'
@@ -25,7 +27,7 @@ export interface Directory {
   key(id: string): Promise<{ key: Key; secretHash: string } | undefined>
   token(id: string): Promise<{ token: Token; secretHash: string } | undefined>
   session(id: string): Promise<{ session: ConsoleSession; secretHash: string } | undefined>
-  account(id: string): Promise<Account | undefined>
+  account(id: string): Promise<LimitedAccount | undefined>
   /** The lines that an account may send from, by number. */
   linesOf(accountId: string): Promise<ReadonlyMap<string, UsableLine>>
   line(id: string): Promise<UsableLine | undefined>
@@ -63,7 +65,7 @@ export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): D
     key: kept((id) => findKeySecret(db, id)),
     token: kept((id) => findTokenSecret(db, id)),
     session: kept((id) => findSessionSecret(db, id)),
-    account: kept((id) => findAccount(db, id)),
+    account: kept((id) => findLimitedAccount(db, id)),
     linesOf: kept(async (accountId) => {
       const lines = (await listLinesOf(db, accountId)).map(usable).filter((line) => line !== undefined)
       return new Map(lines.map((line) => [line.line.number, line]))

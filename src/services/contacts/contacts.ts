@@ -1,3 +1,4 @@
+import { DEFAULT_LIMITS, overBudget } from '../../core/accounts/budgets.js'
 import {
   type Contact,
   type ContactFields,
@@ -8,6 +9,7 @@ import { AppError } from '../../core/errors.js'
 import {
   type ContactChange,
   type ContactScope,
+  countAllContacts,
   deleteContacts,
   findContacts,
   insertContacts,
@@ -40,10 +42,14 @@ export function scopeFor(actor: Actor): ContactScope {
  */
 export interface Owner extends Actor {
   lines: ReadonlySet<string>
+  /** How many contacts it may have. */
+  maxContacts: number
 }
 
 export async function ownerOf(ctx: Ctx, actor: Actor): Promise<Owner> {
-  return { ...actor, lines: new Set((await linesOf(ctx, actor)).keys()) }
+  const lines = new Set((await linesOf(ctx, actor)).keys())
+  const { contacts: maxContacts } = (await ctx.directory.account(actor.account.id))?.limits ?? DEFAULT_LIMITS
+  return { ...actor, lines, maxContacts }
 }
 
 /**
@@ -79,6 +85,10 @@ export async function putContacts(
   }
   const contacts = [...made.values()]
   const fresh = contacts.filter(({ phone }) => !there.has(phone))
+  if (fresh.length > 0) {
+    const count = await countAllContacts(sql, { accountId: account.id, lineNumbers: null })
+    if (count + fresh.length > owner.maxContacts) throw overBudget('contacts', owner.maxContacts)
+  }
   const changes = contacts.flatMap((after): ContactChange[] => {
     const before = there.get(after.phone)
     return before ? [{ before, after }] : []

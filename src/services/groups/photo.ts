@@ -1,4 +1,5 @@
 import type { Account } from '../../core/accounts/account.js'
+import type { LimitedAccount } from '../../core/accounts/budgets.js'
 import type { Ctx } from '../ctx.js'
 import { checkImage, fetchImage, type ImageRules } from '../media/images.js'
 import { keepMedia, takeMedia, urlOf } from '../media/media.js'
@@ -14,8 +15,8 @@ const RULES: ImageRules = {
 }
 
 /** Fetches a photo and keeps a copy for as long as the group shows it. Returns the URL of the copy. */
-export async function copyPhoto(ctx: Ctx, account: Account, url: string): Promise<string> {
-  return keepPhoto(ctx, account, (await fetchImage(ctx, url, RULES)).body)
+export async function copyPhoto(ctx: Ctx, account: LimitedAccount, url: string): Promise<string> {
+  return keepPhoto(ctx, account, (await fetchImage(ctx, account, url, RULES)).body)
 }
 
 /** Like `copyPhoto`, for bytes that are already here. */

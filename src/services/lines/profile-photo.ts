@@ -7,7 +7,7 @@ const RULES = { maxBytes: 5_000_000, types: ['image/jpeg', 'image/png'], maxPixe
 /** Refuses photos that the carrier could not use. */
 export async function checkPhoto(ctx: Ctx, url: string): Promise<void> {
   try {
-    await ctx.errand(() => fetchImage(ctx, url, RULES))
+    await ctx.errand(() => fetchImage(ctx, null, url, RULES))
   } catch (error) {
     throw error instanceof AppError ? new AppError('invalid', `photoUrl: ${error.message}`) : error
   }

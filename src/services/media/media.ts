@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { DEFAULT_LIMITS, overBudget } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import { classify, SNIFF_BYTES } from '../../core/media/file-kind.js'
@@ -11,6 +12,7 @@ import {
   mediaUrl,
   parseMediaUrl,
 } from '../../core/media/media.js'
+import { findTotal } from '../../storage/accounts/budgets.js'
 import { CommitUnknown, type Sql } from '../../storage/engine/db.js'
 import { requireCurrent } from '../../storage/lines/lines.js'
 import type { NewBlob } from '../../storage/media/blobs.js'
@@ -42,12 +44,14 @@ export async function takeMedia(
   source: MediaSource,
   incoming: FileStream,
 ): Promise<MediaDraft> {
+  const { media: limit } = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
+  const room = limit - (await findTotal(ctx.db, accountId, 'media'))
   const name = ctx.random.text(MEDIA_NAME_LENGTH)
   const blob = await ctx.blobs.create(name)
   const discard = () =>
     blob.discard().catch((error) => ctx.log.warn({ err: error }, 'unfinished media stays until it is swept'))
   try {
-    const { start, size, digest } = await write(ctx, blob, incoming.body)
+    const { start, size, digest } = await write(ctx, blob, bounded(incoming.body, room, limit))
     if (size === 0) throw new AppError('invalid', 'is empty')
     await blob.finish()
     ctx.failpoint('media.before_keep')
@@ -60,6 +64,8 @@ export async function takeMedia(
       async keep(sql) {
         await requireAccount(sql, accountId)
         await insertMedia(sql, media)
+        // Others may have stored media since this one began.
+        if ((await findTotal(sql, accountId, 'media')) > limit) throw overBudget('media', limit)
         await blob.keep(sql)
       },
       discard,
@@ -67,6 +73,16 @@ export async function takeMedia(
   } catch (error) {
     await discard()
     throw error
+  }
+}
+
+/** Refuses more bytes than the account has room for, before they fill the disk. */
+async function* bounded(body: AsyncIterable<Buffer>, room: number, limit: number): AsyncIterable<Buffer> {
+  let left = room
+  for await (const chunk of body) {
+    left -= chunk.length
+    if (left < 0) throw overBudget('media', limit)
+    yield chunk
   }
 }
 

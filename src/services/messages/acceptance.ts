@@ -1,12 +1,20 @@
 import { createBatch } from '../../base/batch.js'
 import { createBoundedMap } from '../../base/bounded-map.js'
+import { DEFAULT_LIMITS, overBudget } from '../../core/accounts/budgets.js'
 import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
 import { messageEvent } from '../../core/events/message-events.js'
 import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf, type Message, type MessageError } from '../../core/messages/message.js'
 import { topics } from '../../core/topics.js'
+import { findTotal } from '../../storage/accounts/budgets.js'
 import { insertReplays } from '../../storage/accounts/replays.js'
-import { CommitUnknown, isStorageFault, MissingValue, type Writes } from '../../storage/engine/db.js'
+import {
+  CommitUnknown,
+  isStorageFault,
+  MissingValue,
+  type Sql,
+  type Writes,
+} from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { saveTurns } from '../../storage/lines/turns.js'
 import { countMessages, findMessagesByHandle, insertMessages } from '../../storage/messages/messages.js'
@@ -14,6 +22,7 @@ import { insertFeed } from '../../storage/webhooks/feeds.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Acceptance, AcceptedSend, Ctx } from '../ctx.js'
 import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from '../replay.js'
+import { createAdmission } from './admission/admission.js'
 import { answerOverdue, isOverdue } from './send-at.js'
 
 /** Acceptance is one of the parts that a complete context is made of. */
@@ -22,6 +31,8 @@ type Incomplete = Omit<Ctx, 'acceptance' | 'webhooks'>
 interface Pending {
   message: NewMessage
   request: RequestIdentity
+  /** Of a scheduled message: how many its account may have. */
+  maxScheduled?: number
 }
 
 /**
@@ -49,10 +60,49 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
     isStorageFault,
     ACCEPT_BATCHES[ctx.db.engine],
   )
+  const admission = createAdmission(ctx, batch.size)
+
+  /** Joins the line's queue before it is stored, so that sends that come at once cannot pass the bound together. */
+  async function enqueue(item: Pending): Promise<AcceptedSend> {
+    const { message } = item
+    const queue = admission.enter(message)
+    if (queue instanceof AppError) return refuse(item, queue)
+    try {
+      const answer = await batch.add(item)
+      const waits = !answer.replayed && answer.message.status === 'QUEUED'
+      if (waits) answer.queue = queue
+      admission.exit(message, waits)
+      return answer
+    } catch (error) {
+      admission.exit(message, false)
+      throw error
+    }
+  }
+
+  async function schedule(item: Pending): Promise<AcceptedSend> {
+    const { accountId } = item.message
+    const { scheduled: maxScheduled } = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
+    // Asked first, so that an account at its limit does not make batches fail that carry messages of others.
+    if (!mayRepeat(item)) await checkScheduled(ctx.db, accountId, maxScheduled, 1)
+    return batch.add({ ...item, maxScheduled })
+  }
+
+  /** A message that was accepted before gets its answer, however full the queue is now. */
+  async function refuse(item: Pending, refusal: AppError): Promise<AcceptedSend> {
+    const now = ctx.clock.now()
+    const first = mayRepeat(item) && (await ctx.db.tx((sql) => firstAnswers(sql, [item], now))).get(item)
+    if (!first) throw refusal
+    return { message: first, replayed: true }
+  }
+
   return {
     recent: (handle) => recent.get(handle),
     accept(message, request) {
-      return isOverdue(ctx, message) ? answerOverdue(ctx, message, request) : batch.add({ message, request })
+      if (isOverdue(ctx, message)) return answerOverdue(ctx, message, request)
+      const item = { message, request }
+      if (message.dueAt !== null) return schedule(item)
+      const reading = ctx.backlog.refresh(message)
+      return reading ? reading.then(() => enqueue(item)) : enqueue(item)
     },
   }
 }
@@ -75,9 +125,8 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   let answers: AcceptedSend[]
   try {
     const turns = await turnsIn(ctx, items)
-    answers = await (items.some(mayRepeat)
-      ? acceptOnce(ctx, items, turns, now)
-      : acceptNew(ctx, items, turns))
+    const mustRead = items.some((item) => mayRepeat(item) || item.maxScheduled !== undefined)
+    answers = await (mustRead ? acceptOnce(ctx, items, turns, now) : acceptNew(ctx, items, turns))
   } catch (error) {
     // The account has no event numbers any more: its world was removed.
     if (error instanceof MissingValue && items.length === 1)
@@ -130,11 +179,18 @@ function acceptOnce(
     const messages = fresh.map((item) => item.message)
     await saveTurns(sql, messages.filter(turns))
     await addMessages(sql, 'message.created', messages)
+    for (const { message, maxScheduled } of fresh)
+      if (maxScheduled !== undefined) await checkScheduled(sql, message.accountId, maxScheduled)
     return items.map((item) => {
       const earlier = first.get(item)
       return { message: earlier ?? item.message, replayed: earlier !== undefined }
     })
   })
+}
+
+/** Refuses a scheduled message if its account has too many, with `more` that are not stored yet. */
+async function checkScheduled(sql: Sql, accountId: string, limit: number, more = 0): Promise<void> {
+  if ((await findTotal(sql, accountId, 'scheduled')) + more > limit) throw overBudget('scheduled', limit)
 }
 
 /**

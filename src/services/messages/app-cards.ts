@@ -7,7 +7,7 @@ import type { SendStyle } from '../../core/messages/send-style.js'
 import { findMessage } from '../../storage/messages/messages.js'
 import type { UsableLine } from '../accounts/directory.js'
 import type { AcceptedSend, Ctx } from '../ctx.js'
-import { fetchImage } from '../media/images.js'
+import { checkImageAt } from '../media/images.js'
 import { firstAnswers, mayRepeat, type RequestIdentity } from '../replay.js'
 import { type Actor, checkStyle, linesOf, newOutbound, requireLine } from './outbound.js'
 
@@ -45,10 +45,10 @@ export async function checkCard(
   )
     return
   try {
-    await fetchImage(ctx, imageUrl, PREVIEW)
+    await checkImageAt(ctx, imageUrl, PREVIEW)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    throw new AppError(error.code, `${field}layout.imageUrl: ${error.message}`)
+    throw new AppError(error.code, `${field}layout.imageUrl: ${error.message}`, error.options)
   }
 }
 

@@ -52,8 +52,24 @@ export async function recordResults(
     if (n > 0) ctx.metrics.outcomes.inc({ driver: on.line.driver, outcome }, n)
   }
   if (on.daily) on.daily.count(ctx.clock.now(), -unsent(ended, ctx.clock.now()))
+  countFinished(ctx, on, ended, recorded.next)
   ctx.failpoint('dispatch.after_result')
   return recorded
+}
+
+/** Takes the messages that need no further attempt out of their accounts' queues. */
+function countFinished(
+  ctx: Ctx,
+  on: DispatchLine,
+  ended: readonly ClaimResult[],
+  next: readonly (number | null)[],
+): void {
+  const counts = new Map<string, number>()
+  for (const [i, { claimed }] of ended.entries()) {
+    const { accountId, status } = claimed.message
+    if (next[i] === null && status === 'QUEUED') counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
+  }
+  for (const [accountId, n] of counts) ctx.backlog.finish({ accountId, lineId: on.line.id }, n)
 }
 
 async function recordExpected(

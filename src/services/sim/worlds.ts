@@ -1,7 +1,9 @@
 import { SHORT_ID } from '../../base/ids.js'
 import { type Account, ADMIN_OWNER } from '../../core/accounts/account.js'
+import { overBudget } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import { findAccount } from '../../storage/accounts/accounts.js'
+import { findLimitedAccount } from '../../storage/accounts/budgets.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { deleteFrame, deleteWorld, findWorldLines, seizeWorld } from '../../storage/sim/world.js'
 import {
@@ -25,9 +27,6 @@ import {
   untilFree,
 } from './world.js'
 
-/** Worlds that an account may have at once. */
-export const MAX_WORLDS = 50
-
 export interface World {
   account: Account
   keys: { live: KeyPair; test: KeyPair }
@@ -40,11 +39,8 @@ export interface World {
 export async function createWorld(ctx: Ctx, sql: Sql, owner: string, name: string): Promise<World> {
   if (owner !== ADMIN_OWNER) {
     if (!(await lockOwner(sql, owner))) throw new AppError('unauthorized', 'Unauthorized')
-    if ((await listWorlds(sql, owner)).length >= MAX_WORLDS)
-      throw new AppError(
-        'conflict',
-        `This account has ${MAX_WORLDS} worlds, the most that it may have. Remove the worlds that are not in use: GET /sim/worlds lists them, DELETE /sim/worlds/{id} removes one. An admin key has no limit.`,
-      )
+    const limit = (await findLimitedAccount(sql, owner))?.limits.worlds ?? 0
+    if ((await listWorlds(sql, owner)).length >= limit) throw overBudget('worlds', limit)
   }
   const email = `world-${ctx.random.text(SHORT_ID)}@trunkline.local`
   const { live, keys } = await seedWorld(ctx, sql, { email, name, owner })

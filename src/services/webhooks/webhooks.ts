@@ -1,10 +1,10 @@
+import { DEFAULT_LIMITS, overBudget } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import {
   appendWebhooks,
   type ConfiguredWebhook,
   type GivenSettings,
   keepFormer,
-  MAX_ENTRIES,
   NO_WEBHOOKS,
   replaceWebhooks,
   type WebhookConfig,
@@ -12,6 +12,7 @@ import {
 } from '../../core/webhooks/config.js'
 import type { WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookEndpoint } from '../../core/webhooks/webhook.js'
+import { findLimitedAccount } from '../../storage/accounts/budgets.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { listLinesOf } from '../../storage/lines/lines.js'
@@ -125,7 +126,7 @@ export async function changeWebhooks(
   const { config: before } = await openWebhooks(ctx, sql, accountId)
   const now = ctx.clock.now()
   const after = keepFormer(before, next(before), now)
-  checkCounts(after)
+  await checkCounts(sql, accountId, after)
   await checkLines(sql, accountId, before, after)
   const known = new Map(before.webhooks.map((webhook) => [webhook.id, JSON.stringify(shape(webhook))]))
   const stay = new Set(after.webhooks.map(({ id }) => id))
@@ -149,12 +150,11 @@ function shape({ id, position, numbers, schedule, secret, former, given }: Confi
   return { id, position, numbers, schedule, secret, former, given }
 }
 
-function checkCounts({ webhooks }: WebhookConfig): void {
+async function checkCounts(sql: Sql, accountId: string, { webhooks }: WebhookConfig): Promise<void> {
   const counts = new Map<WebhookType, number>()
   for (const { type } of webhooks) counts.set(type, (counts.get(type) ?? 0) + 1)
-  for (const [type, count] of counts)
-    if (count > MAX_ENTRIES)
-      throw new AppError('invalid', `webhooks: at most ${MAX_ENTRIES} of the type ${type}; remove some first`)
+  const { webhooks: limit } = (await findLimitedAccount(sql, accountId))?.limits ?? DEFAULT_LIMITS
+  if (Math.max(...counts.values()) > limit) throw overBudget('webhooks', limit)
 }
 
 /** Lines must belong to the account. A line that an entry already had may be written back. */

@@ -6,6 +6,7 @@ import { table } from '../engine/table.js'
 export const ACCOUNTS = table<Account>()('accounts', {
   text: 'id email name plan world twinId owner defaultForwardingNumber emptying',
   number: 'createdAt',
+  json: 'budgets',
 })
 
 const KEYS = table<Key>()('keys', {

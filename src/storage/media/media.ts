@@ -1,4 +1,5 @@
 import type { Media, MediaSource } from '../../core/media/media.js'
+import { addToTotals, sumByAccount } from '../accounts/budgets.js'
 import type { Sql } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
@@ -10,6 +11,7 @@ const MEDIA = table<Media>()('media', {
 
 export async function insertMedia(sql: Sql, media: Media): Promise<void> {
   await MEDIA.insert(sql, media)
+  await addToTotals(sql, 'media', new Map([[media.accountId, media.size]]))
 }
 
 export function findMedia(sql: Sql, name: string): Promise<Media | undefined> {
@@ -31,5 +33,13 @@ export function listMediaOf(sql: Sql, accountId: string): Promise<string[]> {
 
 export async function deleteMedia(sql: Sql, names: readonly string[]): Promise<void> {
   const list = sql.inList(1, names)
-  await sql.run(`delete from media where name in ${list.sql}`, [list.param])
+  const gone = await sql.all<{ accountId: string; size: number }>(
+    `delete from media where name in ${list.sql} returning account_id as "accountId", size`,
+    [list.param],
+  )
+  await addToTotals(
+    sql,
+    'media',
+    sumByAccount(gone, ({ size }) => -size),
+  )
 }

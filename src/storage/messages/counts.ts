@@ -177,6 +177,25 @@ export async function listCells(
   }))
 }
 
+/** Messages of an account that wait for their line, by line, and how many have left the queue since there are totals. */
+export async function listBacklogs(
+  sql: Sql,
+  accountId: string,
+  lineId?: string,
+): Promise<{ lineId: string; queued: number; gone: number }[]> {
+  const rows = await sql.all<{ lineId: string; queued: number; total: number }>(
+    `select line_id as "lineId", sum(case when status = 'QUEUED' then n else 0 end) as queued, sum(n) as total
+     from message_counts where account_id = $1 and series = 'all' and width = 0 and bucket = 0 and is_outbound = 1
+     ${lineId === undefined ? '' : 'and line_id = $2'} group by line_id`,
+    lineId === undefined ? [accountId] : [accountId, lineId],
+  )
+  return rows.map((row) => ({
+    lineId: row.lineId,
+    queued: Number(row.queued),
+    gone: Number(row.total) - Number(row.queued),
+  }))
+}
+
 async function sum(sql: Sql, where: string, params: Param[]): Promise<number> {
   return (await findValue<number>(sql, `select sum(n) from message_counts where ${where}`, params)) ?? 0
 }

@@ -1,4 +1,5 @@
 import type { Message, NewMessage } from '../../core/messages/message.js'
+import { addToTotals, sumByAccount } from '../accounts/budgets.js'
 import type { Param, Sql, Writes } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
 import { createTally, saveTally } from './counts.js'
@@ -15,6 +16,13 @@ export async function countMessages(sql: Writes, messages: readonly NewMessage[]
   const tally = createTally()
   for (const message of messages) tally.add(message, n)
   await saveTally(sql, tally)
+  const scheduled = messages.filter(({ dueAt }) => dueAt !== null)
+  if (scheduled.length > 0)
+    await addToTotals(
+      sql,
+      'scheduled',
+      sumByAccount(scheduled, () => n),
+    )
 }
 
 /** Each set of columns is a prepared statement; beyond this many sets, rows are written with all columns. */
@@ -86,6 +94,16 @@ export async function countChanges(sql: Writes, changes: readonly Change[]): Pro
     tally.add(after, 1)
   }
   await saveTally(sql, tally)
+  const ended = changes.filter(({ before, after }) => before.dueAt !== null && after.dueAt === null)
+  if (ended.length > 0)
+    await addToTotals(
+      sql,
+      'scheduled',
+      sumByAccount(
+        ended.map(({ after }) => after),
+        () => -1,
+      ),
+    )
 }
 
 /** Hides a message from its account. The new version fails concurrent changes. */

@@ -51,6 +51,7 @@ const WORLD_TABLES: readonly WorldTable[] = [
   byAccount('phone_groups'),
   byAccount('messages'),
   byAccount('message_counts'),
+  { name: 'account_totals', where: "account_id = {account} and name = 'scheduled'" },
   byAccount('opt_outs'),
   byAccount('line_turns'),
   byAccount('contacts'),
@@ -97,6 +98,7 @@ const PHONES: WorldTable = {
 
 /** The account itself with its keys, seats and lines, in the order of their foreign keys. */
 const FRAME: readonly WorldTable[] = [
+  byAccount('account_totals'),
   { name: 'phones', where: 'network = {network}' },
   { name: 'phone_reactions', where: 'network = {network}' },
   byAccount('webhook_endpoints'),

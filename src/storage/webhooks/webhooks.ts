@@ -2,7 +2,7 @@ import { topics } from '../../core/topics.js'
 import type { WebhookType } from '../../core/webhooks/types.js'
 import type { WebhookSchedule } from '../../core/webhooks/webhook.js'
 import type { Sql } from '../engine/db.js'
-import { findValue } from '../engine/query.js'
+import { findValue, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 /** A stored webhook. */
@@ -112,4 +112,10 @@ export async function deleteWebhooksOf(sql: Sql, accountId: string): Promise<voi
 /** Tells every process that an account's configuration has changed. */
 export function announceWebhooks(sql: Sql, accountId: string): void {
   sql.announce(topics.webhooks, accountId)
+}
+
+/** Webhooks of an account, for each type that has some. */
+export function countWebhooks(sql: Sql, accountId: string): Promise<number[]> {
+  const text = 'select count(*) from webhook_endpoints where account_id = $1 group by type'
+  return listValues(sql, text, [accountId])
 }

@@ -1,4 +1,5 @@
 import './keys.css'
+import { Budgets } from './budgets'
 import { Keys } from './keys'
 import { StartPanel } from './start-panel'
 import { Tokens } from './tokens'
@@ -9,6 +10,7 @@ export default function KeysView() {
       <div className="stack">
         <Keys />
         <Tokens />
+        <Budgets />
       </div>
       <StartPanel />
     </div>

@@ -1,8 +1,13 @@
 import { type Contact, contactEvent } from '../../../core/contacts/contact.js'
 import type { NewEvent } from '../../../core/events/event.js'
 import type { NewMessage } from '../../../core/messages/message.js'
-import { findAccount } from '../../../storage/accounts/accounts.js'
-import { findContacts, insertContacts, lockContacts } from '../../../storage/contacts/contacts.js'
+import { findLimitedAccount } from '../../../storage/accounts/budgets.js'
+import {
+  countAllContacts,
+  findContacts,
+  insertContacts,
+  lockContacts,
+} from '../../../storage/contacts/contacts.js'
 import type { Sql } from '../../../storage/engine/db.js'
 import type { Ctx } from '../../ctx.js'
 
@@ -28,9 +33,11 @@ export async function addSenders(
     }
     if (lines.size === 0 || (await unknown()).length === 0) continue
     await lockContacts(sql, accountId)
-    const account = await findAccount(sql, accountId)
+    const account = await findLimitedAccount(sql, accountId)
     if (!account) continue
-    const contacts = (await unknown()).map(
+    // A full address book must not cost the account its messages.
+    const room = account.limits.contacts - (await countAllContacts(sql, { accountId, lineNumbers: null }))
+    const contacts = (await unknown()).slice(0, Math.max(0, room)).map(
       ([phone, lineNumber]): Contact => ({
         id: ctx.newId(),
         accountId,

@@ -1,5 +1,4 @@
-import { createBoundedMap } from '../../base/bounded-map.js'
-import { AppError } from '../../core/errors.js'
+import { createBoundedMap } from './bounded-map.js'
 
 /**
  * A sliding log for each name: never more than `limit` in any window. A token bucket of that size allows almost twice
@@ -10,13 +9,8 @@ export interface Limiter {
   take(name: string, limit?: number): number
   /** Like `take`, without counting. */
   wait(name: string): number
-}
-
-/** The rate limit of message lists, divided among the processes on one database. */
-export function takeTurn(lists: Limiter, name: string, nodes: number): void {
-  const wait = lists.take(name, Math.max(1, Math.floor(100 / nodes)))
-  if (wait > 0)
-    throw new AppError('rate_limited', 'Too Many Requests: at most 100 in 10 seconds', { retryAfterMs: wait })
+  /** Calls counted in the window that ends now. */
+  count(name: string): number
 }
 
 const NAMES_KEPT = 10_000
@@ -44,5 +38,6 @@ export function createLimiter(defaultLimit: number, windowMs: number, now: () =>
       return 0
     },
     wait: (name) => waitFor(recent(name), defaultLimit),
+    count: (name) => recent(name).length,
   }
 }

@@ -1,0 +1,86 @@
+import { Type } from 'typebox'
+import { BUDGET_NAMES, BUDGETS, type BudgetName } from '../../core/accounts/budgets.js'
+import { type BudgetUse, changePlan, usageOf } from '../../services/accounts/budgets.js'
+import type { Ctx } from '../../services/ctx.js'
+import { listPlans, type Plan } from '../../storage/accounts/budgets.js'
+import { renderer } from '../http/render.js'
+import type { Routes } from '../http/routes.js'
+import { boolean, integer, listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
+import { admin, IdParams } from './shared.js'
+
+const fields = <T>(field: (description: string) => T) =>
+  Object.fromEntries(
+    BUDGET_NAMES.map((name) => {
+      const { about, unit, limit } = BUDGETS[name]
+      return [name, field(`${about}. In ${unit}; default ${limit}`)]
+    }),
+  ) as Record<BudgetName, T>
+
+export const OwnBudgets = Type.Object(
+  fields((description) => optional(integer(description))),
+  {
+    description:
+      'Limits that are set here; a budget that is not in it has the limit of the plan, or its default',
+  },
+)
+export const BudgetChanges = Type.Object(
+  fields((description) =>
+    optional(nullable('integer', `${description}; null: not set here`, { minimum: 0, maximum: 1e15 })),
+  ),
+  { description: 'Limits to set. Budgets that are not named stay as they are', additionalProperties: false },
+)
+
+const UseWire = Type.Object({
+  name: oneOf<BudgetName>(BUDGET_NAMES, 'Name of the budget'),
+  used: integer('How much of it is used'),
+  limit: integer('How much may be used'),
+  unit: string('Unit of both'),
+  set_by: oneOf<BudgetUse['setBy']>(['account', 'plan', 'default'], 'Who set the limit'),
+  about: string('What is counted'),
+  counted: oneOf(
+    ['process', 'database'],
+    'process: in the memory of each process, and `used` is that of the one that answers; database: with what is stored',
+  ),
+  shared: boolean('Whether the account, its test account and its worlds share one count'),
+})
+const useWire = renderer<BudgetUse>()(UseWire, {
+  unit: ({ name }) => BUDGETS[name].unit,
+  about: ({ name }) => BUDGETS[name].about,
+  counted: ({ name }) => BUDGETS[name].counted,
+  shared: ({ name }) => BUDGETS[name].isShared,
+})
+
+const PlanWire = Type.Object({ name: string('Name of the plan'), budgets: OwnBudgets })
+const planWire = ({ name, budgets }: Plan) => ({ name, budgets: budgets as Record<BudgetName, number> })
+
+/** What accounts use of their budgets, and the limits of plans. Those of an account are set with the account. */
+export function registerAdminBudgets(app: Routes, ctx: Ctx): void {
+  app.get(
+    '/admin/accounts/:id/usage',
+    admin({
+      summary: 'Show what an account uses of its budgets',
+      description:
+        'Of a live account, a test account or a world. Over a limit, requests are answered with 429 (413 for media, 503 for messages that wait), Retry-After and the name of the budget.',
+      params: IdParams,
+      response: { 200: listOf(UseWire) },
+    }),
+    async (request) => ({ data: (await usageOf(ctx, request.params.id)).map(useWire) }),
+  )
+  app.get(
+    '/admin/plans',
+    admin({ summary: 'List plans that have budgets of their own', response: { 200: listOf(PlanWire) } }),
+    async () => ({ data: (await listPlans(ctx.db)).map(planWire) }),
+  )
+  app.patch(
+    '/admin/plans/:name',
+    admin({
+      summary: 'Set the budgets of a plan',
+      description:
+        'For all accounts with this plan that have no limit of their own. The plan need not exist.',
+      params: Type.Object({ name: string('Name of the plan', { minLength: 1, maxLength: 50 }) }),
+      body: Type.Object({ budgets: BudgetChanges }),
+      response: { 200: PlanWire },
+    }),
+    async (request) => planWire(await changePlan(ctx, request.params.name, request.body.budgets)),
+  )
+}
