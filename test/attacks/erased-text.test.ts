@@ -30,7 +30,8 @@ describe.each(ENGINES)('traces of a deleted message on %s', (engine) => {
     expect((await world.call('DELETE', `/api/v2/messages/${handle}`)).status).toBe(200)
   /** What the people who got the messages have on their phones is theirs; everything else is ours. */
   const forgetPhones = async () => {
-    for (const table of ['phone_messages', 'replays']) await world.app.ctx.db.run(`delete from ${table}`)
+    await world.app.ctx.db.run('delete from phone_messages')
+    await world.app.ctx.db.run("delete from replays where path like '/sim/%'")
   }
   const filesWith = (mark: string) =>
     (readdirSync(world.config.data, { recursive: true }) as string[])
@@ -42,7 +43,9 @@ describe.each(ENGINES)('traces of a deleted message on %s', (engine) => {
 
   it('its text leaves the rows, the webhook log and the bytes of every file', async () => {
     const fields = { content: `${MARK} out`, media_url: `https://files.example.com/${MARK}.png` }
-    const plain = await world.send({ ...fields, status_callback: `${sink.url}/callback` })
+    const plain = await world.send({ ...fields, status_callback: `${sink.url}/callback` }, 'live', {
+      'idempotency-key': 'the first answer is kept for two days',
+    })
     // Long enough for pages of its own in the database file.
     const long = await world.send({ number: BOB, content: `${MARK} `.repeat(1000) })
     const body = { from_number: LINE, numbers: [ADA, BOB], content: `${MARK} to a group` }

@@ -73,6 +73,19 @@ describe('trunkline doctor', () => {
     if (engine === 'sqlite') expect(fine.results['database content']![1]).toBe('not damaged')
     else expect(fine.results['clock of the database']![0]).toBe('ok')
 
+    expect(fine.results['webhook secrets']).toBeUndefined()
+    for (const [globalSecret, found] of [
+      ['x'.repeat(23), ['warn', '1 is shorter than 24 characters', expect.stringContaining('openssl rand')]],
+      ['x'.repeat(24), ['ok', 'are long enough', undefined]],
+    ] as const) {
+      await fetch(`${server.url}/api/account/webhooks`, {
+        method: 'PUT',
+        headers: { ...credentials('live'), 'content-type': 'application/json' },
+        body: JSON.stringify({ webhooks: { globalSecret } }),
+      })
+      expect((await examine(['--port', port], here)).results['webhook secrets']).toEqual(found)
+    }
+
     const wrong = await examine(['--port', port], { ...here, TRUNKLINE_API_SECRET_KEY: 'wrong' })
     expect([wrong.code, wrong.results.key![0]]).toEqual([1, 'fail'])
 
@@ -128,6 +141,12 @@ describe('trunkline doctor', () => {
       'warn',
       'fail',
       'fail',
+    ])
+    chmodSync(join(folder, 'open'), 0o750)
+    expect((await examine(['--port', '0'], at('open'))).results.data).toEqual([
+      'warn',
+      `Other users of this machine can enter ${join(folder, 'open')}`,
+      `Run: chmod 700 ${join(folder, 'open')}`,
     ])
     chmodSync(join(folder, 'open', 'seal.key'), 0o644)
     expect((await examine(['--port', '0'], at('open'))).results['seal key']![2]).toContain('chmod 600')
