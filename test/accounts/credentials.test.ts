@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
+import { dumpOf } from '../support/dump.js'
 import { ADA, BOB, createWorld, credentials, ENGINES, type Json, LINE, type World } from '../support/world.js'
 
 const B_LINE = '+12025550150'
@@ -100,6 +101,9 @@ describe.each(ENGINES)('credentials on %s', (engine) => {
   it('a revoked key, and the keys of a removed account, are dead at once', async () => {
     world = await createWorld(engine)
     const b = await world.addAccount('b@example.com', B_LINE)
+    const rows = await dumpOf(world.app)
+    // Stored as hashes only.
+    for (const { secret } of [b.live, b.test]) expect(rows).not.toContain(secret)
     expect((await world.get('/api/v2/messages', b.live)).status).toBe(200)
     expect((await world.call('DELETE', `/admin/keys/${b.live.id}`, { as: 'admin' })).status).toBe(200)
     expect(await world.get('/api/v2/messages', b.live)).toMatchObject({
