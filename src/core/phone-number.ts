@@ -23,6 +23,11 @@ export function toE164FromUS(input: string): string | undefined {
   return toE164(parsed.number)
 }
 
+/** The number as people write it, with spaces. */
+export function displayPhone(number: string): string {
+  return parsePhoneNumberFromString(number)?.formatInternational() ?? number
+}
+
 /** Compares the last digits, because carriers write numbers with and without the country code. */
 export function isSameSubscriber(a: string, b: string): boolean {
   const end = (text: string) => text.replace(/\D/g, '').slice(-7)

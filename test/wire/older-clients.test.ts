@@ -96,4 +96,48 @@ describe.each(ENGINES)('older clients on %s', (engine) => {
     expect(record).toMatchObject({ status: 'RECEIVED', send_style: '' })
     expect(await world.status(record.message_handle)).toMatchObject({ status: 'DELIVERED', send_style: '' })
   })
+
+  it('the contact paths of 2023 take and answer camelCase', async () => {
+    const number = '+14155552671'
+    const body = { firstName: 'John', lastName: 'Doe', number, companyName: 'ACME Inc' }
+    const made = await world.post('/accounts/contacts', body)
+    const contactData = {
+      account_email: 'dev@trunkline.local',
+      firstName: 'John',
+      lastName: 'Doe',
+      companyName: 'ACME Inc',
+      phone: number,
+      displayPhone: '+1 415 555 2671',
+      cid: made.body.contact,
+    }
+    expect([made.status, made.body]).toMatchObject([200, { status: 'OK', contactData }])
+    const again = await world.post('/accounts/contacts', body)
+    expect([again.status, again.body.message]).toEqual([409, 'Contact already exists'])
+
+    const listed = (await world.get('/accounts/contacts?order_by=last_date&limit=1')).body
+    expect(listed).toMatchObject([contactData])
+    for (const id of [made.body.contact, made.body.contact.toUpperCase(), encodeURIComponent(number)]) {
+      const one = await world.get(`/accounts/contacts/${id}`)
+      expect([one.status, one.body]).toMatchObject([200, { status: 'OK', contact: contactData }])
+    }
+    const stranger = (await world.addAccount('b@example.com', '+12025550150')).live
+    for (const [id, as] of [
+      ['nope', 'live'],
+      [made.body.contact, stranger],
+    ] as const) {
+      const { status, body } = await world.get(`/accounts/contacts/${id}`, as)
+      expect([status, body.status]).toEqual([404, 'ERROR'])
+    }
+    expect((await world.get('/accounts/contacts', stranger)).body).toEqual([])
+  })
+
+  it('the message paths of 2023 answer the message and the list', async () => {
+    const { message_handle } = await world.send({ number: BOB, content: 'By an older path' })
+    const { status, body } = await world.get(`/api/message/${message_handle}`)
+    expect([status, body]).toEqual([200, await world.record(message_handle)])
+    expect((await world.get('/api/message/nope')).status).toBe(404)
+    const { messages } = (await world.get('/api/accounts/messages?limit=1')).body
+    expect(messages).toMatchObject([{ uuid: message_handle, content: 'By an older path' }])
+    expect((await world.get('/accounts/messages?limit=1')).body.messages).toEqual(messages)
+  })
 })

@@ -10,7 +10,7 @@ import {
 } from '../../services/contacts/contacts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { countAllContacts } from '../../storage/contacts/contacts.js'
-import { listContacts } from '../../storage/contacts/list.js'
+import { type ContactPage, listContacts } from '../../storage/contacts/list.js'
 import { actorOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
@@ -30,7 +30,7 @@ import {
 const MAX_LIMIT = 1000
 const MAX_OFFSET = 10_000
 
-const ORDERS: Record<string, ContactOrder> = {
+export const ORDERS: Record<string, ContactOrder> = {
   created_at: 'created',
   createdAt: 'created',
   first_name: 'firstName',
@@ -40,7 +40,7 @@ const ORDERS: Record<string, ContactOrder> = {
   phone: 'phone',
 }
 
-const ListQuery = Type.Object({
+export const ListQuery = Type.Object({
   cid: optional(string('Only the contact with this contact_id')),
   phone_number: optional(string('Only the contact with this number, E.164')),
   created_at_gte: optional(string('Created at or after, ISO 8601')),
@@ -77,12 +77,7 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
             : { phone: contactPhone('phone_number', query.phone_number) }),
           ...(query.created_at_gte === undefined ? {} : { created: createdFrom(query.created_at_gte) }),
         },
-        {
-          order: ORDERS[query.order_by ?? 'created_at']!,
-          descending: query.order_direction !== 'asc',
-          limit: Math.min(query.limit ?? 100, MAX_LIMIT),
-          offset: Math.min(query.offset ?? 0, MAX_OFFSET),
-        },
+        pageOf(query),
       )
       return contactWires(ctx, actor.account.id, contacts)
     },
@@ -140,6 +135,21 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
       return { status: 'OK' }
     },
   )
+}
+
+/** An order of the first version that is not stored counts as the order of creation. */
+export function pageOf(query: {
+  limit?: number
+  offset?: number
+  order_by?: string
+  order_direction?: string
+}): ContactPage {
+  return {
+    order: ORDERS[query.order_by ?? ''] ?? 'created',
+    descending: query.order_direction !== 'asc',
+    limit: Math.min(query.limit ?? 100, MAX_LIMIT),
+    offset: Math.min(query.offset ?? 0, MAX_OFFSET),
+  }
 }
 
 function createdFrom(text: string): { from: number; firstId: string } {

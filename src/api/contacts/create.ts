@@ -30,49 +30,57 @@ const NewContact = Type.Object({
 
 const ALIASES = { ...NUMBER_ALIASES, ...CONTACT_ALIASES, update_if_exists: ['updateIfExists'] } as const
 
-/** Creating one contact, under the current path and the first one. */
-export function registerContactCreate(app: Routes, ctx: Ctx): void {
-  const description =
-    'An existing number answers 409, unless update_if_exists is true: then given fields replace the old ones, and custom variables are merged.'
+/** What every path that creates a contact has in common. */
+export const CREATE_ROUTE = {
+  description:
+    'An existing number answers 409, unless update_if_exists is true: then given fields replace the old ones, and custom variables are merged.',
+  body: NewContact,
+  aliases: ALIASES,
+  beforeValidation: requireNumber,
+} as const
 
-  async function create(request: FastifyRequest, reply: FastifyReply, status: number): Promise<ContactWire> {
-    const body = request.body as Static<typeof NewContact>
-    const phone = contactPhone('number', body.number)
-    const owner = await ownerOf(ctx, actorOf(request))
-    const input = { at: '', phone, fields: fieldsOf(body) }
-    const update = body.update_if_exists ?? false
-    const effect = async (sql: Sql) => {
-      const { contacts, written } = await putContacts(ctx, sql, owner, [input], update)
-      await written
-      return { status, body: contacts[0]! }
-    }
-    const isThere = async (sql: Sql, stored: Contact) => {
-      const current = (await findContacts(sql, owner.account.id, 'phone', [phone])).get(phone)
-      return current?.id === stored.id && current.updatedAt === stored.updatedAt
-    }
-    const contact = await answerOnce(ctx, reply, update ? 'anew' : isThere, effect)
-    return (await contactWires(ctx, owner.account.id, [contact]))[0]!
+export async function createContact(
+  ctx: Ctx,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+): Promise<ContactWire> {
+  const body = request.body as Static<typeof NewContact>
+  const phone = contactPhone('number', body.number)
+  const owner = await ownerOf(ctx, actorOf(request))
+  const input = { at: '', phone, fields: fieldsOf(body) }
+  const update = body.update_if_exists ?? false
+  const effect = async (sql: Sql) => {
+    const { contacts, written } = await putContacts(ctx, sql, owner, [input], update)
+    await written
+    return { status, body: contacts[0]! }
   }
+  const isThere = async (sql: Sql, stored: Contact) => {
+    const current = (await findContacts(sql, owner.account.id, 'phone', [phone])).get(phone)
+    return current?.id === stored.id && current.updatedAt === stored.updatedAt
+  }
+  const contact = await answerOnce(ctx, reply, update ? 'anew' : isThere, effect)
+  return (await contactWires(ctx, owner.account.id, [contact]))[0]!
+}
 
+/** Creating one contact, under the current path and an older one. */
+export function registerContactCreate(app: Routes, ctx: Ctx): void {
   app.post(
     '/api/v2/contacts',
     contactRoute({
+      ...CREATE_ROUTE,
       summary: 'Create a contact',
-      description,
-      body: NewContact,
       response: { 200: OneContact },
-      aliases: ALIASES,
-      beforeValidation: requireNumber,
     }),
-    async (request, reply) => ({ status: 'OK', contact: await create(request, reply, 200) }),
+    async (request, reply) => ({ status: 'OK', contact: await createContact(ctx, request, reply, 200) }),
   )
   app.post(
     '/api/contacts',
     contactRoute({
-      summary: 'Create a contact (first version)',
-      description: `${description} POST /api/v2/contacts does the same.`,
+      ...CREATE_ROUTE,
+      summary: 'Create a contact (older path)',
+      description: `${CREATE_ROUTE.description} POST /api/v2/contacts does the same.`,
       deprecated: true,
-      body: NewContact,
       response: {
         201: Type.Object({
           status: string('OK'),
@@ -83,11 +91,9 @@ export function registerContactCreate(app: Routes, ctx: Ctx): void {
           }),
         }),
       },
-      aliases: ALIASES,
-      beforeValidation: requireNumber,
     }),
     async (request, reply) => {
-      const contact = await create(request, reply, 201)
+      const contact = await createContact(ctx, request, reply, 201)
       return { status: 'OK', contact: { ...contact, id: contact.contact_id, number: contact.phone } }
     },
   )

@@ -28,6 +28,7 @@ import { registerContactBulk } from '../contacts/bulk.js'
 import { registerContactConsent } from '../contacts/consent.js'
 import { registerContacts } from '../contacts/contacts.js'
 import { registerContactCreate } from '../contacts/create.js'
+import { registerLegacyContacts } from '../contacts/legacy.js'
 import { registerEvents } from '../events/events.js'
 import { registerGroupDetails } from '../groups/details.js'
 import { registerGroups } from '../groups/groups.js'
@@ -209,6 +210,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerWebhookDeliveries(routes, ctx)
     registerContacts(routes, ctx)
     registerContactCreate(routes, ctx)
+    registerLegacyContacts(routes, ctx)
     registerContactBulk(routes, ctx)
     registerContactConsent(routes, ctx)
     registerVerifiedContacts(routes, ctx)

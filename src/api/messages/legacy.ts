@@ -85,32 +85,36 @@ function legacyWire(message: Message, account: Account, group?: Group): Static<t
 
 /** The message list of the first version of the interface. */
 export function registerLegacyMessages(app: Routes, ctx: Ctx): void {
-  app.get(
-    '/accounts/messages',
-    route({
-      summary: 'List messages (first version)',
-      description: 'Newest first. Use GET /api/v2/messages in new programs; both share one rate limit.',
-      deprecated: true,
-      querystring: LegacyQuery,
-      response: { 200: Type.Object({ messages: Type.Array(LegacyMessage) }) },
-    }),
-    async (request) => {
-      const actor = actorOf(request)
-      ctx.meters.countList(actor.account.id, actor.account.limits)
-      const { cid, from_date, ...query } = request.query
-      const since = from_date === undefined ? {} : { sent_at_gte: formatTime(legacyTime(from_date)) }
-      const branches = await branchesOf(ctx, actor, { ...query, ...since })
-      const conversation = cid === undefined ? {} : await conversationOf(ctx, actor.account, cid)
-      const found = branches.flatMap((branch) => merge(branch, conversation) ?? [])
-      const { messages } = await listMessages(ctx.db, found, pageOf(query))
-      const groups = await groupsOf(ctx, messages)
-      return {
-        messages: messages.map((message) =>
-          legacyWire(message, actor.account, groups.get(message.groupId ?? '')),
-        ),
-      }
-    },
-  )
+  for (const [path, version] of [
+    ['/accounts/messages', 'first version'],
+    ['/api/accounts/messages', 'older path'],
+  ] as const)
+    app.get(
+      path,
+      route({
+        summary: `List messages (${version})`,
+        description: 'Newest first. Use GET /api/v2/messages in new programs; both share one rate limit.',
+        deprecated: true,
+        querystring: LegacyQuery,
+        response: { 200: Type.Object({ messages: Type.Array(LegacyMessage) }) },
+      }),
+      async (request) => {
+        const actor = actorOf(request)
+        ctx.meters.countList(actor.account.id, actor.account.limits)
+        const { cid, from_date, ...query } = request.query
+        const since = from_date === undefined ? {} : { sent_at_gte: formatTime(legacyTime(from_date)) }
+        const branches = await branchesOf(ctx, actor, { ...query, ...since })
+        const conversation = cid === undefined ? {} : await conversationOf(ctx, actor.account, cid)
+        const found = branches.flatMap((branch) => merge(branch, conversation) ?? [])
+        const { messages } = await listMessages(ctx.db, found, pageOf(query))
+        const groups = await groupsOf(ctx, messages)
+        return {
+          messages: messages.map((message) =>
+            legacyWire(message, actor.account, groups.get(message.groupId ?? '')),
+          ),
+        }
+      },
+    )
 }
 
 async function conversationOf(ctx: Ctx, account: Account, cid: string): Promise<Partial<Branch>> {

@@ -60,6 +60,12 @@ const SendBody = Type.Object({
 })
 
 export function registerMessages(app: Routes, ctx: Ctx): void {
+  async function recordOf(request: FastifyRequest, handle: string) {
+    const { message, account } = await visible(ctx, request, handle)
+    const group = (await groupsOf(ctx, [message])).get(message.groupId ?? '')
+    return toRecord(message, account, group)
+  }
+
   app.post(
     '/api/send-message',
     sendRoute({
@@ -165,11 +171,19 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
       params: Type.Object({ message_id: string('Message handle') }),
       response: { 200: Type.Object({ status: string('OK'), data: MessageRecord }) },
     }),
-    async (request) => {
-      const { message, account } = await visible(ctx, request, request.params.message_id)
-      const group = (await groupsOf(ctx, [message])).get(message.groupId ?? '')
-      return { status: 'OK', data: toRecord(message, account, group) }
-    },
+    async (request) => ({ status: 'OK', data: await recordOf(request, request.params.message_id) }),
+  )
+
+  app.get(
+    '/api/message/:message_handle',
+    readRoute({
+      summary: 'Retrieve a message (first version)',
+      description: 'Answers with the message itself. Use GET /api/v2/messages/{message_id} in new programs.',
+      deprecated: true,
+      params: Type.Object({ message_handle: string('Message handle') }),
+      response: { 200: MessageRecord },
+    }),
+    (request) => recordOf(request, request.params.message_handle),
   )
 
   // The router needs the parameter name of the route that retrieves a message.

@@ -221,14 +221,19 @@ export async function removeContacts(
 }
 
 /** A contact that the actor may see; any other counts as absent. */
-export async function findVisible(sql: Sql, actor: Actor, phone: string): Promise<Contact> {
-  const contact = (await findContacts(sql, actor.account.id, 'phone', [phone])).get(phone)
-  if (!contact || !isVisible(actor, contact)) throw noContact(phone)
+export async function findVisible(
+  sql: Sql,
+  actor: Actor,
+  value: string,
+  by: 'phone' | 'id' = 'phone',
+): Promise<Contact> {
+  const contact = (await findContacts(sql, actor.account.id, by, [value])).get(value)
+  if (!contact || !isVisible(actor, contact)) throw noContact(value)
   return contact
 }
 
-export function noContact(phone: string): AppError {
-  return new AppError('not_found', `There is no contact ${phone}`)
+export function noContact(phoneOrId: string): AppError {
+  return new AppError('not_found', `There is no contact ${phoneOrId}`)
 }
 
 export function isVisible(actor: Actor, contact: Contact): boolean {

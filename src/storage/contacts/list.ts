@@ -9,7 +9,7 @@ interface ContactFilter extends ContactScope {
   created?: { from: number; firstId: string }
 }
 
-interface ContactPage {
+export interface ContactPage {
   order: ContactOrder
   descending: boolean
   limit: number
