@@ -12,18 +12,67 @@ describe.each(ENGINES)('groups on %s', (engine) => {
   const { send, group, chat, eventsOf, made } = groupsIn(() => world)
 
   describe('delivery', () => {
-    it('is iMessage only: one member without it and nobody gets it', async () => {
+    it('goes out as group MMS when a member has no iMessage, and the others answer by MMS', async () => {
+      const [a] = fresh(1) as [string]
+      const { message_handle, group_id, service } = (await send({ numbers: [a, BOB] })).body
+      expect(service).toBe('iMessage')
+      await world.advance(1000)
+      expect(await world.record(message_handle)).toMatchObject({
+        status: 'DELIVERED',
+        service: 'SMS',
+        was_downgraded: true,
+        error_code: null,
+      })
+      for (const phone of [a, BOB])
+        expect((await world.inbox(phone)).at(-1)).toMatchObject({ message_handle, service: 'SMS' })
+      for (const [phone, other] of [
+        [BOB, a],
+        [a, BOB],
+      ] as const) {
+        await world.text(phone, `from ${phone}`, { to: undefined, group_id })
+        await world.advance(1000)
+        const inbound = (await world.arrived(LINE, phone)).at(-1)
+        expect(inbound).toMatchObject({ group_id, service: 'SMS', content: `from ${phone}` })
+        expect((await world.inbox(other)).at(-1)).toMatchObject({ content: `from ${phone}`, service: 'SMS' })
+      }
+    })
+
+    it('names the member without iMessage in error_message where the line cannot send group MMS', async () => {
+      await world.setLine(LINE, { config: { services: ['iMessage'] } })
       const [a] = fresh(1) as [string]
       const { message_handle, group_id } = (await send({ numbers: [a, BOB] })).body
       await world.advance(1000)
       expect(await world.record(message_handle)).toMatchObject({
         status: 'ERROR',
         error_code: 10001,
-        error_reason: 'refused',
-        error_detail: `sim.group_needs_imessage: Groups are iMessage only, and ${BOB} has no iMessage`,
+        error_reason: 'not_imessage',
+        error_message: `The message does not reach everyone in the group: ${BOB} has no iMessage`,
+        error_detail: `sim.group_no_service: ${BOB} has no iMessage`,
       })
       expect(await world.inbox(a)).toEqual([])
       expect((await world.get(`/sim/groups/${group_id}`)).status).toBe(404)
+      await world.setLine(LINE, { config: {} })
+    })
+
+    it('a group by MMS keeps its name, photo and members', async () => {
+      const [a, b, c] = fresh(3) as [string, string, string]
+      const group_id = await made([a, b, BOB])
+      const line = { from_number: LINE }
+      for (const [path, body] of [
+        [`/api/v2/groups/${group_id}/name`, { group_name: 'Trip', ...line }],
+        ['/api/modify-group', { group_id, modify_type: 'add_recipient', number: c, ...line }],
+        ['/api/modify-group', { group_id, modify_type: 'remove_recipient', number: a, ...line }],
+      ] as const) {
+        const { status, body: answer } = await world.post(path, body)
+        expect([status, JSON.stringify(answer)]).toEqual([
+          422,
+          expect.stringContaining(`${BOB} has no iMessage`),
+        ])
+      }
+      expect(await group(group_id)).toMatchObject({
+        group_name: null,
+        participant_numbers: expect.any(Array),
+      })
     })
 
     it('does not wait for a phone that is off, which gets it when it is on', async () => {

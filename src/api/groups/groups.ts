@@ -57,7 +57,7 @@ export function registerGroups(app: Routes, ctx: Ctx): void {
       unaudited: 'message',
       summary: 'Send a message to a group',
       description:
-        'The first message to a set of people creates their group. Groups are iMessage only: when a member does not use iMessage, the message ends as ERROR. When a member has opted out, the message is not sent.',
+        'The first message to a set of people creates their group. When a member does not use iMessage, the message goes out as group MMS if the line can send it (service is then SMS), and otherwise ends as ERROR that names the member. When a member has opted out, the message is not sent.',
       aliases: GROUP_SEND_ALIASES,
       body: GroupSendBody,
       response: { 202: GroupMessageResponse },

@@ -73,6 +73,8 @@ export interface Capabilities {
   sendStyles: boolean
   replies: boolean
   groups: boolean
+  /** Whether a message to a group goes out as MMS if a member has no iMessage. */
+  groupMms?: boolean
   carousel: boolean
   appCards: boolean
   location: boolean

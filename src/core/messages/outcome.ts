@@ -86,7 +86,7 @@ export function afterResult(
   message: Message,
   attempt: AttemptProgress,
   result: SendResult,
-  line: { services: readonly Service[] },
+  line: { services: readonly Service[]; groupMms?: boolean },
   now: number,
 ): Message {
   const ended: Message = { ...message, attempts: attempt.n }
@@ -96,15 +96,12 @@ export function afterResult(
     case 'accepted':
       return afterAcceptance(ended, withService(attempt, result.service), result.status, line, now)
     case 'refused': {
-      const mayFallBack = result.tryNextService && !needsIMessage(message.extra)
-      const next = mayFallBack ? nextService(line.services, attempt.service) : undefined
+      const next = result.tryNextService ? fallback(message, attempt.service, line) : undefined
       if (next) return { ...ended, service: next, nextActionAt: now }
-      const stranded = result.tryNextService === true && needsIMessage(message.extra)
+      const stranded = result.tryNextService ? strandedText(message, result.detail) : undefined
       return failMessage(ended, now, {
         code: MESSAGE_ERROR.failed,
-        message: stranded
-          ? 'The recipient is not on iMessage, and this kind of message never goes out as a text message'
-          : 'The carrier refused the message',
+        message: stranded ?? 'The carrier refused the message',
         reason: stranded ? 'not_imessage' : 'refused',
         detail: `${result.code}: ${result.detail}`,
       })
@@ -121,6 +118,26 @@ export function afterResult(
         nextActionAt: now + lookupDelayMs(0, 1000),
       }
   }
+}
+
+/** The next service for a message whose recipient, or a member of whose group, is not on this one. */
+function fallback(
+  { extra, groupId }: Message,
+  failed: Service,
+  line: { services: readonly Service[]; groupMms?: boolean },
+): Service | undefined {
+  if (needsIMessage(extra)) return undefined
+  if (groupId === null) return nextService(line.services, failed)
+  // RCS has no groups with people who have only SMS.
+  return failed === 'iMessage' && line.groupMms ? 'SMS' : undefined
+}
+
+/** The error text for a message that no service of the line can carry to everyone; undefined: a plain refusal. */
+function strandedText({ extra, groupId }: Message, detail: string): string | undefined {
+  if (groupId !== null) return `The message does not reach everyone in the group: ${detail}`
+  return needsIMessage(extra)
+    ? 'The recipient is not on iMessage, and this kind of message never goes out as a text message'
+    : undefined
 }
 
 export function afterAcceptance(

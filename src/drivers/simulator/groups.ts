@@ -1,8 +1,9 @@
 import { MIN_BEFORE_REMOVAL } from '../../core/groups/group.js'
 import { LineFault } from '../../core/lines/fault.js'
 import type { Line } from '../../core/lines/line.js'
+import type { Service } from '../../core/messages/message.js'
 import type { SendResult } from '../../core/messages/outcome.js'
-import type { Phone, PhoneGroup } from '../../core/sim/phone.js'
+import { type Phone, type PhoneGroup, servicesOf } from '../../core/sim/phone.js'
 import type { Group, LineActions, Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import type { GroupNews } from '../inbound.js'
@@ -32,8 +33,8 @@ export interface GroupNetwork {
 }
 
 /**
- * Sends a message to a group. Groups are iMessage only: one member without iMessage stops the message for all.
- * Phones that refuse everything are skipped silently, as if they had blocked the number.
+ * Sends a message to a group. One member without the message's service stops the message for all; by SMS it is a group
+ * MMS. Phones that refuse everything are skipped silently, as if they had blocked the number.
  */
 export async function takeForGroup(
   network: GroupNetwork,
@@ -42,9 +43,15 @@ export async function takeForGroup(
   latencyMs: number,
 ): Promise<string | Extract<SendResult, { outcome: 'refused' }>> {
   const known = await network.findChat(line, message.group)
-  const { phones, without } = await reach(network, line, known?.members ?? message.group.members)
+  const { service } = message
+  const { phones, without } = await reach(network, line, known?.members ?? message.group.members, service)
   if (without !== undefined)
-    return { outcome: 'refused', code: 'sim.group_needs_imessage', detail: needsIMessage(without) }
+    return {
+      outcome: 'refused',
+      code: 'sim.group_no_service',
+      detail: service === 'iMessage' ? `${without} has no iMessage` : `${without} cannot receive MMS`,
+      tryNextService: true,
+    }
   const willing = phones.filter((phone) => !phone.refuses).map((phone) => phone.number)
   if (willing.length === 0)
     return { outcome: 'refused', code: 'sim.refused', detail: 'Every phone in the group refuses everything' }
@@ -61,11 +68,11 @@ export function groupActions(
     const { without } = await reach(network, line, members)
     if (without !== undefined) throw new LineFault('not_imessage', needsIMessage(without))
   }
+  /** Groups by MMS have no names, photos or changes of members. */
   async function chatOf(group: Group): Promise<PhoneGroup> {
     const known = await network.findChat(line, group)
-    if (known) return known
-    await requireIMessage(group.members)
-    return network.makeChat(line, group)
+    await requireIMessage(known?.members ?? group.members)
+    return known ?? network.makeChat(line, group)
   }
   return {
     async createGroup({ group }) {
@@ -106,17 +113,18 @@ export function newsOf(chat: PhoneGroup): GroupNews {
   return { chatId, groupId, members, name, photoUrl }
 }
 
-/** The members' phones with iMessage, and the first member without one. */
+/** The members' phones with this service, and the first member without one. An e-mail address has only iMessage. */
 async function reach(
   network: GroupNetwork,
   line: Line,
   members: readonly string[],
+  service: Service = 'iMessage',
 ): Promise<{ phones: Phone[]; without: string | undefined }> {
   const found = await Promise.all(
     members.map(async (handle) => {
-      const phones = handle.includes('@')
-        ? await network.phonesAt(line.network, handle)
-        : [await network.phone(line, handle)]
+      if (!handle.includes('@'))
+        return [await network.phone(line, handle)].filter((phone) => servicesOf(phone).includes(service))
+      const phones = service === 'iMessage' ? await network.phonesAt(line.network, handle) : []
       return phones.filter((phone) => phone.imessage)
     }),
   )
@@ -124,5 +132,5 @@ async function reach(
 }
 
 function needsIMessage(handle: string): string {
-  return `Groups are iMessage only, and ${handle} has no iMessage`
+  return `Names, photos and members of groups are iMessage only, and ${handle} has no iMessage`
 }

@@ -58,6 +58,7 @@ export function createSimulator(network: Network): Driver {
         sendStyles: mac,
         replies: mac,
         groups: mac,
+        groupMms: mac && services.includes('SMS'),
         carousel: mac,
         appCards: mac,
         location: mac,

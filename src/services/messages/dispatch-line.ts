@@ -7,6 +7,7 @@ import type { Ctx } from '../ctx.js'
 
 /** A line with the state that dispatch keeps for it. */
 export interface DispatchLine extends ReceiptLine {
+  groupMms: boolean
   lease: Lease
   /** Null: no daily limit. */
   daily: DailyLimit | null

@@ -1,7 +1,8 @@
 import { type Account, networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { MAX_MEMBERS, MIN_BEFORE_REMOVAL, MIN_MEMBERS } from '../../core/groups/group.js'
-import type { Phone, PhoneGroup } from '../../core/sim/phone.js'
+import type { Service } from '../../core/messages/message.js'
+import { type Phone, type PhoneGroup, servicesOf } from '../../core/sim/phone.js'
 import { topics } from '../../core/topics.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findGroup } from '../../storage/groups/groups.js'
@@ -107,6 +108,8 @@ async function changeAs(
 ): Promise<PhoneGroup> {
   const chat = (await lockPhoneGroup(sql, (await requireChat(sql, account, id)).id))!
   const [phone] = await requirePhones(ctx, sql, account, by)
+  // A group by MMS has no name, photo or changes of members.
+  for (const member of chat.members) await requirePhones(ctx, sql, account, member)
   const handle = memberOf(chat, phone!)
   const after = { ...chat, ...(await change(chat, handle)), version: chat.version + 1 }
   await savePhoneGroup(sql, after)
@@ -124,11 +127,16 @@ export async function textToChat(
   text: Omit<PhoneText, 'to'>,
 ): Promise<NewPhoneMessage> {
   const chat = await requireChat(sql, account, id)
-  const phone = (await requirePhones(ctx, sql, account, number))[0]!
+  const phone = await phoneOf(ctx, sql, account, number)
   const handle = memberOf(chat, phone)
   if (!phone.power)
     throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
-  const message = messageFromPhone(text, {
+  // One member without iMessage makes it a group MMS for everyone.
+  const hasIMessage = await Promise.all(
+    chat.members.map(async (member) => (await phonesOf(ctx, sql, account, member)).length > 0),
+  )
+  const service = hasIMessage.includes(false) ? 'SMS' : 'iMessage'
+  const message = messageFromPhone(service === 'iMessage' ? text : { ...text, sendStyle: '' }, {
     network: chat.network,
     phone: number,
     lineId: chat.lineId,
@@ -136,11 +144,13 @@ export async function textToChat(
     providerId: ctx.newId().toUpperCase(),
     chatId: chat.id,
     sender: handle === number ? null : handle,
-    service: 'iMessage',
+    service,
     createdAt: ctx.clock.now(),
   })
   const others = chat.members.filter((member) => member !== handle)
-  const phones = (await Promise.all(others.map((member) => phonesOf(ctx, sql, account, member)))).flat()
+  const phones = (
+    await Promise.all(others.map((member) => phonesOf(ctx, sql, account, member, service)))
+  ).flat()
   const numbers = new Set(phones.map((other) => other.number))
   numbers.delete(number)
   const copies = [...numbers].map((other) => ({ ...message, phone: other, fromPhone: false, sender: handle }))
@@ -149,20 +159,31 @@ export async function textToChat(
   return message
 }
 
-/** The phones that reach a person by iMessage, the only service with groups. */
+/** The phones that reach a person by iMessage, which making and changing groups needs. */
 async function requirePhones(ctx: Ctx, sql: Sql, account: Account, handle: string): Promise<Phone[]> {
   const phones = await phonesOf(ctx, sql, account, handle)
   if (phones.length === 0)
-    throw new AppError('invalid', `${handle} has no iMessage, and groups are iMessage only`)
+    throw new AppError('invalid', `${handle} has no iMessage. Making and changing a group is iMessage only.`)
   return phones
 }
 
-async function phonesOf(ctx: Ctx, sql: Sql, account: Account, handle: string): Promise<Phone[]> {
-  const network = networkOf(account)
+async function phonesOf(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  handle: string,
+  service: Service = 'iMessage',
+): Promise<Phone[]> {
   const phones = handle.includes('@')
-    ? await listPhonesByEmail(sql, network, handle)
-    : [(await findPhone(sql, network, handle)) ?? (await setPhone(ctx, sql, network, handle, {})).phone]
-  return phones.filter((phone) => phone.imessage)
+    ? await listPhonesByEmail(sql, networkOf(account), handle)
+    : [await phoneOf(ctx, sql, account, handle)]
+  return phones.filter((phone) => servicesOf(phone).includes(service))
+}
+
+/** The phone with this number, which exists from now on. */
+async function phoneOf(ctx: Ctx, sql: Sql, account: Account, number: string): Promise<Phone> {
+  const network = networkOf(account)
+  return (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
 }
 
 /** The handle of a phone in a chat: its number, or its owner's e-mail address. */

@@ -54,8 +54,8 @@ const ID_OVERLAP = 256
 export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: Lease): Promise<Runner> {
   const capabilities = driver.capabilities(line.config)
   const daily = await dailyLimitOf(ctx, line)
-  const { services } = capabilities
-  const on: DispatchLine = { line, services, lease, daily, unsent: new Map() }
+  const { services, groupMms = false } = capabilities
+  const on: DispatchLine = { line, services, groupMms, lease, daily, unsent: new Map() }
   await recoverOpenAttempts(ctx, on)
 
   const queue = createLineQueue({ isShared: line.kind === 'shared' })
