@@ -5,6 +5,7 @@ import type { Command } from './command.js'
 import { LINE_COMMANDS } from './lines/lines.js'
 import { mcp } from './mcp/mcp.js'
 import { CONTACT_COMMANDS } from './messages/contacts.js'
+import { credentialsWrite } from './messages/credentials.js'
 import { exportCommand } from './messages/export.js'
 import { messages } from './messages/messages.js'
 import { send } from './messages/send.js'
@@ -26,7 +27,7 @@ export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[
   { title: 'Messages', commands: [send, messages, why, exportCommand] },
   { title: 'Events and webhooks', commands: [tail, listen, replay, ...WEBHOOK_COMMANDS] },
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },
-  { title: 'Contacts, codes and tokens', commands: CONTACT_COMMANDS },
+  { title: 'Contacts, codes and tokens', commands: [...CONTACT_COMMANDS, credentialsWrite] },
   { title: 'Agents', commands: [mcp] },
   {
     title: 'Administration',

@@ -1,3 +1,4 @@
+import { AppError } from '../../core/errors.js'
 import { LineFault } from '../../core/lines/fault.js'
 import type { Line } from '../../core/lines/line.js'
 import type { SendResult } from '../../core/messages/outcome.js'
@@ -89,6 +90,8 @@ export function createSender(
   /** The message's id in the network, or the reason why it was not accepted. */
   async function take(message: Outbound): Promise<string | SendResult> {
     const { group } = message
+    const failure = config.media === 'checked' ? await mediaFailure(host, message) : undefined
+    if (failure) return failure
     if (group) return takeForGroup(network, line, { ...message, group }, latencyMs)
     const phone = await network.phone(line, message.to)
     if (!servicesOf(phone).includes(message.service)) return noService(message)
@@ -121,6 +124,26 @@ export function createSender(
     close() {
       closed = true
     },
+  }
+}
+
+/** Fetches the media of a message to the last byte; the result if that fails. */
+async function mediaFailure(
+  host: DriverHost,
+  { mediaUrl, extra }: Outbound,
+): Promise<SendResult | undefined> {
+  const images = extra?.mediaUrls
+  try {
+    for (const url of images ?? (mediaUrl === '' ? [] : [mediaUrl])) {
+      const { body } = await host.media(url, images && 'image')
+      for await (const _chunk of body);
+    }
+    return undefined
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return error.code === 'unavailable'
+      ? { outcome: 'never-left', code: 'sim.media', detail: 'The media could not be read' }
+      : { outcome: 'refused', code: 'sim.media', detail: `The media ${error.message}` }
   }
 }
 

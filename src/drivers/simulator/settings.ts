@@ -22,6 +22,12 @@ export const SimulatorConfig = Type.Object({
       examples: [0],
     }),
   ),
+  media: Type.Optional(
+    Type.Union([Type.Literal('unchecked'), Type.Literal('checked')], {
+      description:
+        'unchecked (the default): media_url is not fetched. checked: the line fetches media as a real line does, and refuses the message if it cannot.',
+    }),
+  ),
   lookup: Type.Optional(
     Type.Boolean({ description: 'Whether the carrier can look up a message; default true' }),
   ),

@@ -97,6 +97,11 @@ async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     queue,
     hold: hold ?? null,
     phone,
+    isMediaUnchecked:
+      message.isOutbound &&
+      message.mediaUrl !== '' &&
+      line?.driver === 'simulator' &&
+      line.config.media !== 'checked',
     // A token with only some lines must not learn where the account's webhooks go.
     deliveries: deliveries.map((one) => ({ ...one, url: actor.numbers === null ? one.url : null })),
   }

@@ -15,6 +15,8 @@ export interface MessageFacts {
   hold: { until: number; alternations: number } | null
   /** The recipient's virtual phone; null on a real network. */
   phone: { power: boolean } | null
+  /** Whether the message has media that its simulated line did not fetch. */
+  isMediaUnchecked: boolean
   /** Oldest first. */
   deliveries: readonly DeliveryFacts[]
 }

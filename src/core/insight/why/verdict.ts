@@ -13,10 +13,10 @@ export function conclude(facts: MessageFacts): Conclusion {
   switch (message.status) {
     case 'DELIVERED':
     case 'SUCCESS':
-      return delivered(facts)
+      return aboutMedia(facts, delivered(facts))
     case 'ACCEPTED':
     case 'SENT':
-      return sent(facts)
+      return aboutMedia(facts, sent(facts))
     case 'ERROR':
     case 'DECLINED':
       return failed(facts)
@@ -38,6 +38,14 @@ function received({ message, deliveries }: MessageFacts): Conclusion {
     sentences: [`The message arrived from ${message.contact} by ${message.service}.`, words].filter(Boolean),
     nextStep: null,
   }
+}
+
+/** A simulated line may not fetch media, so a dead link does not stop its message. */
+function aboutMedia({ isMediaUnchecked }: MessageFacts, told: Conclusion): Conclusion {
+  if (!isMediaUnchecked) return told
+  const sentence =
+    'The link in media_url was not checked, because this line is simulated. The line setting media: checked makes the line fetch it.'
+  return { ...told, sentences: [...told.sentences, sentence] }
 }
 
 function delivered({ message, events }: MessageFacts): Conclusion {

@@ -68,6 +68,7 @@ const facts = (fields: Partial<MessageFacts> = {}): MessageFacts => ({
   queue: { inConversation: 0, firstHandle: null, onLine: 0 },
   hold: null,
   phone: null,
+  isMediaUnchecked: false,
   deliveries: [],
   ...fields,
 })
