@@ -49,6 +49,49 @@ describe.each(ENGINES)('calls to lines on %s', (engine) => {
   const callEvents = async () => (await world.events()).filter((event: Json) => event.type === 'call.inbound')
   const newEvents = async () => (await callEvents()).slice(seen).map((event: Json) => event.data)
 
+  it('can be answered, declined and hung up in the console, and is then not forwarded', async () => {
+    const atConsole = (id: string, action: string, as: Who = 'live') =>
+      world.post(`/sim/calls/${id}/${action}`, undefined, as)
+    const { id } = await dial(ADA)
+    expect((await atConsole(id, 'answer', b.live)).status).toBe(404)
+    const answered = await atConsole(id, 'answer')
+    expect([answered.status, answered.body]).toMatchObject([
+      200,
+      { id, direction: 'inbound', from: ADA, to: LINE, state: 'answered', sent_by: null },
+    ])
+    expect((await calls(BOB)).filter((call: Json) => call.state === 'ringing')).toEqual([])
+    expect((await act(BOB, id, 'answer')).status).toBe(404)
+    expect((await atConsole(id, 'answer')).status).toBe(409)
+    await world.advance(5000)
+    expect((await world.get('/v3/calls?limit=1')).body.data).toMatchObject([
+      { call_id: id, state: 'answered', forwarded_to: null },
+    ])
+    expect((await atConsole(id, 'hangup')).body).toMatchObject({ state: 'ended', outcome: 'COMPLETED' })
+    expect(await newEvents()).toMatchObject([
+      { callId: id, forwardedTo: null, status: 'COMPLETED', answered: true, duration: 5 },
+    ])
+
+    const declined = await dial(ADA)
+    expect((await atConsole(declined.id, 'hangup')).status).toBe(409)
+    expect((await atConsole(declined.id, 'decline')).body).toMatchObject({ outcome: 'BUSY' })
+    const elsewhere = await dial(ADA)
+    await act(BOB, elsewhere.id, 'answer')
+    const refused = await atConsole(elsewhere.id, 'hangup')
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      409,
+      expect.stringContaining(`answered at ${BOB}`),
+    ])
+    await act(BOB, elsewhere.id, 'hangup')
+    expect((await newEvents()).map((event) => [event.status, event.forwardedTo])).toEqual([
+      ['COMPLETED', null],
+      ['BUSY', null],
+      ['COMPLETED', BOB],
+    ])
+    await forward(null)
+    const away = await dial(ADA)
+    expect([away.state, (await atConsole(away.id, 'answer')).status]).toEqual(['turned_away', 404])
+  })
+
   it('rings the phone it is forwarded to; an answered call is COMPLETED, and one event says everything', async () => {
     const call = await dial(ADA)
     expect(call).toMatchObject({

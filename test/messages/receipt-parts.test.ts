@@ -28,7 +28,7 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
       line: Line
       lease: DispatchLine['lease']
     }
-    on = { line, lease, services: ['SMS'], daily: null, unsent: new Map() }
+    on = { line, lease, services: ['SMS'], daily: null, groupMms: false, unsent: new Map() }
   })
   afterAll(() => world.close())
 

@@ -37,6 +37,7 @@ describe.each(ENGINES)('receipts on %s', (engine) => {
       lease,
       services: ['iMessage', 'RCS', 'SMS'],
       daily: null,
+      groupMms: false,
       unsent: new Map(),
     }
   })

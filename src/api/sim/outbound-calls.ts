@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Call } from '../../core/calls/call.js'
-import { callFromDashboard, hangUpAtDashboard } from '../../services/calls/dashboard.js'
+import { actAtDashboard, callFromDashboard } from '../../services/calls/dashboard.js'
 import type { Ctx } from '../../services/ctx.js'
 import { wakeCalls } from '../../services/sim/calls.js'
 import { listOutboundCalls } from '../../storage/calls/calls.js'
@@ -11,26 +11,43 @@ import type { Routes } from '../http/routes.js'
 import { boolean, integer, listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { sim, simulatedAccount } from './shared.js'
 
-/** Outbound calls that users of an account place from its lines. */
+/** Calls that users of an account place from its lines, or answer instead of the phone that a line forwards to. */
 
 const CallWire = Type.Object({
   id: string('Id of the call, as in its event'),
-  from: string('The line that calls'),
-  to: string('The called phone'),
+  direction: oneOf(['inbound', 'outbound'], 'inbound: a call to a line. outbound: a call from a line'),
+  from: string('The caller: a phone, or the line that calls'),
+  to: string('The called phone, or the called line'),
   state: oneOf(['ringing', 'answered', 'ended'], 'State of the call'),
   outcome: nullable('string', 'COMPLETED, NO_ANSWER, BUSY, FAILED or CANCELLED; null until the call ends'),
   voicemail: boolean('Whether voicemail answered'),
-  sent_by: string('Who placed the call: a seat, or the account'),
+  sent_by: nullable('string', 'Who placed an outbound call: a seat, or the account'),
   created_at: string('When it started'),
   answered_at: nullable('string', 'When it was answered'),
   ended_at: nullable('string', 'When it ended'),
 })
 
 const callWire = renderer<Call>()(CallWire, {
-  from: ({ lineNumber }) => lineNumber,
-  to: ({ forwardedTo }) => forwardedTo!,
-  sent_by: ({ sentBy }) => sentBy!,
+  from: ({ caller }) => caller,
+  to: ({ direction, lineNumber, forwardedTo }) => (direction === 'inbound' ? lineNumber : forwardedTo!),
 })
+
+const ACTIONS = {
+  answer: {
+    summary: 'Answer a call to a line in the console',
+    description:
+      'A call that rings at the phone it is forwarded to also rings in the console. Answered here, it was not forwarded: forwarded_to of its event is null.',
+  },
+  decline: {
+    summary: 'Decline a call to a line in the console',
+    description: 'The ringing call ends as BUSY, also on the phone it is forwarded to.',
+  },
+  hangup: {
+    summary: 'Hang up a call in the console',
+    description:
+      'An answered call ends as COMPLETED, a ringing call from a line as CANCELLED. A call that was answered at a phone is hung up there.',
+  },
+} as const
 
 export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
   app.get(
@@ -74,20 +91,23 @@ export function registerSimOutboundCalls(app: Routes, ctx: Ctx): void {
       })
     },
   )
-  app.post(
-    '/sim/calls/:id/hangup',
-    sim({
-      summary: 'Hang up a call from a line',
-      description: 'An answered call ends as COMPLETED, a ringing one as CANCELLED.',
-      params: Type.Object({ id: string('The call') }),
-      response: { 200: CallWire },
-    }),
-    async (request, reply) => {
-      const account = await simulatedAccount(ctx, request)
-      return answerOnce(ctx, reply, 'told', async (sql) => {
-        const call = await hangUpAtDashboard(ctx, sql, account, request.params.id)
-        return { status: 200, body: callWire(call) }
-      })
-    },
-  )
+  for (const [action, { summary, description }] of Object.entries(ACTIONS)) {
+    app.post(
+      `/sim/calls/:id/${action}`,
+      sim({
+        summary,
+        description,
+        params: Type.Object({ id: string('The call') }),
+        response: { 200: CallWire },
+      }),
+      async (request, reply) => {
+        const account = await simulatedAccount(ctx, request)
+        return answerOnce(ctx, reply, 'told', async (sql) => {
+          const { id } = request.params
+          const call = await actAtDashboard(ctx, sql, account, id, action as keyof typeof ACTIONS)
+          return { status: 200, body: callWire(call) }
+        })
+      },
+    )
+  }
 }

@@ -17,7 +17,7 @@ export interface Call {
   accountId: string | null
   /** For an outbound call, the line's number. */
   caller: string
-  /** The phone that rings. */
+  /** The phone that rings; null for an inbound call that was turned away or taken in the console. */
   forwardedTo: string | null
   /** `turned_away`: the call never reached the account and causes no event. */
   state: 'ringing' | 'answered' | 'ended' | 'turned_away'
@@ -64,4 +64,18 @@ export function afterAction(call: Call, side: CallSide, action: CallAction, now:
   if (call.state === 'answered')
     throw new AppError('conflict', 'The call has been answered: it can only be hung up')
   throw new AppError('conflict', 'The call is over')
+}
+
+/**
+ * An inbound call after a user of the account acted on it in the console. It rings there beside the phone that it is
+ * forwarded to; whoever answers or declines it first has it, so a call taken in the console is not forwarded.
+ */
+export function afterConsoleAction(
+  call: Call,
+  action: Extract<CallAction, 'answer' | 'decline' | 'hangup'>,
+  now: number,
+): Call {
+  if (call.state === 'answered' && call.forwardedTo !== null)
+    throw new AppError('conflict', `The call was answered at ${call.forwardedTo}`)
+  return { ...afterAction(call, 'forwarded', action, now), forwardedTo: null }
 }

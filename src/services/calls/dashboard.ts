@@ -1,5 +1,5 @@
 import { type Account, networkOf } from '../../core/accounts/account.js'
-import { afterAction, type Call, RING_MS } from '../../core/calls/call.js'
+import { afterAction, afterConsoleAction, type Call, RING_MS } from '../../core/calls/call.js'
 import { AppError } from '../../core/errors.js'
 import { findSeat } from '../../storage/accounts/accounts.js'
 import { lockCall } from '../../storage/calls/calls.js'
@@ -8,7 +8,7 @@ import { holdLine, listLinesOf } from '../../storage/lines/lines.js'
 import type { Ctx } from '../ctx.js'
 import { putThrough, saveEnds } from '../sim/calls.js'
 
-/** Calls that a user of an account places at the dashboard: from a line to a phone. */
+/** Calls that a user of an account places or answers in the console. */
 
 export async function callFromDashboard(
   ctx: Ctx,
@@ -48,11 +48,22 @@ export async function callFromDashboard(
   })
 }
 
-export async function hangUpAtDashboard(ctx: Ctx, sql: Sql, account: Account, id: string): Promise<Call> {
+/** A user answers or declines a call to a line, or ends a call. */
+export async function actAtDashboard(
+  ctx: Ctx,
+  sql: Sql,
+  account: Account,
+  id: string,
+  action: 'answer' | 'decline' | 'hangup',
+): Promise<Call> {
   const call = await lockCall(sql, id)
-  if (call?.accountId !== account.id || call.direction !== 'outbound')
+  if (call?.accountId !== account.id || call.state === 'turned_away')
     throw new AppError('not_found', 'There is no such call')
-  const after = afterAction(call, 'caller', 'hangup', ctx.clock.now())
+  const now = ctx.clock.now()
+  const after =
+    call.direction === 'inbound'
+      ? afterConsoleAction(call, action, now)
+      : afterAction(call, 'caller', action, now)
   await saveEnds(ctx, sql, [after])
   return after
 }

@@ -14,7 +14,7 @@ export async function insertCall(sql: Sql, call: Call): Promise<void> {
 }
 
 export async function saveCall(sql: Sql, call: Call): Promise<void> {
-  await CALLS.update(sql, [call], 'id', 'state outcome answeredAt endedAt dueAt voicemail')
+  await CALLS.update(sql, [call], 'id', 'state outcome forwardedTo answeredAt endedAt dueAt voicemail')
 }
 
 /** Locks the call until the commit: of two transactions that end it, the second finds it ended. */

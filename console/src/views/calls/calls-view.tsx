@@ -22,9 +22,9 @@ export default function CallsView() {
   const [isCalling, setCalling] = useState(false)
   const isSimulated = useIsSimulated()
   const calls = usePages<Call>(['calls'], '/v3/calls', { limit: 50 }, POLL_MS)
-  const hangUp = useAction((call: Call) => api.post(`/sim/calls/${encode(call.call_id)}/hangup`), {
-    stale: ['calls', 'phones'],
-  })
+  const ringing = isSimulated
+    ? (calls.data ?? []).filter((call) => call.direction === 'inbound' && call.state === 'ringing')
+    : []
   return (
     <div className="page stack">
       <div className="row wrap toolbar">
@@ -36,6 +36,18 @@ export default function CallsView() {
           </Button>
         )}
       </div>
+      {ringing.map((call) => (
+        <Card key={call.call_id} title={`${call.from_number} is calling`}>
+          <div className="row wrap" role="status">
+            <span className="grow">
+              To {call.to_number}
+              {call.forwarded_to && <span className="faint">, also ringing at {call.forwarded_to}</span>}
+            </span>
+            <Act call={call} action="decline" />
+            <Act call={call} action="answer" />
+          </div>
+        </Card>
+      ))}
       <Card flush>
         <Table
           label="Calls"
@@ -68,14 +80,7 @@ export default function CallsView() {
             {
               title: 'Action',
               align: 'right',
-              cell: (call) =>
-                isSimulated &&
-                call.direction === 'outbound' &&
-                call.state !== 'ended' && (
-                  <Button size="small" icon="hangup" onClick={() => hangUp.mutate(call)}>
-                    Hang up
-                  </Button>
-                ),
+              cell: (call) => isSimulated && isOurs(call) && <Act call={call} action="hangup" />,
             },
           ]}
           empty={
@@ -87,6 +92,30 @@ export default function CallsView() {
       </Card>
       {isCalling && <NewCall onClose={() => setCalling(false)} />}
     </div>
+  )
+}
+
+/** Whether the user of the console is one of the two who talk. */
+function isOurs({ direction, state, forwarded_to }: Call): boolean {
+  if (direction === 'outbound') return state !== 'ended'
+  return state === 'answered' && forwarded_to === null
+}
+
+const ACTIONS = {
+  answer: { text: 'Answer', icon: 'calls', variant: 'primary' },
+  decline: { text: 'Decline', icon: 'hangup', variant: 'secondary' },
+  hangup: { text: 'Hang up', icon: 'hangup', variant: 'secondary' },
+} as const
+
+function Act({ call, action }: { call: Call; action: keyof typeof ACTIONS }) {
+  const act = useAction(() => api.post(`/sim/calls/${encode(call.call_id)}/${action}`), {
+    stale: ['calls', 'phones'],
+  })
+  const { text, icon, variant } = ACTIONS[action]
+  return (
+    <Button size="small" variant={variant} icon={icon} disabled={act.isPending} onClick={() => act.mutate()}>
+      {text}
+    </Button>
   )
 }
 

@@ -1,19 +1,26 @@
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { api } from '../../api/client'
 import { useAction } from '../../api/queries'
+import { useSeat } from '../../api/seats'
 import { Button } from '../../ui/button'
-import { TextArea } from '../../ui/field'
+import { Select, TextArea } from '../../ui/field'
 
 /** Sends messages in a conversation: Enter sends, Shift+Enter starts a new line. */
 export function Composer({ line, to, isGroup }: { line: string; to: string; isGroup: boolean }) {
   const [content, setContent] = useState('')
+  const { seats, seat, choose } = useSeat()
   // The key makes a second click, or a repeat after a lost response, send the message only once.
   const [key, setKey] = useState(() => crypto.randomUUID())
   const send = useAction(
     () =>
       api.post(
         isGroup ? '/api/send-group-message' : '/api/send-message',
-        { from_number: line, content, ...(isGroup ? { group_id: to } : { number: to }) },
+        {
+          from_number: line,
+          content,
+          ...(isGroup ? { group_id: to } : { number: to }),
+          ...(seat ? { seat_id: seat.seat_id } : {}),
+        },
         { headers: { 'idempotency-key': key } },
       ),
     {
@@ -24,9 +31,12 @@ export function Composer({ line, to, isGroup }: { line: string; to: string; isGr
       },
     },
   )
+  // People in a group see one line for everybody, so the message says who of the account wrote it.
+  const mustChoose = isGroup && seats.length > 1 && !seat
+  const isReady = content.trim() !== '' && !send.isPending && !mustChoose
   const submit = (event: FormEvent | KeyboardEvent) => {
     event.preventDefault()
-    if (content.trim() && !send.isPending) send.mutate()
+    if (isReady) send.mutate()
   }
   const change = (text: string) => {
     setContent(text)
@@ -37,6 +47,18 @@ export function Composer({ line, to, isGroup }: { line: string; to: string; isGr
   }
   return (
     <form className="conversation-composer" onSubmit={submit}>
+      {seats.length > 1 && (
+        <Select
+          aria-label="Send as"
+          className="send-as"
+          options={[
+            ...(seat ? [] : [{ value: '', label: 'Send as…' }]),
+            ...seats.map(({ seat_id, email }) => ({ value: seat_id, label: email })),
+          ]}
+          value={seat?.seat_id ?? ''}
+          onChange={choose}
+        />
+      )}
       <TextArea
         rows={1}
         aria-label="Message"
@@ -47,13 +69,7 @@ export function Composer({ line, to, isGroup }: { line: string; to: string; isGr
           if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) submit(event)
         }}
       />
-      <Button
-        type="submit"
-        variant="primary"
-        icon="send"
-        aria-label="Send"
-        disabled={!content.trim() || send.isPending}
-      />
+      <Button type="submit" variant="primary" icon="send" aria-label="Send" disabled={!isReady} />
     </form>
   )
 }
