@@ -123,7 +123,7 @@ describe('what callers see', () => {
     ['DELIVERED', 'DELIVERED'],
     ['ERROR', 'ERROR'],
     ['DECLINED', 'ERROR'],
-    ['RECEIVED', 'RECEIVED'],
+    ['RECEIVED', 'DELIVERED'],
   ])('%s shows as %s', (status, shown) => {
     expect(responseStatus(status)).toBe(shown)
   })
