@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser } from '../support/web/browser.js'
 import { openConsole } from '../support/web/console.js'
 import { createSink, type Sink } from '../support/web/sink.js'
-import { ADA, BOB, createWorld, EVE, LINE, type World } from '../support/world.js'
+import { ADA, BOB, createWorld, EVE, type Json, LINE, type World } from '../support/world.js'
 
 const SOON = { timeout: 10_000 }
 
@@ -143,6 +143,56 @@ describe('messages in the console', () => {
       outcome: 'CANCELLED',
       to_number: BOB,
     })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('answers and declines calls to a line', async () => {
+    await world.call('PUT', `/api/lines/${LINE}/call-forwarding`, { body: { forwarding_number: BOB } })
+    const { page, complaints, close } = await openConsole(browser, world, '/calls')
+    const dial = () => world.post(`/sim/phones/${ADA}/calls`, { to: LINE })
+    const ringing = page.getByRole('region', { name: `${ADA} is calling` })
+    await dial()
+    await ringing.getByText(`also ringing at ${BOB}`).waitFor()
+    if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/calls.png` })
+    await ringing.getByRole('button', { name: 'Answer' }).click()
+    const table = page.getByRole('table', { name: 'Calls' })
+    await table.getByRole('button', { name: 'Hang up' }).click()
+    await expect.poll(() => ringing.count(), SOON).toBe(0)
+    await dial()
+    await ringing.getByRole('button', { name: 'Decline' }).click()
+    await table.getByText('busy').waitFor()
+    expect((await world.get('/v3/calls')).body.data.slice(0, 2)).toMatchObject([
+      { outcome: 'BUSY', from_number: ADA, forwarded_to: null },
+      { outcome: 'COMPLETED', from_number: ADA, forwarded_to: null },
+    ])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  it('names the seat of the person who writes to a group', async () => {
+    const { id: account_id } = (await world.get('/admin/accounts', 'admin')).body.data[0]
+    for (const email of ['rep@example.com', 'boss@example.com'])
+      await world.post('/admin/seats', { account_id, email }, 'admin')
+    const group = { from_number: LINE, numbers: [ADA, BOB], content: 'Hello all' }
+    const { group_id } = (await world.post('/api/send-group-message', group)).body
+    const path = `/conversations/${group_id}?line=${encodeURIComponent(LINE)}`
+    const { page, complaints, close } = await openConsole(browser, world, path)
+    await page.getByRole('textbox', { name: 'Message' }).fill('From the console')
+    const send = page.getByRole('button', { name: 'Send', exact: true })
+    expect(await send.isDisabled()).toBe(true)
+    await page.getByLabel('Send as').selectOption({ label: 'rep@example.com' })
+    if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/seat.png` })
+    await send.click()
+    await page.getByRole('log').getByText('From the console').waitFor()
+    const [message] = (await world.get(`/api/v2/messages?group_id=${group_id}&limit=1`)).body.data
+    expect(message).toMatchObject({ content: 'From the console', sender_email: 'rep@example.com' })
+    expect(message.seat_id).toMatch(/^[\da-f-]{36}$/)
+    // The browser remembers who writes.
+    await page.reload()
+    await expect
+      .poll(() => page.getByLabel('Send as').evaluate((select: Json) => select.selectedOptions[0].text), SOON)
+      .toBe('rep@example.com')
     expect(complaints).toEqual([])
     await close()
   })

@@ -37,16 +37,18 @@ export default function CallsView() {
         )}
       </div>
       {ringing.map((call) => (
-        <Card key={call.call_id} title={`${call.from_number} is calling`}>
-          <div className="row wrap" role="status">
-            <span className="grow">
-              To {call.to_number}
-              {call.forwarded_to && <span className="faint">, also ringing at {call.forwarded_to}</span>}
-            </span>
-            <Act call={call} action="decline" />
-            <Act call={call} action="answer" />
-          </div>
-        </Card>
+        <section key={call.call_id} aria-label={`${call.from_number} is calling`}>
+          <Card title={`${call.from_number} is calling`}>
+            <div className="row wrap">
+              <span className="grow" role="status">
+                To {call.to_number}
+                {call.forwarded_to && <span className="muted">, also ringing at {call.forwarded_to}</span>}
+              </span>
+              <Act call={call} action="decline" />
+              <Act call={call} action="answer" />
+            </div>
+          </Card>
+        </section>
       ))}
       <Card flush>
         <Table
