@@ -154,7 +154,6 @@ describe('messages in the console', () => {
     const ringing = page.getByRole('region', { name: `${ADA} is calling` })
     await dial()
     await ringing.getByText(`also ringing at ${BOB}`).waitFor()
-    if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/calls.png` })
     await ringing.getByRole('button', { name: 'Answer' }).click()
     const table = page.getByRole('table', { name: 'Calls' })
     await table.getByRole('button', { name: 'Hang up' }).click()
@@ -182,7 +181,6 @@ describe('messages in the console', () => {
     const send = page.getByRole('button', { name: 'Send', exact: true })
     expect(await send.isDisabled()).toBe(true)
     await page.getByLabel('Send as').selectOption({ label: 'rep@example.com' })
-    if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/seat.png` })
     await send.click()
     await page.getByRole('log').getByText('From the console').waitFor()
     const [message] = (await world.get(`/api/v2/messages?group_id=${group_id}&limit=1`)).body.data

@@ -133,6 +133,7 @@ describe.each(ENGINES)('older clients on %s', (engine) => {
 
   it('the message paths of 2023 answer the message and the list', async () => {
     const { message_handle } = await world.send({ number: BOB, content: 'By an older path' })
+    await world.settle()
     const { status, body } = await world.get(`/api/message/${message_handle}`)
     expect([status, body]).toEqual([200, await world.record(message_handle)])
     expect((await world.get('/api/message/nope')).status).toBe(404)

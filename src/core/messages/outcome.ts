@@ -1,6 +1,5 @@
 import { MESSAGE_ERROR } from '../errors.js'
 import type { Line } from '../lines/line.js'
-import { needsIMessage } from './extra.js'
 import {
   type Message,
   type MessageError,
@@ -10,7 +9,7 @@ import {
   type Status,
 } from './message.js'
 import { backoffMs, lookupDelayMs, MAX_ATTEMPTS } from './retry.js'
-import { nextService, wasDowngraded } from './service.js'
+import { fallback, strandedText, wasDowngraded } from './service.js'
 
 /** The result of a send. Only `never-left` may be retried without a lookup at the carrier. */
 export type SendResult =
@@ -118,26 +117,6 @@ export function afterResult(
         nextActionAt: now + lookupDelayMs(0, 1000),
       }
   }
-}
-
-/** The next service for a message whose recipient, or a member of whose group, is not on this one. */
-function fallback(
-  { extra, groupId }: Message,
-  failed: Service,
-  line: { services: readonly Service[]; groupMms?: boolean },
-): Service | undefined {
-  if (needsIMessage(extra)) return undefined
-  if (groupId === null) return nextService(line.services, failed)
-  // RCS has no groups with people who have only SMS.
-  return failed === 'iMessage' && line.groupMms ? 'SMS' : undefined
-}
-
-/** The error text for a message that no service of the line can carry to everyone; undefined: a plain refusal. */
-function strandedText({ extra, groupId }: Message, detail: string): string | undefined {
-  if (groupId !== null) return `The message does not reach everyone in the group: ${detail}`
-  return needsIMessage(extra)
-    ? 'The recipient is not on iMessage, and this kind of message never goes out as a text message'
-    : undefined
 }
 
 export function afterAcceptance(

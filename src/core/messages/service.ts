@@ -1,4 +1,5 @@
-import { SERVICES, type Service } from './message.js'
+import { needsIMessage } from './extra.js'
+import { type Message, SERVICES, type Service } from './message.js'
 
 /** The services to try for a recipient, best first. `reachable` comes from the carrier, if known. */
 export function serviceChain(line: readonly Service[], reachable?: readonly Service[]): Service[] {
@@ -6,8 +7,28 @@ export function serviceChain(line: readonly Service[], reachable?: readonly Serv
 }
 
 /** The next service to try after a carrier said the recipient is not on this one. */
-export function nextService(line: readonly Service[], failed: Service): Service | undefined {
+function nextService(line: readonly Service[], failed: Service): Service | undefined {
   return SERVICES.slice(SERVICES.indexOf(failed) + 1).find((service) => line.includes(service))
+}
+
+/** The next service for a message whose recipient, or a member of whose group, is not on this one. */
+export function fallback(
+  { extra, groupId }: Message,
+  failed: Service,
+  line: { services: readonly Service[]; groupMms?: boolean },
+): Service | undefined {
+  if (needsIMessage(extra)) return undefined
+  if (groupId === null) return nextService(line.services, failed)
+  // RCS has no groups with people who have only SMS.
+  return failed === 'iMessage' && line.groupMms ? 'SMS' : undefined
+}
+
+/** The error text for a message that no service of the line can carry to everyone; undefined: a plain refusal. */
+export function strandedText({ extra, groupId }: Message, detail: string): string | undefined {
+  if (groupId !== null) return `The message does not reach everyone in the group: ${detail}`
+  return needsIMessage(extra)
+    ? 'The recipient is not on iMessage, and this kind of message never goes out as a text message'
+    : undefined
 }
 
 /**
