@@ -137,7 +137,7 @@ describe.each(ENGINES)('calls from lines on %s', (engine) => {
     await world.call('PUT', `/api/lines/${LINE}/call-forwarding`, { body: { forwarding_number: BOB } })
     const inbound = (await world.post(`/sim/phones/${ADA}/calls`, { to: LINE })).body
     await act(BOB, inbound.id, 'voicemail')
-    expect((await hangUp(inbound.id)).status).toBe(404)
+    expect((await hangUp(inbound.id)).status).toBe(409)
     await act(ADA, inbound.id, 'hangup')
     const outbound = await call()
     await act(ADA, outbound.id, 'decline')

@@ -7,7 +7,7 @@ export function serviceChain(line: readonly Service[], reachable?: readonly Serv
 }
 
 /** The next service to try after a carrier said the recipient is not on this one. */
-function nextService(line: readonly Service[], failed: Service): Service | undefined {
+export function nextService(line: readonly Service[], failed: Service): Service | undefined {
   return SERVICES.slice(SERVICES.indexOf(failed) + 1).find((service) => line.includes(service))
 }
 
