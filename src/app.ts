@@ -12,13 +12,15 @@ import { createMetrics } from './base/metrics.js'
 import { isOpenToOthers } from './base/private-files.js'
 import { type Activity, untilSettled } from './base/settled.js'
 import { createWakes } from './base/wakes.js'
-import { type Config, isLoopback, urlRules } from './config.js'
+import type { Config } from './config.js'
+import { harmsOf } from './core/accounts/harmless.js'
 import { topics } from './core/topics.js'
 import type { Driver } from './drivers/contract.js'
 import { CARRIERS } from './drivers/registry.js'
 import { createSimulator } from './drivers/simulator/simulator.js'
-import { hasOwnAdminKey, seedDefaultWorld } from './services/accounts/default-world.js'
+import { seedDefaultWorld, type WorldKeys } from './services/accounts/default-world.js'
 import { createDirectory } from './services/accounts/directory.js'
+import { createExposure, endKeysIfExposed, urlRulesOf } from './services/accounts/exposure.js'
 import { createMeters } from './services/accounts/meters.js'
 import { checkVault } from './services/accounts/seal.js'
 import { openVault } from './services/accounts/vault.js'
@@ -71,6 +73,8 @@ export interface AppOptions {
   guardTx?: boolean
   /** Make the default world in an empty database. */
   seed?: boolean | Ctx['seed']
+  /** Keys of the default world instead of the development keys. */
+  keys?: WorldKeys
   /** Nothing of it need survive the process: nothing waits for the disk (SQLite). */
   throwaway?: boolean
   /** Seed of a simulated world's random choices; without it they differ from run to run. */
@@ -107,6 +111,14 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const ids = createIds(options.random)
   const errands: Activity = { open: 0, begun: 0 }
   let server: FastifyInstance | undefined
+  const wakes = createWakes(db)
+  const errand = <T>(work: () => Promise<T>) => {
+    errands.open++
+    errands.begun++
+    return work().finally(() => errands.open--)
+  }
+  const exposure = createExposure({ db, config, wakes, log, errand, clock })
+  const urlRules = urlRulesOf(exposure, config.allowHosts)
   const platform: Platform = {
     db,
     config,
@@ -115,19 +127,14 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     newId: () => ids.timeOrdered(clock.now()),
     random: ids.random,
     metrics: createMetrics(),
-    wakes: createWakes(db),
+    wakes,
     vault,
-    door: createDoor(urlRules(config), {
-      lookup: options.lookup,
-      postTimeoutMs: config.webhookTimeoutMs,
-    }),
+    exposure,
+    urlRules,
+    door: createDoor(urlRules, { lookup: options.lookup, postTimeoutMs: config.webhookTimeoutMs }),
     blobs: config.databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(config.data, 'media'), db),
     publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
-    errand<T>(work: () => Promise<T>) {
-      errands.open++
-      errands.begun++
-      return work().finally(() => errands.open--)
-    },
+    errand,
     failpoint: createFailpoint(config.failpoint),
   }
   const drivers = await allDrivers(platform, options.drivers)
@@ -154,7 +161,10 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   const worker = createWorker(ctx, nodeId, desk)
   const courier = createCourier(ctx, nodeId, renderWebhook, () => worker.liveNodes())
 
-  if (options.seed && isLoopback(config.host)) await seedDefaultWorld(ctx)
+  // A database without lines can only be exposed by its settings.
+  const isSafe = harmsOf({ ...config, hasRealLines: false }).length === 0
+  if (options.seed && (isSafe || options.keys)) await seedDefaultWorld(ctx, options.keys)
+  await exposure.load()
   const settle = () => untilSettled(() => [db.activity(), errands])
   const advance = (ms: number) => clock.advance(ms, settle)
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
@@ -177,7 +187,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     },
     advance,
     async start() {
-      if (!isLoopback(config.host) && !(await hasOwnAdminKey(ctx))) throw new Error(needsKeys(config.host))
+      await endKeysIfExposed(ctx)
       if (!config.publicUrl && /^(0\.0\.0\.0|::)$/.test(config.host))
         log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
       if (isOpenToOthers(config.data))
@@ -245,15 +255,4 @@ function listenUrl(server: FastifyInstance | undefined): string {
 function expectedUrl({ host, port }: Config): string {
   if (port === 0) return ''
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-function needsKeys(host: string): string {
-  return [
-    `Not starting on ${host}: the fixed development keys are for this machine only, and there is no admin key of your own.`,
-    'Make one, then start again:',
-    '  trunkline key create --admin --offline',
-    'Then make an account and its keys with it:',
-    '  trunkline account create --email you@example.com --offline',
-    '  trunkline key create --account <id> --offline',
-  ].join('\n')
 }

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { parseUrl } from './base/parse-url.js'
 import { parseSealKeys, type SealKey } from './core/accounts/seal.js'
-import type { UrlRules } from './core/url.js'
 
 /** Environment and flags, validated into one frozen object. Nothing else reads the environment. */
 export interface Config {
@@ -27,7 +25,7 @@ export interface Config {
   maxBytesInFlight: number
   /** Sends that wait for the database before further ones are refused. */
   maxUnwrittenSends: number
-  /** Private hosts that webhooks and media may be on. */
+  /** Private hosts that webhooks and media may be on, besides loopback in a harmless world. */
   allowHosts: readonly string[]
   /** Where the outside reaches this server, without a slash at the end; null: the address it listens on. */
   publicUrl: string | null
@@ -194,15 +192,4 @@ function readSecret(name: string, file: string): string {
   } catch (cause) {
     throw new ConfigError(`${name}_FILE points to ${file}, which cannot be read`, { cause })
   }
-}
-
-/** Where URLs that users choose may lead. */
-export function urlRules(config: Pick<Config, 'host' | 'allowHosts'>): UrlRules {
-  return { allowLoopback: isLoopback(config.host), allowHosts: config.allowHosts }
-}
-
-/** The fixed development keys are good only where nobody else can reach the server. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost') return true
-  return isIP(host) === 4 ? host.startsWith('127.') : host === '::1'
 }

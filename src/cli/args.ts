@@ -7,6 +7,8 @@ export interface Args {
   positionals: string[]
   json: boolean
   io: Io
+  /** Headers of every request to the server. */
+  headers?: Record<string, string>
 }
 
 /** An option as node:util parses it, with its help text and the meaning of its value. */

@@ -33,7 +33,7 @@ export type Call = <T = unknown>(
 const TIMEOUT_MS = 120_000
 
 export const WHICH_KEY = {
-  admin: 'an admin key ("trunkline key create --admin --offline" makes one)',
+  admin: 'an admin key ("trunkline init" makes the first one)',
   live: 'a key of the account ("trunkline key create --account <id>" makes one)',
 }
 
@@ -77,7 +77,7 @@ function online(args: Args, kind: 'admin' | 'live', otherwise: string): Call {
 
 /** The server that the arguments and the environment name, and the credentials to use there. */
 export function serverOf(
-  { values, io }: Args,
+  { values, io, headers }: Args,
   kind: 'admin' | 'live',
 ): { url: string; who: string; credentials: Record<string, string> } {
   const { TRUNKLINE_URL, TRUNKLINE_TOKEN, TRUNKLINE_API_KEY_ID, TRUNKLINE_API_SECRET_KEY } = io.env
@@ -87,9 +87,9 @@ export function serverOf(
   // A token acts for an account, never for the operator.
   if (TRUNKLINE_TOKEN && kind === 'live') {
     const who = `token ${hash('sha256', TRUNKLINE_TOKEN, 'hex').slice(0, 16)}`
-    return { url, who, credentials: { authorization: `Bearer ${TRUNKLINE_TOKEN}` } }
+    return { url, who, credentials: { ...headers, authorization: `Bearer ${TRUNKLINE_TOKEN}` } }
   }
-  return { url, who: id, credentials: { 'sb-api-key-id': id, 'sb-api-secret-key': secret } }
+  return { url, who: id, credentials: { ...headers, 'sb-api-key-id': id, 'sb-api-secret-key': secret } }
 }
 
 /** The error code of a request without an answer, like ECONNREFUSED. */

@@ -44,7 +44,7 @@ export interface RequestDescription extends Omit<Description, 'as'> {
    */
   request: string
   /** The body, if it is not the remaining options. */
-  body?(args: Args): Fields | Promise<Fields>
+  body?(args: Args, call: Call): Fields | Promise<Fields>
   /** Columns of a table, separated by spaces, for an answer that is a list. */
   columns?: string
   /** A row of the table, if it is not the item of the list. */
@@ -96,7 +96,7 @@ async function request(given: RequestDescription, args: Args, call: Call): Promi
       return encodeURIComponent(String(value))
     })
     .split(' ') as [Parameters<Call>[0], string]
-  const fields = (await given.body?.(args)) ?? fieldsOf(args, left)
+  const fields = (await given.body?.(args, call)) ?? fieldsOf(args, left)
   const query = new URLSearchParams(fields as Record<string, string>).toString()
   const answer =
     method === 'GET'

@@ -12,6 +12,7 @@ import { send } from './messages/send.js'
 import { wait } from './messages/wait.js'
 import { why } from './messages/why.js'
 import { doctor } from './server/doctor.js'
+import { init } from './server/init.js'
 import { serve } from './server/serve.js'
 import { PHONE_COMMANDS } from './sim/phones.js'
 import { trigger } from './sim/trigger.js'
@@ -23,7 +24,7 @@ import { WEBHOOK_COMMANDS } from './webhooks/webhooks.js'
 
 /** The commands in the order of the help. */
 export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[] = [
-  { title: 'The server', commands: [serve, doctor] },
+  { title: 'The server', commands: [serve, init, doctor] },
   { title: 'Messages', commands: [send, messages, why, exportCommand] },
   { title: 'Events and webhooks', commands: [tail, listen, replay, ...WEBHOOK_COMMANDS] },
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },

@@ -5,7 +5,7 @@ const MAX_LENGTH = 2048
 const ROUTED_IPV6 = ipaddr.parseCIDR('2000::/3')
 
 export interface UrlRules {
-  /** Whether loopback may be called; the default world allows it for a developer's own receiver. */
+  /** Whether loopback may be called: in a harmless world, for a developer's own receiver. */
   allowLoopback: boolean
   /** Private hosts that the operator allows, over plain HTTP, too. */
   allowHosts?: readonly string[]
@@ -38,7 +38,7 @@ export function addressFault(hostname: string, address: string, rules: UrlRules)
   return parsed && isPublicAddress(parsed) ? undefined : 'not public'
 }
 
-/** Hosts that the operator allows, and loopback in the default world. */
+/** Hosts that the operator allows, and loopback in a harmless world. */
 function isAllowed(hostname: string, rules: UrlRules): boolean {
   return (rules.allowLoopback && isLoopbackHost(hostname)) || (rules.allowHosts?.includes(hostname) ?? false)
 }

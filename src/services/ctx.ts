@@ -7,6 +7,7 @@ import type { Config } from '../config.js'
 import type { Vault } from '../core/accounts/seal.js'
 import type { Line } from '../core/lines/line.js'
 import type { NewMessage } from '../core/messages/message.js'
+import type { UrlRules } from '../core/url.js'
 import type { WebhookEndpoint } from '../core/webhooks/webhook.js'
 import type { Driver, LineActions } from '../drivers/contract.js'
 import type { Db } from '../storage/engine/db.js'
@@ -30,6 +31,9 @@ export interface Platform {
   wakes: Wakes
   /** Seals what must be read again, and opens it. */
   vault: Vault
+  exposure: Exposure
+  /** Where URLs that users choose may lead at the moment. */
+  urlRules: UrlRules
   /** The only way out for URLs that users choose. */
   door: Door
   /** The bytes of media. */
@@ -40,6 +44,15 @@ export interface Platform {
   errand<T>(work: () => Promise<T>): Promise<T>
   /** A named moment at which a test may kill the process. Does nothing otherwise. */
   failpoint(name: string): void
+}
+
+/** Whether this is a harmless world, in which the development keys and loopback URLs are allowed. */
+export interface Exposure {
+  /** What makes the world more than harmless; empty in a harmless world. */
+  harms(): readonly string[]
+  load(): Promise<void>
+  /** Like `load`, but runs in the background: hints of other processes may get lost. */
+  look(): void
 }
 
 /** The long-lived parts of the program, complete from the start, for every function that has effects. */

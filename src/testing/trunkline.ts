@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, createApp } from '../app.js'
 import { createClock } from '../base/clock.js'
+import { createIds } from '../base/ids.js'
 import type { Log } from '../base/log.js'
 import { loadConfig } from '../config.js'
 import type { Account } from '../core/accounts/account.js'
 import type { Event } from '../core/events/event.js'
 import type { Driver } from '../drivers/contract.js'
+import { newKeyPair } from '../services/accounts/accounts.js'
 import { DEFAULT_WORLD } from '../services/accounts/default-world.js'
 import { listAccounts } from '../storage/accounts/accounts.js'
 import type { Db } from '../storage/engine/db.js'
@@ -126,9 +128,14 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
     PORT: '0',
     TRUNKLINE_DATA: data,
     TRUNKLINE_DRAIN_MS: '0',
+    // Receivers of a test are on this machine, also beside a line of the test's own driver.
+    ...(options.drivers ? { TRUNKLINE_ALLOW_HOSTS: '127.0.0.1,localhost' } : {}),
     ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl } : {}),
   })
+  const { random } = createIds(options.seed === undefined ? undefined : `keys of ${options.seed}`)
+  const keys = { live: newKeyPair(random), test: newKeyPair(random), admin: newKeyPair(random) }
   const app = await createApp(config, {
+    keys,
     log: SILENT,
     throwaway: true,
     random: options.seed,
@@ -138,12 +145,14 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
     ...(options.time === undefined ? {} : { clock: createClock(momentOf(options.time)) }),
   })
   try {
+    if (!(await app.ctx.directory.key(keys.live.id)))
+      throw new Error('databaseUrl: the database is not empty. Give each world an empty one.')
     await app.start()
   } catch (error) {
     await app.stop()
     throw error
   }
-  return openWorld(app, options, { keys: DEFAULT_WORLD.keys }, async () => {
+  return openWorld(app, options, { keys }, async () => {
     await app.stop()
     removeData()
   })

@@ -3,13 +3,21 @@ import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
 import { createWorld, ENGINES, type Who, type World } from '../support/world.js'
 
 /** A page whose owner lets its name lead to 127.0.0.1 is served by us, as far as the browser knows. */
-const PUBLIC = ['evil.example', 'evil.example:8080', 'a.b.co.uk', 'localhost.evil.com', '127.0.0.1.nip.io']
+const PUBLIC = [
+  'evil.example',
+  'evil.example:8080',
+  'a.b.co.uk',
+  'localhost.evil.com',
+  '127.0.0.1.nip.io',
+  // Something forwards a connection to an address that is not loopback.
+  '192.168.1.7',
+  '203.0.113.9:4040',
+]
 const LOCAL = [
   'localhost',
   'LOCALHOST:3000',
   '127.0.0.1:3000',
   '[::1]:3000',
-  '192.168.1.7',
   'app.localhost',
   'mac.local:80',
   'host.docker.internal:3000',
@@ -21,7 +29,10 @@ describe.each(ENGINES)('the development keys on %s', (engine) => {
   let world: World
   let own: { id: string; secret: string }
   beforeAll(async () => {
-    world = await createWorld(engine, { env: { TRUNKLINE_PUBLIC_URL: 'https://sms.example.org' } })
+    world = await createWorld(engine, {
+      env: { TRUNKLINE_PUBLIC_URL: 'http://localhost:8080' },
+      isReal: false,
+    })
     own = (await world.post('/admin/keys', { kind: 'admin' }, 'admin')).body
     expect(own.secret).toBeTypeOf('string')
   })
@@ -42,7 +53,7 @@ describe.each(ENGINES)('the development keys on %s', (engine) => {
     for (const as of ['live', 'test'] as const) expect(await ask(host, as)).toBe(403)
     expect(await ask(host, 'admin', '/admin/lines')).toBe(403)
     const reply = await world.call('GET', '/api/v2/messages', { headers: { host } })
-    expect(reply.body.error_message ?? reply.body.message).toContain('trunkline key create')
+    expect(reply.body.error_message ?? reply.body.message).toContain('trunkline init')
     expect((await signIn(host, DEFAULT_WORLD.keys.live)).status).toBe(403)
     expect(await isOffered(host)).toBe(false)
   })
@@ -51,11 +62,6 @@ describe.each(ENGINES)('the development keys on %s', (engine) => {
     expect(await ask(host, 'live')).toBe(200)
     expect((await signIn(host, DEFAULT_WORLD.keys.live)).status).toBe(200)
     expect(await isOffered(host)).toBe(true)
-  })
-
-  it('work under the name that the operator gave', async () => {
-    expect(await ask('sms.example.org', 'live')).toBe(200)
-    expect(await ask('other.example.org', 'live')).toBe(403)
   })
 
   it('are no reason to refuse a key of one’s own', async () => {

@@ -15,6 +15,7 @@ import { type App, createApp } from '../../src/app.js'
 import { createClock } from '../../src/base/clock.js'
 import { loadConfig } from '../../src/config.js'
 import { newSealKey } from '../../src/core/accounts/seal.js'
+import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
 import { endpointsOf } from '../../src/services/webhooks/webhooks.js'
 import { runCli } from '../support/cli.js'
 import { dumpOf } from '../support/dump.js'
@@ -111,7 +112,11 @@ describe.each(ENGINES)('sealed secrets on %s', (engine) => {
     const log = { info: write, warn: write, error: write, debug: write, isLevelEnabled: () => true }
     const sealKeys: Record<string, string> = keys.length > 0 ? { TRUNKLINE_SEAL_KEYS: keys.join(',') } : {}
     const config = loadConfig({ PORT: '0', ...storage, ...sealKeys })
-    app = await createApp(config, { log, seed: true, guardTx: true, clock: createClock(START) })
+    app = await createApp(config, {
+      ...{ log, seed: true, guardTx: true, clock: createClock(START) },
+      // A line with a secret is real.
+      keys: DEFAULT_WORLD.keys,
+    })
     return app
   }
   async function call(

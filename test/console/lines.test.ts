@@ -17,7 +17,7 @@ describe('lines in the console', () => {
   let smsc: Smsc
   beforeAll(async () => {
     ;[world, browser, smsc] = await Promise.all([
-      createWorld('sqlite', { realTime: true }),
+      createWorld('sqlite', { realTime: true, isReal: true }),
       launchBrowser(),
       createSmsc(),
     ])

@@ -85,7 +85,7 @@ export function driverContract(
     const text = () => `text ${++texts}`
 
     beforeAll(async () => {
-      world = await createWorld(engine)
+      world = await createWorld(engine, { isReal: true })
       carrier = await setup(world, NUMBER)
       const reply = await create(carrier.config)
       expect(reply.status, JSON.stringify(reply.body)).toBe(201)

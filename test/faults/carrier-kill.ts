@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { loadConfig } from '../../src/config.js'
 import { openPostgres } from '../../src/storage/engine/postgres.js'
 import { openSqlite } from '../../src/storage/engine/sqlite.js'
-import { eventually, type SpawnedServer, spawnServer, temporaryStorage } from '../support/server.js'
+import { eventually, realStorage, type SpawnedServer, spawnServer } from '../support/server.js'
 import type { Engine } from '../support/world.js'
 import { get, PHONES, post } from './ledger.js'
 
@@ -43,7 +43,7 @@ const POINTS = [
  * nothing accepted is lost, and every message has an end, which is either true or says that it is not known.
  */
 export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<void> {
-  const storage = await temporaryStorage(engine)
+  const storage = await realStorage(engine)
   const env = {
     ...storage,
     TRUNKLINE_LEASE_MS: '900',

@@ -9,7 +9,7 @@ describe.each(ENGINES)('a line that is changed while it works, on %s', (engine) 
   let account: string
   const peers: Smsc[] = []
   beforeAll(async () => {
-    world = await createWorld(engine, { realTime: true })
+    world = await createWorld(engine, { realTime: true, isReal: true })
     account = (await world.get('/admin/accounts', 'admin')).body.data[0].id
   }, 60_000)
   afterAll(async () => {

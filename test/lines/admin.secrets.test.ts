@@ -10,7 +10,7 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
   let world: World
   let account: string
   beforeAll(async () => {
-    world = await createWorld(engine)
+    world = await createWorld(engine, { isReal: true })
     ;(world.app.ctx.drivers as Map<string, Driver>).set('post', carrier.driver)
     account = await firstAccount()
   }, 60_000)

@@ -46,6 +46,17 @@ export function temporaryDirectory(): string {
   return directory
 }
 
+/**
+ * Storage for servers whose lines may be real: its keys are its own, under the names of the development keys, and
+ * loopback receivers are allowed.
+ */
+export async function realStorage(engine: Engine): Promise<Record<string, string>> {
+  const { LOOPBACK_RECEIVERS, makeRealWorld } = await import('./world.js')
+  const storage = await temporaryStorage(engine)
+  await makeRealWorld({ TRUNKLINE_DATA: temporaryDirectory(), ...storage })
+  return { ...storage, ...LOOPBACK_RECEIVERS }
+}
+
 /** Where a server keeps its data: what several processes must share to be one service. */
 export async function temporaryStorage(engine: Engine): Promise<Record<string, string>> {
   if (engine === 'sqlite') {

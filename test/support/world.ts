@@ -98,18 +98,36 @@ export interface WorldOptions {
   startAt?: number
   /** Carriers beside the built-in ones. */
   drivers?: readonly Driver[]
+  /**
+   * Its lines may be real: its keys are its own, under the names of the development keys, and loopback receivers are
+   * allowed by TRUNKLINE_ALLOW_HOSTS. Default with drivers, with TRUNKLINE_PUBLIC_URL and with HOST.
+   */
+  isReal?: boolean
 }
+
+/** Makes the default world with keys of its own, for servers that start on the data later. */
+export async function makeRealWorld(env: Record<string, string>): Promise<void> {
+  const config = loadConfig({ ...env, LOG_LEVEL: 'silent' })
+  const app = await createApp(config, { seed: true, keys: DEFAULT_WORLD.keys, worker: false })
+  await app.stop()
+}
+
+/** Settings for loopback receivers beside real lines. */
+export const LOOPBACK_RECEIVERS = { TRUNKLINE_ALLOW_HOSTS: '127.0.0.1,localhost' }
 
 export async function createWorld(engine: Engine, options: WorldOptions = {}): Promise<World> {
   const directory = makeDirectory('trunkline-test-')
   const database = engine === 'postgres' ? await createDatabase() : undefined
   if (!database) cpSync(inject('sqliteTemplate'), directory, { recursive: true })
+  const { env } = options
+  const isReal = options.isReal ?? Boolean(options.drivers || env?.TRUNKLINE_PUBLIC_URL || env?.HOST)
   const config = loadConfig({
+    ...(isReal ? LOOPBACK_RECEIVERS : {}),
     PORT: '0',
     TRUNKLINE_DATA: directory,
     TRUNKLINE_DRAIN_MS: '500',
     ...(database ? { DATABASE_URL: database.url } : {}),
-    ...options.env,
+    ...env,
   })
   const logs: string[] = []
   const log = memoryLog(logs)
@@ -122,6 +140,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
       // Services are the same on both engines, and watching every promise takes time.
       guardTx: engine === 'sqlite',
       seed: true,
+      ...(isReal ? { keys: DEFAULT_WORLD.keys } : {}),
       document: options.document ?? false,
       drivers: options.drivers,
       ...(options.realTime ? {} : { clock: createClock(time) }),

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import { VERSION } from '../../base/version.js'
-import { isLoopback } from '../../config.js'
 import type { Account, Key } from '../../core/accounts/account.js'
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
 import { AppError } from '../../core/errors.js'
@@ -10,7 +9,7 @@ import { closeSession, openSession } from '../../services/accounts/console-sessi
 import { isDefaultWorld } from '../../services/accounts/default-world.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Authenticator } from '../http/auth.js'
-import { refusedUnderName } from '../http/called-as.js'
+import { developmentKeysRefused } from '../http/development-keys.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, string } from '../http/schemas.js'
 import { clearCookie, isFromConsole, sessionOf, setCookie } from '../http/session-cookie.js'
@@ -122,7 +121,7 @@ async function currentSession(
   request: FastifyRequest,
 ): Promise<ConsoleSession | undefined> {
   const shown = sessionOf(request)
-  return shown && ((await authenticator.principalBehind(shown))?.session ?? undefined)
+  return shown && ((await authenticator.principalBehind(request, shown))?.session ?? undefined)
 }
 
 async function describe(ctx: Ctx, request: FastifyRequest, session: ConsoleSession | undefined) {
@@ -137,8 +136,7 @@ async function describe(ctx: Ctx, request: FastifyRequest, session: ConsoleSessi
     simulated: account !== undefined && (await isSimulated(ctx, account)),
     keys: keys.map(({ id, kind, label }) => ({ id, kind, label })),
     expires_at: session ? formatTime(session.expiresAt) : null,
-    development:
-      isLoopback(ctx.config.host) && !refusedUnderName(request, ctx.config) && (await isDefaultWorld(ctx)),
+    development: !developmentKeysRefused(request, ctx) && (await isDefaultWorld(ctx)),
     version: VERSION,
   }
 }

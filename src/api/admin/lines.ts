@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
+import { keysEnded } from '../../core/accounts/harmless.js'
 import type { Line } from '../../core/lines/line.js'
 import { assignSeat } from '../../services/calls/forwarding.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -7,6 +8,7 @@ import { block, unblock } from '../../services/lines/blocks.js'
 import { checkedConfig, requireDriver } from '../../services/lines/config.js'
 import { changeLine, createLine, deleteLine, shareLine, unshareLine } from '../../services/lines/lines.js'
 import { shownConfig, storedSecrets } from '../../services/lines/secrets.js'
+import { hasOwnAdminKey } from '../../storage/accounts/accounts.js'
 import { findCallSettings } from '../../storage/calls/forwarding.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { findLine, listLineMembers, listLines } from '../../storage/lines/lines.js'
@@ -64,6 +66,11 @@ const LineWire = Type.Object({
   created_at: string('When it was created'),
 })
 
+const AddedLineWire = Type.Object({
+  ...LineWire.properties,
+  notice: nullable('string', 'What else has changed with this line, such as the end of the development keys'),
+})
+
 export function registerAdminLines(app: Routes, ctx: Ctx): void {
   const lineWire = async (sql: Sql, line: Line) => {
     const health = await findLineHealth(sql, line.id)
@@ -106,14 +113,20 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
   )
   app.post(
     '/admin/lines',
-    admin({ summary: 'Create a line', body: NewLine, response: { 201: LineWire } }),
+    admin({
+      summary: 'Create a line',
+      description:
+        'The first line with a driver other than simulator ends the development keys; `notice` says so.',
+      body: NewLine,
+      response: { 201: AddedLineWire },
+    }),
     async (request, reply) => {
       const { body } = request
       const driver = body.driver ?? 'simulator'
       const { open, secrets } = checkedConfig(requireDriver(ctx, driver), body.config ?? {})
       const number = requirePhone('number', body.number)
       const effect = async (sql: Sql) => {
-        const line = await createLine(ctx, sql, {
+        const { line, hasEndedKeys } = await createLine(ctx, sql, {
           number,
           kind: (body.kind ?? 'dedicated') as Line['kind'],
           accountId: body.account_id,
@@ -122,7 +135,12 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
           secrets,
           ...settingsOf(body),
         })
-        return { status: 201, body: await lineWire(sql, line) }
+        const notice = hasEndedKeys ? await endOfHarmlessWorld(sql, body.account_id) : null
+        const after = async () => {
+          if (notice) ctx.log.warn({ line: line.id }, notice)
+          await ctx.exposure.load()
+        }
+        return { status: 201, body: { ...(await lineWire(sql, line)), notice }, after }
       }
       return createOnce(ctx, reply, effect, {
         isSecret: true,
@@ -206,4 +224,12 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
       return reply.code(204).send(null)
     },
   )
+}
+
+async function endOfHarmlessWorld(sql: Sql, accountId: string): Promise<string> {
+  const command = (await hasOwnAdminKey(sql))
+    ? `trunkline key create --account ${accountId}`
+    : `trunkline init --account ${accountId}`
+  const rest = 'URLs with loopback addresses end, too, unless TRUNKLINE_ALLOW_HOSTS names their hosts.'
+  return `${keysEnded(['this line reaches real phones'], command)}. ${rest}`
 }

@@ -2,19 +2,20 @@ import { timingSafeEqual } from 'node:crypto'
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import { createBoundedMap } from '../../base/bounded-map.js'
 import type { Limiter } from '../../base/limiter.js'
-import { isLoopback } from '../../config.js'
 import type { Key } from '../../core/accounts/account.js'
 import type { LimitedAccount } from '../../core/accounts/budgets.js'
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
+import { INIT } from '../../core/accounts/harmless.js'
 import type { Token } from '../../core/accounts/token.js'
 import { AppError } from '../../core/errors.js'
 import { hashSecret } from '../../services/accounts/accounts.js'
 import { noteUse } from '../../services/accounts/console-sessions.js'
+import { DEFAULT_WORLD } from '../../services/accounts/default-world.js'
 import { KEEP_ENTRIES, KEEP_MS } from '../../services/accounts/directory.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Actor } from '../../services/messages/outbound.js'
-import { refusedUnderName } from './called-as.js'
 import { type Credentials, credentialsOf } from './credentials.js'
+import { developmentKeysRefused } from './development-keys.js'
 
 /** The caller. An admin acts for no account; a token may be confined to some lines of its account. */
 export type Principal = AccountPrincipal | { kind: 'admin'; key: Key | null; session: ConsoleSession | null }
@@ -55,8 +56,11 @@ export interface Authenticator {
   authenticate(request: FastifyRequest, route: RouteConfig): Promise<Principal>
   /** Checks a key from the body of a request. */
   checkKey(request: FastifyRequest, id: string, secret: string): Promise<Principal>
-  /** The caller behind a cookie, while one of the session's keys works. */
-  principalBehind(cookie: { id: string; secret: string }): Promise<Principal | undefined>
+  /** The caller behind a cookie, while one of the session's keys works for this request. */
+  principalBehind(
+    request: FastifyRequest,
+    cookie: { id: string; secret: string },
+  ): Promise<Principal | undefined>
 }
 
 type RouteConfig = Pick<FastifyContextConfig, 'access' | 'basic'>
@@ -85,19 +89,23 @@ export function createAuthenticator(ctx: Ctx, failures: Limiter): Authenticator 
       const version = ctx.directory.version()
       const at = performance.now()
       const principal = await check(ctx, shown, access)
-      if (!principal) throw refusal(ctx, failures, request)
+      if (!principal) throw refusal(ctx, failures, request, shown)
       const secret = Buffer.from(shown.secret, 'latin1')
       verified[shown.kind].set(nameOf(shown, access), { secret, principal, version }, at)
       return principal
     },
     async checkKey(request, id, secret) {
-      const principal = await check(ctx, { kind: 'key', id, secret }, 'any')
-      if (!principal) throw refusal(ctx, failures, request)
+      const shown = { kind: 'key', id, secret } as const
+      const principal = await check(ctx, shown, 'any')
+      if (!principal) throw refusal(ctx, failures, request, shown)
       const refused = refusedHere(ctx, request, principal)
       if (refused) throw refused
       return principal
     },
-    principalBehind: (cookie) => check(ctx, { kind: 'session', ...cookie }, 'any'),
+    async principalBehind(request, cookie) {
+      const principal = await check(ctx, { kind: 'session', ...cookie }, 'any')
+      return principal && !refusedHere(ctx, request, principal) ? principal : undefined
+    },
   }
 }
 
@@ -121,7 +129,7 @@ async function check(
   const session = 'session' in found ? found.session : null
   // A token or session works only while its key works.
   const key = 'key' in found ? found.key : await keyBehind(ctx, found, access)
-  if (!key || (key.wellKnown && !isLoopback(ctx.config.host))) return undefined
+  if (!key) return undefined
   if (session) noteUse(ctx, session)
   if (key.kind === 'admin') return unlessExpired(ctx, { kind: 'admin', key, session })
   const account = await ctx.directory.account(key.accountId!)
@@ -156,15 +164,22 @@ function hasExpired(ctx: Ctx, principal: Principal): boolean {
     : false
 }
 
-function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest): AppError {
+function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest, shown: Credentials): AppError {
   ctx.metrics.authFailures.inc()
   const wait = failures.take(request.ip)
-  if (wait === 0) return new AppError('unauthorized', 'Unauthorized')
+  if (wait === 0)
+    return new AppError('unauthorized', isDevelopmentKey(shown) ? NO_DEVELOPMENT_KEYS : 'Unauthorized')
   return new AppError(
     'rate_limited',
     'Too many failed attempts from this address; wait and check your keys',
     { retryAfterMs: wait },
   )
+}
+
+const NO_DEVELOPMENT_KEYS = `Unauthorized: the development keys do not work on this server. They end when it can be reached from outside or has a line that reaches real phones. Create your own keys with: ${INIT}`
+
+function isDevelopmentKey({ id, secret }: Credentials): boolean {
+  return Object.values(DEFAULT_WORLD.keys).some((key) => key.id === id && key.secret === secret)
 }
 
 /**
@@ -201,7 +216,10 @@ export function registerAuthentication(
       const recent = authenticator.recent(request, config)
       const principal = recent ?? (await authenticator.authenticate(request, config))
       request.principal = principal
-      return refusalOf(principal, access, confined !== undefined) === undefined
+      return (
+        (refusedHere(ctx, request, principal) ?? refusalOf(principal, access, confined !== undefined)) ===
+        undefined
+      )
     } catch (error) {
       if (error instanceof AppError) return false
       throw error
@@ -226,9 +244,9 @@ async function whenOpen(ctx: Ctx, principal: AccountPrincipal): Promise<AccountP
   })
 }
 
-/** The published development keys are refused under some host names. */
+/** The published development keys are refused for some requests. */
 function refusedHere(ctx: Ctx, request: FastifyRequest, { key }: Principal): AppError | undefined {
-  return key?.wellKnown ? refusedUnderName(request, ctx.config) : undefined
+  return key?.wellKnown ? developmentKeysRefused(request, ctx) : undefined
 }
 
 /** Why the route refuses this caller, if it does. */

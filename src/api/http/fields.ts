@@ -1,5 +1,4 @@
 import { parseBound } from '../../base/time.js'
-import { urlRules } from '../../config.js'
 import { toForwardingNumber } from '../../core/calls/forwarding.js'
 import { AppError } from '../../core/errors.js'
 import { parseMediaUrl } from '../../core/media/media.js'
@@ -50,7 +49,7 @@ export function requireHandle(field: string, text: string): string {
 /** Refuses a URL that the server could never call later. URLs of the server's own media are always allowed. */
 export function checkUrl(ctx: Ctx, field: string, url: string | undefined): void {
   if (!url || parseMediaUrl(ctx.publicUrl(), url)) return
-  const fault = urlFault(url, urlRules(ctx.config))
+  const fault = urlFault(url, ctx.urlRules)
   if (fault) throw new AppError('invalid', `${field}: ${fault}`)
 }
 

@@ -1,4 +1,3 @@
-import { urlRules } from '../../config.js'
 import { overBudget } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import { urlFault } from '../../core/url.js'
@@ -140,7 +139,7 @@ function readNumbers(type: WebhookType, field: string, value: unknown): string[]
 
 /** Refuses a URL that could never be called. Every connection checks the resolved address again. */
 function checkTarget(ctx: Ctx, field: string, url: string): void {
-  const fault = urlFault(url, urlRules(ctx.config))
+  const fault = urlFault(url, ctx.urlRules)
   if (fault) throw new AppError('invalid', `${field}: ${fault}`)
 }
 

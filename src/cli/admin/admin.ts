@@ -1,6 +1,7 @@
 import { clearable, flag, inField, onePositional, required, text, UsageError } from '../args.js'
 import { type Command, command, type RequestDescription } from '../command.js'
 import { builtInDrivers, refuseSecrets } from '../lines/drivers.js'
+import { offerKeys } from '../lines/keys-first.js'
 import { LINE_OPTIONS, NEW_LINE, newLine } from '../lines/options.js'
 import { BUDGET_COMMANDS } from './budgets.js'
 
@@ -81,11 +82,13 @@ export const ADMIN_COMMANDS: readonly Command[] = [
       ...LINE_OPTIONS,
     },
     examples: ['--account <id> --number +12025550110 --pace 5'],
-    async body(args) {
+    async body(args, call) {
       const { driver, config } = args.values
       const builtIn = (await builtInDrivers()).find(({ kind }) => kind === driver)
       refuseSecrets(builtIn, config)
-      return { ...newLine(args), driver }
+      const line = { ...newLine(args), driver }
+      await offerKeys(args, call, line)
+      return line
     },
   }),
   ...resource('seat', 'id email account_id first_name last_name', '0197a2c4-6f1e-7000-8000-000000000000', {

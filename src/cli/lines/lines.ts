@@ -13,8 +13,9 @@ import {
   looseArgs,
   withoutNull,
 } from './drivers.js'
+import { offerKeys } from './keys-first.js'
 import { LINE_OPTIONS, NEW_LINE, newLine } from './options.js'
-import { ask, isTerminal } from './secrets.js'
+import { agrees, isTerminal } from './secrets.js'
 import { lineSet } from './set.js'
 
 /** The outcome of a test of a line. */
@@ -41,6 +42,7 @@ const lineAddTo = (driver: DriverInfo): Command =>
       const config = withoutNull(await givenSettings(driver, args, 'add'))
       const line: Fields = { ...newLine(args), driver: driver.kind, config }
       if (args.values['no-test'] !== true) await testFirst(args, call, line)
+      await offerKeys(args, call, line)
       printRecord(args, await call<Fields>('POST', '/admin/lines', line))
     },
   })
@@ -51,8 +53,7 @@ async function testFirst(args: Args, call: Call, { driver, number, config }: Fie
   if (test.ok) return
   if (!isTerminal(args))
     throw new ApiError('The test failed and the line was not added. --no-test adds it without a test.')
-  if (!/^y(es)?$/i.test((await ask(args, 'Add the line anyway? [y/N] ')).trim()))
-    throw new ApiError('The line was not added.')
+  if (!(await agrees(args, 'Add the line anyway?', false))) throw new ApiError('The line was not added.')
 }
 
 const lineTestOf = (driver: DriverInfo): Command =>

@@ -62,6 +62,12 @@ export function isTerminal({ io }: Args): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY === true
 }
 
+/** Asks a yes-or-no question at the terminal; an empty answer is the usual one. */
+export async function agrees(args: Args, question: string, usual: boolean): Promise<boolean> {
+  const given = (await ask(args, `${question} ${usual ? '[Y/n]' : '[y/N]'} `)).trim()
+  return given === '' ? usual : /^y(es)?$/i.test(given)
+}
+
 /** Asks at the terminal; `isHidden` does not echo the answer. */
 export function ask({ io }: Args, words: string, isHidden = false): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { parseUrl } from '../../base/parse-url.js'
-import { isLoopback } from '../../config.js'
+import { isLoopback, originOutside } from '../../core/accounts/harmless.js'
 import { hashSecret } from '../../services/accounts/accounts.js'
+import { withAccount } from '../client.js'
 import { note, printLine } from '../output.js'
 import { untilStopped } from '../webhooks/feed.js'
 import { createMcpServer } from './server.js'
@@ -73,12 +74,20 @@ async function respond(
   } catch {
     return refuse(reply, 400, 'The body is not JSON', -32700)
   }
-  const mcp = createMcpServer(desk, tools)
+  const mcp = createMcpServer(await deskFor(desk, request), tools)
   const transport = new StreamableHTTPServerTransport()
   reply.once('close', () => void mcp.close())
   // The SDK's own types disagree under exactOptionalPropertyTypes.
   await mcp.connect(transport as never)
   await transport.handleRequest(request, reply, message)
+}
+
+/** The server learns when a request comes from outside: it then refuses the development keys. */
+function deskFor(desk: Desk, { headers, httpVersion, socket }: IncomingMessage): Promise<Desk> {
+  const outside = originOutside({ headers, httpVersion, address: socket.remoteAddress })
+  if (!outside) return Promise.resolve(desk)
+  const args = { ...desk.args, headers: { forwarded: 'for=unknown;by=mcp' } }
+  return withAccount(args, async (call) => ({ ...desk, args, call }))
 }
 
 /** Why a request is refused. A web page must not reach the server through the browser of a user. */

@@ -2,7 +2,8 @@ import { accessSync, constants, readFileSync, statfsSync, statSync } from 'node:
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { isOpenToOthers } from '../../base/private-files.js'
-import { type Config, isLoopback } from '../../config.js'
+import type { Config } from '../../config.js'
+import { harmsOf, INIT, isLoopback } from '../../core/accounts/harmless.js'
 import { parseSealKeys } from '../../core/accounts/seal.js'
 import { BUILT_IN } from '../../drivers/registry.js'
 import { KEY_FILE } from '../../services/accounts/vault.js'
@@ -29,7 +30,11 @@ const MB = 1024 * 1024
 const LEAST_NODE = [20, 19] as const
 /** Checking a larger database would take minutes. */
 const MAX_CHECKED_BYTES = 1024 * MB
-const OWN_KEYS = "select count(*) from keys where kind = 'admin' and well_known = 0 and revoked_at is null"
+/** One row; every check of keys follows from it. */
+const CENSUS = `select
+  (select count(*) from keys where well_known = 1 and revoked_at is null) as well_known,
+  (select count(*) from keys where kind = 'admin' and well_known = 0 and revoked_at is null) as own_admin,
+  (select count(*) from lines where driver <> 'simulator' and removed_at is null) as real_lines`
 
 export function checkNode(version = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -89,7 +94,8 @@ export async function checkSqlite(config: Config): Promise<Finding[]> {
   // Below a file that is not a folder, statSync throws in spite of throwIfNoEntry.
   const isFolder = statSync(config.data, { throwIfNoEntry: false })?.isDirectory()
   const entry = isFolder ? statSync(file, { throwIfNoEntry: false }) : undefined
-  if (!entry) return [ok('database', `SQLite, ${file} will be created by the first start`)]
+  if (!entry)
+    return [ok('database', `SQLite, ${file} will be created by the first start`), ...checkKeys(config)]
   const open = await loadSqlite()
   try {
     const db = open(file)
@@ -110,8 +116,8 @@ export async function checkSqlite(config: Config): Promise<Finding[]> {
             : fail('database content', health, 'Stop the server and restore a backup.'),
         )
       }
-      if (!isLoopback(config.host)) findings.push(ownKey(Number(one(OWN_KEYS))))
-      return findings
+      const isEmpty = one("select 1 from sqlite_master where name = 'keys'") === undefined
+      return [...findings, ...checkKeys(config, isEmpty ? undefined : (db.prepare(CENSUS).get() as Census))]
     } finally {
       db.close()
     }
@@ -151,8 +157,8 @@ export async function checkPostgres(config: Config, timeoutMs: number): Promise<
       skew('clock of the database', now - (asked + Date.now()) / 2, 'the database'),
     ]
     const hasKeys = (await one("select to_regclass('keys') is not null as there")) === true
-    if (hasKeys && !isLoopback(config.host)) findings.push(ownKey(Number(await one(OWN_KEYS))))
-    return findings
+    const census = hasKeys ? ((await client.query(CENSUS)).rows[0] as Census) : undefined
+    return [...findings, ...checkKeys(config, census)]
   } finally {
     await client.end()
   }
@@ -169,11 +175,34 @@ export function skew(check: string, ms: number, than: string): Finding {
   return ok(check, `the same as ${than}`)
 }
 
-/** The development keys work on loopback addresses only. */
-export function ownKey(count: number): Finding {
-  if (count > 0) return ok('keys', `${count} admin ${count === 1 ? 'key' : 'keys'} of your own`)
-  const detail = 'The development keys do not work beyond loopback addresses, and there is no admin key'
-  return warn('keys', detail, 'Run while the server is stopped: trunkline key create --admin --offline')
+type Census = Readonly<Record<'well_known' | 'own_admin' | 'real_lines', number | string>>
+
+/** Outside a harmless world the development keys must have ended, and there must be an admin key. */
+export function checkKeys(config: Config, census?: Census): Finding[] {
+  const [wellKnown, own, real] = [census?.well_known, census?.own_admin, census?.real_lines].map((count) =>
+    Number(count ?? 0),
+  ) as [number, number, number]
+  const harms = harmsOf({ ...config, hasRealLines: real > 0 })
+  if (harms.length === 0) return []
+  const why = harms.join(' and ')
+  const loopback = config.allowHosts.filter((host) => isLoopback(host.replace(/^\[|\]$/g, '')))
+  return [
+    ...(wellKnown > 0
+      ? [fail('development keys', `still work, although ${why}`, `Run: ${INIT}. The next start ends them.`)]
+      : []),
+    own > 0
+      ? ok('keys', `${own} admin ${own === 1 ? 'key' : 'keys'} of your own`)
+      : fail('keys', `There is no admin key of your own, although ${why}`, `Run: ${INIT}`),
+    ...(loopback.length > 0
+      ? [
+          warn(
+            'loopback URLs',
+            `TRUNKLINE_ALLOW_HOSTS lets every account reach ${loopback.join(' and ')}, although ${why}`,
+            'Remove them, unless you trust every account.',
+          ),
+        ]
+      : []),
+  ]
 }
 
 export function checkPublicUrl(config: Config): Finding[] {

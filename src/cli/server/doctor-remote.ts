@@ -1,5 +1,7 @@
 import type { Config } from '../../config.js'
+import { INIT, isLoopback } from '../../core/accounts/harmless.js'
 import { isShortSecret, LEAST_BYTES } from '../../core/webhooks/secret.js'
+import { DEFAULT_WORLD } from '../../services/accounts/default-world.js'
 import type { Args } from '../args.js'
 import { ApiError, answer, serverOf, WHICH_KEY } from '../client.js'
 import { type Finding, fail, ok, portState, skew, warn } from './doctor-local.js'
@@ -60,6 +62,7 @@ export async function checkServer(args: Args): Promise<Finding[]> {
       ? ok('server', `ready at ${url}`)
       : fail('server', `not ready at ${url}`, 'Read its log: its database may be unreachable.'),
     ...(Number.isNaN(there) ? [] : [skew('clock of the server', there - here, 'the server')]),
+    ...(await checkOutside(url)),
   ]
   try {
     const reply = await get(`${url}/api/v2/lines/state`, credentials)
@@ -94,6 +97,17 @@ async function checkSecrets(url: string, credentials: Record<string, string>): P
   const detail = `${short} ${short === 1 ? 'is' : 'are'} shorter than ${LEAST_BYTES} characters`
   return [warn('webhook secrets', detail, `Replace with: echo "whsec_$(openssl rand -base64 32)"`)]
 }
+
+/** Under an address beyond loopback, no development key may be accepted. */
+async function checkOutside(url: string): Promise<Finding[]> {
+  if (isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))) return []
+  const { id, secret } = DEFAULT_WORLD.keys.admin
+  const reply = await get(`${url}/admin/accounts`, { 'sb-api-key-id': id, 'sb-api-secret-key': secret })
+  if (reply.status !== 200) return [ok('development keys', `are refused at ${url}`)]
+  return [fail('development keys', `are accepted at ${url}, which is not loopback`, END_KEYS)]
+}
+
+const END_KEYS = `Run: ${INIT}. Then set TRUNKLINE_PUBLIC_URL to this address and start the server again, which ends them.`
 
 function lineFinding({ sendblue_number: number, status, blocked_at }: LineState): Finding {
   const check = `line ${number}`

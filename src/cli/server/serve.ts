@@ -1,9 +1,14 @@
-import { type Config, isLoopback, loadConfig } from '../../config.js'
+import type { App } from '../../app.js'
+import { type Config, loadConfig } from '../../config.js'
 import { DEFAULT_WORLD, isDefaultWorld } from '../../services/accounts/default-world.js'
+import { KeysMissing } from '../../services/accounts/exposure.js'
 import { openStorage } from '../../storage/engine/open.js'
+import type { Args } from '../args.js'
 import { command } from '../command.js'
 import type { Io } from '../io.js'
-import { printText } from '../output.js'
+import { agrees, isTerminal } from '../lines/secrets.js'
+import { note, printText } from '../output.js'
+import { makeKeys } from './init.js'
 
 const WARM_UP_MS = 200
 
@@ -18,7 +23,8 @@ export const serve = command({
     'log-level': 'fatal, error, warn, info, debug, trace or silent (LOG_LEVEL)',
   },
   examples: ['', '--port 8080 --database-url postgres://localhost/trunkline'],
-  async run({ values, json, io }) {
+  async run(args) {
+    const { values, json, io } = args
     const startedAt = performance.now()
     const config = loadConfig(
       { LOG_LEVEL: json ? 'info' : 'warn', ...io.env },
@@ -29,7 +35,7 @@ export const serve = command({
     storage.catch(() => {})
     const { createApp } = await import('../../app.js')
     const app = await createApp(config, { seed: true, storage })
-    await app.start().catch(async (error) => {
+    await startWithKeys(args, app).catch(async (error) => {
       // Open handles would keep the process alive.
       await app.stop()
       throw error
@@ -38,19 +44,29 @@ export const serve = command({
       url: app.url(),
       storage: config.databaseUrl ? 'PostgreSQL' : `SQLite in ${config.data}`,
       readyMs: Math.round(performance.now() - startedAt),
-      defaultWorld: isLoopback(config.host) && (await isDefaultWorld(app.ctx)),
+      defaultWorld: app.ctx.exposure.harms().length === 0 && (await isDefaultWorld(app.ctx)),
     }
-    printText({ io }, json ? JSON.stringify({ ready: true, ...facts }) : welcome(config, facts))
+    printText({ io }, json ? JSON.stringify({ ready: true, ...facts }) : welcome(facts))
     // Warm up later: the first requests do not wait for it.
     setTimeout(app.warmUp, WARM_UP_MS).unref()
     await stopOnSignal(io, () => app.stop(), config)
   },
 })
 
-function welcome(
-  config: Config,
-  facts: { url: string; storage: string; readyMs: number; defaultWorld: boolean },
-): string {
+/** Starts the server; at a terminal it offers to create the keys that these settings need. */
+async function startWithKeys(args: Args, app: App): Promise<void> {
+  try {
+    await app.start()
+  } catch (error) {
+    if (!(error instanceof KeysMissing) || !isTerminal(args)) throw error
+    note(args, error.why)
+    if (!(await agrees(args, 'Create them now?', true))) throw error
+    await makeKeys(args, app.ctx.config, app.ctx)
+    await app.start()
+  }
+}
+
+function welcome(facts: { url: string; storage: string; readyMs: number; defaultWorld: boolean }): string {
   const lines = [
     '',
     `  Trunkline is ready in ${facts.readyMs} ms      ${facts.storage}`,
@@ -83,7 +99,8 @@ function welcome(
     '  Forward webhooks to a program on this machine:',
     `    node dist/main.js listen --forward-to http://localhost:3000/hook`,
     '',
-    `  These keys work only on this machine. URLs with loopback addresses are allowed while listening on ${config.host}.`,
+    '  These keys are for trying out. They, and URLs with loopback addresses, end when the server can be reached from',
+    '  outside or has a line that reaches real phones. Create your own keys with: node dist/main.js init',
     '',
   ].join('\n')
 }

@@ -30,7 +30,7 @@ export interface Key {
   accountId: string | null
   kind: KeyKind
   label: string
-  /** Whether this is one of the fixed development keys, which work on loopback only. */
+  /** Whether this is one of the published development keys, which work in a harmless world only. */
   wellKnown: boolean
   createdAt: number
   revokedAt: number | null

@@ -40,7 +40,7 @@ export interface NewAccount {
 
 /** Creates an account and its test world, a twin account that shares nothing with it. */
 export async function createAccount(
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'clock' | 'random'>,
   sql: Sql,
   input: NewAccount,
 ): Promise<{ live: Account; test: Account }> {
@@ -121,12 +121,17 @@ export interface NewKey {
   label: string
 }
 
+export interface KeyPair {
+  id: string
+  secret: string
+}
+
 /** A key with its secret. Only this answer has the secret in plain text. */
 export async function createKey(
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'clock' | 'random'>,
   sql: Sql,
   input: NewKey,
-  fixed?: { id: string; secret: string },
+  fixed?: KeyPair & { wellKnown: boolean },
 ): Promise<{ key: Key; secret: string }> {
   const account = input.accountId ? await requireLive(sql, input.accountId, findAccountToExtend) : undefined
   if ((input.kind === 'admin') === (account !== undefined)) {
@@ -137,13 +142,13 @@ export async function createKey(
         : 'account_id: missing required parameter',
     )
   }
-  const secret = fixed?.secret ?? newSecret(ctx.random)
+  const { id, secret } = fixed ?? newKeyPair(ctx.random)
   const key: Key = {
-    id: fixed?.id ?? `tlk_${ctx.random.text(22)}`,
+    id,
     accountId: account ? (input.kind === 'test' ? account.twinId : account.id) : null,
     kind: input.kind,
     label: input.label,
-    wellKnown: fixed !== undefined,
+    wellKnown: fixed?.wellKnown ?? false,
     createdAt: ctx.clock.now(),
     revokedAt: null,
   }
@@ -151,10 +156,10 @@ export async function createKey(
   return { key, secret }
 }
 
-/** The last six characters are a checksum, so that scanners recognise a leaked secret. */
-function newSecret(random: Random): string {
+/** The last six characters of the secret are a checksum, so that scanners recognise a leaked one. */
+export function newKeyPair(random: Random): KeyPair {
   const body = `tls_${random.text(43)}`
-  return body + hash('sha256', body, 'hex').slice(0, 6)
+  return { secret: body + hash('sha256', body, 'hex').slice(0, 6), id: `tlk_${random.text(22)}` }
 }
 
 export async function revoke(ctx: Ctx, id: string): Promise<Key> {

@@ -1,4 +1,4 @@
-import type { Account } from '../../core/accounts/account.js'
+import type { Account, KeyKind } from '../../core/accounts/account.js'
 import { networkOf } from '../../core/accounts/account.js'
 import type { Phone } from '../../core/sim/phone.js'
 import { findKeySecret, listAccounts, listKeys } from '../../storage/accounts/accounts.js'
@@ -6,7 +6,7 @@ import type { Sql } from '../../storage/engine/db.js'
 import { insertPhones } from '../../storage/sim/phones.js'
 import type { Ctx } from '../ctx.js'
 import { createLine, linesChanged } from '../lines/lines.js'
-import { createAccount, createKey, type NewAccount } from './accounts.js'
+import { createAccount, createKey, type KeyPair, type NewAccount } from './accounts.js'
 
 /** The world that a first start without configuration creates, so that anyone can build without a SIM or a Mac. */
 export const DEFAULT_WORLD = {
@@ -27,27 +27,26 @@ export const DEFAULT_WORLD = {
   ],
 } as const
 
-/** Seeds an empty database with the default world. Does nothing if there is an account already. */
-export async function seedDefaultWorld(ctx: Ctx): Promise<void> {
-  await ctx.db.lock('seed', async () => {
-    if ((await listAccounts(ctx.db)).length > 0 || (await listKeys(ctx.db)).length > 0) return
-    await ctx.db.tx(async (sql) => {
-      const account = { email: DEFAULT_WORLD.email, name: 'Default world' }
-      await seedWorld(ctx, sql, account, DEFAULT_WORLD.keys)
-      await createKey(
-        ctx,
-        sql,
-        { accountId: null, kind: 'admin', label: 'development' },
-        DEFAULT_WORLD.keys.admin,
-      )
-    })
-  })
-  linesChanged(ctx)
-}
+/** Whoever creates the first keys of a database holds this lock: a start, or `trunkline init`. */
+export const SEED_LOCK = 'seed'
 
-export interface KeyPair {
-  id: string
-  secret: string
+export type WorldKeys = Readonly<Record<KeyKind, KeyPair>>
+
+/**
+ * Seeds an empty database with the default world. Does nothing if there is an account already. Without keys of the
+ * caller's own, the world gets the development keys.
+ */
+export async function seedDefaultWorld(ctx: Ctx, own?: WorldKeys): Promise<void> {
+  await ctx.db.lock(SEED_LOCK, () =>
+    ctx.db.tx(async (sql) => {
+      if ((await listAccounts(sql)).length > 0 || (await listKeys(sql)).length > 0) return
+      const account = { email: DEFAULT_WORLD.email, name: 'Default world' }
+      const fixed = (kind: KeyKind) => ({ ...(own ?? DEFAULT_WORLD.keys)[kind], wellKnown: !own })
+      await seedWorld(ctx, sql, account, { live: fixed('live'), test: fixed('test') })
+      await createKey(ctx, sql, { accountId: null, kind: 'admin', label: 'development' }, fixed('admin'))
+    }),
+  )
+  linesChanged(ctx)
 }
 
 /** An account with a live and a test key, and with the default world's lines and phones for each of them. */
@@ -55,7 +54,7 @@ export async function seedWorld(
   ctx: Ctx,
   sql: Sql,
   account: NewAccount,
-  fixed?: { live: KeyPair; test: KeyPair },
+  fixed?: Record<'live' | 'test', KeyPair & { wellKnown: boolean }>,
 ): Promise<{ live: Account; test: Account; keys: { live: KeyPair; test: KeyPair } }> {
   const { live, test } = await createAccount(ctx, sql, account)
   const keyOf = async (kind: 'live' | 'test'): Promise<KeyPair> => {
@@ -93,15 +92,8 @@ export async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<
   await insertPhones(sql, phones)
 }
 
-/** Whether this database is the default world and its fixed keys still work. */
+/** Whether this database is the default world and its development keys still work. */
 export async function isDefaultWorld(ctx: Ctx): Promise<boolean> {
   const fixed = Object.values(DEFAULT_WORLD.keys).map(({ id }) => findKeySecret(ctx.db, id))
-  return (await Promise.all(fixed)).every((key) => key !== undefined)
-}
-
-/** Whether there is an admin key besides the development key. */
-export async function hasOwnAdminKey(ctx: Ctx): Promise<boolean> {
-  return (await listKeys(ctx.db)).some(
-    (key) => key.kind === 'admin' && !key.wellKnown && key.revokedAt === null,
-  )
+  return (await Promise.all(fixed)).every((found) => found?.key.wellKnown)
 }

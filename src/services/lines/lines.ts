@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { SHORT_ID } from '../../base/ids.js'
 import { type Account, networkOf } from '../../core/accounts/account.js'
+import { isSimulated } from '../../core/accounts/harmless.js'
 import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
 import type { NewEvent } from '../../core/events/event.js'
 import { assignedEvent, unassignedEvent } from '../../core/lines/events.js'
@@ -27,6 +28,7 @@ import {
 import { dropLineSecrets } from '../../storage/lines/secrets.js'
 import { findNextAttempts } from '../../storage/messages/attempts.js'
 import { lockMessages } from '../../storage/messages/messages.js'
+import { endDevelopmentKeys } from '../accounts/exposure.js'
 import { endCallsOf } from '../calls/calls.js'
 import type { Ctx } from '../ctx.js'
 import { saveChanges } from '../messages/changes.js'
@@ -49,9 +51,13 @@ export interface NewLine extends Partial<LineSettings> {
 
 /**
  * Creates a line of an account, and a simulated line with the same number in its test world, so that programs run
- * there unchanged.
+ * there unchanged. The development keys end with the first line that reaches real phones.
  */
-export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Line> {
+export async function createLine(
+  ctx: Ctx,
+  sql: Sql,
+  input: NewLine,
+): Promise<{ line: Line; hasEndedKeys: boolean }> {
   const account = await findAccountToExtend(sql, input.accountId)
   if (account?.world !== 'live') throw new AppError('not_found', `There is no account ${input.accountId}`)
   const line = await addLine(ctx, sql, account, input)
@@ -62,16 +68,15 @@ export async function createLine(ctx: Ctx, sql: Sql, input: NewLine): Promise<Li
     const simulated = await addLine(ctx, sql, twin, {
       ...input,
       driver: 'simulator',
-      config:
-        input.driver === 'simulator'
-          ? input.config
-          : { services: [...capabilities.services], mac: capabilities.carousel },
+      config: isSimulated(input)
+        ? input.config
+        : { services: [...capabilities.services], mac: capabilities.carousel },
       secrets: {},
     })
     assigned.push(assignedEvent(twin.id, simulated, simulated.createdAt))
   }
   if (!input.quiet) await appendEvents(sql, assigned)
-  return line
+  return { line, hasEndedKeys: !isSimulated(line) && (await endDevelopmentKeys(ctx, sql)) }
 }
 
 async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Promise<Line> {

@@ -14,7 +14,8 @@ import {
   lockAccounts,
   lockOwner,
 } from '../../storage/sim/worlds.js'
-import { type KeyPair, seedWorld } from '../accounts/default-world.js'
+import type { KeyPair } from '../accounts/accounts.js'
+import { seedWorld } from '../accounts/default-world.js'
 import type { Ctx } from '../ctx.js'
 import { emptyIfLarge } from './emptying.js'
 import {

@@ -113,6 +113,17 @@ export function revokeKey(sql: Sql, id: string, now: number): Promise<boolean> {
   return hasChanged(sql, 'update keys set revoked_at = $2 where id = $1 and revoked_at is null', [id, now])
 }
 
+/** Whether there is an admin key besides the development key. */
+export function hasOwnAdminKey(sql: Sql): Promise<boolean> {
+  const where = "kind = 'admin' and well_known = 0 and revoked_at is null"
+  return exists(sql, `select 1 from keys where ${where}`, [])
+}
+
+/** Revokes the development keys; returns whether one of them was valid. */
+export function revokeWellKnown(sql: Sql, now: number): Promise<boolean> {
+  return hasChanged(sql, 'update keys set revoked_at = $1 where well_known = 1 and revoked_at is null', [now])
+}
+
 export async function insertSeat(sql: Sql, seat: Seat): Promise<void> {
   await SEATS.insert(sql, seat)
 }

@@ -3,8 +3,11 @@ import type { Db } from './db.js'
 
 const FOLDER = new URL('../migrations/', import.meta.url)
 
-/** Brings the schema up to date, under a lock, so that nodes that start together do it once. */
-export async function migrate(db: Db, now: number): Promise<void> {
+/**
+ * Brings the schema up to date, under a lock, so that nodes that start together do it once. A SQLite database that a
+ * running server shares must be up to date already.
+ */
+export async function migrate(db: Db, now: number, isShared = false): Promise<void> {
   await db.lock('migrate', async () => {
     await db.script(
       'create table if not exists migrations (name text primary key, applied_at bigint not null)',
@@ -18,6 +21,8 @@ export async function migrate(db: Db, now: number): Promise<void> {
       .sort()
     for (const file of files) {
       if (applied.has(file)) continue
+      if (isShared)
+        throw new Error('A server of another version is running on this data. Stop it, then try again.')
       const text = forEngine(readFileSync(new URL(file, FOLDER), 'utf8'), db.engine)
       await db.script(text, {
         sql: 'insert into migrations (name, applied_at) values ($1, $2)',

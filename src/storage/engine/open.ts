@@ -1,6 +1,7 @@
 import type { Db } from './db.js'
 import { migrate } from './migrate.js'
 import { openSqlite } from './sqlite.js'
+import { DirectoryInUse } from './sqlite-lock.js'
 
 interface StorageSettings {
   /** URL of PostgreSQL; null uses SQLite in the data folder. */
@@ -9,17 +10,25 @@ interface StorageSettings {
   failpoint: string | null
 }
 
-/** Opens the database and brings its schema up to date. */
+/**
+ * Opens the database and brings its schema up to date. With `beside`, it may be a SQLite database that a running
+ * server has open; the schema is then left to the server.
+ */
 export async function openStorage(
   { databaseUrl, data, failpoint }: StorageSettings,
-  options: { now: number; guardTx?: boolean; durable?: boolean },
+  options: { now: number; guardTx?: boolean; durable?: boolean; beside?: boolean },
 ): Promise<Db> {
-  const { now, ...rest } = options
+  const { now, beside, ...rest } = options
+  let isShared = false
   const db = databaseUrl
     ? await (await import('./postgres.js')).openPostgres(databaseUrl, { guardTx: rest.guardTx, failpoint })
-    : await openSqlite(data, { ...rest, failpoint })
+    : await openSqlite(data, { ...rest, failpoint }).catch((error) => {
+        if (!beside || !(error instanceof DirectoryInUse)) throw error
+        isShared = true
+        return openSqlite(data, { ...rest, failpoint, shares: true })
+      })
   try {
-    await migrate(db, now)
+    await migrate(db, now, isShared)
     return db
   } catch (error) {
     await db.close()

@@ -21,15 +21,15 @@ interface WaitingTx {
 /**
  * SQLite in one process, on two connections. A writer thread keeps flushes off the event loop; this thread reads
  * committed data only. Waiting transactions run in one outer transaction and are acknowledged after its single
- * flush.
+ * flush. With `shares`, another process may be writing: only for a few transactions that it need not hear about.
  */
 export async function openSqlite(
   directory: string,
-  options: { guardTx?: boolean; failpoint?: string | null; durable?: boolean } = {},
+  options: { guardTx?: boolean; failpoint?: string | null; durable?: boolean; shares?: boolean } = {},
 ): Promise<Db> {
   const open = await loadSqlite()
   makePrivateFolder(directory)
-  const unlock = lockDirectory(open, directory)
+  const unlock = options.shares ? () => {} : lockDirectory(open, directory)
   const file = join(directory, 'trunkline.db')
   makePrivateDatabase(file)
   const { durable = true } = options

@@ -78,6 +78,11 @@ export function listLineIds(sql: Sql, network: string, number: string): Promise<
   return listValues(sql, 'select id from lines where network = $1 and number = $2', [network, number])
 }
 
+/** Whether a line reaches real phones. */
+export function hasRealLines(sql: Sql): Promise<boolean> {
+  return exists(sql, "select 1 from lines where driver <> 'simulator' and removed_at is null", [])
+}
+
 export function listLines(sql: Sql): Promise<Line[]> {
   return LINES.list(sql, 'removed_at is null order by created_at, id')
 }

@@ -229,6 +229,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       if (ctx.db.engine === 'postgres') {
         every(SWEEP_MS, () => {
           ctx.holds.look()
+          ctx.exposure.look()
           for (const runner of runners.values()) runner.sweep()
         })
       }

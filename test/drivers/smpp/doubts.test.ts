@@ -25,7 +25,7 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
   beforeAll(async () => {
     smsc = await createSmsc()
     other = await createSmsc()
-    world = await createWorld(engine)
+    world = await createWorld(engine, { isReal: true })
     lines[HOLDS] = await addSmppLine(world, smsc, HOLDS)
     lines[RESENDS] = await addSmppLine(world, other, RESENDS, { on_unknown: 'resend' })
   })

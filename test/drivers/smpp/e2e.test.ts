@@ -20,7 +20,7 @@ describe.each(ENGINES)('SMPP end to end on %s', (engine) => {
   beforeAll(async () => {
     smsc = await createSmsc()
     sink = await createSink()
-    world = await createWorld(engine)
+    world = await createWorld(engine, { isReal: true })
     lineId = await addSmppLine(world, smsc, LINE)
     const webhooks = { outbound: [`${sink.url}/out`], receive: [`${sink.url}/in`] }
     await world.call('PUT', '/api/account/webhooks', { body: { webhooks } })

@@ -23,7 +23,7 @@ describe.each(ENGINES)('many messages through SMPP on %s', (engine) => {
   beforeAll(async () => {
     smsc = await createSmsc()
     sink = await createSink()
-    world = await createWorld(engine)
+    world = await createWorld(engine, { isReal: true })
     await addSmppLine(world, smsc, LINE, { pace: 0, config: { window: 50 } })
   })
   afterAll(async () => {

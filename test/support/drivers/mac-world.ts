@@ -38,7 +38,7 @@ export async function createMacWorld(
     line?: Record<string, unknown>
   } = {},
 ): Promise<MacWorld> {
-  const world = await createWorld(engine)
+  const world = await createWorld(engine, { isReal: true })
   const clock = {
     now: () => world.app.ctx.clock.now(),
     after: (ms: number, fn: () => void) => world.app.ctx.clock.after(ms, fn),

@@ -1,6 +1,5 @@
 import { inTime, inTimeEach } from '../../../base/in-time.js'
 import { createKeyedTurns } from '../../../base/turns.js'
-import { urlRules } from '../../../config.js'
 import { AppError } from '../../../core/errors.js'
 import type { Line } from '../../../core/lines/line.js'
 import { urlFault } from '../../../core/url.js'
@@ -47,7 +46,7 @@ export function withMedia(
       if (await isCurrent(ctx.db, line))
         ctx.log.warn({ line: line.id, reason }, 'inbound media stays where it is')
       // A URL that the guarded door refuses is not passed on either.
-      return { ...message, mediaUrl: url && !urlFault(url, urlRules(ctx.config)) ? url : '' }
+      return { ...message, mediaUrl: url && !urlFault(url, ctx.urlRules) ? url : '' }
     }
   }
 

@@ -79,9 +79,17 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
   )
   let closed = false
   const targets = createBoundedMap<string, Target>(MAX_TARGETS)
+  let checkedWith = rules.allowLoopback
 
-  /** The check of the text of a URL can be cached. The addresses of its name are checked for every connection. */
+  /**
+   * The check of the text of a URL can be cached while the rules are the same. The addresses of its name are checked
+   * for every connection.
+   */
   function targetOf(url: string): Target {
+    if (checkedWith !== rules.allowLoopback) {
+      checkedWith = rules.allowLoopback
+      targets.clear()
+    }
     const known = targets.get(url)
     if (known) return known
     const fault = urlFault(url, rules)
