@@ -42,6 +42,16 @@ export async function startBare() {
   return { port: server.first.port, stop: server.stop }
 }
 
+async function makeOwnKeys(env) {
+  const [{ createApp }, { loadConfig }, { DEFAULT_WORLD }] = await Promise.all([
+    import('../dist/app.js'),
+    import('../dist/config.js'),
+    import('../dist/services/accounts/default-world.js'),
+  ])
+  const app = await createApp(loadConfig(env), { seed: true, keys: DEFAULT_WORLD.keys, worker: false })
+  await app.stop()
+}
+
 /** A Trunkline in the default world. `line` are settings of its line, `add` is a further one. */
 export async function startTrunkline({ databaseUrl, line, add } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'trunkline-bench-'))
@@ -51,6 +61,11 @@ export async function startTrunkline({ databaseUrl, line, add } = {}) {
     LOG_LEVEL: 'error',
     TRUNKLINE_DRAIN_MS: '0',
     ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+  }
+  if (add) {
+    // Beside a real line the development keys end; the same names and secrets count as keys of one's own here.
+    env.TRUNKLINE_ALLOW_HOSTS = '127.0.0.1'
+    await makeOwnKeys(env)
   }
   const server = await start(['dist/main.js', 'serve', '--json'], env)
   const { url } = server.first

@@ -40,7 +40,7 @@ export function addressFault(hostname: string, address: string, rules: UrlRules)
 
 /** Hosts that the operator allows, and loopback in a harmless world. */
 function isAllowed(hostname: string, rules: UrlRules): boolean {
-  return (rules.allowLoopback && isLoopbackHost(hostname)) || (rules.allowHosts?.includes(hostname) ?? false)
+  return (rules.allowLoopback && isLoopback(hostname)) || (rules.allowHosts?.includes(hostname) ?? false)
 }
 
 /** Web servers use port 443 and ports above 1024. Other services listen below 1024 and on these ports. */
@@ -61,7 +61,8 @@ function isServicePort(port: string): boolean {
   return port !== '' && (Number(port) < 1024 || SERVICE_PORTS.has(port))
 }
 
-function isLoopbackHost(hostname: string): boolean {
+/** Of a host name or an address, which may stand in brackets or be mapped to IPv6. */
+export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '')
   return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 }

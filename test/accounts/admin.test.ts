@@ -126,7 +126,7 @@ describe.each(ENGINES)('administration on %s', (engine) => {
       settle_ms: 10,
     })
     expect(made.status).toBe(400)
-    const line = (
+    const { notice, ...line } = (
       await create('lines', {
         account_id: account.id,
         number: '+12025550110',
@@ -135,6 +135,7 @@ describe.each(ENGINES)('administration on %s', (engine) => {
         settle_ms: 10,
       })
     ).body
+    expect(notice).toBe(null)
     expect(line).toMatchObject({
       number: '+12025550110',
       kind: 'dedicated',

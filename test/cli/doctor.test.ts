@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { checkNode, ownKey, skew } from '../../src/cli/server/doctor-local.js'
+import { checkKeys, checkNode, skew } from '../../src/cli/server/doctor-local.js'
+import { loadConfig } from '../../src/config.js'
 import { runCli } from '../support/cli.js'
 import { createDatabase } from '../support/database.js'
 import { spawnServer, temporaryDirectory } from '../support/server.js'
@@ -90,12 +91,20 @@ describe('trunkline doctor', () => {
     expect([wrong.code, wrong.results.key![0]]).toEqual([1, 'fail'])
 
     // Open to others: the keys that everyone knows do not do.
+    for (const [args, env] of [
+      [['--host', '0.0.0.0'], {}],
+      [[], { TRUNKLINE_PUBLIC_URL: 'https://sms.example.org' }],
+    ] as const) {
+      const open = await examine([...args, '--port', port], { ...here, ...env })
+      expect(open.code).toBe(1)
+      expect(open.results.keys).toEqual(['fail', expect.any(String), 'Run: trunkline init'])
+      expect(open.results['development keys']).toEqual([
+        'fail',
+        expect.stringContaining('still work'),
+        expect.stringContaining('trunkline init'),
+      ])
+    }
     const open = await examine(['--host', '0.0.0.0', '--port', port], here)
-    expect(open.results.keys).toEqual([
-      'warn',
-      expect.any(String),
-      expect.stringContaining('--admin --offline'),
-    ])
     expect(open.results['public URL']![0]).toBe('warn')
     const headers = { ...credentials('admin'), 'content-type': 'application/json' }
     const post = (path: string, body: object, method = 'POST') =>
@@ -103,7 +112,8 @@ describe('trunkline doctor', () => {
         (reply) => reply.json() as Json,
       )
     await post('/admin/keys', { kind: 'admin' })
-    expect((await examine(['--host', '0.0.0.0', '--port', port], here)).results.keys![0]).toBe('ok')
+    const owned = (await examine(['--host', '0.0.0.0', '--port', port], here)).results
+    expect([owned.keys![0], owned['development keys']![0]]).toEqual(['ok', 'fail'])
 
     const lines = (
       (await (await fetch(`${server.url}/admin/lines`, { headers: credentials('admin') })).json()) as Json
@@ -203,6 +213,47 @@ describe('trunkline doctor', () => {
       'fail',
       'fail',
     ])
-    expect([ownKey(0).result, ownKey(1).result]).toEqual(['warn', 'ok'])
+  })
+
+  it('fails on every unsafe combination of settings, lines and keys, and on no other', () => {
+    const settings = [
+      {},
+      { HOST: '0.0.0.0' },
+      { TRUNKLINE_PUBLIC_URL: 'https://sms.example.org' },
+      { HOST: '::1', TRUNKLINE_PUBLIC_URL: 'http://localhost:8080' },
+    ]
+    for (const [i, env] of settings.entries())
+      for (const real_lines of [0, 1])
+        for (const well_known of [0, 3])
+          for (const own_admin of [0, 1]) {
+            const census = { real_lines, well_known, own_admin }
+            const isHarmless = (i === 0 || i === 3) && real_lines === 0
+            const isFailing = checkKeys(loadConfig(env), census).some(({ result }) => result === 'fail')
+            expect([env, census, isFailing]).toEqual([
+              env,
+              census,
+              !isHarmless && (well_known > 0 || own_admin === 0),
+            ])
+          }
+    const reaching = loadConfig({ HOST: '0.0.0.0', TRUNKLINE_ALLOW_HOSTS: 'nas.lan,127.0.0.1' })
+    const census = { real_lines: 0, well_known: 0, own_admin: 1 }
+    expect(checkKeys(reaching, census).map(({ result }) => result)).toEqual(['ok', 'warn'])
+  })
+
+  it('fails where a tunnel serves the development keys under another address', async () => {
+    const server = await spawnServer()
+    // Neither a header nor the protocol tells that this is not the machine itself.
+    const tunnel = createServer(async (request, reply) => {
+      const headers = { ...(request.headers as Record<string, string>), host: 'localhost' }
+      const answer = await fetch(server.url + request.url, { headers })
+      reply.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    })
+    await new Promise<void>((resolve) => tunnel.listen(0, '0.0.0.0', resolve))
+    const { port } = tunnel.address() as AddressInfo
+    const found = await examine(['--port', '0', '--url', `http://0.0.0.0:${port}`])
+    expect([found.code, found.results['development keys']?.[0]]).toEqual([1, 'fail'])
+    tunnel.closeAllConnections()
+    tunnel.close()
+    await server.kill()
   })
 })

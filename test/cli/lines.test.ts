@@ -17,7 +17,10 @@ describe('lines on the command line', () => {
   let account: string
   let file: string
   beforeAll(async () => {
-    ;[world, smsc] = await Promise.all([createWorld('sqlite', { realTime: true, isReal: true }), createSmsc()])
+    ;[world, smsc] = await Promise.all([
+      createWorld('sqlite', { realTime: true, isReal: true }),
+      createSmsc(),
+    ])
     account = (await world.get('/admin/accounts', 'admin')).body.data[0].id
     file = join(temporaryDirectory(), 'password')
     writeFileSync(file, `${SECRET}\n`)

@@ -98,6 +98,17 @@ describe('trunkline mcp --http', () => {
     expect(await wide.cli.kill('SIGTERM')).toEqual({ code: 0, signal: null })
   })
 
+  it('does not serve the development keys to a client that comes through a proxy', async () => {
+    const url = await httpServer([], env())
+    const asked = (headers: Record<string, string>) => httpClient(url, headers)
+    const near = await asked({})
+    expect((await near.ask('lookup', { number: ADA })).service).toBe('iMessage')
+    await near.close()
+    const far = await asked({ 'x-forwarded-for': '203.0.113.9' })
+    await expect(far.ask('lookup', { number: ADA })).rejects.toThrow(/trunkline init/)
+    await far.close()
+  })
+
   it('ends with 2 and a reason when called wrongly, with 1 when it could keep no count', async () => {
     const failing: [string[], number, RegExp][] = [
       [['--allow', '2025550101'], 2, /^--allow must be a number/],

@@ -113,11 +113,12 @@ describe('trunkline serve', () => {
     const refused = await spawnCli(['serve'], env)
     expect(refused.code).toBe(1)
     expect(refused.stdout).toBe('')
-    expect(refused.stderr).toContain('Not starting on 0.0.0.0')
+    expect(refused.stderr).toContain('Not starting. The development keys end here')
+    expect(refused.stderr).toContain('the server listens on 0.0.0.0')
     // The way out is printed, and it works as printed.
-    const command = /trunkline (key create --admin --offline)/.exec(refused.stderr)![1]!
-    const made = await runCli([...command.split(' '), '--json'], env)
-    const { id, secret } = JSON.parse(made.stdout)
+    const command = /trunkline (init)/.exec(refused.stderr)![1]!
+    const made = await runCli([command, '--json'], env)
+    const { id, secret } = JSON.parse(made.stdout).keys.admin
 
     const open = await spawnServer({ env })
     expect(open.output).not.toMatch(/dev-\w+-(key|secret)/)

@@ -51,7 +51,7 @@ describe.each(ENGINES)('beginning the world anew on %s', (engine) => {
   let world: World
   let sink: Sink
   beforeAll(async () => {
-    world = await createWorld(engine)
+    world = await createWorld(engine, { isReal: true })
     sink = await createSink()
   })
   afterAll(async () => {

@@ -41,7 +41,9 @@ export function SignIn({ development }: { development: boolean }) {
           <img src="/console/icon.svg" alt="" />
           <h1>Sign in to Trunkline</h1>
         </div>
-        <p className="muted">Use a live, test or admin key of this server.</p>
+        <p className="muted">
+          Use a live, test or admin key of this server. <code>trunkline init</code> creates the first ones.
+        </p>
         <form className="stack" onSubmit={submit}>
           <Field label="Key ID">
             <input className="input" name="key_id" autoComplete="username" spellCheck={false} />

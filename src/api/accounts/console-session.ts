@@ -95,7 +95,7 @@ export function registerConsoleSession(app: Routes, ctx: Ctx, authenticator: Aut
     async (request, reply: FastifyReply) => {
       requireConsole(request)
       const shown = sessionOf(request)
-      const principal = shown && (await authenticator.principalBehind(shown))
+      const principal = shown && (await authenticator.principalBehind(request, shown))
       if (principal?.session) {
         await closeSession(ctx, principal.session.id)
         request.principal = principal

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { parseUrl } from '../../base/parse-url.js'
-import { INIT, isLoopback, keysEnded, originOutside } from '../../core/accounts/harmless.js'
+import { INIT, keysEnded, originOutside } from '../../core/accounts/harmless.js'
 import { AppError } from '../../core/errors.js'
+import { isLoopback } from '../../core/url.js'
 import type { Ctx } from '../../services/ctx.js'
 
 /** The host of nearly every request. */

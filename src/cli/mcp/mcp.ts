@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { isLoopback } from '../../core/accounts/harmless.js'
+import { isLoopback } from '../../core/url.js'
 import { type Args, flag, repeatable, text, texts, UsageError, whole } from '../args.js'
 import { ApiError, serverOf } from '../client.js'
 import { command } from '../command.js'

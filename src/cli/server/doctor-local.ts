@@ -3,8 +3,9 @@ import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { isOpenToOthers } from '../../base/private-files.js'
 import type { Config } from '../../config.js'
-import { harmsOf, INIT, isLoopback } from '../../core/accounts/harmless.js'
+import { harmsOf, INIT } from '../../core/accounts/harmless.js'
 import { parseSealKeys } from '../../core/accounts/seal.js'
+import { isLoopback } from '../../core/url.js'
 import { BUILT_IN } from '../../drivers/registry.js'
 import { KEY_FILE } from '../../services/accounts/vault.js'
 import { loadDrivers } from '../../services/lines/driver-load.js'
@@ -185,7 +186,7 @@ export function checkKeys(config: Config, census?: Census): Finding[] {
   const harms = harmsOf({ ...config, hasRealLines: real > 0 })
   if (harms.length === 0) return []
   const why = harms.join(' and ')
-  const loopback = config.allowHosts.filter((host) => isLoopback(host.replace(/^\[|\]$/g, '')))
+  const loopback = config.allowHosts.filter(isLoopback)
   return [
     ...(wellKnown > 0
       ? [fail('development keys', `still work, although ${why}`, `Run: ${INIT}. The next start ends them.`)]

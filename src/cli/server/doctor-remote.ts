@@ -1,5 +1,6 @@
 import type { Config } from '../../config.js'
-import { INIT, isLoopback } from '../../core/accounts/harmless.js'
+import { INIT } from '../../core/accounts/harmless.js'
+import { isLoopback } from '../../core/url.js'
 import { isShortSecret, LEAST_BYTES } from '../../core/webhooks/secret.js'
 import { DEFAULT_WORLD } from '../../services/accounts/default-world.js'
 import type { Args } from '../args.js'
@@ -100,7 +101,7 @@ async function checkSecrets(url: string, credentials: Record<string, string>): P
 
 /** Under an address beyond loopback, no development key may be accepted. */
 async function checkOutside(url: string): Promise<Finding[]> {
-  if (isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))) return []
+  if (isLoopback(new URL(url).hostname)) return []
   const { id, secret } = DEFAULT_WORLD.keys.admin
   const reply = await get(`${url}/admin/accounts`, { 'sb-api-key-id': id, 'sb-api-secret-key': secret })
   if (reply.status !== 200) return [ok('development keys', `are refused at ${url}`)]

@@ -53,7 +53,10 @@ function choiceOf(args: Args): AccountChoice {
   const [id, email, name] = [text(args, 'account'), text(args, 'email'), text(args, 'name')]
   if (id !== undefined && (email ?? name) !== undefined)
     throw new UsageError('Give either --account, or --email and --name of a new account')
-  return id === undefined ? { email: email ?? EMAIL, name: name ?? '' } : { id }
+  if (id !== undefined) return { id }
+  if (email !== undefined && !/^[^\s@]+@[^\s@]+$/.test(email))
+    throw new UsageError(`--email must be an e-mail address, not "${email}"`)
+  return { email: email ?? EMAIL, name: name ?? email ?? EMAIL }
 }
 
 /** Creates the keys and shows or writes them. */
@@ -61,7 +64,7 @@ export async function makeKeys(
   args: Args,
   config: Config,
   ctx: Pick<Ctx, 'db' | 'clock' | 'random'>,
-  choice: AccountChoice = { email: EMAIL, name: '' },
+  choice: AccountChoice = { email: EMAIL, name: EMAIL },
 ): Promise<void> {
   if (await hasOwnAdminKey(ctx.db)) throw keysExist()
   const seal = await sealKey(config, ctx)

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import { parseUrl } from '../../base/parse-url.js'
+import { isLoopback } from '../url.js'
 
 /**
  * The published development keys, and URLs with loopback addresses, are allowed only in a harmless world: nothing but
@@ -32,15 +32,8 @@ export function keysEnded(harms: readonly string[], command: string = INIT): str
   return `The development keys have ended, because ${harms.join(' and ')}. Create your own keys with: ${command}`
 }
 
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost') return true
-  const address = host.replace(/^::ffff:(?=\d+\.)/i, '')
-  return isIP(address) === 4 ? address.startsWith('127.') : address === '::1'
-}
-
 function isLoopbackUrl(url: string): boolean {
-  const host = parseUrl(url)?.hostname.replace(/^\[(.*)\]$/, '$1')
-  return host !== undefined && isLoopback(host)
+  return isLoopback(parseUrl(url)?.hostname ?? '')
 }
 
 interface Arrival {
@@ -57,7 +50,9 @@ const FORWARDING = /^(?:forwarded|x-forwarded\b.*|via|x-real-ip)$/
  * told otherwise, and no current client does.
  */
 export function originOutside({ headers, httpVersion, address }: Arrival): string | undefined {
-  if (!isLoopback(address ?? '')) return `it comes from ${address || 'an unknown address'}`
+  // The usual address first: this runs for every request with a development key.
+  if (address !== '127.0.0.1' && !isLoopback(address ?? ''))
+    return `it comes from ${address || 'an unknown address'}`
   if (httpVersion.startsWith('1.0') || httpVersion.startsWith('0.'))
     return 'it speaks HTTP/1.0, as proxies do'
   const header = Object.keys(headers).find((name) => FORWARDING.test(name))

@@ -7,6 +7,7 @@ import { Drawer } from '../../ui/dialog'
 import { SelectField, TextField } from '../../ui/field'
 import { Form } from '../../ui/form'
 import { Loaded } from '../../ui/state'
+import { notify } from '../../ui/toast'
 import { DriverFields } from './driver-fields'
 import { configOf, type Draft, useDrivers, useFieldErrors } from './drivers'
 import { LineTest } from './line-test'
@@ -25,8 +26,12 @@ const KINDS = [
   { value: 'shared', label: 'Several accounts' },
 ]
 
+const ENDS_KEYS =
+  'This line reaches real phones. Adding it ends the development keys, so create your own first, under Keys or with: trunkline init'
+
 function LineForm({ drivers, onClose }: { drivers: Driver[]; onClose: () => void }) {
-  const account = useSession().data?.account
+  const session = useSession().data
+  const account = session?.account
   const first = drivers.find(({ kind }) => kind !== 'simulator') ?? drivers[0]
   const [driverKind, setDriverKind] = useState(first?.kind ?? '')
   const [number, setNumber] = useState('')
@@ -39,12 +44,18 @@ function LineForm({ drivers, onClose }: { drivers: Driver[]; onClose: () => void
     number: number.trim(),
     config: driver ? configOf(driver, draft) : {},
   })
-  const add = useAction(() => api.post('/admin/lines', { ...line(), kind, account_id: account?.id }), {
-    stale: ['lines'],
+  const create = () =>
+    api.post<{ notice: string | null }>('/admin/lines', { ...line(), kind, account_id: account?.id })
+  const add = useAction(create, {
+    stale: ['lines', 'session'],
     done: 'Line added',
-    after: onClose,
+    after: ({ notice }) => {
+      if (notice) notify(notice, 'bad')
+      onClose()
+    },
     failed,
   })
+  const endsKeys = session?.development && driverKind !== 'simulator'
   if (!driver) return null
   return (
     <Form
@@ -59,6 +70,7 @@ function LineForm({ drivers, onClose }: { drivers: Driver[]; onClose: () => void
     >
       <SelectField
         label="Driver"
+        hint={endsKeys ? ENDS_KEYS : undefined}
         options={drivers.map((one) => ({ value: one.kind, label: one.title }))}
         value={driverKind}
         onChange={(chosen) => {
