@@ -40,6 +40,8 @@ describe.each(ENGINES)('trunkline init on %s', (engine) => {
     const accounts = await call(server.url, made.keys.admin, '/admin/accounts')
     expect(accounts.body.data).toMatchObject([{ id: made.account_id, email: 'me@example.com' }])
     expect((await call(server.url, made.keys.admin, '/admin/keys')).body.data).toHaveLength(3)
+    const audit = (await call(server.url, made.keys.admin, '/admin/audit')).body.data
+    expect(audit).toMatchObject([{ actor: 'cli', action: 'trunkline init', object: made.account_id }])
     for (const kind of ['live', 'test'])
       expect((await call(server.url, made.keys[kind], '/api/v2/messages')).status).toBe(200)
     await server.kill()

@@ -5,11 +5,13 @@ import { createIds } from '../../base/ids.js'
 import { createLog } from '../../base/log.js'
 import { type Config, loadConfig } from '../../config.js'
 import type { Account } from '../../core/accounts/account.js'
+import { INIT } from '../../core/accounts/harmless.js'
 import { newKeyPair } from '../../services/accounts/accounts.js'
 import type { WorldKeys } from '../../services/accounts/default-world.js'
 import { type AccountChoice, createFirstKeys, keysExist } from '../../services/accounts/first-keys.js'
 import { checkVault } from '../../services/accounts/seal.js'
 import { KEY_FILE, openVault } from '../../services/accounts/vault.js'
+import { createAuditTrail } from '../../services/audit/audit.js'
 import type { Ctx } from '../../services/ctx.js'
 import { hasOwnAdminKey } from '../../storage/accounts/accounts.js'
 import { openStorage } from '../../storage/engine/open.js'
@@ -39,9 +41,15 @@ export const init = command({
     const config = loadConfig(args.io.env, flags as Record<string, string>)
     const choice = choiceOf(args)
     const clock = createClock()
+    const ids = createIds()
     const db = await openStorage(config, { now: clock.now(), beside: true })
     try {
-      await makeKeys(args, config, { db, clock, random: createIds().random }, choice)
+      await makeKeys(
+        args,
+        config,
+        { db, clock, random: ids.random, newId: () => ids.timeOrdered(Date.now()) },
+        choice,
+      )
     } finally {
       clock.stop()
       await db.close()
@@ -63,7 +71,7 @@ function choiceOf(args: Args): AccountChoice {
 export async function makeKeys(
   args: Args,
   config: Config,
-  ctx: Pick<Ctx, 'db' | 'clock' | 'random'>,
+  ctx: Pick<Ctx, 'db' | 'clock' | 'random' | 'newId'>,
   choice: AccountChoice = { email: EMAIL, name: EMAIL },
 ): Promise<void> {
   if (await hasOwnAdminKey(ctx.db)) throw keysExist()
@@ -73,11 +81,30 @@ export async function makeKeys(
   const folder = text(args, 'write')
   // Written before the commit: a crash between them leaves files without effect, never keys that nobody has seen.
   const files = folder === undefined ? [] : writeFiles(folder, keys, seal.key)
-  const account = await createFirstKeys(ctx, choice, keys).catch((error) => {
+  const account = await audited(ctx, () => createFirstKeys(ctx, choice, keys)).catch((error) => {
     for (const file of files) rmSync(file, { force: true })
     throw error
   })
   show(args, account, keys, seal, files)
+}
+
+/** The audit log has the command, like every change of keys. */
+async function audited(ctx: Pick<Ctx, 'db' | 'newId'>, create: () => Promise<Account>): Promise<Account> {
+  const trail = createAuditTrail(ctx)
+  const none = { actorId: null, keyId: null, accountId: null, seatId: null, address: null }
+  const entry = {
+    ...none,
+    ...({ at: Date.now(), actor: 'cli', action: INIT, forwardedFor: null, fields: null } as const),
+  }
+  const id = await trail.begin({ ...entry, object: null, status: null })
+  try {
+    const account = await create()
+    await trail.end(id, { ...entry, object: account.id, status: 201 })
+    return account
+  } catch (error) {
+    await trail.end(id, { ...entry, object: null, status: 409 })
+    throw error
+  }
 }
 
 type KeyPair = WorldKeys['live']
