@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type Reply, type World } from '../support/world.js'
+import { isStream, sample } from '../support/samples.js'
+import { createWorld, ENGINES, type Json, type Reply, type World } from '../support/world.js'
 
 /**
  * Every operation of the API document gets every kind of wrong value in every field: whatever the answer is, it
@@ -107,10 +108,6 @@ describe.each(ENGINES)('bad input on %s', (engine) => {
   })
 })
 
-function isStream(operation: Json): boolean {
-  return JSON.stringify(operation.responses).includes('text/event-stream')
-}
-
 function schemaOf(operation: Json): Json | undefined {
   return operation.requestBody?.content?.['application/json']?.schema
 }
@@ -137,29 +134,4 @@ function put(body: Json, path: string[], value: unknown): void {
     if (typeof at !== 'object' || at === null) return
   }
   at[path.at(-1)!] = value
-}
-
-/** Something a field could hold, so that the fields around a wrong one are right. */
-function sample(name: string, schema: Json): unknown {
-  if (schema.enum) return schema.enum[0]
-  if (schema.const !== undefined) return schema.const
-  if (schema.anyOf) return sample(name, schema.anyOf[0])
-  const type = [schema.type].flat()[0]
-  if (type === 'object' || schema.properties) {
-    const required: string[] = schema.required ?? []
-    return Object.fromEntries(required.map((field) => [field, sample(field, schema.properties[field])]))
-  }
-  if (type === 'array')
-    return Array.from({ length: schema.minItems ?? 1 }, (_, i) =>
-      /number/.test(name) ? [ADA, BOB][i % 2] : sample(name, schema.items ?? {}),
-    )
-  if (type === 'integer' || type === 'number') return schema.minimum ?? 1
-  if (type === 'boolean') return true
-  if (/from_?number|sendblue_number|^to$/i.test(name)) return LINE
-  if (/number|phone|recipient/i.test(name)) return ADA
-  if (/origin/i.test(name)) return 'https://example.com'
-  // A port at which nobody listens: a name would have to be looked up.
-  if (/url/i.test(name)) return 'http://127.0.0.1:9/x.jpg'
-  if (/email/i.test(name)) return 'someone@example.com'
-  return 'Hello'
 }
