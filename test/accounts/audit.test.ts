@@ -143,7 +143,11 @@ describe.each(ENGINES)('the audit log on %s', (engine) => {
     expect((await list()).head).toEqual(head)
     await world.post('/api/v2/contacts', { number: ADA, first_name: 'audit-canary' })
     expect(await newest()).toMatchObject({ action: 'POST /api/v2/contacts', object: ADA })
-    expect(JSON.stringify(await list('limit=1000'))).not.toContain('audit-canary')
+    const { totp_secret: secret } = (await world.post('/api/v2/totp/secrets', { label: 'audit-canary' })).body
+    expect(await newest()).toMatchObject({ object: secret.id, fields: expect.stringContaining('label') })
+    const shown = JSON.stringify(await list('limit=1000'))
+    expect(shown).not.toContain('audit-canary')
+    expect(shown).not.toContain(secret.secret)
   })
 
   it('is one unbroken chain after changes at once, from several processes', async () => {

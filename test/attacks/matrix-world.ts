@@ -71,7 +71,8 @@ export async function makeThings(
   const scheduled = (await send({ send_at: '2026-12-01T00:00:00Z' })).message_handle
   const group = (await post('/api/create-group', { from_number: line, numbers: [phone, other] })).group_id
   await post('/api/v2/contacts', { number: phone, first_name: 'matrix-canary' })
-  const totp = (await post('/api/v2/totp/secrets', { label: 'mail' })).id
+  await world.post('/v3/verified-contacts', { phone_number: phone }, as)
+  const totp = (await post('/api/v2/totp/secrets', { label: 'mail' })).totp_secret.id
   const service = (await post('/api/v2/verify/services', { friendly_name: 'Shop' })).sid
   const started = { to: other, from_number: line }
   const verification = (await post(`/api/v2/verify/services/${service}/verifications`, started)).sid

@@ -121,11 +121,15 @@ function objectOf(request: FastifyRequest, status: number | null): string | null
 
 const IDS = ['id', 'token_id', 'sid', 'group_id', 'phone_number', 'phone', 'number', 'conversation']
 
-function idIn(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null) return undefined
+/** The id of an object, or of the object in it. */
+function idIn(body: unknown, isInner = false): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
   const fields = body as Record<string, unknown>
   const id = IDS.map((name) => fields[name]).find((value) => typeof value === 'string' && value !== '')
-  return (id as string | undefined) ?? idIn(fields.data ?? fields.contact)
+  if (id !== undefined || isInner) return id as string | undefined
+  return Object.values(fields)
+    .map((value) => idIn(value, true))
+    .find((one) => one !== undefined)
 }
 
 /** Names of the fields that the request gave and its schema knows: a name of the caller's own could be content. */
