@@ -119,6 +119,8 @@ export interface WebhookBook {
 export interface Acceptance {
   /** Resolves when the message is on disk. The caller has checked that the line may send it. */
   accept(message: NewMessage, request: RequestIdentity): Promise<AcceptedSend>
+  /** Refuses what is stored for the sake of a message that would be refused. */
+  requireRoom(place: QueuePlace): Promise<void>
   /** A recently accepted message with a status callback, as it was then. It may have been deleted since. */
   recent(handle: string): NewMessage | undefined
 }

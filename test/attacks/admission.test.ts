@@ -46,6 +46,9 @@ describe.each(ENGINES)('a queue that is full on %s', (engine) => {
     })
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     expect(await stored()).toBe(6)
+    const group = { from_number: B_LINE, numbers: [ADA, '+12025550103'], content: 'hello, both' }
+    expect((await world.post('/api/send-group-message', group, b.live)).status).toBe(503)
+    expect(await world.app.ctx.db.all('select 1 from group_chats where account_id = $1', [b.id])).toEqual([])
   })
 
   it('answers a repeated request of an accepted message as before', async () => {

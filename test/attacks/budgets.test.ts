@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BUDGET_NAMES, BUDGETS } from '../../src/core/accounts/budgets.js'
 import { HTTP_STATUS } from '../../src/core/errors.js'
 import { formOf, upload } from '../media/support.js'
+import { runCli } from '../support/cli.js'
 import { ADA, createWorld, ENGINES, type Json, type Reply, type Who, type World } from '../support/world.js'
 
 const HOUR = 3_600_000
@@ -148,6 +149,23 @@ describe.each(ENGINES)('what an account may use, on %s', (engine) => {
     await plan({ contacts: null, worlds: null })
     await set({ contacts: null })
     expect((await usage()).contacts).toMatchObject({ limit: 1_000_000, set_by: 'default' })
+  })
+
+  it('are set and shown by the command line', async () => {
+    const cli = (...args: string[]) => runCli([...args, '--json'], { TRUNKLINE_URL: world.app.url() })
+    const made = await cli('account', 'set', b.id, '--budget', 'contacts=7', '--budget', 'worlds=2')
+    expect(JSON.parse(made.stdout).budgets).toEqual({ contacts: 7, worlds: 2 })
+    const shown = JSON.parse((await cli('account', 'usage', b.id)).stdout)
+    expect(shown.find((one: Json) => one.name === 'contacts')).toMatchObject({ limit: 7, set_by: 'account' })
+    await cli('account', 'set', b.id, '--budget', 'contacts=none', '--budget', 'worlds=none')
+    expect(await usage()).toMatchObject({ contacts: { set_by: 'default' }, worlds: { limit: 50 } })
+    expect(JSON.parse((await cli('plan', 'set', 'free', '--budget', 'requests=50')).stdout)).toEqual({
+      name: 'free',
+      budgets: { requests: 50 },
+    })
+    expect((await cli('plan', 'list')).stdout).toContain('free')
+    const wrong = await cli('account', 'set', b.id, '--budget', 'bananas=1')
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('name=number or name=none')])
   })
 
   it('an unknown budget or a senseless limit is refused', async () => {

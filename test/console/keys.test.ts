@@ -21,6 +21,7 @@ describe('keys and tokens in the console', () => {
 
   it('creates a key, shows its secret once, and revokes it', async () => {
     const { page, complaints, close } = await openConsole(browser, world, '/keys')
+    await page.getByRole('table', { name: 'Budgets' }).getByText('contacts', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByLabel('Label', { exact: true }).fill('A test')
     await page.getByRole('button', { name: 'Create', exact: true }).click()

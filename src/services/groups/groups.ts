@@ -43,6 +43,8 @@ export async function sendGroupMessage(
       : await requireGroupOn(ctx, account, from, input.groupId, input.numbers)
   for (const handle of known ? handlesOf(known) : input.numbers) await checkRecipient(ctx, account, handle)
   const links = await resolveLinks(ctx, account, from, { groupId: known?.id ?? '' }, input)
+  if (!known && input.sendAt === undefined)
+    await ctx.acceptance.requireRoom({ accountId: account.id, lineId: from.line.id })
   const group = known ?? (await makeOf(ctx, account, from, input.numbers, null))
   const message = newSend(ctx, account, from, input, links, {
     contact: group.id,

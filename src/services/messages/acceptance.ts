@@ -97,6 +97,11 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
 
   return {
     recent: (handle) => recent.get(handle),
+    async requireRoom(place) {
+      await ctx.backlog.refresh(place)
+      const refusal = admission.refusalOf(place)
+      if (refusal) throw refusal
+    },
     accept(message, request) {
       if (isOverdue(ctx, message)) return answerOverdue(ctx, message, request)
       const item = { message, request }

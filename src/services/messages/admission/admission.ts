@@ -1,10 +1,12 @@
 import { overBudget } from '../../../core/accounts/budgets.js'
 import { AppError } from '../../../core/errors.js'
 import type { NewMessage } from '../../../core/messages/message.js'
-import type { Ctx, QueueState } from '../../ctx.js'
+import type { Ctx, QueuePlace, QueueState } from '../../ctx.js'
 
 /** Decides before anything is stored whether a send may enter. */
 interface Admission {
+  /** Why a message would not be admitted now. */
+  refusalOf(place: QueuePlace): AppError | undefined
   /** Admits a message to its line's queue, or tells why not. */
   enter(message: NewMessage): QueueState | AppError
   /** The message is stored and waits for its line, or not. */
@@ -28,18 +30,24 @@ export function createAdmission(ctx: Pick<Ctx, 'config' | 'backlog'>, unwritten:
     )
   }
 
-  function lineFull(message: NewMessage): AppError {
-    const { limit, ...queue } = ctx.backlog.state(message)
+  function lineFull(place: QueuePlace): AppError {
+    const { limit, ...queue } = ctx.backlog.state(place)
     const wait = Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, queue.waitMs * ROOM_SHARE))
     return overBudget('queued', limit, wait, queue)
   }
 
+  function refusalOf(place: QueuePlace): AppError | undefined {
+    if (isOverShare(place.accountId)) return databaseBehind(unwritten(), ctx.backlog.state(place))
+    const { length, limit } = ctx.backlog.state(place)
+    return length >= limit ? lineFull(place) : undefined
+  }
+
   return {
+    refusalOf,
     enter(message) {
       const { accountId } = message
-      if (isOverShare(accountId)) return databaseBehind(unwritten(), ctx.backlog.state(message))
-      const queue = ctx.backlog.join(message)
-      if (!queue) return lineFull(message)
+      const queue = isOverShare(accountId) ? undefined : ctx.backlog.join(message)
+      if (!queue) return refusalOf(message)!
       entered.set(accountId, (entered.get(accountId) ?? 0) + 1)
       return queue
     },
