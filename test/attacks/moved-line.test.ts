@@ -6,7 +6,7 @@ import { createWorld, ENGINES, type World } from '../support/world.js'
 describe.each(ENGINES)('a line that is pointed at the host of an attacker on %s', (engine) => {
   let world: World
   beforeAll(async () => {
-    world = await createWorld(engine)
+    world = await createWorld(engine, { isReal: true })
     ;(world.app.ctx.drivers as Map<string, Driver>).set('post', carrier.driver)
   })
   afterAll(() => world.close())
