@@ -1,5 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { insertDeliveries, type NewDelivery } from '../../src/storage/webhooks/deliveries.js'
+import { LANES_PER_ACCOUNT } from '../../src/worker/webhooks/courier.js'
 import { SLOT_LIMITS } from '../../src/worker/webhooks/slots.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
@@ -71,5 +73,35 @@ describe.each(ENGINES)('callbacks to silent receivers on distinct origins on %s'
     }
     // The hostile account's own attempts are still the first ones.
     expect(silence.open.size).toBe(SLOT_LIMITS.untrusted)
+  })
+
+  it('beyond the lanes in memory wait in the table and are posted, each once', async () => {
+    const { ctx } = world.app
+    const account = (await ctx.db.one<{ id: string }>(
+      "select id from accounts where email = 'neighbour@example.com' and world = 'live'",
+    ))!
+    const count = LANES_PER_ACCOUNT + 50
+    const waiting = Array.from(
+      { length: count },
+      (_, i): NewDelivery => ({
+        accountId: account.id,
+        lane: `callback:${account.id}:${i}`,
+        endpointId: null,
+        type: 'status_callback',
+        url: `${sink.url}/many`,
+        eventSeq: i,
+        eventType: 'message.updated',
+        subject: `H${i}`,
+        body: JSON.stringify({ i }),
+        nextAt: 0,
+        createdAt: 0,
+      }),
+    )
+    await ctx.db.write((sql) => insertDeliveries(sql, waiting))
+    await silence.close()
+    await world.restart()
+    const posts = () => sink.received.filter(({ path }) => path === '/many')
+    await vi.waitFor(() => expect(posts()).toHaveLength(count), 20_000)
+    expect(new Set(posts().map(({ body }) => body.i)).size).toBe(count)
   })
 })

@@ -30,6 +30,8 @@ interface Feeding extends Again {
 
 const SWEEP_MS = 2000
 const KEPT_WIDTHS = 10_000
+/** Lanes of one account in memory. Further ones wait in the table, so that many origins do not fill the memory. */
+export const LANES_PER_ACCOUNT = 1000
 const ALL_SHARDS = Array.from({ length: WEBHOOK_SHARDS }, (_, shard) => shard)
 
 /**
@@ -48,6 +50,9 @@ export function createCourier(
   const lanes = new Map<string, Lane>()
   /** Concurrent attempts that idle receivers had reached, so that a known receiver does not begin like a new one. */
   const widths = createBoundedMap<string, number>(KEPT_WIDTHS)
+  /** Number of lanes of each account, and the accounts with further lanes in the table. */
+  const laneCounts = new Map<string, number>()
+  const crowded = new Set<string>()
   const leaving = new Set<Lane>()
   let shards: ReadonlySet<number> = new Set()
   let stopped = false
@@ -73,7 +78,7 @@ export function createCourier(
 
   /** Finds open work in the database. */
   async function look(within: readonly number[]) {
-    for (const { lane, accountId } of await listBusyLanes(ctx.db, within)) laneOf(lane, accountId).reread()
+    for (const { lane, accountId } of await listBusyLanes(ctx.db, within)) laneOf(lane, accountId)?.reread()
     for (const feed of await listFeedsBehind(ctx.db, within)) {
       feedingOf(feed.accountId).feed ??= feed
       feedOn(feed.accountId)
@@ -82,21 +87,44 @@ export function createCourier(
 
   const isOurs = (accountId: string) => shards.has(shardOf(accountId))
 
-  function laneOf(key: string, accountId: string): Lane {
+  /** The lane, or undefined if the account has too many: then it is found in the table when others have ended. */
+  function laneOf(key: string, accountId: string): Lane | undefined {
     const known = lanes.get(key)
     if (known) return known
+    if ((laneCounts.get(accountId) ?? 0) >= LANES_PER_ACCOUNT) {
+      crowded.add(accountId)
+      return undefined
+    }
     const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, widths.get(key), (width) => {
       widths.set(key, width)
-      if (lanes.get(key) === lane) lanes.delete(key)
+      if (lanes.get(key) === lane) forget(key, lane)
     })
     // A read that began before `stop` may end after it. Its deliveries are in the table for the next process.
     if (stopped) lane.stop()
-    else lanes.set(key, lane)
+    else {
+      lanes.set(key, lane)
+      laneCounts.set(accountId, (laneCounts.get(accountId) ?? 0) + 1)
+    }
     return lane
   }
 
-  function drop(key: string, lane: Lane) {
+  function forget(key: string, { accountId }: Lane) {
     lanes.delete(key)
+    const left = laneCounts.get(accountId)! - 1
+    if (left > 0) laneCounts.set(accountId, left)
+    else laneCounts.delete(accountId)
+    if (left > LANES_PER_ACCOUNT / 2 || !crowded.delete(accountId)) return
+    if (stopped || !isOurs(accountId)) return
+    void ctx.errand(() =>
+      look([shardOf(accountId)]).catch((error) => {
+        crowded.add(accountId)
+        ctx.log.warn({ err: error, account: accountId }, 'waiting deliveries could not be read')
+      }),
+    )
+  }
+
+  function drop(key: string, lane: Lane) {
+    forget(key, lane)
     lane.stop()
     if (lane.unfinished() > 0) leaving.add(lane)
   }
@@ -110,7 +138,7 @@ export function createCourier(
     }
     for (const [key, lane] of lanes) {
       if (lane.accountId !== accountId) continue
-      lanes.delete(key)
+      forget(key, lane)
       lane.abandon()
     }
     ctx.door.hangUp(accountId)
@@ -150,7 +178,7 @@ export function createCourier(
     // Another process has moved the feed: continue where it stopped.
     feeding.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
     if (!step || step.more) feeding.ask()
-    for (const key of step?.lanes ?? []) laneOf(key, accountId).wake()
+    for (const key of step?.lanes ?? []) laneOf(key, accountId)?.wake()
   }
 
   function tendSafely(): Promise<void> {
@@ -173,7 +201,7 @@ export function createCourier(
           feedOn(accountId)
         }),
         ctx.wakes.on(topics.webhooksReplayed, (accountId, lane) => {
-          if (isOurs(accountId)) laneOf(lane, accountId).reread()
+          if (isOurs(accountId)) laneOf(lane, accountId)?.reread()
         }),
       )
       await tendSafely()
