@@ -163,11 +163,9 @@ const LOOKED_AT = 5000
 
 async function queueBefore(ctx: Ctx, message: Message): Promise<QueueFacts> {
   if (message.nextActionAt === null) return { inConversation: 0, firstHandle: null, onLine: 0 }
-  const { id, lineId, accountId } = message
-  const { firstId, ...before } = await countBefore(ctx.db, lineId, id, conversationOf(message), LOOKED_AT)
+  const { firstId, ...before } = await countBefore(ctx.db, message, conversationOf(message), LOOKED_AT)
   const first = firstId === null ? undefined : (await findMessagesById(ctx.db, [firstId])).get(firstId)
-  // On a shared line it may belong to another account.
-  const isVisible = first && first.accountId === accountId && first.deletedAt === null
+  const isVisible = first && first.deletedAt === null
   return { ...before, firstHandle: isVisible ? first.handle : null }
 }
 

@@ -45,20 +45,23 @@ export function listQueueOf(
   ])
 }
 
-/** Number of messages ahead of this one on the line and in its conversation, up to a limit. */
+/**
+ * Number of the account's messages ahead of this one on the line and in its conversation, among the last `limit` of the
+ * line. Other accounts of a shared line take turns with it.
+ */
 export async function countBefore(
   sql: Sql,
-  lineId: string,
-  id: number,
+  { lineId, accountId, id }: { lineId: string; accountId: string; id: number },
   conversation: string,
   limit: number,
 ): Promise<{ onLine: number; inConversation: number; firstId: number | null }> {
   const row = await sql.one<{ onLine: number; inConversation: number; firstId: number | null }>(
     `select count(*) as "onLine", count(case when coalesce(group_id, contact) = $3 then 1 end) as "inConversation",
        min(case when coalesce(group_id, contact) = $3 then id end) as "firstId"
-     from (select id, contact, group_id from messages
-       where line_id = $1 and next_action_at is not null and due_at is null and id < $2 order by id desc limit $4) earlier`,
-    [lineId, id, conversation, limit],
+     from (select id, account_id, contact, group_id from messages
+       where line_id = $1 and next_action_at is not null and due_at is null and id < $2 order by id desc limit $4) earlier
+     where account_id = $5`,
+    [lineId, id, conversation, limit, accountId],
   )
   return row!
 }
