@@ -81,8 +81,13 @@ describe.each(ENGINES)('removing a large world on %s', (engine) => {
 
   it('lets requests of the account wait until the new world is there', async () => {
     const { id, as } = await make()
+    const { directory } = world.app.ctx
+    const version = directory.version()
     const reset = world.post('/sim/reset', {}, as)
-    await vi.waitFor(async () => expect(await emptying(id)).toBe('reset'), { timeout: 10_000, interval: 1 })
+    await vi.waitFor(
+      async () => expect([await emptying(id), directory.version() > version]).toEqual(['reset', true]),
+      { timeout: 10_000, interval: 1 },
+    )
     const { body } = await world.get('/api/v2/contacts', as)
     expect([body, await emptying(id)]).toEqual([[], null])
     expect((await reset).status).toBe(200)
