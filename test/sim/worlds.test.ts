@@ -204,7 +204,7 @@ describe.each(ENGINES)('worlds on %s', (engine) => {
   it('an account has at most 50, however many are asked for at once', async () => {
     const { db } = world.app.ctx
     const { id } = (await db.one<{ id: string }>(
-      "select id from accounts where world = 'live' and owner is null",
+      "select id from accounts where world = 'live' and owner is null and removed_at is null",
     ))!
     for (let i = 0; i < 46; i++)
       await db.run(
