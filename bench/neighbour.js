@@ -12,6 +12,8 @@ const SILENT = 300
 const SILENT_EVERY_MS = 100
 /** Messages that are due at once, in the middle of the measurement. */
 const DUE = 2000
+/** Time for accepting these. */
+const PREPARE_MS = 20_000
 
 /** Takes connections on every loopback address and never answers. */
 async function startSilence() {
@@ -94,9 +96,12 @@ export async function neighbour(runs, say) {
     for (let run = 1; run <= runs; run++) {
       const alone = await measure()
       for (let i = 0; i < SILENT; i++) await silent()
-      const sendAt = new Date(Date.now() + 6000 + (SENDS * SEND_EVERY_MS) / 2).toISOString()
+      const dueAt = Date.now() + PREPARE_MS
+      const sendAt = new Date(dueAt).toISOString()
       for (let i = 0; i < DUE; i += 50)
         await Promise.all(Array.from({ length: 50 }, () => attack({ send_at: sendAt })))
+      const beginsIn = dueAt - (SENDS * SEND_EVERY_MS) / 2 - Date.now()
+      await new Promise((resolve) => setTimeout(resolve, beginsIn))
       const going = setInterval(() => void silent(), SILENT_EVERY_MS)
       const beside = await measure()
       clearInterval(going)
