@@ -6,6 +6,7 @@ export type Kind =
   | 'scheduled'
   | 'group'
   | 'contact'
+  | 'contactId'
   | 'seat'
   | 'totp'
   | 'service'
@@ -30,6 +31,7 @@ export const ABSENT: Things = {
   scheduled: '00000000-0000-4000-8000-000000000000',
   group: '00000000-0000-4000-8000-000000000000',
   contact: '+12025557909',
+  contactId: '00000000-0000-4000-8000-000000000000',
   seat: '00000000-0000-4000-8000-000000000000',
   totp: '00000000-0000-4000-8000-000000000000',
   service: 'VA00000000000000000000000000000000',
@@ -70,7 +72,7 @@ export async function makeThings(
   const message = (await send({})).message_handle
   const scheduled = (await send({ send_at: '2026-12-01T00:00:00Z' })).message_handle
   const group = (await post('/api/create-group', { from_number: line, numbers: [phone, other] })).group_id
-  await post('/api/v2/contacts', { number: phone, first_name: 'matrix-canary' })
+  const { contact } = await post('/api/v2/contacts', { number: phone, first_name: 'matrix-canary' })
   await world.post('/v3/verified-contacts', { phone_number: phone }, as)
   const totp = (await post('/api/v2/totp/secrets', { label: 'mail' })).totp_secret.id
   const service = (await post('/api/v2/verify/services', { friendly_name: 'Shop' })).sid
@@ -87,6 +89,7 @@ export async function makeThings(
     scheduled,
     group,
     contact: phone,
+    contactId: contact.contact_id,
     seat: (
       await post('/admin/seats', { account_id: accountId, email: `${people.slice(1)}@example.com` }, 'admin')
     ).id,

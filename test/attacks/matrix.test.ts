@@ -13,7 +13,8 @@ const IN_PATH: [pattern: RegExp, kind: Kind | 'no object'][] = [
   [/^\/v3\/scheduled-messages\/:handle/, 'scheduled'],
   [/:(message_handle|message_id|handle)$/, 'message'],
   [/:group_id$|^\/sim\/groups\/:id$/, 'group'],
-  [/contacts\/:(phone_number|id)$|\/location\/:number$/, 'contact'],
+  [/contacts\/:contact_id$/, 'contactId'],
+  [/contacts\/:phone_number$|\/location\/:number$/, 'contact'],
   [/:seat_id$|^\/admin\/seats\/:id$/, 'seat'],
   [/:secret_id$/, 'totp'],
   [/:service_sid$/, 'service'],
@@ -29,7 +30,7 @@ const IN_PATH: [pattern: RegExp, kind: Kind | 'no object'][] = [
   [/:account_id$|^\/admin\/accounts\/:id$/, 'account'],
   [/^\/admin\/keys\/:id$/, 'key'],
   [/^\/admin\/lines\/:id$/, 'lineId'],
-  [/^\/sim\/faults\/:name$|blocked-callers\/:number$/, 'no object'],
+  [/^\/sim\/faults\/:name$|^\/admin\/plans\/:name$|blocked-callers\/:number$/, 'no object'],
 ]
 const IN_FIELDS: [name: RegExp, kind: Kind][] = [
   [/^(from_?number|sendblue_?number|line|from)$/i, 'line'],
