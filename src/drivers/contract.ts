@@ -63,14 +63,14 @@ export interface Connection extends Partial<LineActions> {
 /**
  * Actions of a line besides sending. Arguments and results are plain JSON, because the request may come from
  * another process than the one that holds the line. Repeating an action must be harmless. A carrier's refusal is a
- * LineFault.
+ * LineFault. `accountId` is the account that asks, one of several on a shared line.
  */
 export interface LineActions {
   /** Services that reach this number or e-mail address, for carriers that know before sending. */
-  availability(number: string): Promise<readonly Service[]>
-  setTyping(ask: { to: string; typing: boolean; maxDurationMs: number }): Promise<void>
+  availability(ask: { accountId: string; number: string }): Promise<readonly Service[]>
+  setTyping(ask: { accountId: string; to: string; typing: boolean; maxDurationMs: number }): Promise<void>
   /** Marks everything from this sender as read and sends them the read receipt. */
-  markRead(ask: { to: string }): Promise<void>
+  markRead(ask: { accountId: string; to: string }): Promise<void>
   react(ask: {
     to: string
     groupId: string | null
@@ -94,7 +94,7 @@ export interface LineActions {
   /** Name and photo that recipients see for this line. */
   profile(ask: Record<string, never>): Promise<Profile>
   setProfile(ask: ProfileChange): Promise<Profile>
-  shareProfile(ask: { to: string }): Promise<void>
+  shareProfile(ask: { accountId: string; to: string }): Promise<void>
   /**
    * The carrier called the host's `callbackUrl`. The URL holds an unguessable secret, so only the carrier can call
    * it.
@@ -124,6 +124,7 @@ export interface CallbackReply {
 export interface Group {
   /** Trunkline's id. */
   id: string
+  accountId: string
   /** The carrier's id; null until the carrier reports it. */
   chatId: string | null
   /** All members except the line itself. */
@@ -168,7 +169,7 @@ export interface ProfileChange {
 }
 
 /**
- * A message to put on the wire. `handle`, `content`, `mediaUrl` and `extra` (a carousel, an app card or a request to
+ * A message to put on the wire. `accountId`, `handle`, `content`, `mediaUrl` and `extra` (a carousel, an app card or a request to
  * share a location; null for an ordinary message) are the message's own.
  */
 export interface Outbound extends CarriedFields {

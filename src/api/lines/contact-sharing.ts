@@ -159,7 +159,7 @@ export function registerContactSharing(app: Routes, ctx: Ctx): void {
         return { status: 200, body: { status: 'OK', requested, deduplicated: !requested } }
       })
       // Also for a repeat: the first request may have been interrupted here.
-      if (answer.requested) await shareProfile(ctx, from, to)
+      if (answer.requested) await shareProfile(ctx, from, actorOf(request).account.id, to)
       return answer
     },
   )

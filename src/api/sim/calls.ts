@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { networkOf } from '../../core/accounts/account.js'
 import type { Call, CallAction } from '../../core/calls/call.js'
 import type { Ctx } from '../../services/ctx.js'
 import { actOnCall, callFromPhone, wakeCalls } from '../../services/sim/calls.js'
@@ -64,8 +63,12 @@ export function registerSimCalls(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const { account, number } = await phoneIn(ctx, request)
-      const owner = { network: networkOf(account), accountId: account.id }
-      const calls = await listPhoneCalls(ctx.db, owner, number, Math.min(request.query.limit ?? 100, 1000))
+      const calls = await listPhoneCalls(
+        ctx.db,
+        account.id,
+        number,
+        Math.min(request.query.limit ?? 100, 1000),
+      )
       return { data: calls.map((call) => callWire(call, number)) }
     },
   )

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox'
-import { networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -92,7 +91,7 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)
       const waitMs = waitOf(request.query)
       const { account, number } = await phoneIn(ctx, request)
-      const owner = { network: networkOf(account), accountId: account.id }
+      const owner = { network: account.id, accountId: account.id }
       const isSearch = waitMs !== undefined || match !== undefined || extract !== undefined
       const wanted = { after, fromPhone: direction === 'out', match, extract }
       const found =

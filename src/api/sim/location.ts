@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
-import { networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { LocationType, PhonePlace, SharedPlace } from '../../core/sim/location.js'
 import { txOf } from '../../services/accounts/present.js'
@@ -67,6 +66,11 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
   const lineOf = async (request: FastifyRequest, number: string) =>
     requireFindMyLine(ctx, await simulatedAccount(ctx, request), requirePhone('to', number))
 
+  const phoneOf = (request: FastifyRequest) => ({
+    network: accountOf(request).id,
+    number: requirePhone('number', (request.params as { number: string }).number),
+  })
+
   app.get(
     '/sim/phones/:number/location',
     sim({
@@ -95,7 +99,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const to = await lineOf(request, body.to)
       const sharing = { place: placeOf(body), expiresInMs: body.expires_in_ms ?? null }
       const share = await txOf(ctx, accountOf(request).id, (sql) =>
-        shareFromPhone(ctx, sql, to, requirePhone('number', request.params.number), sharing),
+        shareFromPhone(ctx, sql, to, phoneOf(request), sharing),
       )
       tell(ctx, [to.line.id])
       return shareWire(to.line.number, share)
@@ -116,7 +120,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const place = { latitude, longitude, ...given({ accuracy, altitude, address, locationType }) }
       const only = body.to === undefined ? undefined : await lineOf(request, body.to)
       const lines = only ? new Map([[only.line.id, only]]) : await simulatedLines(ctx, account)
-      const phone = { network: networkOf(account), number }
+      const phone = { network: account.id, number }
       const shares = await txOf(ctx, account.id, (sql) => movePhone(ctx, sql, lines, phone, place))
       tell(
         ctx,
@@ -135,7 +139,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const to = await lineOf(request, request.query.to)
-      await ctx.db.tx((sql) => stopSharing(ctx, sql, to, requirePhone('number', request.params.number)))
+      await ctx.db.tx((sql) => stopSharing(ctx, sql, to, phoneOf(request)))
       tell(ctx, [to.line.id])
       return reply.code(204).send(null)
     },
@@ -153,13 +157,7 @@ export function registerSimLocation(app: Routes, ctx: Ctx): void {
       const to = await lineOf(request, body.to)
       const sharing = { place: placeOf(body)!, expiresInMs: body.expires_in_ms ?? null }
       return answerOnce(ctx, reply, 'told', async (sql) => {
-        const share = await acceptRequest(
-          ctx,
-          sql,
-          to,
-          requirePhone('number', request.params.number),
-          sharing,
-        )
+        const share = await acceptRequest(ctx, sql, to, phoneOf(request), sharing)
         return { status: 201, body: shareWire(to.line.number, share), after: () => tell(ctx, [to.line.id]) }
       })
     },

@@ -1,14 +1,11 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
-import { networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { profileOf } from '../../core/lines/profile.js'
 import type { Ctx } from '../../services/ctx.js'
 import { textFromPhone } from '../../services/sim/phones.js'
 import { cardsOnPhone } from '../../services/sim/profile.js'
-import { findPhone } from '../../storage/sim/phones.js'
-import { deletePhone, deletePhoneTraces } from '../../storage/sim/removal.js'
-import { findWorldLines } from '../../storage/sim/world.js'
+import { deletePhone } from '../../storage/sim/removal.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
@@ -44,27 +41,20 @@ export function registerSimPhoneActs(app: Routes, ctx: Ctx): void {
     sim({
       summary: 'Delete a phone',
       description:
-        'Deletes the phone with everything it shows of the lines that only this account uses; messages on their way to it never arrive. A later message to the number creates a new phone. A phone that another account created or uses stays, without that content.',
+        'Deletes the phone with everything it shows; messages on their way to it never arrive. A later message to the number creates a new phone.',
       params: Params,
       response: {
         200: Type.Object({
           number: string('E.164'),
-          deleted: boolean('false: another account also uses the phone'),
+          deleted: boolean('Always true'),
         }),
       },
     }),
     async (request) => {
       const { account, number } = await phoneIn(ctx, request)
-      const deleted = await ctx.db.tx(async (sql) => {
-        const network = networkOf(account)
-        if (!(await findPhone(sql, network, number)))
-          throw new AppError('not_found', `There is no phone ${number}`)
-        const { own: lines } = await findWorldLines(sql, account.id)
-        const scope = { accountId: account.id, network, lines }
-        await deletePhoneTraces(sql, scope, number)
-        return deletePhone(sql, scope, number)
-      })
-      return { number, deleted }
+      if (!(await ctx.db.tx((sql) => deletePhone(sql, account.id, number))))
+        throw new AppError('not_found', `There is no phone ${number}`)
+      return { number, deleted: true }
     },
   )
   app.get(

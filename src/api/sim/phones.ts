@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { networkOf } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { txOf } from '../../services/accounts/present.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -17,7 +16,7 @@ import { answerWithMedia } from '../media/keep.js'
 import { SendStyleSchema } from '../messages/wire-parts.js'
 import { mediaOnPhone, PHONE_MEDIA_BODY, PhoneMedia } from './phone-media.js'
 import { NewPhone, PhoneWire, phoneWire, Switches, switchesOf, Typing } from './phone-wire.js'
-import { networkFor, Params, phoneIn, SentWire, sim, simulatedAccount } from './shared.js'
+import { Params, phoneIn, SentWire, sim, simulatedAccount } from './shared.js'
 
 /** Virtual phones, the contacts of simulated lines. */
 
@@ -37,7 +36,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
     '/sim/phones',
     sim({ summary: 'List phones', response: { 200: listOf(PhoneWire) } }),
     async (request) => ({
-      data: (await listPhones(ctx.db, await networkFor(ctx, request), 1000)).map(phoneWire),
+      data: (await listPhones(ctx.db, (await simulatedAccount(ctx, request)).id, 1000)).map(phoneWire),
     }),
   )
   app.post(
@@ -48,8 +47,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
       const account = await simulatedAccount(ctx, request)
       const number = requirePhone('number', body.number)
       return answerOnce(ctx, reply, 'anew', async (sql) => {
-        const switches = { ...switchesOf(body), accountId: account.id }
-        const { phone, lines } = await setPhone(ctx, sql, networkOf(account), number, switches)
+        const { phone, lines } = await setPhone(ctx, sql, account.id, number, switchesOf(body))
         return { status: 201, body: phoneWire(phone), after: () => wakePhoneLines(ctx, lines) }
       })
     },
@@ -63,7 +61,7 @@ export function registerSim(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const { account, number } = await phoneIn(ctx, request)
-      const phone = await findPhone(ctx.db, networkOf(account), number)
+      const phone = await findPhone(ctx.db, account.id, number)
       if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
       return { ...phoneWire(phone), typing: await typingLines(ctx, account, number) }
     },
@@ -78,9 +76,9 @@ export function registerSim(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const { account, number } = await phoneIn(ctx, request)
-      const switches = { ...switchesOf(request.body), accountId: account.id }
+      const switches = switchesOf(request.body)
       const { phone, lines } = await txOf(ctx, account.id, (sql) =>
-        setPhone(ctx, sql, networkOf(account), number, switches),
+        setPhone(ctx, sql, account.id, number, switches),
       )
       wakePhoneLines(ctx, lines)
       return phoneWire(phone)

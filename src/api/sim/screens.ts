@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
-import { networkOf } from '../../core/accounts/account.js'
 import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createOpenStreams, type MayStay } from '../http/open-streams.js'
@@ -36,7 +35,7 @@ export function registerSimScreens(app: Routes, ctx: Ctx, mayStay: MayStay): voi
       },
     }),
     async (request, reply) => {
-      const network = networkOf(await simulatedAccount(ctx, request))
+      const network = (await simulatedAccount(ctx, request)).id
       let gathering: NodeJS.Timeout | undefined
       const timers: NodeJS.Timeout[] = []
       const stream = createEventStream(() => {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { wakePhoneLines } from '../../services/sim/phones.js'
@@ -40,10 +40,6 @@ export async function simulatedAccount(ctx: Ctx, request: FastifyRequest): Promi
     )
   }
   return account
-}
-
-export async function networkFor(ctx: Ctx, request: FastifyRequest): Promise<string> {
-  return networkOf(await simulatedAccount(ctx, request))
 }
 
 /** The caller's account and the phone in the path. */

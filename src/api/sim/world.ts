@@ -16,9 +16,9 @@ export function registerSimWorld(app: Routes, ctx: Ctx): void {
     sim({
       summary: 'Reset the world',
       description: [
-        "Resets the world of the key's account to its beginning: removes messages including scheduled ones, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with their content, faults, stored Idempotency-Keys and, unless kept, webhooks. The phones and lines of the default world get their initial state. Keys, tokens, seats and lines stay; blocked lines are unblocked.",
+        "Resets the world of the key's account to its beginning: removes messages including scheduled ones, events, contacts, opt-outs, groups, calls, verifications, one-time codes, media, phones with their content, faults, stored Idempotency-Keys and, unless kept, webhooks. The account gets its first phones again, and the lines of the default world their initial state. Keys, tokens, seats and lines stay; blocked lines are unblocked.",
         'After the answer, nothing of the old world happens: no delivery and no webhook. A large world is removed in steps, during which requests of the account wait. Sequence numbers of events continue: a stream with an older bookmark gets a recovery.gap, and the first event after it is world.reset.',
-        'Other accounts are not affected: a phone that they use stays unchanged. Answers 409 if the account has ever had a line that is not simulated; test worlds never have one.',
+        'Other accounts are not affected. Answers 409 if the account has ever had a line that is not simulated; test worlds never have one.',
       ].join('\n\n'),
       optionalBody: true,
       body: Type.Object({

@@ -49,15 +49,15 @@ export interface Seat {
   createdAt: number
 }
 
-/** The telephone network that ordinary live accounts share. */
+/** The telephone network whose numbers the lines of ordinary live accounts share. Phones belong to one account. */
 export const LIVE_NETWORK = 'live'
 
 /** The owner of worlds that were made with an admin key. */
 export const ADMIN_OWNER = 'admin'
 
 /**
- * The telephone network of an account. Ordinary live accounts share the real network; test accounts and both accounts
- * of a world have their own, so that a number can be a line in each.
+ * The telephone network of an account's lines, in which each number is one line. Ordinary live accounts share the real
+ * network; test accounts and both accounts of a world have their own, so that a number can be a line in each.
  */
 export function networkOf(account: Pick<Account, 'id' | 'world' | 'owner'>): string {
   return account.world === 'live' && account.owner === null ? LIVE_NETWORK : account.id

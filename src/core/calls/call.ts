@@ -9,6 +9,7 @@ export type CallOutcome = 'COMPLETED' | 'NO_ANSWER' | 'BUSY' | 'FAILED' | 'CANCE
  */
 export interface Call {
   id: string
+  /** Id of the account whose phone or line made the call. */
   network: string
   direction: 'inbound' | 'outbound'
   lineId: string

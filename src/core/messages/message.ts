@@ -32,7 +32,7 @@ type MessageType = (typeof MESSAGE_TYPES)[number]
  */
 export const MESSAGE_FIELDS = {
   handle: field<string>()('text', '', { carried: true }),
-  accountId: field<string>()('text', ''),
+  accountId: field<string>()('text', '', { carried: true }),
   lineId: field<string>()('text', ''),
   lineNumber: field<string>()('text', ''),
   /**

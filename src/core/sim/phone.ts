@@ -3,6 +3,7 @@ import type { Service } from '../messages/message.js'
 
 /** A virtual phone: the person on the other side of a simulated line. */
 export interface Phone {
+  /** Id of the account that it belongs to: every account has a network of phones of its own. */
   network: string
   number: string
   name: string
@@ -17,8 +18,6 @@ export interface Phone {
   email: string | null
   /** Auto-reply to every direct message; null is off. */
   autoReply: string | null
-  /** The account that created the phone; null if a message to its number did. */
-  accountId: string | null
   createdAt: number
 }
 
@@ -42,7 +41,6 @@ export function defaultPhone(network: string, number: string, now: number): Phon
     refuses: false,
     email: null,
     autoReply: null,
-    accountId: null,
     createdAt: now,
   }
 }
@@ -50,6 +48,7 @@ export function defaultPhone(network: string, number: string, now: number): Phon
 /** A message on a phone, in either direction. */
 export interface PhoneMessage {
   id: number
+  /** Id of the account that the phone belongs to. */
   network: string
   phone: string
   lineId: string

@@ -40,7 +40,7 @@ export function conversationActions({ mac, chats, lanes }: Deps): Actions {
     throw new LineFault('no_chat', `This Mac has no conversation with ${number} yet. Send a message first.`)
   }
 
-  async function availability(number: string) {
+  async function availability({ number }: { number: string }) {
     const known = reach.get(number)
     const now = mac.clock.now()
     let available = known && known.until > now ? known.available : undefined

@@ -10,7 +10,7 @@ import type { GroupNews } from '../inbound.js'
 
 /** The group chats of the simulated network, as a line sees them. */
 export interface GroupNetwork {
-  phone(line: Line, number: string): Promise<Phone>
+  phone(line: Line, accountId: string, number: string): Promise<Phone>
   phonesAt(network: string, email: string): Promise<Phone[]>
   findChat(line: Line, group: Group): Promise<PhoneGroup | undefined>
   makeChat(line: Line, group: Group): Promise<PhoneGroup>
@@ -43,8 +43,8 @@ export async function takeForGroup(
   latencyMs: number,
 ): Promise<string | Extract<SendResult, { outcome: 'refused' }>> {
   const known = await network.findChat(line, message.group)
-  const { service } = message
-  const { phones, without } = await reach(network, line, known?.members ?? message.group.members, service)
+  const { service, group } = message
+  const { phones, without } = await reach(network, line, group, known?.members ?? group.members, service)
   if (without !== undefined)
     return {
       outcome: 'refused',
@@ -64,14 +64,14 @@ export function groupActions(
   network: GroupNetwork,
   line: Line,
 ): Pick<LineActions, 'createGroup' | 'modifyGroup' | 'renameGroup' | 'setGroupPhoto'> {
-  async function requireIMessage(members: readonly string[]): Promise<void> {
-    const { without } = await reach(network, line, members)
+  async function requireIMessage(group: Group, members = group.members): Promise<void> {
+    const { without } = await reach(network, line, group, members)
     if (without !== undefined) throw new LineFault('not_imessage', needsIMessage(without))
   }
   /** Groups by MMS have no names, photos or changes of members. */
   async function chatOf(group: Group): Promise<PhoneGroup> {
     const known = await network.findChat(line, group)
-    await requireIMessage(known?.members ?? group.members)
+    await requireIMessage(group, known?.members)
     return known ?? network.makeChat(line, group)
   }
   return {
@@ -79,7 +79,7 @@ export function groupActions(
       await chatOf(group)
     },
     async modifyGroup({ group, change, number }) {
-      if (change === 'add') await requireIMessage([number])
+      if (change === 'add') await requireIMessage(group, [number])
       const { id } = await chatOf(group)
       await network.changeChat(line, id, ({ members }) => {
         if (members.includes(number) === (change === 'add')) return undefined
@@ -117,14 +117,17 @@ export function newsOf(chat: PhoneGroup): GroupNews {
 async function reach(
   network: GroupNetwork,
   line: Line,
+  { accountId }: Group,
   members: readonly string[],
   service: Service = 'iMessage',
 ): Promise<{ phones: Phone[]; without: string | undefined }> {
   const found = await Promise.all(
     members.map(async (handle) => {
-      if (!handle.includes('@'))
-        return [await network.phone(line, handle)].filter((phone) => servicesOf(phone).includes(service))
-      const phones = service === 'iMessage' ? await network.phonesAt(line.network, handle) : []
+      if (!handle.includes('@')) {
+        const phone = await network.phone(line, accountId, handle)
+        return servicesOf(phone).includes(service) ? [phone] : []
+      }
+      const phones = service === 'iMessage' ? await network.phonesAt(accountId, handle) : []
       return phones.filter((phone) => phone.imessage)
     }),
   )

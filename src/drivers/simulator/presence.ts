@@ -5,16 +5,16 @@ import type { LineActions } from '../contract.js'
 
 /** Tapbacks, typing and read receipts in the simulated network. */
 export interface PresenceNetwork {
-  phone(line: Line, number: string): Promise<Phone>
+  phone(line: Line, accountId: string, number: string): Promise<Phone>
   /** The copies of a message on its phones. */
-  copies(network: string, providerId: string): Promise<PhoneMessage[]>
+  copies(providerId: string): Promise<PhoneMessage[]>
   react(
     line: Line,
     message: PhoneMessage,
     reaction: { partIndex: number; reaction: string; remove: boolean },
   ): Promise<void>
-  setTyping(line: Line, phone: string, forMs: number): Promise<void>
-  markRead(line: Line, phone: string): Promise<void>
+  setTyping(line: Line, phone: Phone, forMs: number): Promise<void>
+  markRead(line: Line, ask: { accountId: string; to: string }): Promise<void>
 }
 
 export function presenceActions(
@@ -23,7 +23,7 @@ export function presenceActions(
 ): Pick<LineActions, 'react' | 'setTyping' | 'markRead'> {
   return {
     async react({ to, groupId, providerId, ...reaction }) {
-      const copies = await network.copies(line.network, providerId)
+      const copies = await network.copies(providerId)
       const message = copies.find((one) => one.lineId === line.id && (groupId !== null || one.phone === to))
       if (!message) throw new LineFault('not_found', 'The simulated carrier does not know this message')
       if (message.service !== 'iMessage')
@@ -33,12 +33,12 @@ export function presenceActions(
         )
       await network.react(line, message, reaction)
     },
-    async setTyping({ to, typing, maxDurationMs }) {
-      const phone = await network.phone(line, to)
+    async setTyping({ accountId, to, typing, maxDurationMs }) {
+      const phone = await network.phone(line, accountId, to)
       if (!servicesOf(phone).includes('iMessage'))
         throw new LineFault('not_imessage', `${to} is not on iMessage, and only iMessage shows typing`)
-      await network.setTyping(line, to, typing ? maxDurationMs : 0)
+      await network.setTyping(line, phone, typing ? maxDurationMs : 0)
     },
-    markRead: ({ to }) => network.markRead(line, to),
+    markRead: (ask) => network.markRead(line, ask),
   }
 }

@@ -17,7 +17,7 @@ export interface ProfileNetwork {
   profile(line: Line): Promise<Profile>
   setProfile(line: Line, change: ProfileChange): Promise<Profile>
   /** Shares the line's name and photo with a phone. */
-  giveCard(line: Line, to: string): Promise<'given' | 'no_profile' | 'no_chat'>
+  giveCard(line: Line, ask: { accountId: string; to: string }): Promise<'given' | 'no_profile' | 'no_chat'>
 }
 
 interface Settings {
@@ -46,13 +46,13 @@ export function profileActions(
         throw new LineFault('refused', 'The carrier refuses this name or photo')
       return network.setProfile(line, change)
     },
-    async shareProfile({ to }) {
+    async shareProfile(ask) {
       requireReachable()
-      const result = await network.giveCard(line, to)
+      const result = await network.giveCard(line, ask)
       if (result === 'no_chat')
         throw new LineFault(
           'no_chat',
-          `This line has no iMessage conversation with ${to} yet. Send a message first.`,
+          `This line has no iMessage conversation with ${ask.to} yet. Send a message first.`,
         )
       if (result === 'no_profile') throw new LineFault('refused', 'This line has no name and photo to share')
     },

@@ -12,7 +12,7 @@ import type { SimulatorConfig } from './settings.js'
 import { answerOf } from './temper.js'
 
 export interface SendNetwork extends GroupNetwork {
-  phone(line: Line, number: string): Promise<Phone>
+  phone(line: Line, accountId: string, number: string): Promise<Phone>
   take(line: Line, message: Outbound, latencyMs: number): Promise<string>
 }
 
@@ -93,7 +93,7 @@ export function createSender(
     const failure = config.media === 'checked' ? await mediaFailure(host, message) : undefined
     if (failure) return failure
     if (group) return takeForGroup(network, line, { ...message, group }, latencyMs)
-    const phone = await network.phone(line, message.to)
+    const phone = await network.phone(line, message.accountId, message.to)
     if (!servicesOf(phone).includes(message.service)) return noService(message)
     if (phone.refuses)
       return { outcome: 'refused', code: 'sim.refused', detail: 'The recipient refuses everything' }

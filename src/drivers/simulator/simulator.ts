@@ -217,9 +217,9 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
   return {
     send: sender.send,
     ...groupActions(network, line),
-    async availability(number) {
-      if (number.includes('@')) return network.servicesAt(line.network, number)
-      return servicesOf(await network.phone(line, number))
+    async availability({ accountId, number }) {
+      if (number.includes('@')) return network.servicesAt(accountId, number)
+      return servicesOf(await network.phone(line, accountId, number))
     },
     ...(isMac(config) ? locationActions(network, line, config) : {}),
     ...(isMac(config) ? profileActions(network, line, config) : {}),

@@ -1,11 +1,9 @@
 import type { Account, KeyKind } from '../../core/accounts/account.js'
-import { networkOf } from '../../core/accounts/account.js'
-import type { Phone } from '../../core/sim/phone.js'
 import { findKeySecret, listAccounts, listKeys } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { insertPhones } from '../../storage/sim/phones.js'
 import type { Ctx } from '../ctx.js'
 import { createLine, linesChanged } from '../lines/lines.js'
+import { FIRST_PHONES } from '../sim/first-phones.js'
 import { createAccount, createKey, type KeyPair, type NewAccount } from './accounts.js'
 
 /** The world that a first start without configuration creates, so that anyone can build without a SIM or a Mac. */
@@ -18,13 +16,7 @@ export const DEFAULT_WORLD = {
   },
   line: '+12025550100',
   sharedLine: '+12025550190',
-  phones: [
-    { number: '+12025550101', name: 'Ada', imessage: true, note: 'iMessage' },
-    { number: '+12025550102', name: 'Bob', imessage: false, note: 'SMS only' },
-    { number: '+12025550103', name: 'Cleo', imessage: false, rcs: true, note: 'RCS' },
-    { number: '+12025550104', name: 'Dan', imessage: true, power: false, note: 'switched off' },
-    { number: '+12025550105', name: 'Eve', imessage: true, refuses: true, note: 'refuses everything' },
-  ],
+  phones: FIRST_PHONES,
 } as const
 
 /** Whoever creates the first keys of a database holds this lock: a start, or `trunkline init`. */
@@ -66,30 +58,7 @@ export async function seedWorld(
   const line = { accountId: live.id, driver: 'simulator', config: {}, ...ctx.seed, quiet: true }
   await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.line, kind: 'dedicated' })
   await createLine(ctx, sql, { ...line, number: DEFAULT_WORLD.sharedLine, kind: 'shared' })
-  await seedPhones(ctx, sql, live)
-  await seedPhones(ctx, sql, test)
   return { live, test, keys }
-}
-
-/** Creates the phones of the default world; existing phones stay as they are. */
-export async function seedPhones(ctx: Ctx, sql: Sql, account: Account): Promise<void> {
-  const phones = DEFAULT_WORLD.phones.map(
-    (phone): Phone => ({
-      network: networkOf(account),
-      number: phone.number,
-      name: phone.name,
-      imessage: phone.imessage,
-      rcs: 'rcs' in phone && phone.rcs,
-      power: !('power' in phone) || phone.power,
-      readReceipts: true,
-      refuses: 'refuses' in phone && phone.refuses,
-      email: null,
-      autoReply: null,
-      accountId: null,
-      createdAt: ctx.clock.now(),
-    }),
-  )
-  await insertPhones(sql, phones)
 }
 
 /** Whether this database is the default world and its development keys still work. */

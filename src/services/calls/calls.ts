@@ -16,7 +16,13 @@ import { ownerOf } from '../messages/inbound/owner.js'
  * The account and the destination of a call that reaches a line. Nothing is stored yet. The call is refused if its
  * account has blocked the caller or no number is set to ring.
  */
-export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string): Promise<Call> {
+export async function routeCall(
+  ctx: Ctx,
+  sql: Sql,
+  line: Line,
+  network: string,
+  caller: string,
+): Promise<Call> {
   const now = ctx.clock.now()
   const accountId = (await ownerOf(sql, line, caller)) ?? null
   const numbers = accountId && (await findForwardingNumbers(sql, line.id, accountId))
@@ -24,7 +30,7 @@ export async function routeCall(ctx: Ctx, sql: Sql, line: Line, caller: string):
   const blocked = accountId !== null && (await isBlocked(sql, accountId, caller))
   const call: Call = {
     id: ctx.newId(),
-    network: line.network,
+    network,
     direction: 'inbound',
     lineId: line.id,
     lineNumber: line.number,

@@ -1,4 +1,4 @@
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import { afterAction, afterConsoleAction, type Call, RING_MS } from '../../core/calls/call.js'
 import { AppError } from '../../core/errors.js'
 import { findSeat } from '../../storage/accounts/accounts.js'
@@ -28,9 +28,9 @@ export async function callFromDashboard(
   const seat = ask.seatId === undefined ? null : await findSeat(sql, account.id, ask.seatId)
   if (seat === undefined) throw new AppError('invalid', 'seat_id: no such seat in this account')
   const now = ctx.clock.now()
-  return putThrough(ctx, sql, {
+  return putThrough(ctx, sql, line, {
     id: ctx.newId(),
-    network: networkOf(account),
+    network: account.id,
     direction: 'outbound',
     lineId: line.id,
     lineNumber: line.number,

@@ -169,5 +169,6 @@ export function groupError(code: 'invalid' | 'not_found', reason: string, messag
 }
 
 export function forDriver(group: Group): DriverGroup {
-  return { id: group.id, chatId: group.chatId, members: handlesOf(group), name: group.name }
+  const { id, accountId, chatId, name } = group
+  return { id, accountId, chatId, members: handlesOf(group), name }
 }

@@ -176,5 +176,5 @@ async function simulatedPhone(
   line: Line | undefined,
 ): Promise<{ power: boolean } | null> {
   if (line?.driver !== 'simulator' || message.groupId !== null) return null
-  return (await findPhone(ctx.db, line.network, message.contact)) ?? null
+  return (await findPhone(ctx.db, message.accountId, message.contact)) ?? null
 }

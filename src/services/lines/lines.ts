@@ -32,6 +32,7 @@ import { endDevelopmentKeys } from '../accounts/exposure.js'
 import { endCallsOf } from '../calls/calls.js'
 import type { Ctx } from '../ctx.js'
 import { saveChanges } from '../messages/changes.js'
+import { seedPhones } from '../sim/first-phones.js'
 import { checkedConfig, requireDriver } from './config.js'
 import { keepSecrets, type Settings, storedSecrets } from './secrets.js'
 import { accountsOf } from './states.js'
@@ -101,6 +102,7 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
   await insertLine(sql, line)
   await keepSecrets(ctx, sql, line.id, input.secrets ?? {})
   if (line.kind === 'shared') await insertLineMember(sql, line.id, account.id)
+  if (line.driver === 'simulator') await seedPhones(ctx, sql, account)
   return line
 }
 
@@ -123,6 +125,7 @@ export async function shareLine(ctx: Ctx, sql: Sql, lineId: string, accountId: s
   const assigned = (await insertLineMember(sql, line.id, account.id))
     ? [assignedEvent(account.id, line, now)]
     : []
+  if (line.driver === 'simulator') await seedPhones(ctx, sql, account)
   const twin = await findAccount(sql, account.twinId)
   if (twin && twin.world === 'test' && !(await findLineByNumber(sql, networkOf(twin), line.number))) {
     const config = { ...line, accountId: twin.id, driver: 'simulator', config: {} }

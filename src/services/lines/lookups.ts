@@ -27,7 +27,8 @@ export async function evaluateService(ctx: Ctx, actor: Actor, number: string): P
   if (able.length === 0) throw new AppError('unprocessable', 'No line of this account is on iMessage')
   for (const line of able.filter(({ id }) => trust(id) < 2).slice(0, MAX_ASKED)) {
     try {
-      return (await ask(ctx, line, 'availability', number)).includes('iMessage') ? 'iMessage' : 'SMS'
+      const services = await ask(ctx, line, 'availability', { accountId: actor.account.id, number })
+      return services.includes('iMessage') ? 'iMessage' : 'SMS'
     } catch (error) {
       if (!(error instanceof AppError)) throw error
     }

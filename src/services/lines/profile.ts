@@ -89,13 +89,13 @@ export function claimProfileShare(ctx: Ctx, sql: Sql, from: UsableLine, to: stri
  * Makes the line share its profile, unless that has happened in between. A failed share may be requested again at
  * once.
  */
-export async function shareProfile(ctx: Ctx, from: UsableLine, to: string): Promise<void> {
+export async function shareProfile(ctx: Ctx, from: UsableLine, accountId: string, to: string): Promise<void> {
   const { line } = from
   const share = await findShare(ctx.db, line.id, to)
   const now = ctx.clock.now()
   if (share?.sharedAt && share.sharedAt > now - SHARED_FOR_MS) return
   try {
-    await ask(ctx, line, 'shareProfile', { to })
+    await ask(ctx, line, 'shareProfile', { accountId, to })
   } catch (error) {
     await releaseShare(ctx.db, line.id, to)
     throw error

@@ -32,14 +32,14 @@ export class LeaseLost extends Error {}
 
 /**
  * Commits one attempt for each message before its first byte leaves: from then on the message may be out. `reach`
- * holds the services by which the carrier can reach each recipient. Leaves out messages that another transaction
+ * holds the services by which the carrier can reach the recipient, by message. Leaves out messages that another transaction
  * has settled in the meantime.
  */
 export async function claim(
   ctx: Ctx,
   on: DispatchLine,
   messages: readonly Message[],
-  reach: ReadonlyMap<string, readonly Service[]>,
+  reach: ReadonlyMap<number, readonly Service[]>,
 ): Promise<Claim[]> {
   if (messages.length === 0) return []
   const now = ctx.clock.now()
@@ -55,7 +55,7 @@ export async function claim(
         n: message.attempts + 1,
         lineId: on.line.id,
         epoch: on.lease.epoch,
-        service: chooseService(on, message, reach.get(message.contact)),
+        service: chooseService(on, message, reach.get(message.id)),
         state: 'on_wire',
         wireAt: now,
         endedAt: null,
@@ -102,7 +102,7 @@ async function besides(
   ctx: Ctx,
   on: DispatchLine,
   wanted: readonly Claim[],
-  reach: ReadonlyMap<string, readonly Service[]>,
+  reach: ReadonlyMap<number, readonly Service[]>,
   fault: UniqueViolation,
 ): Promise<Claim[]> {
   const messages = wanted.map(({ message }) => message)

@@ -84,7 +84,7 @@ export async function sendTyping(ctx: Ctx, actor: Actor, input: TypingInput): Pr
     )
   }
   if (!from.capabilities.typing) throw new AppError('invalid', 'from_number: this line cannot show typing')
-  await ask(ctx, from.line, 'setTyping', { to: number, typing, maxDurationMs })
+  await ask(ctx, from.line, 'setTyping', { accountId: actor.account.id, to: number, typing, maxDurationMs })
 }
 
 /** Marks a conversation as read. Returns whether the sender gets a read receipt. */
@@ -98,7 +98,7 @@ export async function markRead(
   if (!latest) throw new AppError('not_found', `There is no conversation with ${input.number} on this line`)
   // Marking works on every line; only lines with read receipts tell the sender.
   if (!line.capabilities.readReceipts || latest.service === 'SMS') return { told: false }
-  await ask(ctx, line.line, 'markRead', { to: input.number }).catch((error) => {
+  await ask(ctx, line.line, 'markRead', { accountId: actor.account.id, to: input.number }).catch((error) => {
     // Clients mark every message and retry a 5xx by themselves: a lost mark is not worth three requests.
     if (error instanceof AppError && error.code === 'unavailable')
       throw new AppError('unprocessable', `${error.message}; the sender was not told`)

@@ -20,9 +20,15 @@ export function createArrivals(ctx: Platform) {
         await ctx.db.tx(async (sql) => {
           await savePhoneArrivals(sql, ids, at)
           const there = await listPhoneMessageIds(sql, ids)
-          for (const { number, content, to } of replies)
+          for (const { network, number, content, to } of replies)
             if (there.has(to))
-              await putOnNetwork(ctx, sql, over, number, { content, mediaUrl: '', replyTo: null })
+              await putOnNetwork(
+                ctx,
+                sql,
+                over,
+                { network, number },
+                { content, mediaUrl: '', replyTo: null },
+              )
         })
         wakePhoneLines(ctx, [over.line.id])
       }
@@ -37,11 +43,14 @@ export function createArrivals(ctx: Platform) {
 async function autoReplies(ctx: Platform, messages: readonly PhoneMessage[]) {
   const direct = messages.filter((message) => !message.fromPhone && message.chatId === null)
   if (direct.length === 0) return []
-  const numbers = [...new Set(direct.map((message) => message.phone))]
-  const phones = await listAnsweringPhones(ctx.db, direct[0]!.network, numbers)
-  const texts = new Map(phones.map((phone) => [phone.number, phone.autoReply!]))
-  return direct.flatMap(({ id: to, phone: number }) => {
-    const content = texts.get(number)
-    return content === undefined ? [] : { number, content, to }
+  const texts = new Map<string, string>()
+  for (const network of new Set(direct.map((message) => message.network))) {
+    const numbers = direct.flatMap((message) => (message.network === network ? message.phone : []))
+    for (const phone of await listAnsweringPhones(ctx.db, network, [...new Set(numbers)]))
+      texts.set(`${network} ${phone.number}`, phone.autoReply!)
+  }
+  return direct.flatMap(({ id: to, network, phone: number }) => {
+    const content = texts.get(`${network} ${number}`)
+    return content === undefined ? [] : { network, number, content, to }
   })
 }

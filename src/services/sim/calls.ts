@@ -1,4 +1,4 @@
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import { afterAction, type Call, type CallAction, type CallOutcome, endCall } from '../../core/calls/call.js'
 import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
@@ -52,7 +52,7 @@ export async function callFromPhone(
   number: string,
   to: string,
 ): Promise<Call> {
-  const network = networkOf(account)
+  const network = account.id
   const line = (await listLinesOf(sql, account.id)).find((one) => one.number === to)
   if (line?.driver !== 'simulator' || !(await holdLine(sql, line.id))) {
     throw new AppError(
@@ -64,25 +64,27 @@ export async function callFromPhone(
     (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)
     throw new AppError('invalid', `The phone ${number} is switched off; switch it on to call from it`)
-  return putThrough(ctx, sql, await routeCall(ctx, sql, line, number))
+  return putThrough(ctx, sql, line, await routeCall(ctx, sql, line, network, number))
 }
 
 /** The network accepts a call: it rings, or ends at once. */
-export async function putThrough(ctx: Ctx, sql: Sql, call: Call): Promise<Call> {
-  const outcome = call.state === 'ringing' ? await immediateEnd(ctx, sql, call) : undefined
+export async function putThrough(ctx: Ctx, sql: Sql, line: Line, call: Call): Promise<Call> {
+  const outcome = call.state === 'ringing' ? await immediateEnd(ctx, sql, line, call) : undefined
   const placed = outcome ? endCall(call, outcome, call.createdAt) : call
   await insertCall(sql, placed)
-  sql.announce(topics.screens, placed.network)
+  announce(sql, placed)
   await appendEvents(sql, await callEvents(sql, [placed]))
   return placed
 }
 
 /** The outcome of a call that ends before it rings. */
-async function immediateEnd(ctx: Ctx, sql: Sql, call: Call): Promise<CallOutcome | undefined> {
-  const { network, caller } = call
+async function immediateEnd(ctx: Ctx, sql: Sql, line: Line, call: Call): Promise<CallOutcome | undefined> {
+  const { caller } = call
   const forwardedTo = call.forwardedTo!
+  // The phone that rings is one of the account that the call reaches.
+  const network = call.accountId!
   // A line cannot ring, and a call is forwarded once, so two lines cannot forward it to each other forever.
-  if (await findLineByNumber(sql, network, forwardedTo)) return 'FAILED'
+  if (await findLineByNumber(sql, line.network, forwardedTo)) return 'FAILED'
   if (forwardedTo === caller) return 'BUSY'
   const phone =
     (await findPhone(sql, network, forwardedTo)) ?? (await setPhone(ctx, sql, network, forwardedTo, {})).phone
@@ -99,16 +101,11 @@ export async function actOnCall(
   id: string,
   action: CallAction,
 ): Promise<Call> {
-  const network = networkOf(account)
   const call = await lockCall(sql, id)
-  const side = call?.caller === number ? 'caller' : 'forwarded'
-  const seen =
-    call?.network === network &&
-    (side === 'caller'
-      ? (await listLinesOf(sql, account.id)).some((line) => line.id === call.lineId)
-      : call.forwardedTo === number && call.accountId === account.id)
+  const side = call?.caller === number && call.network === account.id ? 'caller' : 'forwarded'
+  const seen = side === 'caller' || (call?.forwardedTo === number && call.accountId === account.id)
   if (!call || !seen) throw new AppError('not_found', 'There is no such call on this phone')
-  if (!(await findPhone(sql, network, number))?.power)
+  if (!(await findPhone(sql, account.id, number))?.power)
     throw new AppError('invalid', `The phone ${number} is switched off`)
   const after = afterAction(call, side, action, ctx.clock.now())
   await saveEnds(ctx, sql, [after])
@@ -119,10 +116,15 @@ export async function actOnCall(
 export async function saveEnds(ctx: Platform, sql: Sql, calls: readonly Call[]): Promise<void> {
   for (const call of calls) {
     await saveCall(sql, call)
-    sql.announce(topics.screens, call.network)
+    announce(sql, call)
   }
   await appendEvents(sql, await callEvents(sql, calls))
   if (calls.length > 0) ctx.failpoint('call.before_end')
+}
+
+/** The phones of both sides show the call. */
+function announce(sql: Sql, { network, accountId }: Call): void {
+  for (const account of new Set([network, accountId])) if (account) sql.announce(topics.screens, account)
 }
 
 /** Wakes the process that drives the line: there is a call to watch. */

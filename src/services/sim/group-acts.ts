@@ -1,4 +1,4 @@
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { MAX_MEMBERS, MIN_BEFORE_REMOVAL, MIN_MEMBERS } from '../../core/groups/group.js'
 import type { Service } from '../../core/messages/message.js'
@@ -46,7 +46,7 @@ export async function startChat(ctx: Ctx, sql: Sql, account: Account, made: NewC
   for (const handle of members) await requirePhones(ctx, sql, account, handle)
   const chat: PhoneGroup = {
     id: newChatId(ctx),
-    network: networkOf(account),
+    network: account.id,
     accountId: account.id,
     lineId: line.id,
     lineNumber: line.number,
@@ -175,14 +175,14 @@ async function phonesOf(
   service: Service = 'iMessage',
 ): Promise<Phone[]> {
   const phones = handle.includes('@')
-    ? await listPhonesByEmail(sql, networkOf(account), handle)
+    ? await listPhonesByEmail(sql, account.id, handle)
     : [await phoneOf(ctx, sql, account, handle)]
   return phones.filter((phone) => servicesOf(phone).includes(service))
 }
 
 /** The phone with this number, which exists from now on. */
 async function phoneOf(ctx: Ctx, sql: Sql, account: Account, number: string): Promise<Phone> {
-  const network = networkOf(account)
+  const network = account.id
   return (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
 }
 

@@ -3,7 +3,6 @@ import type { PhoneGroup, PhoneMessage } from '../../core/sim/phone.js'
 import { topics } from '../../core/topics.js'
 import type { Group, Outbound } from '../../drivers/contract.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { findGroups } from '../../storage/groups/groups.js'
 import { requireCurrent } from '../../storage/lines/lines.js'
 import { insertGroupChange } from '../../storage/sim/group-changes.js'
 import {
@@ -36,11 +35,10 @@ export function createGroupNetwork(ctx: Platform) {
   }
 
   async function makeChat(line: Line, group: Group): Promise<PhoneGroup> {
-    const owner = (await findGroups(ctx.db, [group.id])).get(group.id)
     const chat: PhoneGroup = {
       id: newChatId(ctx),
-      network: line.network,
-      accountId: owner?.accountId ?? line.accountId ?? '',
+      network: group.accountId,
+      accountId: group.accountId,
       lineId: line.id,
       lineNumber: line.number,
       groupId: group.id,

@@ -1,5 +1,4 @@
 import type { Account } from '../../core/accounts/account.js'
-import { networkOf } from '../../core/accounts/account.js'
 import { boundedPattern, type PatternMatch } from '../../core/bounded-pattern.js'
 import { AppError } from '../../core/errors.js'
 import { extractCode, extractLink } from '../../core/sim/extract.js'
@@ -56,10 +55,10 @@ export function createInboxWatch(ctx: Ctx) {
       waitMs: number,
       onGone: (end: () => void) => void,
     ): Promise<InboxMatch | undefined> {
-      const network = networkOf(account)
+      const network = account.id
       const judge = judgeOf(wanted)
       const look = async () => {
-        const owner = { network, accountId: account.id, now: ctx.clock.now() }
+        const owner = { network, now: ctx.clock.now() }
         const options = { fromPhone: wanted.fromPhone, newestFirst: true }
         return judge(await listPhoneMessages(ctx.db, owner, number, wanted.after, LOOKED_AT, options))
       }

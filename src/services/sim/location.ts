@@ -1,13 +1,15 @@
 import { formatTime } from '../../base/time.js'
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import { type PhonePlace, type SharedPlace, shareDuration } from '../../core/sim/location.js'
+import type { Phone } from '../../core/sim/phone.js'
 import { topics } from '../../core/topics.js'
 import type { LocationShare } from '../../drivers/contract.js'
 import type { Sql } from '../../storage/engine/db.js'
 import {
   deletePhoneLocation,
+  findPhoneLocation,
   listLocationsOfPhone,
   listPhoneLocations,
   savePhoneLocation,
@@ -40,6 +42,9 @@ export function wakePlaces(ctx: Ctx, lineIds: readonly string[]): void {
   for (const lineId of new Set(lineIds)) ctx.wakes.wake(topics.phonePlaces(lineId))
 }
 
+/** A phone of an account. */
+type PhoneId = Pick<Phone, 'network' | 'number'>
+
 export interface Sharing {
   /** null: the phone does not know its location yet. */
   place: PhonePlace | null
@@ -54,12 +59,12 @@ export async function shareFromPhone(
   ctx: Ctx,
   sql: Sql,
   to: UsableLine,
-  number: string,
+  phone: PhoneId,
   sharing: Sharing,
 ): Promise<SharedPlace> {
-  await requireSharer(sql, to, number)
-  const [before] = await listPhoneLocations(sql, to.line.id, number, ctx.clock.now())
-  const share = newShare(ctx, to, number, sharing)
+  await requireSharer(sql, phone)
+  const before = await findPhoneLocation(sql, phone.network, phone.number, to.line.id, ctx.clock.now())
+  const share = newShare(ctx, to, phone, sharing)
   await savePhoneLocation(sql, share)
   if (share.place && !before?.place) await tellLine(ctx, sql, to, share, sharing.expiresInMs)
   return share
@@ -70,16 +75,17 @@ export async function acceptRequest(
   ctx: Ctx,
   sql: Sql,
   to: UsableLine,
-  number: string,
+  phone: PhoneId,
   sharing: Sharing & { place: PhonePlace },
 ): Promise<SharedPlace> {
-  if (!(await takeLocationRequest(sql, to.line.id, number, ctx.clock.now()))) {
+  const { network, number } = phone
+  if (!(await takeLocationRequest(sql, network, number, to.line.id, ctx.clock.now()))) {
     throw new AppError(
       'not_found',
       `The phone ${number} has no open location request from ${to.line.number}. POST /api/request-location sends one.`,
     )
   }
-  const share = newShare(ctx, to, number, sharing)
+  const share = newShare(ctx, to, phone, sharing)
   await savePhoneLocation(sql, share)
   await tellLine(ctx, sql, to, share, sharing.expiresInMs)
   return share
@@ -90,7 +96,7 @@ export async function movePhone(
   ctx: Ctx,
   sql: Sql,
   lines: ReadonlyMap<string, UsableLine>,
-  phone: { network: string; number: string },
+  phone: PhoneId,
   moved: Partial<PhonePlace> & Pick<PhonePlace, 'latitude' | 'longitude'>,
 ): Promise<SharedPlace[]> {
   const now = ctx.clock.now()
@@ -112,10 +118,10 @@ export async function movePhone(
 }
 
 /** A person stops sharing with a line. */
-export async function stopSharing(ctx: Ctx, sql: Sql, to: UsableLine, number: string): Promise<void> {
-  const [share] = await listPhoneLocations(sql, to.line.id, number, ctx.clock.now())
-  if (!share) throw notSharing(number)
-  await deletePhoneLocation(sql, to.line.id, number)
+export async function stopSharing(ctx: Ctx, sql: Sql, to: UsableLine, phone: PhoneId): Promise<void> {
+  const share = await findPhoneLocation(sql, phone.network, phone.number, to.line.id, ctx.clock.now())
+  if (!share) throw notSharing(phone.number)
+  await deletePhoneLocation(sql, share)
 }
 
 /** A phone's shares with the lines of this account, by the line's number. */
@@ -125,19 +131,24 @@ export async function sharesOfPhone(
   number: string,
 ): Promise<{ line: string; share: SharedPlace }[]> {
   const lines = await simulatedLines(ctx, account)
-  const shares = await listLocationsOfPhone(ctx.db, networkOf(account), number, ctx.clock.now())
+  const shares = await listLocationsOfPhone(ctx.db, account.id, number, ctx.clock.now())
   return shares.flatMap((share) => {
     const line = lines.get(share.lineId)
     return line ? [{ line: line.line.number, share }] : []
   })
 }
 
-function newShare(ctx: Ctx, { line }: UsableLine, phone: string, sharing: Sharing): SharedPlace {
+function newShare(
+  ctx: Ctx,
+  { line }: UsableLine,
+  { network, number }: PhoneId,
+  sharing: Sharing,
+): SharedPlace {
   const at = ctx.clock.now()
   return {
     lineId: line.id,
-    phone,
-    network: line.network,
+    phone: number,
+    network,
     place: sharing.place,
     at,
     expiresAt: sharing.expiresInMs === null ? null : at + sharing.expiresInMs,
@@ -161,7 +172,7 @@ function tellLine(
     timestamp: formatTime(share.at),
   }
   const text = { content: '', mediaUrl: '', replyTo: null, extra: { location } }
-  return putOnNetwork(ctx, sql, to, share.phone, text)
+  return putOnNetwork(ctx, sql, to, { network: share.network, number: share.phone }, text)
 }
 
 /** The simulated lines of an account, by id. */
@@ -181,8 +192,8 @@ export async function requireFindMyLine(ctx: Ctx, account: Account, to: string):
 }
 
 /** An unknown number is a phone with all abilities. */
-async function requireSharer(sql: Sql, { line }: UsableLine, number: string): Promise<void> {
-  const phone = await findPhone(sql, line.network, number)
+async function requireSharer(sql: Sql, { network, number }: PhoneId): Promise<void> {
+  const phone = await findPhone(sql, network, number)
   if (phone && !phone.imessage)
     throw new AppError('invalid', `The phone ${number} has no iMessage and cannot share its location`)
 }

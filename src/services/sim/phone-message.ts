@@ -19,12 +19,12 @@ const UNREAD = { arrivedAt: null, readAt: null }
 
 /** A message from a line to a phone. */
 export function messageToPhone(
-  line: { id: string; number: string; network: string },
-  { ref, handle, content, mediaUrl, sendStyle, replyTo, extra, service }: Outbound,
+  line: { id: string; number: string },
+  { accountId, ref, handle, content, mediaUrl, sendStyle, replyTo, extra, service }: Outbound,
   to: Pick<NewPhoneMessage, 'phone' | 'providerId' | 'chatId' | 'createdAt' | 'dueAt'>,
 ): NewPhoneMessage {
   return {
-    ...{ network: line.network, lineId: line.id, lineNumber: line.number, fromPhone: false, sender: null },
+    ...{ network: accountId, lineId: line.id, lineNumber: line.number, fromPhone: false, sender: null },
     ...{ ref, handle, content, mediaUrl, sendStyle, extra, service },
     replyTo: replyTo?.providerId ?? null,
     replyToPart: null,

@@ -1,5 +1,5 @@
 import { createBatch } from '../../base/batch.js'
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import type { Capabilities, Line } from '../../core/lines/line.js'
 import { defaultPhone, type Phone, servicesOf } from '../../core/sim/phone.js'
@@ -39,10 +39,10 @@ export function createPhoneNetwork(ctx: Platform) {
     return phones
   }, isStorageFault)
   return {
-    /** The phone behind a number that this line writes to. Every number has one. */
-    async phone(line: Line, number: string): Promise<Phone> {
-      const phone = await findPhone(ctx.db, line.network, number)
-      return phone ?? newcomers.add({ line, phone: defaultPhone(line.network, number, ctx.clock.now()) })
+    /** The account's phone behind a number that this line writes to. Every number has one. */
+    async phone(line: Line, accountId: string, number: string): Promise<Phone> {
+      const phone = await findPhone(ctx.db, accountId, number)
+      return phone ?? newcomers.add({ line, phone: defaultPhone(accountId, number, ctx.clock.now()) })
     },
     /** Accepts a message for a phone. Resolves with the network's id once it is stored. */
     take: (line: Line, message: Outbound, latencyMs: number) => deliveries.add({ line, message, latencyMs }),
@@ -84,7 +84,7 @@ async function take(ctx: Platform, items: readonly Delivery[]): Promise<string[]
   ctx.failpoint('carrier.before_take')
   const requests = rows
     .filter((row) => row.extra?.requestsLocation)
-    .map(({ lineId, phone, ref }) => ({ lineId, phone, ref: ref! }))
+    .map(({ network, phone, lineId, ref }) => ({ network, phone, lineId, ref: ref! }))
   const write = (sql: Writes) =>
     Promise.all([
       insertPhoneMessages(sql, rows),
@@ -139,17 +139,12 @@ export async function requireSimulatedLine(
 /** The line that a person writes to, and their phone, which must be on. */
 export async function requireSender(ctx: Ctx, sql: Sql, account: Account, number: string, to: string) {
   const usable = await requireSimulatedLine(ctx, sql, account, 'to', to)
-  return { ...usable, phone: await requirePower(ctx, sql, usable, number) }
+  return { ...usable, phone: await requirePower(ctx, sql, account.id, number) }
 }
 
-async function requirePower(
-  ctx: Platform,
-  sql: Sql,
-  { line }: SimulatedLine,
-  number: string,
-): Promise<Phone> {
+async function requirePower(ctx: Platform, sql: Sql, network: string, number: string): Promise<Phone> {
   const phone =
-    (await findPhone(sql, line.network, number)) ?? (await setPhone(ctx, sql, line.network, number, {})).phone
+    (await findPhone(sql, network, number)) ?? (await setPhone(ctx, sql, network, number, {})).phone
   if (!phone.power)
     throw new AppError('invalid', `The phone ${number} is switched off; switch it on to send from it`)
   return phone
@@ -164,7 +159,7 @@ export async function textFromPhone(
   text: PhoneText,
 ): Promise<NewPhoneMessage> {
   const usable = await requireSimulatedLine(ctx, sql, account, 'to', text.to)
-  return putOnNetwork(ctx, sql, usable, number, text)
+  return putOnNetwork(ctx, sql, usable, { network: account.id, number }, text)
 }
 
 /** A simulated line, with what decides the service of a phone's message. */
@@ -177,16 +172,15 @@ export interface SimulatedLine {
 export async function putOnNetwork(
   ctx: Platform,
   sql: Sql,
-  usable: SimulatedLine,
-  number: string,
+  { line, capabilities }: SimulatedLine,
+  from: Pick<Phone, 'network' | 'number'>,
   text: Omit<PhoneText, 'to'>,
 ): Promise<NewPhoneMessage> {
-  const { line, capabilities } = usable
-  const phone = await requirePower(ctx, sql, usable, number)
+  const phone = await requirePower(ctx, sql, from.network, from.number)
   const service = servicesOf(phone).find((one) => capabilities.services.includes(one)) ?? 'SMS'
   const message = messageFromPhone(service === 'iMessage' ? text : { ...text, sendStyle: '' }, {
     network: phone.network,
-    phone: number,
+    phone: phone.number,
     lineId: line.id,
     lineNumber: line.number,
     providerId: ctx.newId().toUpperCase(),
@@ -208,7 +202,7 @@ export async function readOnPhone(
   number: string,
 ): Promise<{ unread: number; receipts: { lineId: string; providerId: string; at: number }[] }> {
   const at = ctx.clock.now()
-  const owner = { network: networkOf(account), accountId: account.id, now: at }
+  const owner = { network: account.id, now: at }
   const phone = await findPhone(sql, owner.network, number)
   if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
   const unread = (await listPhoneMessages(sql, owner, number, 0, 10_000)).filter(

@@ -1,15 +1,14 @@
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { typingEvent } from '../../core/lines/events.js'
 import type { Line } from '../../core/lines/line.js'
 import { balloonBundleId, isInboundCard } from '../../core/messages/app-card.js'
 import type { MessageExtra } from '../../core/messages/extra.js'
 import { parseReaction, tapbackText } from '../../core/messages/reaction.js'
-import type { PhoneMessage, PhoneReaction } from '../../core/sim/phone.js'
+import type { Phone, PhoneMessage, PhoneReaction } from '../../core/sim/phone.js'
 import { topics } from '../../core/topics.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
-import { findLatestWith } from '../../storage/insight/conversations.js'
 import { requireCurrent } from '../../storage/lines/lines.js'
 import { isOnPhone, type NewPhoneMessage } from '../../storage/sim/messages.js'
 import {
@@ -28,7 +27,7 @@ import { requireSender, textFromPhone } from './phones.js'
 /** Tapbacks, typing and reading in the simulated network, for lines. */
 export function createPresenceBooks(ctx: Platform) {
   return {
-    copies: (network: string, providerId: string) => listCopies(ctx.db, network, providerId),
+    copies: (providerId: string) => listCopies(ctx.db, providerId),
     async react(
       line: Line,
       message: PhoneMessage,
@@ -36,24 +35,24 @@ export function createPresenceBooks(ctx: Platform) {
     ): Promise<void> {
       const reaction = { ...given, providerId: message.providerId, by: line.number, at: ctx.clock.now() }
       await ctx.db.tx(async (sql) => {
-        await keepReaction(sql, line.network, reaction, remove)
+        await keepReaction(sql, message.network, reaction, remove)
         await requireCurrent(sql, [line])
       })
     },
-    async setTyping(line: Line, phone: string, forMs: number): Promise<void> {
+    async setTyping(line: Line, { network, number: phone }: Phone, forMs: number): Promise<void> {
       const until = ctx.clock.now() + forMs
       await ctx.db.tx(async (sql) => {
-        await saveTyping(sql, { network: line.network, phone, lineId: line.id, fromPhone: false, until })
+        await saveTyping(sql, { network, phone, lineId: line.id, fromPhone: false, until })
         await requireCurrent(sql, [line])
-        sql.announce(topics.screens, line.network)
+        sql.announce(topics.screens, network)
       })
       // Otherwise a screen without further news would show typing forever.
-      if (forMs > 0) ctx.clock.after(forMs, () => ctx.wakes.wake(topics.screens, line.network))
+      if (forMs > 0) ctx.clock.after(forMs, () => ctx.wakes.wake(topics.screens, network))
     },
-    async markRead(line: Line, phone: string): Promise<void> {
+    async markRead(line: Line, ask: { accountId: string; to: string }): Promise<void> {
       await ctx.db.tx(async (sql) => {
-        await saveReadByLine(sql, line.id, phone, ctx.clock.now())
-        sql.announce(topics.screens, line.network)
+        for (const network of await saveReadByLine(sql, line.id, ask, ctx.clock.now()))
+          sql.announce(topics.screens, network)
       })
     },
   }
@@ -72,21 +71,13 @@ async function keepReaction(
 
 /** Numbers of this account's lines that are typing to a phone now. */
 export async function typingLines(ctx: Ctx, account: Account, phone: string): Promise<string[]> {
-  const typing = new Set(await listTypingLines(ctx.db, networkOf(account), phone, ctx.clock.now()))
+  const typing = new Set(await listTypingLines(ctx.db, account.id, phone, ctx.clock.now()))
   if (typing.size === 0) return []
-  const lines = [...(await ctx.directory.linesOf(account.id)).values()].filter(({ line }) =>
-    typing.has(line.id),
-  )
-  const seen = await Promise.all(
-    // Another member of a shared line may be typing, which this account must not see.
-    lines.map(
-      ({ line }) => line.kind === 'dedicated' || findLatestWith(ctx.db, account.id, phone, [line.id]),
-    ),
-  )
-  return lines.filter((_, index) => seen[index]).map(({ line }) => line.number)
+  const lines = [...(await ctx.directory.linesOf(account.id)).values()]
+  return lines.filter(({ line }) => typing.has(line.id)).map(({ line }) => line.number)
 }
 
-/** A message on this phone's screen, if this account may see it. */
+/** A message on the screen of this account's phone. */
 async function requireOnPhone(
   ctx: Ctx,
   sql: Sql,
@@ -94,8 +85,9 @@ async function requireOnPhone(
   number: string,
   id: string,
 ): Promise<PhoneMessage> {
-  const message = (await listCopies(sql, networkOf(account), id)).find(({ phone }) => phone === number)
-  if (!message || !(await isOnPhone(sql, account.id, message, ctx.clock.now())))
+  const copies = await listCopies(sql, id)
+  const message = copies.find(({ network, phone }) => network === account.id && phone === number)
+  if (!message || !(await isOnPhone(sql, message, ctx.clock.now())))
     throw new AppError('not_found', `There is no message ${id} on the phone ${number}`)
   return message
 }
@@ -128,7 +120,7 @@ export async function reactOnPhone(
   const sent = target.chatId
     ? await textToChat(ctx, sql, account, number, target.chatId, text)
     : await textFromPhone(ctx, sql, account, number, text)
-  await keepReaction(sql, networkOf(account), mark, remove)
+  await keepReaction(sql, account.id, mark, remove)
   return sent
 }
 

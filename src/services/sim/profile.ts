@@ -1,4 +1,4 @@
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import type { Line } from '../../core/lines/line.js'
 import { type Card, changedCard, EMPTY_CARD, profileOf } from '../../core/lines/profile.js'
 import type { Profile, ProfileChange } from '../../drivers/contract.js'
@@ -20,9 +20,11 @@ export function createProfileNetwork(ctx: Platform) {
         await requireCurrent(sql, [line])
         return profileOf(card)
       }),
-    giveCard: (line: Line, to: string): Promise<'given' | 'no_profile' | 'no_chat'> =>
+    giveCard: (
+      line: Line,
+      { accountId: network, to }: { accountId: string; to: string },
+    ): Promise<'given' | 'no_profile' | 'no_chat'> =>
       ctx.db.tx(async (sql) => {
-        const { network } = line
         const phone = await findPhone(sql, network, to)
         if (!phone?.imessage || !(await hasIMessageChat(sql, network, to, line.id, ctx.clock.now())))
           return 'no_chat'
@@ -44,7 +46,7 @@ export async function cardsOnPhone(
   const lines = new Map(
     [...(await ctx.directory.linesOf(account.id)).values()].map(({ line }) => [line.id, line.number]),
   )
-  const cards = await listGivenCards(ctx.db, networkOf(account), number)
+  const cards = await listGivenCards(ctx.db, account.id, number)
   return cards.flatMap(({ lineId, card, at }) => {
     const line = lines.get(lineId)
     return line ? [{ line, card, at }] : []

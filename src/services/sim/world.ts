@@ -1,4 +1,4 @@
-import { type Account, networkOf } from '../../core/accounts/account.js'
+import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { DEFAULT_SETTINGS } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
@@ -23,9 +23,10 @@ import {
   lockWebhooks,
   saveWebhookSettings,
 } from '../../storage/webhooks/webhooks.js'
-import { DEFAULT_WORLD, seedPhones } from '../accounts/default-world.js'
+import { DEFAULT_WORLD } from '../accounts/default-world.js'
 import type { Ctx } from '../ctx.js'
 import { linesChanged } from '../lines/lines.js'
+import { seedPhones } from './first-phones.js'
 
 /** A simulated world that is about to be begun anew. */
 export interface FencedWorld {
@@ -66,7 +67,7 @@ export function surveyWorlds(ctx: Ctx, accounts: readonly Account[]): Promise<Fe
   return Promise.all(
     accounts.map(async (account): Promise<FencedWorld> => {
       const { own, joint } = requireSimulated(await findWorldLines(ctx.db, account.id))
-      const scope = { accountId: account.id, network: networkOf(account), lines: own }
+      const scope = { accountId: account.id, lines: own }
       return { account, lines: [...own, ...joint], scope }
     }),
   )
@@ -135,10 +136,10 @@ async function removeWebhooks(sql: Sql, accountId: string): Promise<void> {
   announceWebhooks(sql, accountId)
 }
 
-/** The default world has phones from the start, and its lines are as they were made. */
+/** The account has its first phones, and the lines of the default world are as they were made. */
 async function seedAgain(ctx: Ctx, sql: Sql, account: Account, { lines }: WorldScope): Promise<void> {
-  if (account.owner === null && account.email !== DEFAULT_WORLD.email) return
   await seedPhones(ctx, sql, account)
+  if (account.owner === null && account.email !== DEFAULT_WORLD.email) return
   const seeded: readonly string[] = [DEFAULT_WORLD.line, DEFAULT_WORLD.sharedLine]
   for (const id of lines) {
     const line = await findLineEver(sql, id)

@@ -36,26 +36,15 @@ export function findNextCallDue(sql: Sql, lineId: string): Promise<number | unde
   return findValue(sql, 'select min(due_at) from calls where line_id = $1 and due_at is not null', [lineId])
 }
 
-/**
- * A phone's calls that an account may see, newest first: calls to a line of the account, and calls forwarded to the
- * phone on the account's behalf.
- */
-export function listPhoneCalls(
-  sql: Sql,
-  owner: { network: string; accountId: string },
-  phone: string,
-  limit: number,
-): Promise<Call[]> {
+/** The calls of an account's phone, newest first: calls that it made, and calls that were forwarded to it. */
+export function listPhoneCalls(sql: Sql, accountId: string, phone: string, limit: number): Promise<Call[]> {
   return CALLS.all(
     sql,
-    `select * from (select * from calls where network = $1 and caller = $2
-       and line_id in (select id from lines where account_id = $3 union select line_id from line_members where account_id = $3)
-       order by id desc limit $4) made
+    `select * from (select * from calls where network = $1 and caller = $2 order by id desc limit $3) made
      union
-     select * from (select * from calls where network = $1 and forwarded_to = $2 and account_id = $3
-       order by id desc limit $4) got
-     order by id desc limit $4`,
-    [owner.network, phone, owner.accountId, limit],
+     select * from (select * from calls where account_id = $1 and forwarded_to = $2 order by id desc limit $3) got
+     order by id desc limit $3`,
+    [accountId, phone, limit],
   )
 }
 

@@ -11,10 +11,10 @@ const LOCATIONS = table<SharedPlace>()('sim_locations', {
 })
 
 export async function savePhoneLocation(sql: Sql, share: SharedPlace): Promise<void> {
-  await LOCATIONS.save(sql, share, 'lineId phone')
+  await LOCATIONS.save(sql, share, 'network phone lineId')
 }
 
-/** Locations shared with a line at this time, by all phones or by one. */
+/** Locations shared with a line at this time, by all phones or by those with a number. */
 export function listPhoneLocations(
   sql: Sql,
   lineId: string,
@@ -36,30 +36,51 @@ export function listLocationsOfPhone(
   return LOCATIONS.list(sql, where, [network, phone, now])
 }
 
-export async function deletePhoneLocation(sql: Sql, lineId: string, phone: string): Promise<void> {
-  await sql.run('delete from sim_locations where line_id = $1 and phone = $2', [lineId, phone])
+/** The location that one phone shares with a line. */
+export async function findPhoneLocation(
+  sql: Sql,
+  network: string,
+  phone: string,
+  lineId: string,
+  now: number,
+): Promise<SharedPlace | undefined> {
+  return (await listLocationsOfPhone(sql, network, phone, now)).find((share) => share.lineId === lineId)
+}
+
+export async function deletePhoneLocation(
+  sql: Sql,
+  { network, phone, lineId }: Pick<SharedPlace, 'network' | 'phone' | 'lineId'>,
+): Promise<void> {
+  const text = 'delete from sim_locations where network = $1 and phone = $2 and line_id = $3'
+  await sql.run(text, [network, phone, lineId])
 }
 
 /** Requests on their way to phones; a newer request replaces an older one. */
 export async function insertLocationRequests(
   sql: Writes,
-  requests: readonly { lineId: string; phone: string; ref: string }[],
+  requests: readonly { network: string; phone: string; lineId: string; ref: string }[],
 ): Promise<void> {
-  for (const { lineId, phone, ref } of requests) {
+  for (const { network, phone, lineId, ref } of requests) {
     await sql.run(
-      `insert into sim_location_requests (line_id, phone, ref) values ($1, $2, $3)
-       on conflict (line_id, phone) do update set ref = excluded.ref`,
-      [lineId, phone, ref],
+      `insert into sim_location_requests (network, phone, line_id, ref) values ($1, $2, $3, $4)
+       on conflict (network, phone, line_id) do update set ref = excluded.ref`,
+      [network, phone, lineId, ref],
     )
   }
 }
 
 /** Deletes the open request of a line whose message has arrived on the phone. Returns whether there was one. */
-export function takeLocationRequest(sql: Sql, lineId: string, phone: string, now: number): Promise<boolean> {
+export function takeLocationRequest(
+  sql: Sql,
+  network: string,
+  phone: string,
+  lineId: string,
+  now: number,
+): Promise<boolean> {
   return hasChanged(
     sql,
-    `delete from sim_location_requests where line_id = $1 and phone = $2
-       and exists (select 1 from phone_messages m where m.ref = sim_location_requests.ref and ${onScreen('$3')})`,
-    [lineId, phone, now],
+    `delete from sim_location_requests where network = $1 and phone = $2 and line_id = $3
+       and exists (select 1 from phone_messages m where m.ref = sim_location_requests.ref and ${onScreen('$4')})`,
+    [network, phone, lineId, now],
   )
 }

@@ -92,17 +92,12 @@ export function listPhoneMessagesByRef(sql: Sql, ref: string): Promise<PhoneMess
 /** Whether a phone shows a message: from the time it is due, before its line hears of it and the arrival is stored. */
 export const onScreen = (now: string) => `(arrived_at is not null or due_at <= ${now})`
 
-/** Whether a phone's message belongs to an account. */
-const visibleTo = (account: string, now: string) => `case when from_phone = 1
-  then line_id in (select id from lines where account_id = ${account} union select line_id from line_members where account_id = ${account})
-  when sender is not null then ${onScreen(now)}
-    and exists (select 1 from messages m where m.line_id = p.line_id and m.provider_id = p.provider_id and m.account_id = ${account})
-  else ${onScreen(now)} and exists (select 1 from messages m where m.handle = p.handle and m.account_id = ${account}) end`
+/** What a phone shows: messages it sent, and messages that have arrived. */
+const shown = (now: string) => `(from_phone = 1 or ${onScreen(now)})`
 
-/** Whether a message is on its phone's screen, as this account may see it. */
-export function isOnPhone(sql: Sql, accountId: string, message: PhoneMessage, now: number): Promise<boolean> {
-  const text = `select 1 from phone_messages p where id = $1 and ${visibleTo('$2', '$3')}`
-  return exists(sql, text, [message.id, accountId, now])
+/** Whether a message is on its phone's screen. */
+export function isOnPhone(sql: Sql, message: PhoneMessage, now: number): Promise<boolean> {
+  return exists(sql, `select 1 from phone_messages where id = $1 and ${shown('$2')}`, [message.id, now])
 }
 
 interface InboxOptions {
@@ -110,13 +105,10 @@ interface InboxOptions {
   newestFirst?: boolean
 }
 
-/**
- * The messages a phone shows, oldest first: messages it sent, and messages that have arrived. Live accounts share a
- * network and its phones, so each account sees only its own messages.
- */
+/** The messages a phone shows, oldest first. */
 export function listPhoneMessages(
   sql: Sql,
-  owner: { network: string; accountId: string; now: number },
+  { network, now }: { network: string; now: number },
   phone: string,
   afterId: number,
   limit: number,
@@ -124,9 +116,9 @@ export function listPhoneMessages(
 ): Promise<PhoneMessage[]> {
   return PHONE_MESSAGES.all(
     sql,
-    `select * from phone_messages p where network = $1 and phone = $2 and id > $3 and ${visibleTo('$4', '$5')}
+    `select * from phone_messages where network = $1 and phone = $2 and id > $3 and ${shown('$4')}
      ${fromPhone === undefined ? '' : `and from_phone = ${fromPhone ? 1 : 0}`}
-     order by id ${newestFirst ? 'desc' : ''} limit $6`,
-    [owner.network, phone, afterId, owner.accountId, owner.now, limit],
+     order by id ${newestFirst ? 'desc' : ''} limit $5`,
+    [network, phone, afterId, now, limit],
   )
 }

@@ -3,7 +3,7 @@ import type { Sql, Writes } from '../engine/db.js'
 import { table } from '../engine/table.js'
 
 const PHONES = table<Phone>()('phones', {
-  text: 'network number name email autoReply accountId',
+  text: 'network number name email autoReply',
   number: 'createdAt',
   flag: 'imessage rcs power readReceipts refuses',
 })
@@ -18,8 +18,7 @@ export async function savePhone(sql: Sql, phone: Phone): Promise<void> {
     [phone],
     `on conflict (network, number) do update set name = excluded.name, imessage = excluded.imessage, rcs = excluded.rcs,
      power = excluded.power, read_receipts = excluded.read_receipts, refuses = excluded.refuses,
-     email = excluded.email, auto_reply = excluded.auto_reply,
-     account_id = coalesce(phones.account_id, excluded.account_id)`,
+     email = excluded.email, auto_reply = excluded.auto_reply`,
   )
 }
 

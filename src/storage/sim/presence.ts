@@ -4,8 +4,8 @@ import { findValue, forUpdate, listValues } from '../engine/query.js'
 import { PHONE_MESSAGES } from './messages.js'
 
 /** The copies of a message by the network's id: one, or one on each phone of a group. */
-export function listCopies(sql: Sql, network: string, providerId: string): Promise<PhoneMessage[]> {
-  return PHONE_MESSAGES.list(sql, 'network = $1 and provider_id = $2 order by id', [network, providerId])
+export function listCopies(sql: Sql, providerId: string): Promise<PhoneMessage[]> {
+  return PHONE_MESSAGES.list(sql, 'provider_id = $1 order by id', [providerId])
 }
 
 /** An account's handles of messages to a line, by the carrier's ids. */
@@ -29,18 +29,30 @@ export function findEarlierCard(sql: Sql, card: PhoneMessage, session: string): 
   return findValue(
     sql,
     `select provider_id from phone_messages where line_id = $1 and phone = $2 and card_session = $3 and id < $4
-       and (from_phone = 1 or arrived_at is not null) order by id desc limit 1`,
-    [card.lineId, card.phone, session, card.id],
+       and network = $5 and (from_phone = 1 or arrived_at is not null) order by id desc limit 1`,
+    [card.lineId, card.phone, session, card.id, card.network],
   )
 }
 
-/** Marks what a phone sent to a line as read. SMS has no read receipts, so its texts stay unread. */
-export async function saveReadByLine(sql: Sql, lineId: string, phone: string, at: number): Promise<number> {
-  return sql.run(
+/**
+ * Marks the texts of a number to a line that this account received as read. SMS has no read receipts, so its texts stay
+ * unread. Returns the networks of the phones that sent them.
+ */
+export async function saveReadByLine(
+  sql: Sql,
+  lineId: string,
+  { accountId, to }: { accountId: string; to: string },
+  at: number,
+): Promise<Set<string>> {
+  const networks = await listValues<string>(
+    sql,
     `update phone_messages set read_at = $3 where line_id = $1 and phone = $2 and from_phone = 1 and read_at is null
-       and arrived_at is not null and service <> 'SMS'`,
-    [lineId, phone, at],
+       and arrived_at is not null and service <> 'SMS' and exists (select 1 from messages m
+         where m.line_id = $1 and m.provider_id = phone_messages.provider_id and m.account_id = $4)
+     returning network`,
+    [lineId, to, at, accountId],
   )
+  return new Set(networks)
 }
 
 /** Saves a person's only reaction to a part of a message; a new reaction replaces the old one. */

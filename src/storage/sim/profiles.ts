@@ -30,7 +30,7 @@ export async function giveCard(
   sql: Sql,
   { network, phone, ...given }: GivenCard & { network: string; phone: string },
 ): Promise<void> {
-  const tail = 'on conflict (line_id, phone) do update set card = excluded.card, at = excluded.at'
+  const tail = 'on conflict (network, phone, line_id) do update set card = excluded.card, at = excluded.at'
   await CARDS.insert(sql, given, { network, phone }, tail)
 }
 

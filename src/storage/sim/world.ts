@@ -5,23 +5,20 @@ import { nowOf } from '../lines/leases.js'
 /** Whose world it is, and the lines that nobody else uses: what happens on those is all of it. */
 export interface WorldScope {
   accountId: string
-  network: string
   lines: readonly string[]
 }
 
 interface WorldTable {
   name: string
-  /** Which of its rows belong to the world: {account}, {network} and {lines} stand for the scope. */
+  /** Which of its rows belong to the world: {account} and {lines} stand for the scope. */
   where: string
 }
 
 const byAccount = (name: string): WorldTable => ({ name, where: 'account_id = {account}' })
+/** Phones and what is on them: the account's id names their network. */
+const byNetwork = (name: string): WorldTable => ({ name, where: 'network = {account}' })
 const byLine = (name: string): WorldTable => ({ name, where: 'line_id in {lines}' })
 const OWN = '(select id from messages where account_id = {account})'
-/** On lines of several accounts: what this one sent, and what was sent to it. */
-const ON_SHARED = `line_id not in {lines} and network = {network} and (
-  ref in (select ref from attempts where message_id in ${OWN})
-  or provider_id in (select m.provider_id from messages m where m.account_id = {account} and m.provider_id is not null))`
 
 /**
  * Everything that happens in a simulated world, what depends on others before them. Accounts, keys, seats and
@@ -33,14 +30,8 @@ const WORLD_TABLES: readonly WorldTable[] = [
     where: 'delivery_id in (select id from webhook_deliveries where account_id = {account})',
   },
   byAccount('webhook_deliveries'),
-  {
-    name: 'phone_reactions',
-    where:
-      'network = {network} and provider_id in (select provider_id from phone_messages where network = {network} and line_id in {lines})',
-  },
-  { name: 'phone_messages', where: ON_SHARED },
-  // By its network, which has an index: one on the line would cost every send for the sake of a reset.
-  { name: 'phone_messages', where: 'network = {network} and line_id in {lines}' },
+  byNetwork('phone_reactions'),
+  byNetwork('phone_messages'),
   { name: 'attempts', where: `message_id in ${OWN}` },
   { name: 'group_members', where: 'group_id in (select id from group_chats where account_id = {account})' },
   byAccount('group_chats'),
@@ -74,11 +65,13 @@ const WORLD_TABLES: readonly WorldTable[] = [
   byLine('message_parts'),
   byLine('conversation_holds'),
   byLine('calls'),
-  { name: 'phone_typing', where: 'network = {network} and line_id in {lines}' },
-  byLine('sim_locations'),
-  byLine('sim_location_requests'),
+  byNetwork('calls'),
+  byNetwork('phone_typing'),
+  byNetwork('sim_locations'),
+  byNetwork('sim_location_requests'),
   byLine('sim_profiles'),
-  byLine('sim_cards'),
+  byNetwork('sim_cards'),
+  byNetwork('phones'),
   byAccount('events'),
   byAccount('replays'),
   byLine('line_actions'),
@@ -87,20 +80,9 @@ const WORLD_TABLES: readonly WorldTable[] = [
   byLine('attempt_parts'),
 ]
 
-/** Phones of live accounts are on one network: one that another account made or writes with stays as it is. */
-const PHONES: WorldTable = {
-  name: 'phones',
-  where: `network = {network} and (account_id is null or account_id = {account})
-    and not exists (select 1 from phone_messages m where m.network = {network} and m.phone = phones.number)
-    and not exists (select 1 from calls c where c.network = {network} and c.caller = phones.number)
-    and not exists (select 1 from calls c where c.network = {network} and c.forwarded_to = phones.number)`,
-}
-
 /** The account itself with its keys, seats and lines, in the order of their foreign keys. */
 const FRAME: readonly WorldTable[] = [
   byAccount('account_totals'),
-  { name: 'phones', where: 'network = {network}' },
-  { name: 'phone_reactions', where: 'network = {network}' },
   byAccount('webhook_endpoints'),
   byAccount('webhook_settings'),
   byAccount('webhook_feeds'),
@@ -126,13 +108,12 @@ export function bindScope(
 ): { where: string; params: Param[] } {
   const params: Param[] = []
   const places = new Map<string, string>()
-  const text = where.replace(/\{(account|network|lines|ids)\}/g, (_, name: string) => {
+  const text = where.replace(/\{(account|lines|ids)\}/g, (_, name: string) => {
     const known = places.get(name)
     if (known) return known
     const at = params.length + 1
     const value = {
       account: { sql: `$${at}`, param: scope.accountId },
-      network: { sql: `$${at}`, param: scope.network },
       lines: sql.inList(at, scope.lines),
       ids: sql.inIds(at, ids),
     }[name as 'account']
@@ -145,7 +126,7 @@ export function bindScope(
 
 /** Empties a world; the account, its keys, seats and lines stay. */
 export function deleteWorld(sql: Sql, scope: WorldScope): Promise<void> {
-  return deleteFrom(sql, [...WORLD_TABLES, PHONES], scope)
+  return deleteFrom(sql, WORLD_TABLES, scope)
 }
 
 /** Deletes an account whose telephone network is its own, after `deleteWorld`. */

@@ -204,6 +204,7 @@ describe('a server with arbitrary answers', () => {
   function outbound(chance: Random, n: number): Outbound {
     const group = {
       id: 'g',
+      accountId: 'a',
       chatId: chance.one([null, 'chat1']),
       members: [ANNA, BEN],
       name: chance.one([null, 'Name']),
@@ -334,21 +335,28 @@ describe('a server with arbitrary answers', () => {
             remove: false,
           }),
         )
-        acting(connection.setTyping!({ to: ANNA, typing: chance.next() < 0.5, maxDurationMs: 5000 }))
-        acting(connection.markRead!({ to: BEN }))
-        acting(connection.availability!(chance.one([ANNA, BEN, 'a@b.c'])))
+        acting(
+          connection.setTyping!({
+            accountId: 'a',
+            to: ANNA,
+            typing: chance.next() < 0.5,
+            maxDurationMs: 5000,
+          }),
+        )
+        acting(connection.markRead!({ accountId: 'a', to: BEN }))
+        acting(connection.availability!({ accountId: 'a', number: chance.one([ANNA, BEN, 'a@b.c']) }))
         acting(connection.locations!({ number: chance.one([null, ANNA]) }))
         acting(connection.profile!({}))
         acting(
           connection.modifyGroup!({
-            group: { id: 'g', chatId: 'chat1', members: [ANNA], name: null },
+            group: { id: 'g', accountId: 'a', chatId: 'chat1', members: [ANNA], name: null },
             change: 'add',
             number: BEN,
           }),
         )
         acting(
           connection.renameGroup!({
-            group: { id: 'g', chatId: 'chat1', members: [ANNA], name: null },
+            group: { id: 'g', accountId: 'a', chatId: 'chat1', members: [ANNA], name: null },
             name: 'New',
           }),
         )
