@@ -38,7 +38,7 @@ describe.each(ENGINES)('what people do on phones, on %s', (engine) => {
     const b = await world.addAccount(`acts-${engine}@example.com`, '+12025550153')
     await world.send({ from_number: '+12025550153', number, content: 'B' }, b.live)
     await world.advance(1000)
-    expect((await world.call('DELETE', path(number))).body).toEqual({ number, deleted: false })
+    expect((await world.call('DELETE', path(number))).body).toEqual({ number, deleted: true })
     expect(await world.inbox(number)).toEqual([])
     expect(await world.inbox(number, b.live)).toHaveLength(1)
   })

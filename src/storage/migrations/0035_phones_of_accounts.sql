@@ -63,7 +63,7 @@ insert into sim_locations (network, phone, line_id, place, at, expires_at)
     o.phone, o.line_id, o.place, o.at, o.expires_at from old_sim_locations o;
 drop table old_sim_locations;
 
-drop table sim_location_requests;
+alter table sim_location_requests rename to old_sim_location_requests;
 create table sim_location_requests (
   network text not null,
   phone text not null,
@@ -71,6 +71,10 @@ create table sim_location_requests (
   ref text not null,
   primary key (network, phone, line_id)
 );
+insert into sim_location_requests (network, phone, line_id, ref)
+  select m.network, o.phone, o.line_id, o.ref
+  from old_sim_location_requests o join phone_messages m on m.ref = o.ref and m.phone = o.phone;
+drop table old_sim_location_requests;
 
 alter table sim_cards rename to old_sim_cards;
 drop index sim_cards_phone;
