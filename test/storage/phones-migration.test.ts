@@ -53,6 +53,10 @@ describe.each(ENGINES)('phones of accounts on %s', (engine) => {
       ? await openPostgres(database.url, {})
       : await openSqlite(makeDirectory('migration-'), {})
     try {
+      // The databases of tests are copies of one that is up to date.
+      if (database)
+        for (const statement of ['drop schema public cascade', 'create schema public'])
+          await db.run(statement)
       await migrate(db, 1, false, '0039_phones')
       for (const statement of BEFORE) await db.run(statement)
       await migrate(db, 1)
