@@ -236,7 +236,6 @@ describe.each(ENGINES)('every route by everyone on %s', (engine) => {
           return one.at === 'path' || isNeeded(route, one, slot) ? others[one.kind] : undefined
         }
         const [foreign, absent] = [await ask(route, who, put(victim)), await ask(route, who, put(ABSENT))]
-        if (PHONES.test(route.url) && slot.name === 'number') continue
         if (foreign !== absent || foreign.startsWith('5'))
           faults.push(`${nameOf(route, who, slot)}: ${foreign} but ${absent}`)
       }
@@ -272,9 +271,7 @@ describe.each(ENGINES)('every route by everyone on %s', (engine) => {
   }, 120_000)
 
   async function rowsOf(accountId: string) {
-    const tables = [...(await tablesOf(world.app))].filter(
-      ([name]) => !name.startsWith('audit_') && name !== 'phones',
-    )
+    const tables = [...(await tablesOf(world.app))].filter(([name]) => !name.startsWith('audit_'))
     return Object.fromEntries(
       tables.map(([name, rows]) => [name, rows.filter((row) => row.includes(`"${accountId}"`))]),
     )
@@ -291,6 +288,4 @@ const SEEN_EQUAL = [
   '/sim/phones/:number/cards',
   '/sim/phones/:number/location',
 ]
-/** Live accounts still share the phones of the simulated network: they see and switch each other's phones. */
-const PHONES = /^\/sim\/phones\/:number/
 const OF_LINES = new Set<Kind>(['message', 'scheduled', 'group', 'line'])

@@ -7,8 +7,8 @@ import { createDoor, type Door, type DoorOptions } from '../../src/services/webh
 import { PostFailed } from '../../src/services/webhooks/door/failure.js'
 import type { Lookup } from '../../src/services/webhooks/door/guard.js'
 import { type FileServer, serve } from '../support/files.js'
-import { LOOPBACK, names, PUBLIC } from '../support/names.js'
 import { turns } from '../support/turns.js'
+import { LOOPBACK, names, PUBLIC } from '../support/web/names.js'
 
 const OPEN_WORLD: UrlRules = { allowLoopback: false, allowHosts: [] }
 const DEFAULT_WORLD: UrlRules = { allowLoopback: true, allowHosts: [] }

@@ -9,9 +9,9 @@ import {
   type PostRequest,
 } from '../../src/services/webhooks/door/door.js'
 import type { PostFailed } from '../../src/services/webhooks/door/failure.js'
-import { LOOPBACK, names } from '../support/names.js'
 import { turns } from '../support/turns.js'
 import { drip, flood, misbehave, type Receiver } from '../support/web/hostile.js'
+import { LOOPBACK, names } from '../support/web/names.js'
 import { CERT, EXPIRED, KEY } from '../support/web/tls.js'
 
 /** Receivers on real sockets that do what no receiver should, and what each leads to. */

@@ -9,7 +9,7 @@ import { createDoor, type Door } from '../../src/services/webhooks/door/door.js'
 import type { PostFailed } from '../../src/services/webhooks/door/failure.js'
 import type { Lookup } from '../../src/services/webhooks/door/guard.js'
 import { type FileServer, GIF, JPEG, PNG, serve } from '../support/files.js'
-import { LOOPBACK, names, PUBLIC } from '../support/names.js'
+import { LOOPBACK, names, PUBLIC } from '../support/web/names.js'
 import { CERT, KEY } from '../support/web/tls.js'
 import { createWorld, type World } from '../support/world.js'
 

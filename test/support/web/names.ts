@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns'
-import type { Lookup } from '../../src/services/webhooks/door/guard.js'
+import type { Lookup } from '../../../src/services/webhooks/door/guard.js'
 
 export const PUBLIC: LookupAddress = { address: '93.184.216.34', family: 4 }
 export const LOOPBACK: LookupAddress = { address: '127.0.0.1', family: 4 }
