@@ -167,7 +167,8 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
       const sent: Json[] = []
       for (let n = 0; n < 12; n++)
         sent.push(await world.send({ content: `slow ${n}`, status_callback: sink.url }))
-      await vi.waitUntil(() => held.length >= 4, { timeout: 10_000 })
+      // A new receiver gets one post at a time.
+      await vi.waitUntil(() => held.length === 1, { timeout: 10_000 })
       const gone = sent.at(-1)!.message_handle
       expect((await remove(gone)).status).toBe(200)
       sink.answer(() => 200)
