@@ -266,7 +266,9 @@ describe('the phones in the console', () => {
     await expect.poll(() => loaded(ada)).toBe(1)
     await expect.poll(() => loaded(app())).toBe(1)
     const [record] = (await world.get('/api/v2/messages?limit=1')).body.data
-    expect(record).toMatchObject({ content: 'Look', send_style: 'slam' })
+    expect(record.content).toBe('Look')
+    const details = (await world.get(`/v3/messages/${record.message_handle}`)).body.data
+    expect(details.message.send_style).toBe('slam')
     expect(record.media_url).toMatch(/\.png$/)
 
     const shares = async () =>

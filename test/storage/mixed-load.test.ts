@@ -84,7 +84,8 @@ describe.each(ENGINES)('everything at once on %s', (engine) => {
     for (const { handle, body, group } of asked) {
       const row = byHandle.get(handle)!
       expect(row, JSON.stringify(body)).toMatchObject({
-        content: body.content,
+        // The text of a deleted message is erased once it is no longer needed.
+        content: row.deleted_at === null ? body.content : '',
         seat_id: body.seat_id ?? null,
         sender_email: body.seat_id ? `${body.seat_id === seats[0] ? 'one' : 'two'}@example.com` : null,
         status_callback: body.status_callback ?? null,
@@ -106,13 +107,16 @@ describe.each(ENGINES)('everything at once on %s', (engine) => {
   it('each arrives once, and those to one person in the order in which they were stored', async () => {
     // Deleting a scheduled message cancels it.
     const stored = (await rows()).filter((row) => row.is_outbound === 1 && row.status === 'DELIVERED')
+    const texts = new Map(asked.map(({ handle, body }) => [handle, body.content]))
     for (const person of PEOPLE) {
-      const mine = stored.filter((row) => row.contact === person && row.group_id === null)
+      const mine = stored
+        .filter((row) => row.contact === person && row.group_id === null)
+        .map(({ handle }) => texts.get(handle))
       const seen = (await world.inbox(person)).map(({ content }) => content)
-      expect([...seen].sort()).toEqual(mine.map(({ content }) => content).sort())
+      expect([...seen].sort()).toEqual([...mine].sort())
       const timed = new Set(asked.filter(({ body }) => body.send_at).map(({ body }) => body.content))
       expect(seen.filter((content) => !timed.has(content))).toEqual(
-        mine.map(({ content }) => content).filter((content) => !timed.has(content)),
+        mine.filter((content) => !timed.has(content)),
       )
     }
   })

@@ -119,7 +119,7 @@ describe.each(ENGINES)('hosted verification on %s', (engine) => {
     expect(page.status).toBe(200)
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(page.headers['content-security-policy']).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors http://localhost:5173",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors http://localhost:5173; require-trusted-types-for 'script'; trusted-types 'none'",
     )
     expect(page.headers).toMatchObject({
       'x-content-type-options': 'nosniff',

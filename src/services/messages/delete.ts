@@ -16,9 +16,9 @@ import { saveChanges } from './changes.js'
 import { type Actor, isWithin } from './outbound.js'
 
 /**
- * Hides a message from its account for good; `erase.ts` removes its text. A queued message still goes out, and its receipts and repeated
- * requests are still recognised. A scheduled message is canceled, because its account can no longer see it to
- * cancel it.
+ * Hides a message from its account for good; `erase.ts` removes its text. A queued message still goes out, and its
+ * receipts and repeated requests are still recognised. A scheduled message is canceled, because its account can no
+ * longer see it to cancel it.
  */
 export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Promise<void> {
   await ctx.db.tx(async (sql) => {
