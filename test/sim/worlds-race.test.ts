@@ -31,8 +31,12 @@ describe.each(ENGINES)('what is under way in a world on %s', (engine) => {
             "select tablename as name from pg_tables where schemaname = 'public'",
           )
     const kept = tables.filter(({ name }) => !['nodes', 'sqlite_sequence', 'audit_log'].includes(name))
+    // A total of nothing is as good as none.
+    const counted = (name: string) => (name === 'account_totals' ? `${name} where n <> 0` : name)
     const rows = await db.all<{ name: string; n: number }>(
-      kept.map(({ name }) => `select '${name}' as name, count(*) as n from ${name}`).join(' union all '),
+      kept
+        .map(({ name }) => `select '${name}' as name, count(*) as n from ${counted(name)}`)
+        .join(' union all '),
     )
     return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
   }
