@@ -47,7 +47,7 @@ async function macCarrier(): Promise<Carrier> {
     die: mac.stop,
     revive: mac.start,
     // It is asked.
-    report: async () => {},
+    report: async () => 0,
     async close() {
       for (const look of looks) clearInterval(look)
       await mac.close()

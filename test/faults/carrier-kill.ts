@@ -19,8 +19,8 @@ export interface Carrier {
   /** Gone with all its connections; what it has taken it still knows when it comes back. */
   die(): Promise<void>
   revive(): Promise<void>
-  /** Tells the fate of everything it has taken. Telling it again does no harm. */
-  report(): Promise<void>
+  /** Tells the fate of everything it has taken; returns the number that it could not tell yet. */
+  report(): Promise<number>
   close(): Promise<void>
 }
 
@@ -116,13 +116,15 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
   await online(last)
   /** Messages without a final status. */
   const open = async () => {
-    await carrier.report()
+    // A message that was given up without evidence learns its fate from a late report.
+    const untold = await carrier.report()
     const lists = await Promise.all(
       ['QUEUED', 'PENDING', 'ACCEPTED', 'SENT'].map(
         async (status) => (await get(last.url, `/api/v2/messages?status=${status}&limit=100`)).data,
       ),
     )
-    return lists.flat().map(({ status, content }) => `${status} ${content}`)
+    const rest = lists.flat().map(({ status, content }) => `${status} ${content}`)
+    return untold === 0 ? rest : [...rest, `${untold} untold`]
   }
   // Four lists each time, and an account may ask for a hundred in ten seconds.
   await eventually(open, (rest) => rest.length === 0, 60_000, 500)

@@ -67,7 +67,7 @@ async function smscCarrier(): Promise<Carrier> {
     revive: start,
     async report() {
       watch()
-      if (smsc.binds() === 0) return
+      if (smsc.binds() === 0) return unreported.length
       for (const { messageId, pdu } of [...unreported]) {
         const reference = pdu.tlvs?.get(TAG.userMessageReference)
         const tlvs = new Map([
@@ -82,12 +82,13 @@ async function smscCarrier(): Promise<Carrier> {
           destination: pdu.source,
           tlvs,
         })
-        if (answer.status !== 0) return
+        if (answer.status !== 0) break
         unreported.splice(
           unreported.findIndex((one) => one.messageId === messageId),
           1,
         )
       }
+      return unreported.length
     },
     close: () => smsc.close(),
   }
