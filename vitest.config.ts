@@ -17,6 +17,8 @@ export default defineConfig({
     setupFiles: 'test/support/each-file.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A browser on a loaded machine may take longer than the usual second.
+    expect: { poll: { timeout: 10_000 } },
     // One more than the cores of a small machine: a test that waits for a process or a browser leaves its core idle.
     maxWorkers: 3,
     // Files of one worker share the loaded modules: these hold no state of their own, and loading them anew for
