@@ -4,8 +4,6 @@ import { launchBrowser } from '../support/web/browser.js'
 import { openConsole } from '../support/web/console.js'
 import { ADA, BOB, createWorld, type World } from '../support/world.js'
 
-const SOON = { timeout: 10_000 }
-
 describe('contacts and events in the console', () => {
   let world: World
   let browser: Browser
@@ -41,9 +39,9 @@ describe('contacts and events in the console', () => {
     })
 
     await table.getByRole('switch', { name: 'Bob has opted out' }).check()
-    await expect.poll(async () => (await contact(BOB)).opt_out, SOON).toBe(true)
+    await expect.poll(async () => (await contact(BOB)).opt_out).toBe(true)
     const { message_handle: handle } = await world.send({ number: BOB })
-    await expect.poll(async () => (await world.record(handle)).status, SOON).toBe('ERROR')
+    await expect.poll(async () => (await world.record(handle)).status).toBe('ERROR')
 
     await table.getByRole('button', { name: 'Bob' }).click()
     await page.getByLabel('Last name').fill('Kahn')
@@ -86,7 +84,7 @@ describe('contacts and events in the console', () => {
     await list.getByText('while it is paused').click()
     await list.getByText('"occurred_at"').waitFor()
     await page.getByRole('textbox', { name: 'Filter' }).fill('"while it is open"')
-    await expect.poll(() => list.getByRole('listitem').count(), SOON).toBe(1)
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(1)
     expect(new URL(page.url()).searchParams.get('type')).toBe('"while it is open"')
     expect(complaints).toEqual([])
     await close()

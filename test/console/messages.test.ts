@@ -5,8 +5,6 @@ import { openConsole } from '../support/web/console.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, EVE, type Json, LINE, type World } from '../support/world.js'
 
-const SOON = { timeout: 10_000 }
-
 describe('messages in the console', () => {
   let world: World
   let browser: Browser
@@ -28,7 +26,7 @@ describe('messages in the console', () => {
       content: 'never arrives',
       status_callback: `${sink.url}/status`,
     })
-    await expect.poll(async () => (await world.record(handle)).status, SOON).toBe('ERROR')
+    await expect.poll(async () => (await world.record(handle)).status).toBe('ERROR')
     const { page, complaints, close } = await openConsole(browser, world, `/messages/${handle}`)
     const story = (await world.get(`/v3/messages/${handle}/why`)).body.data
     await page.getByText(story.summary.split('.')[0], { exact: false }).first().waitFor()
@@ -52,7 +50,7 @@ describe('messages in the console', () => {
     const { page, complaints, close } = await openConsole(browser, world, `/messages/${handle}`)
     await page.getByRole('button', { name: 'Cancel send' }).click()
     await page.getByText('Send canceled').waitFor()
-    await expect.poll(() => page.getByRole('button', { name: 'Cancel send' }).count(), SOON).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel send' }).count()).toBe(0)
     expect((await world.record(handle)).status).toBe('DECLINED')
     expect(complaints).toEqual([])
     await close()
@@ -91,12 +89,12 @@ describe('messages in the console', () => {
     await page.getByRole('table').getByText('Your code is 271828').waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type(`to:${BOB} "code is"`)
-    await expect.poll(() => page.getByRole('row').count(), SOON).toBe(2)
-    await expect.poll(() => new URL(page.url()).searchParams.get('q'), SOON).toBe(`to:${BOB} "code is"`)
+    await expect.poll(() => page.getByRole('row').count()).toBe(2)
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe(`to:${BOB} "code is"`)
     // A pause after a space keeps the space.
     await box.fill('')
     await box.pressSequentially('code ')
-    await expect.poll(() => new URL(page.url()).searchParams.get('q'), SOON).toBe('code')
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('code')
     await box.pressSequentially('is')
     expect(await box.inputValue()).toBe('code is')
     await box.fill('is:lost')
@@ -157,7 +155,7 @@ describe('messages in the console', () => {
     await ringing.getByRole('button', { name: 'Answer' }).click()
     const table = page.getByRole('table', { name: 'Calls' })
     await table.getByRole('button', { name: 'Hang up' }).click()
-    await expect.poll(() => ringing.count(), SOON).toBe(0)
+    await expect.poll(() => ringing.count()).toBe(0)
     await dial()
     await ringing.getByRole('button', { name: 'Decline' }).click()
     await table.getByText('busy').waitFor()
@@ -189,7 +187,7 @@ describe('messages in the console', () => {
     // The browser remembers who writes.
     await page.reload()
     await expect
-      .poll(() => page.getByLabel('Send as').evaluate((select: Json) => select.selectedOptions[0].text), SOON)
+      .poll(() => page.getByLabel('Send as').evaluate((select: Json) => select.selectedOptions[0].text))
       .toBe('rep@example.com')
     expect(complaints).toEqual([])
     await close()

@@ -5,8 +5,6 @@ import { accessibilityFaults, type ConsoleTab, openConsole } from '../support/we
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, EVE, LINE, type World } from '../support/world.js'
 
-const SOON = { timeout: 10_000 }
-
 /** How many pixels the page and its content overflow. */
 const TOO_WIDE =
   '[document.documentElement.scrollWidth - innerWidth, content.scrollWidth - content.clientWidth]'
@@ -72,7 +70,7 @@ describe('views of the console', () => {
   async function show({ page, open }: ConsoleTab, [path, text]: [string, string]) {
     await open(path)
     await page.getByText(text).filter({ visible: true }).first().waitFor()
-    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count(), SOON).toBe(0)
+    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0)
   }
 
   it('have no serious accessibility fault, and fit into the window of a phone', {
@@ -85,7 +83,7 @@ describe('views of the console', () => {
       expect([name, await accessibilityFaults(tab.page)]).toEqual([name, []])
       for (const width of [390, 360]) {
         await tab.page.setViewportSize({ width, height: 780 })
-        await expect.poll(() => tab.page.evaluate(TOO_WIDE), { ...SOON, message: name }).toEqual([0, 0])
+        await expect.poll(() => tab.page.evaluate(TOO_WIDE), { message: name }).toEqual([0, 0])
       }
     }
     expect(tab.complaints).toEqual([])

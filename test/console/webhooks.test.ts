@@ -5,8 +5,6 @@ import { openConsole } from '../support/web/console.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, createWorld, type World } from '../support/world.js'
 
-const SOON = { timeout: 10_000 }
-
 describe('webhooks in the console', () => {
   let world: World
   let browser: Browser
@@ -33,7 +31,7 @@ describe('webhooks in the console', () => {
     await page.getByText('signed', { exact: true }).waitFor()
 
     await page.getByRole('button', { name: 'Test' }).click()
-    await expect.poll(() => sink.received.length, SOON).toBe(1)
+    await expect.poll(() => sink.received.length).toBe(1)
     expect(sink.received[0]).toMatchObject({
       path: '/hook',
       body: { content: 'A test of the webhook', is_outbound: false },
@@ -120,7 +118,7 @@ describe('webhooks in the console', () => {
     isBroken = true
     for (const content of ['one', 'two']) await world.text(ADA, content)
     await page.goto(`${world.app.url()}/console/webhooks?status=failed`)
-    await expect.poll(() => table.getByText('Failed', { exact: true }).count(), SOON).toBe(2)
+    await expect.poll(() => table.getByText('Failed', { exact: true }).count()).toBe(2)
     isBroken = false
     await page.getByRole('button', { name: 'Replay all failed' }).click()
     await page.getByText('2 deliveries replayed').waitFor()
