@@ -112,8 +112,10 @@ function stopOnSignal(io: Io, stop: () => Promise<void>, config: Config): Promis
     io.onStop(() => {
       if (stopping) io.exit(1)
       stopping = true
-      setTimeout(() => io.exit(1), config.drainMs + 10_000).unref()
-      stop().then(resolve, reject)
+      const hung = setTimeout(() => io.exit(1), config.drainMs + 10_000).unref()
+      stop()
+        .finally(() => clearTimeout(hung))
+        .then(resolve, reject)
     })
   })
 }
