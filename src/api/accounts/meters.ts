@@ -3,7 +3,7 @@ import type { Ctx } from '../../services/ctx.js'
 
 /** Bodies up to this size are not counted: all connections of a process together hold little with them. */
 const SMALL_BODY = 16_384
-/** What is in memory of a form whose file is written to disk piece by piece, and at most of another form. */
+/** Bytes in memory of a form whose file is written to disk piece by piece, and at most of another form. */
 const STREAMED_BYTES = 1 << 20
 const FORM_BYTES = 6_000_000
 

@@ -53,7 +53,7 @@ const useWire = renderer<BudgetUse>()(UseWire, {
 const PlanWire = Type.Object({ name: string('Name of the plan'), budgets: OwnBudgets })
 const planWire = ({ name, budgets }: Plan) => ({ name, budgets: budgets as Record<BudgetName, number> })
 
-/** What accounts use of their budgets, and the limits of plans. Those of an account are set with the account. */
+/** The use of budgets by accounts, and the limits of plans. Limits of an account are set with the account. */
 export function registerAdminBudgets(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/accounts/:id/usage',

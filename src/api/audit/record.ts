@@ -38,7 +38,7 @@ export function registerAudit(app: FastifyInstance, ctx: Ctx): void {
   app.decorateRequest('shown', null)
 
   const begin = async (request: FastifyRequest) => {
-    // Nobody is known yet on a route that is open, such as signing in: only its success is recorded.
+    // An open route, such as signing in, knows nobody yet: only its success is recorded.
     if (!request.principal) return
     const at = Date.now()
     const id = await trail.begin(entryOf(request, request.principal, at, null))

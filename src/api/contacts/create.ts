@@ -30,7 +30,7 @@ const NewContact = Type.Object({
 
 const ALIASES = { ...NUMBER_ALIASES, ...CONTACT_ALIASES, update_if_exists: ['updateIfExists'] } as const
 
-/** What every path that creates a contact has in common. */
+/** The steps that every path shares which creates a contact. */
 export const CREATE_ROUTE = {
   description:
     'An existing number answers 409, unless update_if_exists is true: then given fields replace the old ones, and custom variables are merged.',

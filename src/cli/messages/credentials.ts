@@ -45,7 +45,7 @@ export const credentialsWrite = command({
   },
 })
 
-/** Nobody else may read the file, whatever the umask, and a reader never finds half of it. */
+/** Only the owner may read the file, whatever the umask, and a reader never finds half of it. */
 async function write(folder: string, file: string, text: string, force: boolean): Promise<void> {
   if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await chmod(folder, 0o700)
   if (!force)

@@ -17,7 +17,7 @@ export interface Account {
   emptying: Emptying | null
 }
 
-/** What follows when the world is empty: its beginning, with or without its webhooks, or nothing. */
+/** The step after the world is empty: its beginning, with or without its webhooks, or nothing. */
 export type Emptying = 'reset' | 'reset keeping webhooks' | 'removal'
 
 export type World = 'live' | 'test'

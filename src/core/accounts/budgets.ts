@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from '../errors.js'
 import { type Account, ADMIN_OWNER } from './account.js'
 
 /**
- * What one account may use, so that it cannot take what the other accounts need. The API, its document, the command
+ * The limits of one account, so that it cannot take what the other accounts need. The API, its document, the command
  * line, the console and docs/budgets.md follow from this table.
  */
 interface Budget {

@@ -10,7 +10,7 @@ import { Table } from '../../ui/table'
 /** From this share of a limit on, the use is shown as a warning. */
 const NEARLY_ALL = 0.8
 
-/** What the account uses of its budgets, for administrators. */
+/** The account's use of its budgets, for administrators. */
 export function Budgets() {
   const isAdmin = useIsAdmin()
   const account = useSession().data?.account?.id
