@@ -5,14 +5,30 @@ import { type App, createApp } from '../../src/app.js'
 import { type Config, loadConfig } from '../../src/config.js'
 import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
 import { KeysMissing } from '../../src/services/accounts/exposure.js'
+import { listRows } from '../../src/storage/audit/audit.js'
 import { createPuppet } from '../support/puppet.js'
 import { eventually, temporaryDirectory, temporaryStorage } from '../support/server.js'
 import { createSink } from '../support/web/sink.js'
-import { createWorld, credentials, ENGINES, LINE, type Reply, type World } from '../support/world.js'
+import {
+  createWorld,
+  credentials,
+  ENGINES,
+  type Json,
+  LINE,
+  type Reply,
+  type World,
+} from '../support/world.js'
 
 const CONSOLE = { 'x-trunkline-console': '1' }
 const { admin, live } = DEFAULT_WORLD.keys
 const NUMBER = '+13105550140'
+/** The row of the audit log about the end of the development keys. */
+const ENDED = {
+  actor: 'server',
+  action: 'end development keys',
+  object: 'dev-admin-key/dev-live-key/dev-test-key',
+  status: 200,
+}
 
 async function signIn(world: World, { id, secret }: { id: string; secret: string }): Promise<string> {
   const reply = await world.post('/console/session', { key_id: id, secret }, null, CONSOLE)
@@ -146,6 +162,9 @@ describe.each(ENGINES)('development keys and a line that reaches real phones, on
       await other.app.stop()
     }
 
+    const log = await listRows(world.app.ctx.db, { action: ENDED.action }, 'asc', undefined, 10)
+    expect(log).toMatchObject([{ ...ENDED, seq: expect.any(Number) }])
+
     const again = await world.call('PUT', '/api/account/webhooks', { as: own, body: webhooks })
     expect([again.status, JSON.stringify(again.body)]).toEqual([400, expect.stringContaining('https')])
     await world.send({}, own)
@@ -204,6 +223,9 @@ describe.each(ENGINES)('development keys and settings that expose the server, on
       await open.start()
       expect(await isValid(open, made.json().id)).toBe(true)
       for (const { id } of Object.values(DEFAULT_WORLD.keys)) expect(await isValid(open, id)).toBe(false)
+      const headers = credentials(made.json())
+      const { data } = (await open.server.inject({ url: '/admin/audit', headers })).json()
+      expect(data.filter((row: Json) => row.actor === 'server')).toMatchObject([ENDED])
       await open.stop()
       // For good: a later start on loopback does not bring them back.
       const back = await boot()

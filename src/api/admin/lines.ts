@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
 import { keysEnded } from '../../core/accounts/harmless.js'
 import type { Line } from '../../core/lines/line.js'
+import { endLostChanges } from '../../services/audit/audit.js'
 import { assignSeat } from '../../services/calls/forwarding.js'
 import type { Ctx } from '../../services/ctx.js'
 import { block, unblock } from '../../services/lines/blocks.js'
@@ -138,6 +139,7 @@ export function registerAdminLines(app: Routes, ctx: Ctx): void {
         const notice = hasEndedKeys ? await endOfHarmlessWorld(sql, body.account_id) : null
         const after = async () => {
           if (notice) ctx.log.warn({ line: line.id }, notice)
+          if (hasEndedKeys) await endLostChanges(ctx, false)
           await ctx.exposure.load()
         }
         return { status: 201, body: { ...(await lineWire(sql, line)), notice }, after }

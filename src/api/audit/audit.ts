@@ -15,21 +15,23 @@ const AuditWire = Type.Object({
   at: string("When the change began, ISO 8601, by the machine's clock"),
   actor: oneOf(
     AUDIT_ACTORS,
-    'key, token, console (a session of the console) or cli (a command with --offline)',
+    'key, token, console (a session of the console), cli (a command with --offline) or server (Trunkline itself)',
   ),
-  actor_id: nullable('string', 'Id of the key, token or session; null for cli'),
-  key_id: nullable('string', 'The key, or the key behind the token or session; null for cli'),
+  actor_id: nullable('string', 'Id of the key, token or session; null for cli and server'),
+  key_id: nullable('string', 'The key, or the key behind the token or session; null for cli and server'),
   account_id: nullable('string', 'The account that the key acts for; null for an admin'),
   seat_id: nullable('string', 'The seat of the person, where it is known'),
   address: nullable(
     'string',
-    'Address of the other end of the connection: behind a proxy, that of the proxy. Null for cli',
+    'Address of the other end of the connection: behind a proxy, that of the proxy. Null for cli and server',
   ),
   forwarded_for: nullable(
     'string',
     'The header Forwarded, X-Forwarded-For or X-Real-IP as it came. Believe it only if your proxy sets it',
   ),
-  action: string('Method and route'),
+  action: string(
+    'Method and route; `trunkline init`; or `end development keys`, which the server does by itself',
+  ),
   object: nullable('string', 'Ids from the path, and the id of what was created'),
   fields: nullable('string', 'Names of the fields that the request gave, without their values'),
   status: nullable(

@@ -16,7 +16,7 @@ export interface AuditEntry {
   address: string | null
   /** What the request's headers say about addresses behind a proxy. Anyone can write these headers. */
   forwardedFor: string | null
-  /** Method and route. */
+  /** Method and route; a command or an act of the server in words. */
   action: string
   object: string | null
   /** Names of the fields that the request gave, separated by spaces. */
@@ -25,7 +25,7 @@ export interface AuditEntry {
   status: number | null
 }
 
-export const AUDIT_ACTORS = ['key', 'token', 'console', 'cli'] as const
+export const AUDIT_ACTORS = ['key', 'token', 'console', 'cli', 'server'] as const
 export type AuditActor = (typeof AUDIT_ACTORS)[number]
 
 export interface AuditRow extends AuditEntry, ChainLink {}

@@ -5,6 +5,7 @@ import type { UrlRules } from '../../core/url.js'
 import { hasOwnAdminKey, revokeWellKnown } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { hasRealLines } from '../../storage/lines/lines.js'
+import { recordOwnChange } from '../audit/audit.js'
 import type { Exposure, Platform } from '../ctx.js'
 
 /** Knows without a query whether the world is harmless. Until the first look, every line counts as real. */
@@ -36,10 +37,12 @@ export function urlRulesOf(exposure: Exposure, allowHosts: readonly string[]): U
 }
 
 /** Revokes the development keys for good, in every process; whether there were any. */
-export async function endDevelopmentKeys(ctx: Pick<Platform, 'clock'>, sql: Sql): Promise<boolean> {
-  const hadKeys = await revokeWellKnown(sql, ctx.clock.now())
-  if (hadKeys) sql.announce(topics.access)
-  return hadKeys
+export async function endDevelopmentKeys(ctx: Pick<Platform, 'clock' | 'newId'>, sql: Sql): Promise<boolean> {
+  const ended = await revokeWellKnown(sql, ctx.clock.now())
+  if (ended.length === 0) return false
+  await recordOwnChange(ctx, sql, { action: 'end development keys', object: ended.sort().join('/') })
+  sql.announce(topics.access)
+  return true
 }
 
 /** The settings expose the server, and nobody has a key that may be used there. */

@@ -10,7 +10,7 @@ import {
   removeOpenChanges,
   removeRowsThrough,
 } from '../../storage/audit/audit.js'
-import { MissingValue } from '../../storage/engine/db.js'
+import { MissingValue, type Writes } from '../../storage/engine/db.js'
 import type { Ctx } from '../ctx.js'
 
 const AT_ONCE = 500
@@ -78,6 +78,30 @@ async function append(ctx: Pick<Ctx, 'db'>, changes: () => Promise<readonly Ende
       if (!(error instanceof MissingValue)) throw error
     }
   }
+}
+
+/**
+ * Stores, in its own transaction, a change that the server makes by itself. It has begun before every other change, so
+ * that the next `endLostChanges` appends it.
+ */
+export async function recordOwnChange(
+  ctx: Pick<Ctx, 'newId'>,
+  sql: Writes,
+  { action, object }: Pick<AuditEntry, 'action' | 'object'>,
+): Promise<void> {
+  const nobody = {
+    actorId: null,
+    keyId: null,
+    accountId: null,
+    seatId: null,
+    address: null,
+    forwardedFor: null,
+  }
+  const entry: AuditEntry = {
+    ...nobody,
+    ...{ at: Date.now(), actor: 'server', action, object, fields: null, status: 200 },
+  }
+  await insertOpenChanges(sql, [{ id: ctx.newId(), begunAt: 0, entry }])
 }
 
 /** Appends changes whose process stopped before it answered: whether the change was made is then unknown. */

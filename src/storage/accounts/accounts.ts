@@ -1,6 +1,6 @@
 import { type Account, ADMIN_OWNER, type Key, type Seat, type World } from '../../core/accounts/account.js'
 import type { Sql } from '../engine/db.js'
-import { exists, findValue, hasChanged } from '../engine/query.js'
+import { exists, findValue, hasChanged, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
 export const ACCOUNTS = table<Account>()('accounts', {
@@ -120,8 +120,10 @@ export function hasOwnAdminKey(sql: Sql): Promise<boolean> {
 }
 
 /** Revokes the development keys; returns whether one of them was valid. */
-export function revokeWellKnown(sql: Sql, now: number): Promise<boolean> {
-  return hasChanged(sql, 'update keys set revoked_at = $1 where well_known = 1 and revoked_at is null', [now])
+/** The ids of the revoked keys. */
+export function revokeWellKnown(sql: Sql, now: number): Promise<string[]> {
+  const text = 'update keys set revoked_at = $1 where well_known = 1 and revoked_at is null returning id'
+  return listValues<string>(sql, text, [now])
 }
 
 export async function insertSeat(sql: Sql, seat: Seat): Promise<void> {

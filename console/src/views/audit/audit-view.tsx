@@ -12,7 +12,7 @@ import { Time } from '../../ui/time'
 /** No event announces a row of the audit log. */
 const POLL_MS = 5000
 
-const ACTORS = { key: 'Key', token: 'Token', console: 'Console', cli: 'Command line' }
+const ACTORS = { key: 'Key', token: 'Token', console: 'Console', cli: 'Command line', server: 'Server' }
 
 /** Who changed what, for administrators. */
 export default function AuditView() {
