@@ -103,6 +103,34 @@ describe.each(ENGINES)('the audit log on %s', (engine) => {
     expect((await list()).head).toEqual(head)
   })
 
+  it('names the seat that the person at the console chose, if it is a seat of the account', async () => {
+    const mine = await world.app.ctx.directory.account(
+      (await world.app.ctx.directory.key('dev-live-key'))!.key.accountId!,
+    )
+    const other = await world.addAccount('seats@example.com', '+12025550177')
+    const seatOf = async (account_id: string) =>
+      (await world.post('/admin/seats', { account_id, email: 'person@example.com' }, 'admin')).body.id
+    const [own, foreign] = [await seatOf(mine!.id), await seatOf(other.id)]
+    const header: Record<string, string> = { 'x-trunkline-console': '1' }
+    for (const kind of ['live', 'admin']) {
+      const key = { key_id: `dev-${kind}-key`, secret: `dev-${kind}-secret` }
+      const reply = await world.post('/console/session', key, null, header)
+      header.cookie = reply.headers['set-cookie']!.split(';')[0]!
+    }
+    const change = async (path: string, body: object, headers: Record<string, string>, as: null | 'live') => {
+      expect((await world.post(path, body, as, headers)).status).toBeLessThan(300)
+      return (await newest()).seat_id
+    }
+    const token = { phone_number: LINE }
+    const [chosen, strange] = [own, foreign].map((id) => ({ ...header, 'x-trunkline-seat': id }))
+    expect(await change('/v3/auth/tokens', token, chosen!, null)).toBe(own)
+    expect(await change('/admin/keys', { kind: 'admin' }, chosen!, null)).toBe(own)
+    expect(await change('/v3/auth/tokens', token, strange!, null)).toBe(null)
+    expect(await change('/v3/auth/tokens', token, header, null)).toBe(null)
+    // A key is nobody's in particular.
+    expect(await change('/v3/auth/tokens', token, { 'x-trunkline-seat': own }, 'live')).toBe(null)
+  })
+
   it('lists by account, key, action, object and time, page by page', async () => {
     for (const label of ['1', '2', '3']) await world.post('/admin/keys', { kind: 'admin', label }, 'admin')
     const all = await list('limit=1000')

@@ -189,6 +189,11 @@ describe('messages in the console', () => {
     await expect
       .poll(() => page.getByLabel('Send as').evaluate((select: Json) => select.selectedOptions[0].text))
       .toBe('rep@example.com')
+    // Every request names the person, for the audit log.
+    await page.getByRole('textbox', { name: 'Message' }).fill('Again')
+    const asked = page.waitForRequest((request) => request.method() === 'POST')
+    await send.click()
+    expect((await asked).headers()['x-trunkline-seat']).toBe(message.seat_id)
     expect(complaints).toEqual([])
     await close()
   })

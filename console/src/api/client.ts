@@ -1,5 +1,11 @@
 /** Every request needs this header: the server ignores the session's cookie without it. */
-const HEADERS = { 'x-trunkline-console': '1' }
+const HEADERS: Record<string, string> = { 'x-trunkline-console': '1' }
+
+/** Names the seat of the person at this console; the audit log keeps it with every change. */
+export function actAs(seatId: string | undefined): void {
+  if (seatId === undefined) delete HEADERS['x-trunkline-seat']
+  else HEADERS['x-trunkline-seat'] = seatId
+}
 
 export type Query = Record<string, string | number | boolean | null | undefined>
 

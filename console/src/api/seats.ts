@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
+import { actAs } from './client'
 import { useGet } from './queries'
 import type { Seat } from './types'
 
@@ -7,13 +8,14 @@ const STORAGE_KEY = 'trunkline.seat'
 const LIMIT = 1000
 
 /**
- * The seat of the person at this console, whom messages name as their sender. A console signs in with a key, which
+ * The seat of the person at this console, whom messages name as their sender and the audit log as their author. A console signs in with a key, which
  * does not say who holds it: with several seats the person chooses once, in this browser.
  */
 export function useSeat() {
   const seats = useGet<Seat[]>(['seats'], '/api/v2/seats', { query: { limit: LIMIT } }).data ?? []
   const [chosen, setChosen] = useState(stored)
   const seat = seats.find((one) => one.seat_id === chosen) ?? (seats.length === 1 ? seats[0] : undefined)
+  useEffect(() => actAs(seat?.seat_id), [seat?.seat_id])
   return {
     seats,
     seat,

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useSeat } from '../api/seats'
 import { type Session, signOut } from '../api/session'
 import { Link, matchPath, navigate, useRoute } from '../router'
 import { Button } from '../ui/button'
@@ -22,6 +23,12 @@ function viewAt(path: string): { view: View; params: Record<string, string> } | 
     if (params) return { view, params }
   }
   return undefined
+}
+
+/** Names the person's seat in every request, whichever view is open. */
+function ActingSeat() {
+  useSeat()
+  return null
 }
 
 /** The navigation, the top bar and the current view. */
@@ -69,6 +76,7 @@ export function Shell({ session }: { session: Session }) {
             <Button variant="ghost" icon="menu" aria-label="Menu" onClick={() => setMenu(true)} />
           </span>
           <h1 className="truncate grow">{title}</h1>
+          {session.account && <ActingSeat />}
           <ClockControl />
           <LiveLight />
         </header>

@@ -20,7 +20,10 @@ const AuditWire = Type.Object({
   actor_id: nullable('string', 'Id of the key, token or session; null for cli and server'),
   key_id: nullable('string', 'The key, or the key behind the token or session; null for cli and server'),
   account_id: nullable('string', 'The account that the key acts for; null for an admin'),
-  seat_id: nullable('string', 'The seat of the person, where it is known'),
+  seat_id: nullable(
+    'string',
+    'The seat that the person at the console chose; null for keys and tokens, which do not say who uses them',
+  ),
   address: nullable(
     'string',
     'Address of the other end of the connection: behind a proxy, that of the proxy. Null for cli and server',

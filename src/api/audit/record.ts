@@ -3,7 +3,9 @@ import { createLimiter } from '../../base/limiter.js'
 import type { AuditEntry } from '../../core/audit/audit.js'
 import { createAuditTrail } from '../../services/audit/audit.js'
 import type { Ctx } from '../../services/ctx.js'
+import { findSeat } from '../../storage/accounts/accounts.js'
 import type { Principal } from '../http/auth.js'
+import { SEAT_HEADER } from '../http/session-cookie.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,7 +14,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** The change that this request makes, once it has begun. */
-    change: { id: string; at: number } | null
+    change: { id: string; at: number; seatId: string | null } | null
     /** The id of the object that the answer shows. */
     shown: string | null
   }
@@ -40,9 +42,9 @@ export function registerAudit(app: FastifyInstance, ctx: Ctx): void {
   const begin = async (request: FastifyRequest) => {
     // An open route, such as signing in, knows nobody yet: only its success is recorded.
     if (!request.principal) return
-    const at = Date.now()
-    const id = await trail.begin(entryOf(request, request.principal, at, null))
-    request.change = { id, at }
+    const began = { at: Date.now(), seatId: await seatOf(ctx, request, request.principal) }
+    const id = await trail.begin(entryOf(request, request.principal, began, null))
+    request.change = { id, ...began }
     ctx.failpoint('audit.begun')
   }
   const look = async (request: FastifyRequest, _reply: FastifyReply, payload: unknown) => {
@@ -55,7 +57,8 @@ export function registerAudit(app: FastifyInstance, ctx: Ctx): void {
     if (!principal || !(change || isWorthKeeping(principal, statusCode))) return payload
     ctx.failpoint('audit.changed')
     try {
-      await trail.end(change?.id, entryOf(request, principal, change?.at ?? Date.now(), statusCode))
+      const began = change ?? { at: Date.now(), seatId: null }
+      await trail.end(change?.id, entryOf(request, principal, began, statusCode))
     } catch (error) {
       // The change was made and its beginning is stored: `endLostChanges` appends it later.
       ctx.log.error(
@@ -83,7 +86,7 @@ function listOf<T>(hooks: T | T[] | undefined): T[] {
 function entryOf(
   request: FastifyRequest,
   principal: Principal,
-  at: number,
+  { at, seatId }: Pick<AuditEntry, 'at' | 'seatId'>,
   status: number | null,
 ): AuditEntry {
   const { key, session } = principal
@@ -95,7 +98,7 @@ function entryOf(
     actorId: session?.id ?? token?.id ?? key?.id ?? null,
     keyId: key?.id ?? null,
     accountId: principal.kind === 'account' ? principal.account.id : null,
-    seatId: null,
+    seatId,
     address: isLocal ? null : request.ip,
     forwardedFor: isLocal ? null : forwardedFor(request),
     action: `${request.method} ${request.routeOptions.url}`,
@@ -103,6 +106,16 @@ function entryOf(
     fields: fieldsOf(request),
     status,
   }
+}
+
+/** The seat that the person at the console chose. A key does not say who holds it, so this is the person's own word. */
+async function seatOf(ctx: Ctx, { headers }: FastifyRequest, principal: Principal): Promise<string | null> {
+  const named = headers[SEAT_HEADER]
+  const keyId = principal.session?.accountKeyId
+  if (typeof named !== 'string' || !keyId) return null
+  const accountId =
+    principal.kind === 'account' ? principal.account.id : (await ctx.directory.key(keyId))?.key.accountId
+  return (accountId && (await findSeat(ctx.db, accountId, named))?.id) || null
 }
 
 function forwardedFor({ headers }: FastifyRequest): string | null {

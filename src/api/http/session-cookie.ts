@@ -7,6 +7,8 @@ import { parseSessionText, SESSION_LIFE_MS } from '../../core/accounts/console-s
 const NAME = 'trunkline_session'
 /** Pages of other sites cannot send this header: the browser asks for permission first, and the server gives none. */
 export const CONSOLE_HEADER = 'x-trunkline-console'
+/** The seat of the person at the console, for the audit log. */
+export const SEAT_HEADER = 'x-trunkline-seat'
 
 /** The session of a console request. Without the console's header the cookie is ignored. */
 export function sessionOf(request: FastifyRequest): { id: string; secret: string } | undefined {

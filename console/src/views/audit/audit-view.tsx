@@ -71,8 +71,15 @@ function AuditLog() {
           { title: 'When', cell: ({ at }) => <Time at={at} /> },
           {
             title: 'Who',
-            cell: ({ actor, actor_id, key_id }) => (
-              <span className="nowrap" title={key_id && key_id !== actor_id ? `with ${key_id}` : undefined}>
+            cell: ({ actor, actor_id, key_id, seat_id }) => (
+              <span
+                className="nowrap"
+                title={
+                  key_id && key_id !== actor_id
+                    ? `with ${key_id}${seat_id ? `, seat ${seat_id}` : ''}`
+                    : undefined
+                }
+              >
                 {ACTORS[actor as keyof typeof ACTORS]} {actor_id && <code>{actor_id}</code>}
               </span>
             ),
