@@ -81,8 +81,8 @@ export interface World {
   advance(ms: number): Promise<void>
   /** Begins the live and the test world anew, as users do between tests: a tenth of the cost of another `createWorld`. */
   reset(): Promise<void>
-  /** Stops this process's app and starts another on the same data, as after a restart. */
-  restart(): Promise<void>
+  /** Stops this process's app and starts another on the same data, as after a restart; at another time if given. */
+  restart(at?: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -242,8 +242,8 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
       }
       await app.settle()
     },
-    async restart() {
-      time = app.ctx.clock.now()
+    async restart(at) {
+      time = at ?? app.ctx.clock.now()
       await app.stop()
       await boot()
     },

@@ -161,7 +161,11 @@ export function saveRead(sql: Sql, ref: string, at: number): Promise<boolean> {
   return hasChanged(sql, 'update attempts set read_at = $2 where ref = $1 and read_at is null', [ref, at])
 }
 
-/** Times of the line's recent attempts, so that a new holder keeps the line's pace. Refs are ordered by time. */
-export function listWireTimes(sql: Sql, lineId: string, sinceRef: string): Promise<number[]> {
-  return listValues(sql, 'select wire_at from attempts where ref >= $1 and line_id = $2', [sinceRef, lineId])
+/**
+ * Times of the line's recent attempts, so that a new holder keeps the line's pace. Refs are ordered by time. A clock
+ * that was ahead has left later ones.
+ */
+export function listWireTimes(sql: Sql, lineId: string, sinceRef: string, untilRef = '~'): Promise<number[]> {
+  const text = 'select wire_at from attempts where ref >= $1 and ref < $3 and line_id = $2'
+  return listValues(sql, text, [sinceRef, lineId, untilRef])
 }

@@ -47,10 +47,13 @@ export async function listHolds(sql: Sql): Promise<Hold[]> {
   return (await HOLDS.list(sql, '1 = 1 order by held_until, conversation')).map(toHold)
 }
 
+/** Holds whose time is over, and holds of a clock that was ahead. */
 export async function listHoldsDue(sql: Sql, now: number, limit: number): Promise<Hold[]> {
-  return (await HOLDS.list(sql, 'held_until <= $1 order by held_until limit $2', [now, limit])).map(toHold)
+  const where = 'held_until <= $1 or held_at > $1 order by held_until limit $2'
+  return (await HOLDS.list(sql, where, [now, limit])).map(toHold)
 }
 
-export function findNextHoldEnd(sql: Sql): Promise<number | undefined> {
-  return findValue(sql, 'select min(held_until) from conversation_holds')
+export function findNextHoldEnd(sql: Sql, now: number): Promise<number | undefined> {
+  const text = 'select min(case when held_at > $1 then $1 else held_until end) from conversation_holds'
+  return findValue(sql, text, [now])
 }

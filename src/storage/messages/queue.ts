@@ -1,4 +1,5 @@
-import type { Sql } from '../engine/db.js'
+import type { Db, Sql } from '../engine/db.js'
+import { listValues } from '../engine/query.js'
 
 /** A message in a line's queue, oldest first. Scheduled messages join the queue at their time. */
 export interface QueueEntry {
@@ -16,6 +17,34 @@ const QUEUED = `select id, handle, account_id as "accountId", contact, group_id 
 
 export function listQueue(sql: Sql, lineId: string, afterId: number, limit: number): Promise<QueueEntry[]> {
   return sql.all(`${QUEUED} and id > $2 order by id limit $3`, [lineId, afterId, limit])
+}
+
+/** A shorter wait is not worth a query: it is that of an ordinary retry. */
+const LONG_WAIT_MS = 60_000
+
+/**
+ * Makes messages due whose waiting time was written by a clock that was ahead: the message or its last attempt has a
+ * time later than `now`. Without this a clock that was a day ahead would stop the message for a day.
+ */
+export async function correctWaits(db: Db, rows: QueueEntry[], now: number): Promise<QueueEntry[]> {
+  const late = rows.filter(({ nextActionAt }) => nextActionAt > now + LONG_WAIT_MS)
+  if (late.length === 0) return rows
+  const corrected = await db.tx((sql) => {
+    const list = sql.inIds(
+      2,
+      late.map(({ id }) => id),
+    )
+    return listValues<number>(
+      sql,
+      `update messages set next_action_at = $1, version = version + 1
+       where id in ${list.sql} and next_action_at > $1 and due_at is null and (updated_at > $1 or exists (
+         select 1 from attempts a where a.message_id = messages.id and coalesce(a.ended_at, a.wire_at) > $1))
+       returning id`,
+      [now, list.param],
+    )
+  })
+  const due = new Set(corrected)
+  return rows.map((row) => (due.has(row.id) ? { ...row, nextActionAt: now } : row))
 }
 
 /** Like the line's queue, for one conversation. */

@@ -1,4 +1,5 @@
-import type { Columns, ColumnType, Sql, Writes } from '../engine/db.js'
+import type { Columns, ColumnType, Db, Sql, Writes } from '../engine/db.js'
+import { listValues } from '../engine/query.js'
 import { SLICE } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
@@ -110,6 +111,34 @@ export function listLaneQueue(
     afterId,
     limit,
   ])
+}
+
+/** A shorter wait is not worth a query. */
+const LONG_WAIT_MS = 60_000
+
+/** Makes deliveries due whose waiting time was written by a clock that was ahead, as `correctWaits` of messages does. */
+export async function correctDeliveryWaits(
+  db: Db,
+  rows: QueuedDelivery[],
+  now: number,
+): Promise<QueuedDelivery[]> {
+  const late = rows.filter(({ nextAt }) => nextAt > now + LONG_WAIT_MS)
+  if (late.length === 0) return rows
+  const corrected = await db.tx((sql) => {
+    const list = sql.inIds(
+      2,
+      late.map(({ id }) => id),
+    )
+    return listValues<number>(
+      sql,
+      `update webhook_deliveries set next_at = $1 where id in ${list.sql} and next_at > $1 and (created_at > $1
+         or exists (select 1 from webhook_attempts a where a.delivery_id = webhook_deliveries.id and a.at > $1))
+       returning id`,
+      [now, list.param],
+    )
+  })
+  const due = new Set(corrected)
+  return rows.map((row) => (due.has(row.id) ? { ...row, nextAt: now } : row))
 }
 
 /** The waiting deliveries of one subject, for which the window had no room. */

@@ -25,7 +25,7 @@ import { recordRead, rematchParked } from '../../services/messages/receipts.js'
 import type { Lease } from '../../storage/lines/leases.js'
 import { type Attempt, listWireTimes } from '../../storage/messages/attempts.js'
 import { findMessagesById } from '../../storage/messages/messages.js'
-import { listQueue, listQueueOf } from '../../storage/messages/queue.js'
+import { correctWaits, listQueue, listQueueOf, type QueueEntry } from '../../storage/messages/queue.js'
 import { startChores } from './chores.js'
 import { connect } from './connect.js'
 import { createLoopBreaker } from './loop-breaker.js'
@@ -59,7 +59,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   await recoverOpenAttempts(ctx, on)
 
   const queue = createLineQueue({ isShared: line.kind === 'shared' })
-  const recent = await listWireTimes(ctx.db, line.id, firstIdAt(ctx.clock.now() - PACE_WINDOW_MS))
+  const now = ctx.clock.now()
+  const recent = await listWireTimes(ctx.db, line.id, firstIdAt(now - PACE_WINDOW_MS), firstIdAt(now + 1))
   const pace = createPace(line.pace, recent)
   // Changes to messages of this line run in sequence, so that each sees the one before.
   const inTurn = createTurns()
@@ -104,11 +105,13 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       : perform(ctx, line, connection, method, ask)
   const chores = startChores(ctx, line, lease, act)
 
+  const inTime = async (rows: Promise<QueueEntry[]>) => correctWaits(ctx.db, await rows, ctx.clock.now())
+
   /** Returns when the next message may go. */
   async function step(): Promise<number | undefined> {
     if (unread && !queue.isFull()) {
       unread = false
-      const rows = await listQueue(ctx.db, line.id, readOn ?? queue.cursor() - overlap, READ_AT_ONCE)
+      const rows = await inTime(listQueue(ctx.db, line.id, readOn ?? queue.cursor() - overlap, READ_AT_ONCE))
       queue.add(rows, ctx.clock.now())
       readOn = rows.length === READ_AT_ONCE ? rows.at(-1)!.id : undefined
       if (readOn !== undefined) {
@@ -208,7 +211,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   }
 
   function fill(gap: Gap) {
-    listQueueOf(ctx.db, line.id, gap)
+    inTime(listQueueOf(ctx.db, line.id, gap))
       .then((rows) => {
         const next = queue.fill(gap, rows, ctx.clock.now())
         if (next) fill(next)
@@ -239,7 +242,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     sweep() {
       chores.look()
       void inTurn(() => rematchParked(ctx, on)).catch(() => {})
-      void listQueue(ctx.db, line.id, 0, READ_AT_ONCE)
+      void inTime(listQueue(ctx.db, line.id, 0, READ_AT_ONCE))
         .then((rows) => {
           queue.add(rows, ctx.clock.now())
           wake()

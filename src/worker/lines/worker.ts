@@ -207,7 +207,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     }),
     createAlarm(ctx, {
       topic: topics.holds,
-      next: () => findNextHoldEnd(ctx.db),
+      next: () => findNextHoldEnd(ctx.db, ctx.clock.now()),
       run: () => releaseDue(ctx),
     }),
     createAlarm(ctx, { topic: topics.erasures, ...createEraser(ctx) }),

@@ -3,6 +3,7 @@ import type { Ctx } from '../../services/ctx.js'
 import type { Deliverer, ReceiverAnswer } from '../../services/webhooks/delivery.js'
 import type { QueueEntry } from '../../storage/messages/queue.js'
 import {
+  correctDeliveryWaits,
   type Delivery,
   findDeliveries,
   listLaneQueue,
@@ -90,7 +91,8 @@ export function createLane(
   async function step(): Promise<number | undefined> {
     if (fromStart || (unread && queue.size() < WINDOW)) await read()
     for (const gap of crowded) {
-      const rows = await listSubjectQueue(ctx.db, key, gap.conversation!, gap.limit)
+      const found = await listSubjectQueue(ctx.db, key, gap.conversation!, gap.limit)
+      const rows = await correctDeliveryWaits(ctx.db, found, ctx.clock.now())
       const more = queue.fill(gap, entriesOf(rows), ctx.clock.now())
       crowded.delete(gap)
       if (more) crowded.add(more)
@@ -137,7 +139,8 @@ export function createLane(
     // Before the read, so that deliveries that arrive during it are read next.
     unread = fromStart = false
     try {
-      const rows = await listLaneQueue(ctx.db, key, after, READ_AT_ONCE)
+      const found = await listLaneQueue(ctx.db, key, after, READ_AT_ONCE)
+      const rows = await correctDeliveryWaits(ctx.db, found, ctx.clock.now())
       queue.add(entriesOf(rows), ctx.clock.now())
       if (rows.length < READ_AT_ONCE) return
       unread = true
