@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deleteMedia, findMedia } from '../../src/storage/media/media.js'
+import { PNG, serve } from '../support/files.js'
 import { createWorld, ENGINES, type Json, SHARED_LINE, type Who, type World } from '../support/world.js'
 
 let used = 0
@@ -77,6 +79,44 @@ describe.each(ENGINES)('a shared line of several accounts on %s', (engine) => {
     await world.advance(1000)
     await write(number, 'Still here')
     expect(await received(number)).toEqual([['Hi', 'Still here'], [], ['Hi', 'Still here']])
+  })
+
+  it('each account that gets a picture has a copy of its own, within its own budget', async () => {
+    const files = await serve((_request, response) => void response.end(PNG))
+    const [first, , last] = ids as [string, string, string]
+    const limit = (media: number | null) =>
+      world.call('PATCH', `/admin/accounts/${first}`, { as: 'admin', body: { budgets: { media } } })
+    const urls = (number: string) =>
+      Promise.all(
+        (['live', third] as Who[]).map(async (as) => {
+          const path = `/api/v2/messages?is_outbound=false&number=${encodeURIComponent(number)}`
+          return (await world.get(path, as)).body.data[0].media_url as string
+        }),
+      )
+    const picture = async () => {
+      const number = fresh()
+      await register(number)
+      await register(number, third)
+      await world.text(number, 'Look', { to: SHARED_LINE, media_url: `${files.url}/photo` })
+      await world.advance(1000)
+      return urls(number)
+    }
+    const owners = async (shown: string[]) => {
+      const names = shown.map((url) => url.match(/media\/(\w{22})\.png$/)?.[1] ?? '')
+      const found = names.map((name) => findMedia(world.app.ctx.db, name))
+      return (await Promise.all(found)).map((media) => media?.accountId)
+    }
+    const both = await picture()
+    expect(await owners(both)).toEqual([first, last])
+    // What one account has no room for, the other gets all the same.
+    await limit(1)
+    const one = await picture()
+    expect([one[0], await owners(one)]).toEqual([`${files.url}/photo`, [undefined, last]])
+    await limit(null)
+    // One account loses its copy; the other's stays.
+    await world.app.ctx.db.tx((sql) => deleteMedia(sql, [both[0]!.match(/(\w{22})\.png/)![1]!]))
+    expect((await Promise.all(both.map((url) => fetch(url)))).map(({ status }) => status)).toEqual([404, 200])
+    await files.close()
   })
 
   it("a registration takes no neighbour's conversation away, and is verified all the same", async () => {

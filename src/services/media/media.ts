@@ -37,6 +37,12 @@ export interface MediaDraft {
   discard(): Promise<void>
 }
 
+/** How many bytes of media an account may store, and how many more. */
+export async function mediaRoom(ctx: Ctx, accountId: string): Promise<{ limit: number; room: number }> {
+  const { media: limit } = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
+  return { limit, room: limit - (await findTotal(ctx.db, accountId, 'media')) }
+}
+
 /** Writes a stream to disk without holding it in memory. */
 export async function takeMedia(
   ctx: Ctx,
@@ -44,8 +50,7 @@ export async function takeMedia(
   source: MediaSource,
   incoming: FileStream,
 ): Promise<MediaDraft> {
-  const { media: limit } = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
-  const room = limit - (await findTotal(ctx.db, accountId, 'media'))
+  const { limit, room } = await mediaRoom(ctx, accountId)
   const name = ctx.random.text(MEDIA_NAME_LENGTH)
   const blob = await ctx.blobs.create(name)
   const discard = () =>

@@ -57,15 +57,38 @@ export async function verifyOnShared(
   )
 }
 
+/** A number's pending registrations by accounts of a shared line. */
+const REGISTERED = `from verified_contacts v where v.number = $2 and v.scope = $3 and v.verified_at is null
+  and exists (select 1 from line_members m where m.line_id = $1 and m.account_id = v.account_id)`
+
+/** The accounts of a shared line that registered a number and wait for its first text. */
+export function listRegistered(sql: Sql, lineId: string, number: string): Promise<string[]> {
+  return listValues(sql, `select v.account_id ${REGISTERED} order by v.id`, [lineId, number, SHARED])
+}
+
 /** Verifies every pending registration of a sender on a shared line. Returns the accounts that registered them. */
 export function verifyRegistered(sql: Sql, lineId: string, number: string, now: number): Promise<string[]> {
   return listValues(
     sql,
     `update verified_contacts set verified_at = $4, updated_at = $4
-     where number = $2 and scope = $3 and verified_at is null
-       and exists (select 1 from line_members m where m.line_id = $1 and m.account_id = verified_contacts.account_id)
+     where id in (select v.id ${REGISTERED})
      returning account_id`,
     [lineId, number, SHARED, now],
+  )
+}
+
+/**
+ * Locks the rows of numbers on a shared line, in one order: texts of one person to two shared lines change the same
+ * rows, and two transactions must not wait for each other.
+ */
+export async function lockRegistrations(sql: Sql, lineId: string, numbers: readonly string[]): Promise<void> {
+  if (sql.engine === 'sqlite') return
+  const list = sql.inList(2, numbers)
+  await sql.all(
+    `select v.id from verified_contacts v where v.number in ${list.sql} and v.scope = $3
+       and exists (select 1 from line_members m where m.line_id = $1 and m.account_id = v.account_id)
+     order by v.number, v.account_id for update of v`,
+    [lineId, list.param, SHARED],
   )
 }
 

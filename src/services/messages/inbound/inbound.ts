@@ -10,6 +10,7 @@ import { appendEvents } from '../../../storage/events/events.js'
 import { findLineEver, requireCurrent } from '../../../storage/lines/lines.js'
 import { deleteUnacknowledged } from '../../../storage/messages/inbound-ids.js'
 import { listDueParts, type MessagePart } from '../../../storage/messages/inbound-parts.js'
+import { lockRegistrations } from '../../../storage/verify/verified-contacts.js'
 import { applyConsent } from '../../contacts/consent.js'
 import type { Ctx } from '../../ctx.js'
 import { groupOfChat } from '../../groups/state.js'
@@ -136,6 +137,12 @@ async function store(
   const before: NewEvent[] = []
   const after: NewEvent[] = []
   let unrouted = 0
+  if (line.kind === 'shared')
+    await lockRegistrations(
+      sql,
+      line.id,
+      items.map(({ from }) => from),
+    )
   for (const item of items) {
     const approval = await approveByText(sql, line, item, now)
     const accounts = await routeTo(sql, line, item.from, now, item.group)
@@ -185,7 +192,7 @@ async function toMessage(
     status: 'RECEIVED',
     service: item.service,
     content: item.content,
-    mediaUrl: item.mediaUrl ?? '',
+    mediaUrl: item.mediaUrls?.get(accountId) ?? item.mediaUrl ?? '',
     sendStyle: item.sendStyle ?? '',
     replyTo: reply?.replyTo ?? null,
     createdAt: now,

@@ -10,6 +10,7 @@ import {
   findLastAsker,
   forgetStranger,
   listLastVerified,
+  listRegistered,
   noteStranger,
   verifyAsked,
   verifyOnShared,
@@ -53,6 +54,15 @@ export async function ownerOf(sql: Sql, line: Line, from: string, group?: Chat):
     (await listLastVerified(sql, line.id, from))[0] ??
     findLastAsker(sql, line.id, from)
   )
+}
+
+/** The accounts that a message will reach, before the transaction that decides it. */
+export async function ownersOf(sql: Sql, line: Line, from: string, group?: Chat): Promise<readonly string[]> {
+  if (line.accountId) return [line.accountId]
+  const known = await turnOf(sql, line, from, group)
+  if (known) return [known]
+  const pending = group ? [] : await listRegistered(sql, line.id, from)
+  return pending.length > 0 ? pending : listLastVerified(sql, line.id, from)
 }
 
 /** The account that a conversation on a shared line is with. */

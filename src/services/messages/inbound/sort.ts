@@ -13,17 +13,18 @@ import {
 } from '../../../storage/messages/inbound-ids.js'
 import type { Ctx } from '../../ctx.js'
 import { createEchoLedger, type EchoProof } from './echo.js'
+import type { HousedInbound } from './media.js'
 import { ownerOf } from './owner.js'
 import { takePart } from './parts.js'
 
 /** A message as the driver delivered it, and in the form to store. */
 export interface InboundItem {
   original: Inbound
-  message: Inbound
+  message: HousedInbound
 }
 
 /** A complete, new message that is not our own. */
-export type NewInbound = Inbound & { providerId: string }
+export type NewInbound = HousedInbound & { providerId: string }
 
 export interface SortedInbound {
   fresh: NewInbound[]
