@@ -1,5 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { SHARED } from '../../src/core/verify/verified-contact.js'
+import { askVerifiedContact, lockRegistrations } from '../../src/storage/verify/verified-contacts.js'
 import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
 
 /** SQLite has one writer, so its transactions never wait for each other's rows. */
@@ -37,6 +39,26 @@ describe.runIf(ENGINES.includes('postgres'))('locks on postgres', () => {
     await other.query('rollback')
     await sent
     expect((await world.status(message_handle)).status).toBe('DELIVERED')
+  })
+
+  it('texts to two shared lines lock the registrations of their senders in one order', async () => {
+    const { db } = world.app.ctx
+    const [row] = await db.all<{ line: string; account: string }>(
+      'select line_id as line, account_id as account from line_members',
+    )
+    const { line, account } = row!
+    const [first, last] = ['+13035570001', '+13035570002'] as const
+    // Inserted in the other order, as PostgreSQL would find and lock them.
+    for (const number of [last, first]) await askVerifiedContact(db, account, number, SHARED, 1, false)
+    await other.query('begin')
+    const take = 'select 1 from verified_contacts where number = $1 for update'
+    await other.query(take, [first])
+    const locked = db.tx((sql) => lockRegistrations(sql, line, [last, first]))
+    await whenBlocked()
+    await other.query("set local lock_timeout = '1s'")
+    expect((await other.query(take, [last])).rowCount).toBe(1)
+    await other.query('rollback')
+    await locked
   })
 
   it('a transaction that PostgreSQL ends because of a deadlock runs again', async () => {
