@@ -76,6 +76,7 @@ export function endRequest(sql: Sql, id: string, at: number, errorCode: string |
   )
 }
 
+/** By line alone: only dedicated lines share their profile, and a dedicated line has one account for all its life. */
 interface ProfileShare {
   askedAt: number
   /** Null while the line is sharing. */
