@@ -15,6 +15,7 @@ describe.each(ENGINES)('what accounts of one server share on %s', (engine) => {
     const before = now()
     for (const as of ['live', 'test', 'admin'] as const) expect((await move(as)).status).toBe(200)
     const own = (await world.post('/sim/worlds', {}, 'test')).body
+    expect((await world.get('/sim/clock')).body.can_advance).toBe(true)
     expect((await move('live')).status).toBe(200)
     expect((await move(own.keys.live)).status).toBe(200)
     await world.settle()
@@ -35,7 +36,10 @@ describe.each(ENGINES)('what accounts of one server share on %s', (engine) => {
     await world.call('DELETE', `/sim/worlds/${made.id}`, { as: 'admin' })
     expect((await move('live')).status).toBe(200)
     const neighbour = await world.addAccount('neighbour@example.com', '+12025550171')
-    for (const as of ['live', neighbour.live] as const) expect((await move(as)).status).toBe(403)
+    for (const as of ['live', neighbour.live] as const) {
+      expect((await move(as)).status).toBe(403)
+      expect((await world.get('/sim/clock', as)).body.can_advance).toBe(false)
+    }
   })
 
   it("one account's pending codes leave its neighbour on a shared line room for its own", async () => {

@@ -367,4 +367,12 @@ describe('the page of the phones', () => {
     expect(size).toBeLessThan(250_000)
     await close()
   })
+
+  it('the top bar only shows the time once another account exists', async () => {
+    await world.addAccount('clock@example.com', '+12025550188')
+    const { page, close } = await openConsole(browser, world, '/phones')
+    await page.locator('.clock time').waitFor()
+    expect(await page.getByRole('button', { name: 'Advance time' }).count()).toBe(0)
+    await close()
+  })
 })

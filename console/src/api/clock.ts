@@ -19,9 +19,9 @@ function useClock() {
     queryKey: ['clock'],
     queryFn: async () => {
       try {
-        const { now } = await api.get<Clock>('/sim/clock')
-        offset = Date.parse(now) - Date.now()
-        return now
+        const clock = await api.get<Clock>('/sim/clock')
+        offset = Date.parse(clock.now) - Date.now()
+        return clock
       } catch (error) {
         if (error instanceof ApiError && (error.status === 404 || error.status === 403)) return null
         throw error
@@ -32,6 +32,9 @@ function useClock() {
 }
 
 export const useIsSimulated = () => useClock().data != null
+
+/** The clock is one for the whole server: it moves only where no other account would notice. */
+export const useCanAdvance = () => useClock().data?.can_advance ?? false
 
 /** The world's time, updated every `everyMs`. */
 export function useNow(everyMs = 10_000): number {

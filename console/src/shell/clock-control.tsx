@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api/client'
-import { useIsSimulated, useNow } from '../api/clock'
+import { useCanAdvance, useIsSimulated, useNow } from '../api/clock'
 import { useAction } from '../api/queries'
 import { Button } from '../ui/button'
 import { exactTime } from '../ui/time'
@@ -21,9 +21,10 @@ const format = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 })
 
-/** The simulated world's time, with a menu that advances it. */
+/** The simulated world's time, with a menu that advances it where that is allowed. */
 export function ClockControl() {
   const isSimulated = useIsSimulated()
+  const canAdvance = useCanAdvance()
   const time = useNow(1000)
   const [isOpen, setOpen] = useState(false)
   const anchor = useRef<HTMLDivElement>(null)
@@ -50,14 +51,16 @@ export function ClockControl() {
       <time dateTime={new Date(time).toISOString()} title={`Time of the simulated world: ${exactTime(time)}`}>
         {format.format(time)}
       </time>
-      <Button
-        size="small"
-        icon="forward"
-        aria-label="Advance time"
-        aria-expanded={isOpen}
-        disabled={advance.isPending}
-        onClick={() => setOpen(!isOpen)}
-      />
+      {canAdvance && (
+        <Button
+          size="small"
+          icon="forward"
+          aria-label="Advance time"
+          aria-expanded={isOpen}
+          disabled={advance.isPending}
+          onClick={() => setOpen(!isOpen)}
+        />
+      )}
       {isOpen && (
         <div className="popover" role="group" aria-label="Advance time by">
           {STEPS.map((step) => (

@@ -3,7 +3,7 @@ import { formatTime } from '../../base/time.js'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { hasOneAccount } from '../../storage/accounts/accounts.js'
-import { listLines } from '../../storage/lines/lines.js'
+import { hasRealLines } from '../../storage/lines/lines.js'
 import { answerOnce } from '../http/once.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
@@ -12,6 +12,10 @@ import { sim } from './shared.js'
 const clock = routesOf('Simulator', { access: 'any' })
 
 const Clock = Type.Object({ now: string('Time of the simulated world') })
+const ShownClock = Type.Object({
+  ...Clock.properties,
+  can_advance: boolean('Whether an account key may advance it'),
+})
 
 /** The clock of the simulated world. */
 export function registerSimClock(
@@ -21,8 +25,8 @@ export function registerSimClock(
 ): void {
   app.get(
     '/sim/clock',
-    sim({ summary: 'Time of the simulated world', response: { 200: Clock } }),
-    async () => ({ now: formatTime(ctx.clock.now()) }),
+    sim({ summary: 'Time of the simulated world', response: { 200: ShownClock } }),
+    async () => ({ now: formatTime(ctx.clock.now()), can_advance: !(await refusalOf(ctx, false)) }),
   )
   app.post(
     '/sim/clock',
@@ -41,19 +45,9 @@ export function registerSimClock(
       response: { 200: Clock },
     }),
     async (request, reply) => {
-      if ((await listLines(ctx.db)).some((line) => line.driver !== 'simulator')) {
-        throw new AppError(
-          'forbidden',
-          'advance_ms: the clock can be advanced only while every line is simulated',
-        )
-      }
       const { advance_ms: ms, all = false } = request.body
-      const movesAll = all && request.principal?.kind === 'admin'
-      if (!movesAll && !(await hasOneAccount(ctx.db)))
-        throw new AppError(
-          'forbidden',
-          'all: this server holds several accounts, and the clock is one for all of them. Move it with an admin key and all: true, or give the account a server of its own.',
-        )
+      const refusal = await refusalOf(ctx, all && request.principal?.kind === 'admin')
+      if (refusal) throw new AppError('forbidden', refusal)
       return answerOnce(ctx, reply, 'told', async () => ({
         status: 200,
         body: { now: formatTime(ctx.clock.now() + ms) },
@@ -61,4 +55,12 @@ export function registerSimClock(
       }))
     },
   )
+}
+
+/** Why the clock must not move; undefined if it may. */
+async function refusalOf({ db }: Ctx, movesAll: boolean): Promise<string | undefined> {
+  if (await hasRealLines(db))
+    return 'advance_ms: the clock can be advanced only while every line is simulated'
+  if (movesAll || (await hasOneAccount(db))) return undefined
+  return 'all: this server holds several accounts, and the clock is one for all of them. Move it with an admin key and all: true, or give the account a server of its own.'
 }
