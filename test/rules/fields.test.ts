@@ -41,7 +41,7 @@ const LAYOUT = words(
   `caption imageSubtitle imageTitle imageUrl subcaption trailingCaption trailingSubcaption summary`,
 )
 const WEBHOOKS =
-  words(`call_log contact_created globalSecret inbound_call contact_profile line_assigned line_blocked
+  words(`call_log contact_consent contact_created globalSecret inbound_call contact_profile line_assigned line_blocked
   outbound receive typing_indicator`)
 
 interface List {

@@ -176,6 +176,26 @@ describe.each(ENGINES)('every type of webhook on %s', (engine) => {
     expect(sink.received, 'changes of contacts are not told').toHaveLength(1)
   })
 
+  it('contact_consent: a STOP and a START that change something', async () => {
+    const said = async (word: string) => {
+      await world.text(FAY, word)
+      await world.advance(1000)
+      const posts = sink.received.splice(0).filter((post) => post.path === '/contact_consent')
+      return posts.map((post) => post.body)
+    }
+    const body = {
+      event_type: 'contact_consent',
+      event_id: expect.any(String),
+      accountEmail: email,
+      number: FAY,
+      sendblue_number: LINE,
+      changed_at: TIME,
+    }
+    expect(await said('STOP')).toEqual([{ ...body, opted_out: true }])
+    expect(await said('STOP')).toEqual([])
+    expect(await said('START')).toEqual([{ ...body, opted_out: false }])
+  })
+
   it('inbound_call: once, when the call has ended', async () => {
     await world.call('PUT', `/api/lines/${LINE}/call-forwarding`, { body: { forwarding_number: BOB } })
     const call = (await world.post(`/sim/phones/${ADA}/calls`, { to: LINE })).body

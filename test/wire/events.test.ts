@@ -142,6 +142,14 @@ describe.each(ENGINES)('the event stream with the published SDK on %s', (engine)
       })
     }
 
+    for (const [word, type] of [
+      ['STOP', 'contact.opted_out'],
+      ['START', 'contact.opted_in'],
+    ] as const) {
+      await world.text(ADA, word)
+      expect((await events.until(type)).data).toMatchObject({ number: ADA, sendblue_number: LINE })
+    }
+
     await world.setLine(LINE, { blocked: true })
     const blocked = await events.until('line.blocked')
     expect(blocked.data).toMatchObject({

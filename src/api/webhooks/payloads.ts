@@ -26,6 +26,9 @@ export const renderWebhook: RenderWebhook = (source) => {
       return line(event, account)
     case 'contact.created':
       return contact(event, account)
+    case 'contact.opted_out':
+    case 'contact.opted_in':
+      return consent(event, account)
     case 'contact_profile.completed':
     case 'contact_profile.failed':
       return profile(event)
@@ -93,6 +96,22 @@ function contact(event: Event<'contact.created'>, account: Account) {
       created_at: formatTime(event.at),
     },
     lineNumber: null,
+  }
+}
+
+function consent(event: Event<'contact.opted_out' | 'contact.opted_in'>, account: Account) {
+  const { contact: number, lineNumber } = event.data
+  return {
+    body: {
+      event_type: 'contact_consent',
+      event_id: webhookIdOf(event),
+      accountEmail: account.email,
+      number,
+      sendblue_number: lineNumber,
+      opted_out: event.type === 'contact.opted_out',
+      changed_at: formatTime(event.at),
+    },
+    lineNumber,
   }
 }
 

@@ -210,6 +210,19 @@ export const TRIGGERS: readonly Trigger[] = [
     },
   ),
   trigger(
+    'contact.opted_out',
+    'contact.opted_out',
+    'a phone writes STOP (and START afterwards)',
+    async ({ call, line, phone, later }) => {
+      const from = await phone('able')
+      const write = (content: string) => call('POST', at(from, 'messages'), { to: line, content })
+      await write('START')
+      await write('STOP')
+      later(() => write('START'))
+      return (data) => data.number === from
+    },
+  ),
+  trigger(
     'contact_profile.completed',
     'contact_profile.completed',
     'the line gets a contact card (and loses it again, if it had none)',

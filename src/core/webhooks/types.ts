@@ -33,6 +33,10 @@ const TABLE = {
     label: 'A contact was created',
     noLines: 'contacts are made on no line',
   },
+  contact_consent: {
+    events: ['contact.opted_out', 'contact.opted_in'],
+    label: 'A person opted out with STOP, or in again with START',
+  },
 } as const satisfies Record<string, WebhookTypeInfo>
 
 export type WebhookType = keyof typeof TABLE
