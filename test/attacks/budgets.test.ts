@@ -142,6 +142,10 @@ describe.each(ENGINES)('what an account may use, on %s', (engine) => {
     expect((await usage()).contacts).toMatchObject({ limit: 70, set_by: 'plan' })
     await set({ contacts: 90 })
     expect((await usage()).contacts).toMatchObject({ limit: 90, set_by: 'account' })
+    // The account sees its own use; `requests` counts the question itself.
+    const own = (await world.get('/v3/usage', b.live)).body.data
+    expect(own.find((one: Json) => one.name === 'contacts')).toEqual((await usage()).contacts)
+    expect(own).toHaveLength(Object.keys(await usage()).length)
     const { id } = (await world.post('/sim/worlds', {}, b.test)).body
     expect((await usage(id)).contacts.limit).toBe(9)
     expect((await usage(id)).requests.limit).toBe((await usage()).requests.limit)

@@ -12,7 +12,7 @@ export interface Page<T> {
 export type Token = Answers['GET /v3/auth/tokens']['data'][number]
 export type Key = Answers['GET /admin/keys']['data'][number]
 export type AuditRow = Answers['GET /admin/audit']['data'][number]
-export type BudgetUse = Answers['GET /admin/accounts/{id}/usage']['data'][number]
+export type BudgetUse = Answers['GET /v3/usage']['data'][number]
 export type Hold = Answers['GET /admin/conversations/held']['data'][number]
 export type Driver = Answers['GET /admin/drivers']['data'][number] & { settings: SettingsSchema }
 export type LineTest = Answers['POST /admin/lines/test']

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { BUDGET_NAMES, BUDGETS, type BudgetName } from '../../core/accounts/budgets.js'
-import { type BudgetUse, changePlan, usageOf } from '../../services/accounts/budgets.js'
+import { changePlan, usageOf } from '../../services/accounts/budgets.js'
 import type { Ctx } from '../../services/ctx.js'
 import { listPlans, type Plan } from '../../storage/accounts/budgets.js'
-import { renderer } from '../http/render.js'
+import { UseWire, useWire } from '../accounts/usage.js'
 import type { Routes } from '../http/routes.js'
-import { boolean, integer, listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
+import { integer, listOf, nullable, optional, string } from '../http/schemas.js'
 import { admin, IdParams } from './shared.js'
 
 const fields = <T>(field: (description: string) => T) =>
@@ -29,26 +29,6 @@ export const BudgetChanges = Type.Object(
   ),
   { description: 'Limits to set. Budgets that are not named stay as they are', additionalProperties: false },
 )
-
-const UseWire = Type.Object({
-  name: oneOf<BudgetName>(BUDGET_NAMES, 'Name of the budget'),
-  used: integer('How much of it is used'),
-  limit: integer('How much may be used'),
-  unit: string('Unit of both'),
-  set_by: oneOf<BudgetUse['setBy']>(['account', 'plan', 'default'], 'Who set the limit'),
-  about: string('What is counted'),
-  counted: oneOf(
-    ['process', 'database'],
-    'process: in the memory of each process, and `used` is that of the one that answers; database: with what is stored',
-  ),
-  shared: boolean('Whether the account, its test account and its worlds share one count'),
-})
-const useWire = renderer<BudgetUse>()(UseWire, {
-  unit: ({ name }) => BUDGETS[name].unit,
-  about: ({ name }) => BUDGETS[name].about,
-  counted: ({ name }) => BUDGETS[name].counted,
-  shared: ({ name }) => BUDGETS[name].isShared,
-})
 
 const PlanWire = Type.Object({ name: string('Name of the plan'), budgets: OwnBudgets })
 const planWire = ({ name, budgets }: Plan) => ({ name, budgets: budgets as Record<BudgetName, number> })

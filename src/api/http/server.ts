@@ -11,6 +11,7 @@ import { registerConsoleSession } from '../accounts/console-session.js'
 import { registerMeters } from '../accounts/meters.js'
 import { registerSeats } from '../accounts/seats.js'
 import { registerTokens } from '../accounts/tokens.js'
+import { registerUsage } from '../accounts/usage.js'
 import { registerAdminAccounts } from '../admin/accounts.js'
 import { registerAdminBlockedCallers } from '../admin/blocked-callers.js'
 import { registerAdminBudgets } from '../admin/budgets.js'
@@ -192,6 +193,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerCallForwarding(routes, ctx)
     registerSeats(routes, ctx)
     registerAccount(routes)
+    registerUsage(routes, ctx)
     registerLookups(routes, ctx)
     registerMessages(routes, ctx)
     registerLegacyMessages(routes, ctx)

@@ -1,6 +1,5 @@
-import { encode } from '../../api/client'
 import { useData } from '../../api/queries'
-import { useIsAdmin, useSession } from '../../api/session'
+import { useSession } from '../../api/session'
 import type { BudgetUse } from '../../api/types'
 import { Badge } from '../../ui/badge'
 import { Card } from '../../ui/card'
@@ -10,14 +9,11 @@ import { Table } from '../../ui/table'
 /** From this share of a limit on, the use is shown as a warning. */
 const NEARLY_ALL = 0.8
 
-/** The account's use of its budgets, for administrators. */
+/** The account's use of its budgets. */
 export function Budgets() {
-  const isAdmin = useIsAdmin()
   const account = useSession().data?.account?.id
-  const usage = useData<BudgetUse[]>(['usage', account], `/admin/accounts/${encode(account ?? '')}/usage`, {
-    enabled: isAdmin && account !== undefined,
-  })
-  if (!isAdmin || !account) return null
+  const usage = useData<BudgetUse[]>(['usage', account], '/v3/usage', { enabled: account !== undefined })
+  if (!account) return null
   return (
     <Card flush title="Budgets">
       <Table
