@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { parseUrl } from '../base/parse-url.js'
+import { trimEnd } from '../base/trim-end.js'
 
 const MAX_LENGTH = 2048
 const ROUTED_IPV6 = ipaddr.parseCIDR('2000::/3')
@@ -68,7 +69,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
+  const host = trimEnd(hostname.replace(/^\[|\]$/g, ''), '.')
   if (ipaddr.isValid(host)) return isPublicAddress(ipaddr.process(host))
   return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa)$/.test(host)
 }

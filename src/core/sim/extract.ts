@@ -1,3 +1,5 @@
+import { trimEnd } from '../../base/trim-end.js'
+
 /** Extracts one-time codes and links from a message. */
 
 const WORDS =
@@ -16,7 +18,7 @@ const NOT_AFTER: readonly RegExp[] = [
   /[$€£¥₹]\s?$/,
   /\b(?:USD|EUR|GBP|CHF|CAD|AUD|INR|Rs\.?)\s?$/i,
   /(?:\d[.,:/-]|\+)$/,
-  /(?:\*|\bx{2,}|…|\.{2,})\s?-?$/i,
+  /(?:\*|\bx{2,40}|…|\.\.)\s?-?$/i,
   /\b(?:ending|ends)(?: in| with)?:? $/i,
   /\b(?:order|invoice|ticket|tracking|booking|reservation|flight|room|account|acct|case|card|reference|ref|zip|apt|suite|ext|version|build|bus|gate|street)\b\.?(?: (?:no\.?|number|id))?(?: is)?[:#]?\s*#?$/i,
   /\b(?:call|dial|tel|phone)\b[.:]? ?$/i,
@@ -43,10 +45,9 @@ export function extractCode(text: string): string | null {
     .replace(URLS, blank)
     .replace(DATES, blank)
     .replace(GROUPS, (found) => (found.replace(/\D/g, '').length >= 9 ? blank(found) : found))
-  const words = [...plain.matchAll(WORDS)].map(({ index, 0: word }) => ({
-    from: index,
-    to: index + word.length,
-  }))
+  const words = [...plain.matchAll(WORDS)]
+  // Both are in the order of the text, so the words are passed once.
+  let passed = 0
   let best: { code: string; distance: number } | undefined
   for (const { index, 0: found } of plain.matchAll(CANDIDATE)) {
     const before = plain.slice(Math.max(0, index - 40), index)
@@ -54,8 +55,11 @@ export function extractCode(text: string): string | null {
     if (NOT_AFTER.some((one) => one.test(before)) || NOT_BEFORE.some((one) => one.test(after))) continue
     if (YEAR.test(found) && YEAR_AFTER.test(before)) continue
     const code = found.replace(/\D/g, '')
+    while (passed < words.length && words[passed]!.index < index) passed++
+    const [last, next] = [words[passed - 1], words[passed]]
     const distance = Math.min(
-      ...words.map(({ from, to }) => (to <= index ? index - to : from - index - found.length)),
+      last ? index - last.index - last[0].length : Number.POSITIVE_INFINITY,
+      next ? next.index - index - found.length : Number.POSITIVE_INFINITY,
     )
     // A message that consists of the code alone needs no such word.
     const says = words.length > 0 || !/\p{L}/u.test(plain)
@@ -68,7 +72,7 @@ export function extractCode(text: string): string | null {
 export function extractLink(text: string): string | null {
   const found = /https?:\/\/[^\s<>"'`]+/i.exec(text)?.[0]
   if (!found) return null
-  let link = found.replace(/[.,;:!?\]}…]+$/, '')
-  while (link.endsWith(')') && !link.includes('(')) link = link.slice(0, -1).replace(/[.,;:!?]+$/, '')
+  const around = found.includes('(') ? '.,;:!?]}…' : '.,;:!?]}…)'
+  const link = trimEnd(found, around)
   return /^https?:\/\/[^/]/i.test(link) ? link : null
 }

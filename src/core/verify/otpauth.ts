@@ -11,9 +11,9 @@ export const MAX_NAME = 200
 
 /** Reads the otpauth URI of a QR code, or says what is wrong with it. */
 export function readOtpauth(text: string): OtpauthUri | { fault: string } {
-  const match = /^otpauth:\/\/([^/?#]*)\/?([^?#]*)(?:\?([^#]*))?$/i.exec(text.trim())
+  const match = /^otpauth:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i.exec(text.trim())
   if (!match) return { fault: 'must be an otpauth://totp/… URI' }
-  const [, type, path, query = ''] = match as unknown as [string, string, string, string | undefined]
+  const [, type = '', path = '', query = ''] = match
   if (/^hotp$/i.test(type)) return { fault: 'counter-based codes (hotp) are not supported, only totp' }
   if (!/^totp$/i.test(type)) return { fault: 'must be an otpauth://totp/… URI' }
 

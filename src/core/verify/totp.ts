@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { trimEnd } from '../../base/trim-end.js'
 
 /** Time-based one-time codes (RFC 6238), their base32 secrets (RFC 4648) and otpauth URIs. */
 
@@ -60,7 +61,7 @@ export function toBase32(bytes: Uint8Array): string {
 
 /** Normalises a pasted secret (spaces, dashes, lower case, padding); undefined if it is invalid. */
 export function plainSecret(text: string): string | undefined {
-  const plain = text.replace(/[\s-]/g, '').replace(/=+$/, '')
+  const plain = trimEnd(text.replace(/[\s-]/g, ''), '=')
   // Only these lengths encode whole bytes.
   if (!/^[A-Za-z2-7]+$/.test(plain) || [1, 3, 6].includes(plain.length % 8)) return undefined
   const bytes = Math.floor((plain.length * 5) / 8)

@@ -35,7 +35,7 @@ export function createReceiver(options: ReceiverOptions): (pdu: Pdu) => Promise<
     // Receipts are ASCII, independent of the carrier's alphabet.
     const report = isMessage(pdu)
       ? undefined
-      : reportIn(pdu, decodeText(octets, dataCoding, 'latin1'), options.reader)
+      : await readReport(pdu, decodeText(octets, dataCoding, 'latin1'), options.reader)
     const from = numberOf(pdu.source ?? '', pdu.sourceTon ?? 0)
     if (report === 'nothing') {
       host.log.info({ esmClass: pdu.esmClass }, 'ignored a notification without message id')
@@ -62,6 +62,10 @@ export function createReceiver(options: ReceiverOptions): (pdu: Pdu) => Promise<
     }
     return { status: 0, onSent: () => void host.acknowledged(message).catch(() => {}) }
   }
+}
+
+async function readReport(pdu: Pdu, text: string, reader: ReceiptReader | undefined) {
+  return reportIn(pdu, text, await reader?.(text))
 }
 
 /**

@@ -37,7 +37,7 @@ export const smpp: Driver = {
       doubts,
       ...(settings.receipt_pattern
         ? {
-            reader: patternReader(settings.receipt_pattern, () =>
+            reader: patternReader(line.id, settings.receipt_pattern, () =>
               host.log.warn(
                 { line: line.id },
                 'receipt_pattern took too long to match and is ignored from now on',

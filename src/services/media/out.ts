@@ -1,3 +1,4 @@
+import { trimEnd } from '../../base/trim-end.js'
 import { AppError } from '../../core/errors.js'
 import { classify } from '../../core/media/file-kind.js'
 import { MAX_MEDIA_BYTES } from '../../core/media/media.js'
@@ -38,11 +39,6 @@ async function peek(body: AsyncIterable<Buffer>) {
 /** The last part of a path without its extension and without characters that are special to a file system. */
 function stemOf(path: string): string {
   const last = path.slice(path.lastIndexOf('/') + 1).replace(/\.[^.]*$/, '')
-  return (
-    last
-      .replace(/%[0-9a-f]{2}/gi, '_')
-      .replace(/[^\w.-]+/g, '_')
-      .replace(/^[._]+|[._]+$/g, '')
-      .slice(0, 60) || 'file'
-  )
+  const plain = last.replace(/%[0-9a-f]{2}/gi, '_').replace(/[^\w.-]+/g, '_')
+  return trimEnd(plain.replace(/^[._]+/, ''), '._').slice(0, 60) || 'file'
 }

@@ -1,5 +1,7 @@
+import { nextTurn } from '../../base/next-turn.js'
+import type { PatternMatch } from '../../base/pattern-thread.js'
 import type { Account } from '../../core/accounts/account.js'
-import { boundedPattern, type PatternMatch } from '../../core/bounded-pattern.js'
+import { boundedPattern, MAX_SEARCHED_CHARS } from '../../core/bounded-pattern.js'
 import { AppError } from '../../core/errors.js'
 import { extractCode, extractLink } from '../../core/sim/extract.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
@@ -25,6 +27,8 @@ export interface InboxMatch {
 
 /** Number of the newest messages that are examined. */
 export const LOOKED_AT = 200
+/** Texts that one turn of the event loop extracts from. */
+const AT_ONCE = 20
 /** Waiting requests of one account in one process. */
 const MAX_WAITING = 200
 /** In case a wake-up is lost. All waiting here is real time: the clock of a world may be stopped. */
@@ -38,7 +42,10 @@ export function createInboxWatch(ctx: Ctx) {
   function admit(accountId: string, end: () => void): () => void {
     const others = waiting.get(accountId) ?? new Set()
     if (others.size >= MAX_WAITING)
-      throw new AppError('rate_limited', `At most ${MAX_WAITING} requests of an account may wait at once`)
+      throw new AppError(
+        'rate_limited',
+        `At most ${MAX_WAITING} requests of an account may wait or search at once`,
+      )
     waiting.set(accountId, others.add(end))
     return () => {
       others.delete(end)
@@ -56,15 +63,15 @@ export function createInboxWatch(ctx: Ctx) {
       onGone: (end: () => void) => void,
     ): Promise<InboxMatch | undefined> {
       const network = account.id
-      const judge = judgeOf(wanted)
-      const look = async () => {
-        const owner = { network, now: ctx.clock.now() }
-        const options = { fromPhone: wanted.fromPhone, newestFirst: true }
-        return judge(await listPhoneMessages(ctx.db, owner, number, wanted.after, LOOKED_AT, options))
-      }
-      if (waitMs === 0 || closing) return look()
+      const judge = judgeOf(account.id, wanted)
+      const look = () =>
+        ctx.errand(async () => {
+          const owner = { network, now: ctx.clock.now() }
+          const options = { fromPhone: wanted.fromPhone, newestFirst: true }
+          return judge(await listPhoneMessages(ctx.db, owner, number, wanted.after, LOOKED_AT, options))
+        })
 
-      let over = false
+      let over = waitMs === 0 || closing
       let news = true
       let wake = () => {}
       const nudge = () => {
@@ -107,26 +114,31 @@ export function createInboxWatch(ctx: Ctx) {
 }
 
 /**
- * Examines each message once. Returns what was extracted from a match (null if nothing was asked for), or undefined.
+ * Examines each message once. Returns the newest match with what was extracted (null if nothing was asked for), or
+ * undefined.
  */
-function judgeOf({ match, extract }: InboxQuery) {
+function judgeOf(accountId: string, { match, extract }: InboxQuery) {
   if (extract === 'regex' && match === undefined)
     throw new AppError('invalid', 'missing required parameter: match (extract=regex takes its first group)')
-  const search = match === undefined ? undefined : boundedPattern('match', match)
+  const search = match === undefined ? undefined : boundedPattern(accountId, 'match', match)
   const known = new Map<number, string | null | undefined>()
 
   function judge(content: string, found: PatternMatch | null | undefined): string | null | undefined {
     if (found === null) return undefined
     if (extract === 'regex') return found!.group ?? found!.whole
-    if (extract === 'otp') return extractCode(content) ?? undefined
-    if (extract === 'link') return extractLink(content) ?? undefined
+    const text = content.slice(0, MAX_SEARCHED_CHARS)
+    if (extract === 'otp') return extractCode(text) ?? undefined
+    if (extract === 'link') return extractLink(text) ?? undefined
     return null
   }
 
-  return (messages: readonly PhoneMessage[]): InboxMatch | undefined => {
+  return async (messages: readonly PhoneMessage[]): Promise<InboxMatch | undefined> => {
     const unknown = messages.filter(({ id }) => !known.has(id))
-    const found = unknown.length > 0 ? search?.(unknown.map(({ content }) => content)) : undefined
-    for (const [i, { id, content }] of unknown.entries()) known.set(id, judge(content, found?.[i]))
+    const found = unknown.length > 0 ? await search?.(unknown.map(({ content }) => content)) : undefined
+    for (const [i, { id, content }] of unknown.entries()) {
+      if (i % AT_ONCE === 0) await nextTurn(accountId)
+      known.set(id, judge(content, found?.[i]))
+    }
     for (const message of messages) {
       const extracted = known.get(message.id)
       if (extracted !== undefined) return { message, extracted }

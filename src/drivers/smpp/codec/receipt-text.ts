@@ -39,8 +39,11 @@ const MESSAGE = 0x00
 const DELIVERY_RECEIPT = 0x04
 const INTERMEDIATE = 0x20
 
+/** What a line's own pattern found in a receipt. */
+export type OwnReading = Pick<ParsedReceipt, 'id' | 'stat' | 'err'>
+
 /** Reads a receipt in the carrier's own format; undefined if it does not match. */
-export type ReceiptReader = (text: string) => Pick<ParsedReceipt, 'id' | 'stat' | 'err'> | undefined
+export type ReceiptReader = (text: string) => Promise<OwnReading | undefined>
 
 /** Whether the PDU is a message, not a receipt. */
 export function isMessage({ esmClass = 0, tlvs }: Pdu): boolean {
@@ -51,16 +54,12 @@ export function isMessage({ esmClass = 0, tlvs }: Pdu): boolean {
  * Undefined for a message. "nothing" for a notification without information, such as the acknowledgement of a
  * phone.
  */
-export function reportIn(
-  pdu: Pdu,
-  text: string,
-  own?: ReceiptReader,
-): DeliveryReport | 'nothing' | undefined {
+export function reportIn(pdu: Pdu, text: string, own?: OwnReading): DeliveryReport | 'nothing' | undefined {
   if (isMessage(pdu)) return undefined
   const kind = (pdu.esmClass ?? 0) & KIND
   const idParameter = pdu.tlvs?.get(TAG.receiptedMessageId)
   if (kind !== MESSAGE && kind !== DELIVERY_RECEIPT && kind !== INTERMEDIATE) return 'nothing'
-  const parsed = { ...parseReceipt(text), ...own?.(text) }
+  const parsed = { ...parseReceipt(text), ...own }
   const id = (idParameter && cString(idParameter)) || (parsed.id ?? '')
   const ref = pdu.tlvs?.get(TAG.userMessageReference)
   if (!id && !ref) return 'nothing'
