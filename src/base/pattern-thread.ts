@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { createFairQueue } from './fair-queue.js'
 
 /** What a pattern found in one text. */
 export interface PatternMatch {
@@ -7,13 +8,6 @@ export interface PatternMatch {
   group: string | null
   /** Texts of the pattern's named groups. */
   named: Record<string, string | undefined>
-}
-
-interface Job {
-  pattern: string
-  texts: readonly string[]
-  maxMs: number
-  resolve: (found: (PatternMatch | null)[] | undefined) => void
 }
 
 /** A VM context can interrupt a pattern, also while the pattern is compiled. Only strings go in and out. */
@@ -38,10 +32,9 @@ parentPort.on('message', ({ pattern, texts, maxMs }) => {
 })
 `
 
-/** Waiting jobs by owner. The map's order is the order of the owners' turns. */
-const waiting = new Map<string, Job[]>()
-let running: Job | undefined
+const inTurn = createFairQueue(1)
 let thread: Worker | undefined
+let answered: (answer: string | null) => void = () => {}
 
 /**
  * Searches texts with a user's regular expression in a thread of its own: some patterns take exponential time, and
@@ -53,26 +46,17 @@ export function searchApart(
   texts: readonly string[],
   maxMs: number,
 ): Promise<(PatternMatch | null)[] | undefined> {
-  return new Promise((resolve) => {
-    const job = { pattern, texts, maxMs, resolve }
-    const others = waiting.get(owner)
-    if (others) others.push(job)
-    else waiting.set(owner, [job])
-    runNext()
+  return inTurn(owner, async () => {
+    thread ??= startThread()
+    // A process may end while its thread is idle, but not before a search has its answer.
+    thread.ref()
+    const answer = await new Promise<string | null>((resolve) => {
+      answered = resolve
+      thread!.postMessage({ pattern, texts: JSON.stringify(texts), maxMs })
+    })
+    thread?.unref()
+    return answer === null ? undefined : JSON.parse(answer)
   })
-}
-
-function runNext(): void {
-  const [owner, jobs] = running ? [] : (waiting.entries().next().value ?? [])
-  if (owner === undefined || !jobs) return
-  waiting.delete(owner)
-  running = jobs.shift()!
-  if (jobs.length > 0) waiting.set(owner, jobs)
-  thread ??= startThread()
-  // A process may end while its thread is idle, but not before a search has its answer.
-  thread.ref()
-  const { pattern, texts, maxMs } = running
-  thread.postMessage({ pattern, texts: JSON.stringify(texts), maxMs })
 }
 
 function startThread(): Worker {
@@ -82,19 +66,11 @@ function startThread(): Worker {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 64 },
   })
-  started.on('message', (answer: string | null) => end(answer))
+  started.on('message', (answer: string | null) => answered(answer))
   // Out of memory: the pattern is as useless as a slow one, and the next search starts another thread.
   started.on('error', () => {
     thread = undefined
-    end(null)
+    answered(null)
   })
   return started
-}
-
-function end(answer: string | null): void {
-  const job = running
-  running = undefined
-  thread?.unref()
-  job?.resolve(answer === null ? undefined : JSON.parse(answer))
-  runNext()
 }

@@ -68,7 +68,7 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
       const { query } = request
       const actor = actorOf(request)
       const contacts = await listContacts(
-        ctx.db,
+        ctx.db.aside(actor.account.id),
         {
           ...scopeFor(actor),
           ...(query.cid === undefined ? {} : { id: query.cid.toLowerCase() }),

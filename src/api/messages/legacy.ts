@@ -106,7 +106,7 @@ export function registerLegacyMessages(app: Routes, ctx: Ctx): void {
         const branches = await branchesOf(ctx, actor, { ...query, ...since })
         const conversation = cid === undefined ? {} : await conversationOf(ctx, actor.account, cid)
         const found = branches.flatMap((branch) => merge(branch, conversation) ?? [])
-        const { messages } = await listMessages(ctx.db, found, pageOf(query))
+        const { messages } = await listMessages(ctx.db.aside(actor.account.id), found, pageOf(query))
         const groups = await groupsOf(ctx, messages)
         return {
           messages: messages.map((message) =>

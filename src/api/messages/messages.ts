@@ -146,7 +146,8 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
       else ctx.meters.countList(`key ${principal.key?.id}`, DEFAULT_LIMITS)
       const { query } = request
       const page = pageOf(query)
-      const { messages, total } = await listMessages(ctx.db, await branchesOf(ctx, principal, query), page)
+      const branches = await branchesOf(ctx, principal, query)
+      const { messages, total } = await listMessages(ctx.db.aside(name), branches, page)
       const owners = await ownersOf(ctx, request, messages)
       const groups = await groupsOf(ctx, messages)
       return {

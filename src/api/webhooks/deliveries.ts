@@ -115,9 +115,10 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
     async (request) => {
       const { limit = 100, cursor } = request.query
       const place = cursor === undefined ? undefined : positionsIn(cursor, 1)[0]
+      const { id: accountId } = accountOf(request)
       const { deliveries, next } = await listDeliveries(
-        ctx.db,
-        accountOf(request).id,
+        ctx.db.aside(accountId),
+        accountId,
         filterOf(request.query),
         place,
         Math.min(limit, 1000),

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../base/fair-queue.js'
 import { listEvents } from '../../storage/events/events.js'
 import type { Ctx } from '../ctx.js'
 import {
@@ -60,6 +61,7 @@ export function createEventDesk(ctx: Ctx, renderer: Renderer): EventDesk {
     while (!isOver()) {
       const reached = tail.seq()
       if (follower.from >= reached) return tail.join(follower)
+      await nextTurn(accountId)
       const events = await listEvents(ctx.db, accountId, follower.from, AT_ONCE)
       const first = events[0]?.seq ?? reached + 1
       const frames = await renderer.events(

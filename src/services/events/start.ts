@@ -1,3 +1,4 @@
+import { nextTurn } from '../../base/fair-queue.js'
 import { AppError } from '../../core/errors.js'
 import { findEventFrom, findLastSeq, listEvents } from '../../storage/events/events.js'
 import type { Ctx } from '../ctx.js'
@@ -33,6 +34,7 @@ async function afterTime(ctx: Ctx, accountId: string, time: number, last: number
   if (!oldest) return last
   const low = await seqNear(ctx, accountId, time - OVERLAP_MS, oldest.seq, last)
   for (let after = low - 1; ; ) {
+    await nextTurn(accountId)
     const events = await listEvents(ctx.db, accountId, after, AT_ONCE)
     const found = events.find((event) => event.at >= time)
     if (found) return found.seq - 1

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAgain } from '../../base/again.js'
+import { nextTurn } from '../../base/fair-queue.js'
 import type { Event } from '../../core/events/event.js'
 import type { Gap } from '../../core/events/stream.js'
 import { topics } from '../../core/topics.js'
@@ -58,7 +59,7 @@ interface Audience {
   followers: Set<Follower>
 }
 
-const AT_ONCE = 500
+const AT_ONCE = 100
 /** Wall-clock time. Bursts are read together; more readers mean a longer pause. */
 const GATHER_MS = { min: 20, max: 100 } as const
 const FOLLOWERS_PER_MS = 10
@@ -96,6 +97,7 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
       handOut(frames)
       seq = events.at(-1)!.seq
       isMore = events.length === AT_ONCE
+      if (isMore) await nextTurn(accountId)
     }
     return Math.min(Math.max(followerCount / FOLLOWERS_PER_MS, GATHER_MS.min), GATHER_MS.max)
   }

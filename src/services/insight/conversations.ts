@@ -57,7 +57,11 @@ export async function listConversations(
   let { below, top } = place ?? { below: undefined, top: undefined }
   let isWhole = false
   for (let looked = 0; looked < LOOKED_AT && latest.length < limit && !isWhole; looked += AT_ONCE) {
-    const turns = await scanConversationKeys(ctx.db, { accountId, lineIds, before: below }, AT_ONCE)
+    const turns = await scanConversationKeys(
+      ctx.db.aside(accountId),
+      { accountId, lineIds, before: below },
+      AT_ONCE,
+    )
     top ??= turns[0]
     const fresh = turns.filter((turn) => !met.has(keyOf(turn)) && met.add(keyOf(turn)))
     // In small steps, so that no more is read than the page needs.

@@ -82,11 +82,12 @@ async function readOverview(ctx: Ctx, actor: Actor, window: Window): Promise<Ove
   const { step } = WINDOWS[window]
   const steps = stepsOf(window, now)
   const from = steps[0]!
+  const sql = ctx.db.aside(accountId)
   const [samples, cells, deliveries, lines] = await Promise.all([
-    scanSamples(ctx.db, { accountId, from }, LOOKED_AT),
+    scanSamples(sql, { accountId, from }, LOOKED_AT),
     // Totals of whole hours are maintained, so any number of messages is cheap.
-    step < HOUR_MS ? null : listCells(ctx.db, accountId, 'created', HOUR_MS, from, now + HOUR_MS),
-    scanDeliveryStates(ctx.db, accountId, from, LOOKED_AT),
+    step < HOUR_MS ? null : listCells(sql, accountId, 'created', HOUR_MS, from, now + HOUR_MS),
+    scanDeliveryStates(sql, accountId, from, LOOKED_AT),
     reportLines(ctx, actor),
   ])
   const counted =

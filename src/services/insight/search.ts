@@ -21,9 +21,8 @@ export interface SearchPage {
 
 /** Messages that one call examines: the upper limit of its cost. */
 export const LOOKED_AT = 5000
-/** The first read is small, for matches that are found at once. */
-const FIRST_LOOK = 200
-const AT_ONCE = 1000
+/** Small, because texts may be long and are compared in one piece. */
+const AT_ONCE = 200
 
 /** Messages that match, newest first. An index serves one part of the query; the rest is compared row by row. */
 export async function searchMessages(
@@ -34,12 +33,13 @@ export async function searchMessages(
   limit: number,
 ): Promise<SearchPage> {
   const range = await rangeOf(ctx, actor, search)
+  const sql = ctx.db.aside(actor.account.id)
   const messages: Message[] = []
   let before = place
   let looked = 0
   while (looked < LOOKED_AT) {
-    const many = Math.min(looked === 0 ? FIRST_LOOK : AT_ONCE, LOOKED_AT - looked)
-    const next = await scanMessages(ctx.db, { ...range, before }, many)
+    const many = Math.min(AT_ONCE, LOOKED_AT - looked)
+    const next = await scanMessages(sql, { ...range, before }, many)
     for (const message of next) {
       looked++
       before = { createdAt: message.createdAt, id: message.id }

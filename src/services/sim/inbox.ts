@@ -1,4 +1,4 @@
-import { nextTurn } from '../../base/next-turn.js'
+import { nextTurn } from '../../base/fair-queue.js'
 import type { PatternMatch } from '../../base/pattern-thread.js'
 import type { Account } from '../../core/accounts/account.js'
 import { boundedPattern, MAX_SEARCHED_CHARS } from '../../core/bounded-pattern.js'

@@ -200,7 +200,7 @@ export async function readVerifications(
   page: VerificationPage,
 ): Promise<Verification[]> {
   await expireVerificationsDue(ctx)
-  return listVerifications(ctx.db, account.id, page)
+  return listVerifications(ctx.db.aside(account.id), account.id, page)
 }
 
 /** Cancels a pending verification. Canceling twice is no error; canceling one that ended otherwise is. */

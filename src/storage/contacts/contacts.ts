@@ -1,5 +1,5 @@
 import type { Contact, ContactState } from '../../core/contacts/contact.js'
-import type { Param, Sql, Writes } from '../engine/db.js'
+import type { Param, Reads, Sql, Writes } from '../engine/db.js'
 import { findValue, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
@@ -52,7 +52,7 @@ export interface ContactScope {
 
 /** Contacts by these phones or ids, keyed by them. */
 export async function findContacts(
-  sql: Sql,
+  sql: Reads,
   accountId: string,
   by: 'phone' | 'id',
   values: readonly string[],

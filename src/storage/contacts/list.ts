@@ -1,5 +1,5 @@
 import type { Contact, ContactOrder } from '../../core/contacts/contact.js'
-import type { Param, Sql } from '../engine/db.js'
+import type { Param, Reads } from '../engine/db.js'
 import { type ContactScope, findContacts } from './contacts.js'
 
 interface ContactFilter extends ContactScope {
@@ -25,7 +25,7 @@ const ORDER_COLUMN: Record<ContactOrder, string> = {
 }
 
 /** A page of contacts. Earlier entries are skipped in index order; only the page's rows are read. */
-export async function listContacts(sql: Sql, filter: ContactFilter, page: ContactPage): Promise<Contact[]> {
+export async function listContacts(sql: Reads, filter: ContactFilter, page: ContactPage): Promise<Contact[]> {
   const column = ORDER_COLUMN[page.order]
   const direction = page.descending ? 'desc' : 'asc'
   const order =

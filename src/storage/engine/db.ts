@@ -55,7 +55,15 @@ export type Writes = Pick<Sql, 'engine' | 'announce' | 'inIds' | 'inList'> & {
   [K in 'run' | 'insertMany' | 'updateMany']: (...args: Parameters<Sql[K]>) => Promise<unknown>
 }
 
+/** The part of `Sql` that reads. */
+export type Reads = Pick<Sql, 'engine' | 'all' | 'one' | 'inList' | 'inIds' | 'listTable'>
+
 export interface Db extends Sql {
+  /**
+   * Reads for statements that may take long, such as those of lists and searches. They delay nobody: owners take turns
+   * in a thread of their own (SQLite), or on few of the connections (PostgreSQL).
+   */
+  aside(owner: string): Reads
   /**
    * Runs `fn` in a transaction that is on disk when the promise resolves. `fn` may run again after a rollback,
    * so it must touch nothing but the `Sql` it is given; using the outer database inside is an error.

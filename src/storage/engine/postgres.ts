@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { createFailpoint } from '../../base/failpoint.js'
+import { createFairQueue } from '../../base/fair-queue.js'
 import { AppError } from '../../core/errors.js'
 import { createAnnouncer } from './announce.js'
 import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
@@ -23,6 +24,8 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 const CHANNEL = 'trunkline'
 /** Fewer than `poolSize`, so that lock holders leave connections for other work. */
 const LOCK_CONNECTIONS = 4
+/** For long reads; the other connections stay free for short work. */
+const ASIDE_CONNECTIONS = 3
 const DEADLOCK = '40P01'
 const DEADLOCK_TRIES = 5
 
@@ -88,12 +91,11 @@ export async function openPostgres(
   }
 
   const announcer = createAnnouncer()
-  const outside = statements(
-    (query) => guard.outside(() => withClient((client) => client.query(query))),
-    announcer.announce,
-  )
+  const ask: Query = (query) => guard.outside(() => withClient((client) => client.query(query)))
+  const aside = createFairQueue(ASIDE_CONNECTIONS)
   const db: Db = {
-    ...outside,
+    ...statements(ask, announcer.announce),
+    aside: (owner) => statements((query) => aside(owner, () => ask(query)), announcer.announce),
     tx: (fn) =>
       guard.outside(() =>
         inTx(async (client) => {

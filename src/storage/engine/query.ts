@@ -1,8 +1,8 @@
-import type { Param, Sql } from './db.js'
+import type { Param, Reads, Sql } from './db.js'
 
 /** The only column of the first row; undefined if there is no row or its value is null. */
 export async function findValue<V extends Param>(
-  sql: Sql,
+  sql: Reads,
   text: string,
   params?: readonly Param[],
 ): Promise<V | undefined> {
@@ -12,7 +12,7 @@ export async function findValue<V extends Param>(
 
 /** The only column of all rows. */
 export async function listValues<V extends Param>(
-  sql: Sql,
+  sql: Reads,
   text: string,
   params?: readonly Param[],
 ): Promise<V[]> {
@@ -20,7 +20,7 @@ export async function listValues<V extends Param>(
   return rows.map((row) => Object.values(row)[0]!)
 }
 
-export async function exists(sql: Sql, text: string, params: readonly Param[]): Promise<boolean> {
+export async function exists(sql: Reads, text: string, params: readonly Param[]): Promise<boolean> {
   return (await sql.one(text, params)) !== undefined
 }
 

@@ -1,9 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { answerReads, type ReaderData } from './sqlite-reader.js'
 import { loadSqlite } from './sqlite-statements.js'
 import { createWriter, type WriterData } from './sqlite-writer.js'
 
-/** The writer thread, so that a flush to disk does not block the event loop. */
-const write = createWriter(await loadSqlite(), workerData as WriterData, (reply) =>
-  parentPort!.postMessage(reply),
+/** The threads of SQLite, so that neither a flush to disk nor a long read blocks the event loop. */
+const open = await loadSqlite()
+const data = workerData as WriterData | ReaderData
+const send = (reply: string) => parentPort!.postMessage(reply)
+parentPort!.on(
+  'message',
+  data.role === 'reader' ? answerReads(open, data, send) : createWriter(open, data, send),
 )
-parentPort!.on('message', write)

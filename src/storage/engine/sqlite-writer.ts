@@ -2,6 +2,7 @@ import { createFailpoint } from '../../base/failpoint.js'
 import { createStatements, type OpenSqlite } from './sqlite-statements.js'
 
 export interface WriterData {
+  role: 'writer'
   file: string
   failpoint: string | null
   /** False skips the flush to disk, for data that may be lost in a crash. */

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { makePrivateDatabase, makePrivateFolder } from '../../base/private-files.js'
 import { AppError } from '../../core/errors.js'
 import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
+import { type Calls, startCalls } from './sqlite-calls.js'
 import { lockDirectory } from './sqlite-lock.js'
-import { createStatements, loadSqlite, type OpenSqlite } from './sqlite-statements.js'
-import { createWriter, type PlanStep, type WriterData, type WriterReply } from './sqlite-writer.js'
+import { createReader } from './sqlite-reader.js'
+import { loadSqlite } from './sqlite-statements.js'
+import { createWriter, type PlanStep, type WriterData } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
 
 /** Maximum number of transactions in one commit; more would delay the first one. */
@@ -19,9 +20,10 @@ interface WaitingTx {
 }
 
 /**
- * SQLite in one process, on two connections. A writer thread keeps flushes off the event loop; this thread reads
- * committed data only. Waiting transactions run in one outer transaction and are acknowledged after its single
- * flush. With `shares`, another process may be writing: only for a few transactions that it need not hear about.
+ * SQLite in one process. A writer thread keeps flushes off the event loop; this thread reads committed data only, and
+ * leaves long reads to a reader thread. Waiting transactions run in one outer transaction and are acknowledged after
+ * its single flush. With `shares`, another process may be writing: only for a few transactions that it need not hear
+ * about.
  */
 export async function openSqlite(
   directory: string,
@@ -33,7 +35,9 @@ export async function openSqlite(
   const file = join(directory, 'trunkline.db')
   makePrivateDatabase(file)
   const { durable = true } = options
-  const writer = startWriter(open, { file, failpoint: options.failpoint ?? null, durable })
+  const data: WriterData = { role: 'writer', file, failpoint: options.failpoint ?? null, durable }
+  // Without a flush to disk, the writer needs no thread.
+  const writer = startCalls(data, durable ? undefined : (send) => createWriter(open, data, send))
   const { journal, synchronous } = (await writer.call('durability')) as {
     journal: string
     synchronous: number
@@ -43,9 +47,7 @@ export async function openSqlite(
       'SQLite did not accept WAL with synchronous=FULL: an accepted message could be lost. Not starting.',
     )
   }
-  const reader = open(file)
-  reader.exec('pragma query_only = on; pragma busy_timeout = 5000; pragma cache_size = -16384')
-  const read = createStatements(reader)
+  const reader = createReader(open, file, durable)
 
   const guard = createTxGuard(options.guardTx ?? false)
   const announcer = createAnnouncer()
@@ -150,9 +152,16 @@ export async function openSqlite(
   return {
     ...inside,
     all: async <T>(sql: string, params: readonly Param[] = []) =>
-      guard.outside(() => read.all(sql, params) as T[]),
+      guard.outside(() => reader.read('all', sql, params) as Promise<T[]>),
     one: async <T>(sql: string, params: readonly Param[] = []) =>
-      guard.outside(() => read.one(sql, params) as T | undefined),
+      guard.outside(() => reader.read('one', sql, params) as Promise<T | undefined>),
+    aside: (owner) => ({
+      ...inside,
+      all: async <T>(sql: string, params: readonly Param[] = []) =>
+        guard.outside(() => reader.readAside(owner, 'all', sql, params) as Promise<T[]>),
+      one: async <T>(sql: string, params: readonly Param[] = []) =>
+        guard.outside(() => reader.readAside(owner, 'one', sql, params) as Promise<T | undefined>),
+    }),
     run: (sql, params) => tx((inner) => inner.run(sql, params)),
     insertMany: (...args) => tx((inner) => inner.insertMany(...args)),
     updateMany: (...args) => tx((inner) => inner.updateMany(...args)),
@@ -172,10 +181,13 @@ export async function openSqlite(
     notify: async () => {},
     onNotify: () => {},
     onAnnounce: announcer.onAnnounce,
-    activity: () => ({ open: waiting.length + committing + writing + (flushing ? 1 : 0), begun }),
+    activity: () => ({
+      open: waiting.length + committing + writing + reader.open() + (flushing ? 1 : 0),
+      begun,
+    }),
     async close() {
       while (flushing || committing + writing > 0) await new Promise((resolve) => setImmediate(resolve))
-      reader.close()
+      await reader.close()
       await writer.close()
       guard.end()
       unlock()
@@ -183,10 +195,8 @@ export async function openSqlite(
   }
 }
 
-type Call = (op: string, ...args: unknown[]) => Promise<unknown>
-
 /** The statement operations of the port, run by the writer thread. */
-function statementsOf(call: Call, announce: Sql['announce']): Sql {
+function statementsOf(call: Calls['call'], announce: Sql['announce']): Sql {
   return {
     engine: 'sqlite',
     announce,
@@ -208,58 +218,6 @@ function statementsOf(call: Call, announce: Sql['announce']): Sql {
       sql: `(select value from json_each($${position}))`,
       param: JSON.stringify(ids),
     }),
-  }
-}
-
-interface Writer {
-  call: Call
-  close(): Promise<void>
-}
-
-/** Runs the writer in a thread, or in this one if nothing has to reach the disk. */
-function startWriter(open: OpenSqlite, data: WriterData): Writer {
-  const calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
-  let nextId = 0
-  const take = (reply: string) => {
-    const { id, result, error } = JSON.parse(reply) as WriterReply
-    const { resolve, reject } = calls.get(id)!
-    calls.delete(id)
-    if (error !== undefined) reject(new Error(error))
-    else resolve(result)
-  }
-  const { send, end } = data.durable
-    ? startThread(data, take)
-    : { send: createWriter(open, data, take), end: async () => {} }
-  const call: Call = (op, ...args) =>
-    new Promise((resolve, reject) => {
-      const id = nextId++
-      calls.set(id, { resolve, reject })
-      send(JSON.stringify([id, op, ...args]))
-    })
-  return {
-    call,
-    async close() {
-      await call('close')
-      await end()
-    },
-  }
-}
-
-function startThread(workerData: WriterData, take: (reply: string) => void) {
-  // Tests run the TypeScript sources; a thread needs the compiled file.
-  const script = import.meta.url.endsWith('.ts')
-    ? '../../../dist/storage/engine/sqlite-thread.js'
-    : './sqlite-thread.js'
-  // Not this process's execArgv: some options do not work in a thread.
-  const worker = new Worker(new URL(script, import.meta.url), { workerData, execArgv: [] })
-  worker.on('message', take)
-  // The process cannot work without its writer, so it ends; a restart finds all committed data.
-  worker.on('error', (error) => {
-    throw error
-  })
-  return {
-    send: (request: string) => worker.postMessage(request),
-    end: async () => void (await worker.terminate()),
   }
 }
 

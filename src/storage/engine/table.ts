@@ -1,5 +1,5 @@
 import { compile } from '../../base/compile.js'
-import type { Columns, Param, Row, Sql, Writes } from './db.js'
+import type { Columns, Param, Reads, Row, Sql, Writes } from './db.js'
 
 /**
  * A table described once: each field of a record is a column of the same name in snake case, and the list it stands in
@@ -11,11 +11,11 @@ export interface Table<T, New = T> {
   values(record: New): Param[]
   read(row: Row): T
   /** Reads whole rows with a statement of one's own. */
-  one(sql: Sql, text: string, params: readonly Param[]): Promise<T | undefined>
-  all(sql: Sql, text: string, params?: readonly Param[]): Promise<T[]>
+  one(sql: Reads, text: string, params: readonly Param[]): Promise<T | undefined>
+  all(sql: Reads, text: string, params?: readonly Param[]): Promise<T[]>
   /** Like `one` and `all`, with the part of the statement that follows `where`. */
-  find(sql: Sql, where: string, params: readonly Param[]): Promise<T | undefined>
-  list(sql: Sql, where: string, params?: readonly Param[]): Promise<T[]>
+  find(sql: Reads, where: string, params: readonly Param[]): Promise<T | undefined>
+  list(sql: Reads, where: string, params?: readonly Param[]): Promise<T[]>
   /** Inserts a record with further columns; `tail` is an `on conflict` clause. Returns whether a row was written. */
   insert(sql: Sql, record: New, more?: Readonly<Record<string, Param>>, tail?: string): Promise<boolean>
   insertMany(sql: Writes, records: readonly New[], tail?: string): Promise<unknown>

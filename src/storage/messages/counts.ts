@@ -1,5 +1,5 @@
 import type { Message, Service, Status } from '../../core/messages/message.js'
-import type { Columns, Db, Param, Sql, Writes } from '../engine/db.js'
+import type { Columns, Db, Param, Reads, Sql, Writes } from '../engine/db.js'
 import { findValue } from '../engine/query.js'
 import { deleteInSlices } from '../engine/slices.js'
 
@@ -121,14 +121,14 @@ export interface CountFilter {
   inGroup?: boolean
 }
 
-export async function sumAll(sql: Sql, filter: CountFilter): Promise<number> {
+export async function sumAll(sql: Reads, filter: CountFilter): Promise<number> {
   const { where, params } = conditions(filter)
   return sum(sql, `${where} and series = 'all'`, params)
 }
 
 /** Number of messages dated within whole buckets from `from` to `to` (exclusive). */
 export async function sumBuckets(
-  sql: Sql,
+  sql: Reads,
   filter: CountFilter,
   field: DateField,
   width: number,
@@ -157,7 +157,7 @@ export interface Cell {
 
 /** The counters of an account in whole buckets from `from` to `to` (exclusive). */
 export async function listCells(
-  sql: Sql,
+  sql: Reads,
   accountId: string,
   field: DateField,
   width: number,
@@ -196,7 +196,7 @@ export async function listBacklogs(
   }))
 }
 
-async function sum(sql: Sql, where: string, params: Param[]): Promise<number> {
+async function sum(sql: Reads, where: string, params: Param[]): Promise<number> {
   return (await findValue<number>(sql, `select sum(n) from message_counts where ${where}`, params)) ?? 0
 }
 

@@ -1,5 +1,5 @@
 import type { Message, Service, Status } from '../../core/messages/message.js'
-import type { Param, Sql } from '../engine/db.js'
+import type { Param, Reads } from '../engine/db.js'
 import { type CountFilter, DAY_MS, type DateField, HOUR_MS, sumAll, sumBuckets } from './counts.js'
 import { toMessage } from './rows.js'
 
@@ -35,9 +35,12 @@ export interface Page {
   offset: number
 }
 
+/** Texts may be long: the rows of one statement are read in one piece. */
+const ROWS_AT_ONCE = 100
+
 /** A page of messages and the exact number of matches. The branches must not overlap. */
 export async function listMessages(
-  sql: Sql,
+  sql: Reads,
   branches: readonly Branch[],
   page: Page,
 ): Promise<{ messages: Message[]; total: number }> {
@@ -60,13 +63,16 @@ export async function listMessages(
     params,
   )
   if (ids.length === 0) return { messages: [], total }
-  const list = sql.inIds(
-    1,
-    ids.map((row) => row.id),
-  )
-  const rows = await sql.all(`select * from messages where id in ${list.sql}`, [list.param])
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return { messages: ids.map(({ id }) => toMessage(byId.get(id)!)), total }
+  const byId = new Map<number, Message>()
+  for (let i = 0; i < ids.length; i += ROWS_AT_ONCE) {
+    const list = sql.inIds(
+      1,
+      ids.slice(i, i + ROWS_AT_ONCE).map((row) => row.id),
+    )
+    const rows = await sql.all(`select * from messages where id in ${list.sql}`, [list.param])
+    for (const row of rows) byId.set(row.id as number, toMessage(row))
+  }
+  return { messages: ids.map(({ id }) => byId.get(id)!), total }
 }
 
 /** A way to reach a branch's rows: the columns an index fixes, and the date that orders its entries. */
@@ -98,7 +104,7 @@ function directPath({ contact, groupId, members }: Branch): Path | undefined {
  * status is, and both prefer walking a million rows in order to sorting a hundred.
  */
 async function pick(
-  sql: Sql,
+  sql: Reads,
   branch: Branch,
   page: Page,
   depth: number,
@@ -139,7 +145,7 @@ function covers(path: Path, branch: Branch): boolean {
 }
 
 /** Number of index entries of a path that belong to the branch. */
-async function countPath(sql: Sql, branch: Branch, path: Path): Promise<number> {
+async function countPath(sql: Reads, branch: Branch, path: Path): Promise<number> {
   const equal: Branch = { accountId: branch.accountId, dates: {} }
   for (const name of path.equal) Object.assign(equal, { [name]: branch[name] })
   const range = path.order && branch.dates[path.order]
@@ -148,7 +154,7 @@ async function countPath(sql: Sql, branch: Branch, path: Path): Promise<number> 
 }
 
 /** Exact number of matches, from the counters where possible. */
-async function countBranch(sql: Sql, branch: Branch): Promise<number> {
+async function countBranch(sql: Reads, branch: Branch): Promise<number> {
   const fields = Object.keys(branch.dates) as DateField[]
   const direct = directPath(branch)
   if (direct || fields.length > 1) return countRows(sql, branch, direct)
@@ -175,7 +181,7 @@ async function countBranch(sql: Sql, branch: Branch): Promise<number> {
   return parts.reduce((sum, n) => sum + n, 0)
 }
 
-async function countRows(sql: Sql, branch: Branch, path?: Path): Promise<number> {
+async function countRows(sql: Reads, branch: Branch, path?: Path): Promise<number> {
   const params: Param[] = []
   const row = await sql.one<{ n: number }>(
     `select count(*) as n from messages where ${conditions(branch, params, path)}`,

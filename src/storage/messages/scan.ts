@@ -1,5 +1,5 @@
 import type { Message, Service, Status } from '../../core/messages/message.js'
-import type { Param, Row, Sql } from '../engine/db.js'
+import type { Param, Reads, Row } from '../engine/db.js'
 import { table } from '../engine/table.js'
 import { toMessage } from './rows.js'
 
@@ -27,7 +27,7 @@ export interface ScanRange {
 }
 
 /** The next messages of a range, newest first. */
-export async function scanMessages(sql: Sql, range: ScanRange, limit: number): Promise<Message[]> {
+export async function scanMessages(sql: Reads, range: ScanRange, limit: number): Promise<Message[]> {
   return (await scan(sql, range, '*', limit)).map(toMessage)
 }
 
@@ -45,7 +45,7 @@ const KEYS = table<ConversationKey>()('messages', {
 })
 
 export async function scanConversationKeys(
-  sql: Sql,
+  sql: Reads,
   range: ScanRange,
   limit: number,
 ): Promise<ConversationKey[]> {
@@ -72,13 +72,13 @@ const SAMPLES = table<ChartSample>()('messages', {
   flag: 'isOutbound wasScheduled',
 })
 
-export async function scanSamples(sql: Sql, range: ScanRange, limit: number): Promise<ChartSample[]> {
+export async function scanSamples(sql: Reads, range: ScanRange, limit: number): Promise<ChartSample[]> {
   const columns = `id, is_outbound, status, service, created_at, updated_at, sent_at,
     case when extra like '%"sendAt":%' then 1 else 0 end as was_scheduled`
   return (await scan(sql, range, columns, limit)).map(SAMPLES.read)
 }
 
-async function scan(sql: Sql, range: ScanRange, columns: string, limit: number): Promise<Row[]> {
+async function scan(sql: Reads, range: ScanRange, columns: string, limit: number): Promise<Row[]> {
   const params: Param[] = [range.accountId, limit]
   const bind = (value: Param) => `$${params.push(value)}`
   const bounds = ['account_id = $1', 'deleted_at is null']

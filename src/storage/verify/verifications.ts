@@ -1,5 +1,5 @@
 import type { HostedWidget, Verification, VerifyService } from '../../core/verify/verification.js'
-import type { Param, Sql } from '../engine/db.js'
+import type { Param, Reads, Sql } from '../engine/db.js'
 import { findValue, forUpdate, hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
@@ -92,7 +92,7 @@ export interface VerificationPage {
 
 /** Most recently changed first, so that a row that changes between two pages is seen twice rather than missed. */
 export function listVerifications(
-  sql: Sql,
+  sql: Reads,
   accountId: string,
   { updatedFrom = 0, limit, offset }: VerificationPage,
 ): Promise<Verification[]> {
@@ -147,7 +147,7 @@ export function findNextExpiry(sql: Sql): Promise<number | undefined> {
   return findValue(sql, "select min(expires_at) from verifications where status = 'pending'")
 }
 
-async function read(sql: Sql, text: string, params: readonly Param[]): Promise<Verification[]> {
+async function read(sql: Reads, text: string, params: readonly Param[]): Promise<Verification[]> {
   const rows = await VERIFICATIONS.all(sql, text, params)
   return rows.map(({ toNumber, sessionId, parentOrigin, brandName, accentColor, theme, ...rest }) => ({
     ...rest,

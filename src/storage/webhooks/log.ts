@@ -1,4 +1,4 @@
-import type { Param, Sql } from '../engine/db.js'
+import type { Param, Reads, Sql } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
 import {
   ATTEMPTS,
@@ -29,7 +29,7 @@ const LOOKED_AT = 5000
 
 /** A page of an account's deliveries, newest first. A page that is not full may still have a next page. */
 export async function listDeliveries(
-  sql: Sql,
+  sql: Reads,
   accountId: string,
   filter: LogFilter,
   before: LogPlace | undefined,
@@ -46,15 +46,26 @@ export async function listDeliveries(
   if (filter.subject !== undefined) bounds.push(`subject = ${bind(filter.subject)}`)
   const most = hasFurther(filter) ? LOOKED_AT : limit
   const order = `order by created_at desc, id desc limit ${bind(most)}`
-  const looked = await DELIVERIES.list(sql, `${bounds.join(' and ')} ${order}`, params)
+  // Without the bodies, which are most of a delivery.
+  const looked = await sql.all<LogPlace & { state: DeliveryState; type: string }>(
+    `select id, created_at as "createdAt", state, type from webhook_deliveries where ${bounds.join(' and ')} ${order}`,
+    params,
+  )
   const matching = looked.filter(
     (one) =>
       (filter.state === undefined || one.state === filter.state) &&
       (filter.type === undefined || one.type === filter.type),
   )
-  const deliveries = matching.slice(0, limit)
-  const isWhole = deliveries.length === matching.length && looked.length < most
-  const last = deliveries.length < matching.length ? deliveries.at(-1) : looked.at(-1)
+  const page = matching.slice(0, limit)
+  const list = sql.inIds(
+    1,
+    page.map(({ id }) => id),
+  )
+  const deliveries = await DELIVERIES.list(sql, `id in ${list.sql} order by created_at desc, id desc`, [
+    list.param,
+  ])
+  const isWhole = page.length === matching.length && looked.length < most
+  const last = page.length < matching.length ? page.at(-1) : looked.at(-1)
   return { deliveries, next: isWhole || !last ? undefined : { createdAt: last.createdAt, id: last.id } }
 }
 
@@ -65,7 +76,7 @@ function hasFurther({ state, type }: LogFilter): boolean {
 
 /** The states of deliveries since a time, newest first. */
 export function scanDeliveryStates(
-  sql: Sql,
+  sql: Reads,
   accountId: string,
   from: number,
   limit: number,
