@@ -15,7 +15,7 @@ import { KEEP_ENTRIES, KEEP_MS } from '../../services/accounts/directory.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Actor } from '../../services/messages/outbound.js'
 import { type Credentials, credentialsOf } from './credentials.js'
-import { developmentKeysRefused } from './development-keys.js'
+import { developmentKeysRefused, isFromThisMachine } from './development-keys.js'
 
 /** The caller. An admin acts for no account; a token may be confined to some lines of its account. */
 export type Principal = AccountPrincipal | { kind: 'admin'; key: Key | null; session: ConsoleSession | null }
@@ -40,6 +40,8 @@ declare module 'fastify' {
     confined?: 'to its lines'
     /** Set where a key may also be sent as HTTP Basic, id and secret as user and password. */
     basic?: boolean
+    /** Set where programs on this machine need no key. */
+    openHere?: boolean
     /** Set where callers do not know our rules: path and query are not checked. */
     verbatim?: boolean
   }
@@ -197,6 +199,7 @@ export function registerAuthentication(
     const { config } = request.routeOptions
     const { access, confined } = config
     if (access === undefined || access === 'open') return done()
+    if (config.openHere && isFromThisMachine(request)) return done()
     const enter = (principal: Principal): void => {
       if (principal.kind === 'account' && principal.account.emptying !== null)
         return void whenOpen(ctx, principal).then(enter, done)

@@ -16,20 +16,24 @@ const PRIVATE_ENDS = ['localhost', 'local', 'internal', 'test', 'home.arpa', 'la
 export function developmentKeysRefused(request: FastifyRequest, ctx: Ctx): AppError | undefined {
   const harms = ctx.exposure.harms()
   if (harms.length > 0) return new AppError('forbidden', keysEnded(harms))
-  const { headers, raw } = request
-  const outside = originOutside({
-    headers,
-    httpVersion: raw.httpVersion,
-    address: raw.socket.remoteAddress,
-  })
+  const outside = outsideOf(request)
   if (outside)
     return refusal(
       `The development keys are for programs on this machine. This request is refused: ${outside}`,
     )
-  if (isLocalName(headers.host)) return undefined
+  if (isLocalName(request.headers.host)) return undefined
   return refusal(
     'The development keys are accepted only under local host names such as 127.0.0.1, because a web page could use them under this name',
   )
+}
+
+/** Whether a program on this machine calls the server directly, under a name that no page of the web can have. */
+export function isFromThisMachine(request: FastifyRequest): boolean {
+  return !outsideOf(request) && isLocalName(request.headers.host)
+}
+
+function outsideOf({ headers, raw }: FastifyRequest): string | undefined {
+  return originOutside({ headers, httpVersion: raw.httpVersion, address: raw.socket.remoteAddress })
 }
 
 function refusal(why: string): AppError {

@@ -5,6 +5,7 @@ import type { Access } from './auth.js'
 export interface Policy {
   method: string
   url: string
+  /** For a caller on this machine. */
   access: Access
   confined: boolean
   basic: boolean
@@ -19,6 +20,9 @@ declare module 'fastify' {
   }
 }
 
+/** Bytes of a body from a caller without a key: room for the form that signs in to the console. */
+const STRANGERS_BODY_BYTES = 8 * 1024
+
 const KEY = { keyId: [], keySecret: [] }
 const TOKEN = { token: [] }
 const BASIC = { basic: [] }
@@ -31,9 +35,12 @@ export function registerPolicies(app: FastifyInstance): void {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {
     routes.push(route)
+    // Such a route reads the body before it knows the caller.
+    if (route.config?.access === 'open') route.bodyLimit ??= STRANGERS_BODY_BYTES
     if (route.schema && route.schema.security === undefined) {
       const { access, basic } = route.config ?? {}
       if (access === 'open') route.schema.security = []
+      else if (access === 'admin' && basic) route.schema.security = [KEY, BASIC]
       else if (access === 'admin' || access === 'live key') route.schema.security = [KEY]
       else if (basic) route.schema.security = [KEY, TOKEN, BASIC]
     }
@@ -50,7 +57,7 @@ export function registerPolicies(app: FastifyInstance): void {
       [method].flat().map((name) => ({
         method: name,
         url,
-        access: config!.access!,
+        access: config!.openHere ? 'open' : config!.access!,
         confined: config!.confined !== undefined,
         basic: config!.basic === true,
         unaudited: config!.unaudited,

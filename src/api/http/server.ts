@@ -123,6 +123,12 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   app.setNotFoundHandler(notFound)
   app.decorateRequest('rawBody', null)
 
+  // Before the body is read: nobody's large body is read for an answer that says that there is no route.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404) notFound(request).catch(done)
+    else done()
+  })
+
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
   const authenticator = createAuthenticator(ctx, failures)
   const mayStay = registerAuthentication(app, ctx, authenticator, options.localAdmin)

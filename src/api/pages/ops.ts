@@ -11,7 +11,7 @@ const route = routesOf('Operations', { access: 'open' })
 /** The committed document; a test checks that it matches the routes. */
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url)
 
-/** Health and metrics, without authentication and without confidential data. */
+/** Health without authentication, metrics for this machine and administrators; both without confidential data. */
 export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean; document: boolean }): void {
   const Status = Type.Object({ status: string('ok, starting or unavailable') })
 
@@ -41,7 +41,11 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/metrics',
-    route({ summary: 'Prometheus metrics', security: [], hide: false }),
+    routesOf('Operations', { access: 'admin', basic: true, openHere: true })({
+      summary: 'Prometheus metrics',
+      description:
+        'Needs no key for a program on this machine that calls the server directly. Otherwise, also through a proxy, it needs an admin key; Prometheus sends it as basic_auth.',
+    }),
     async (_request, reply) => {
       ctx.metrics.watchProcess()
       ctx.metrics.queued.reset()

@@ -42,7 +42,7 @@ const Query = Type.Object({
   extract: optional(
     oneOf<'otp' | 'link' | 'regex'>(
       ['otp', 'link', 'regex'],
-      'Extract something from the message; a message without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", digits only. link: the first http or https URL. regex: the first group of match, or the whole match.',
+      'Extract something from the first 2,000 characters of the message; a message without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", digits only. link: the first http or https URL. regex: the first group of match, or the whole match.',
     ),
   ),
 })
