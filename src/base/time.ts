@@ -18,7 +18,7 @@ export function parseBound(text: string): number | undefined {
 
 function read(text: string): number | undefined {
   // An unescaped `+` of an offset arrives from a query string as a space.
-  const match = ISO.exec(text.replace(/(:[\d:.]+) (\d{2}:?\d{2})$/, '$1+$2'))
+  const match = ISO.exec(text.replace(/(:[\d:.]{1,20}) (\d{2}:?\d{2})$/, '$1+$2'))
   if (!match) return undefined
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '0', zone = 'Z'] = match
   // Date.UTC reads the year 1 as 1901.

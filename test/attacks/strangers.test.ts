@@ -18,7 +18,6 @@ describe.each(ENGINES)('callers without a key on %s', (engine) => {
       body: big,
     })
     expect(session.status).toBe(413)
-    expect(session.body.error.message).toContain('8')
     for (const { method, url, access } of world.app.server.policies()) {
       if (!['POST', 'PUT', 'PATCH'].includes(method)) continue
       const path = url.replaceAll(/:\w+/g, 'x').replace('*', 'x')
