@@ -23,7 +23,7 @@ describe.each(ENGINES)('catching up a long event stream on %s', (engine) => {
         type: 'line.status.changed',
         subject: line.id,
         at: START,
-        data: { number: '+12025550100', status: 'online', detail: `${i + k}` },
+        data: { number: LINE, status: 'online', statusChangedAt: START, detail: `${i + k}` },
       }))
       await db.write((sql) => appendEvents(sql, events as never))
     }
@@ -68,6 +68,7 @@ function read(world: World): Promise<number> {
       (answer) => {
         let text = ''
         let seen = 0
+        answer.once('end', () => reject(new Error(`The stream ended after ${seen} events`)))
         answer.setEncoding('utf8').on('data', (piece) => {
           text += piece
           const frames = text.split('\n\n')
