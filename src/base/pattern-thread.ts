@@ -1,13 +1,21 @@
 import { Worker } from 'node:worker_threads'
-import { createFairQueue } from './fair-queue.js'
+import { createFairTurns } from './turns.js'
 
 /** What a pattern found in one text. */
 export interface PatternMatch {
   whole: string
   /** Text of the pattern's first group, if it has one. */
   group: string | null
-  /** Texts of the pattern's named groups. */
+  /** Texts of the named groups that the search asked for. */
   named: Record<string, string | undefined>
+}
+
+export interface PatternSearch {
+  pattern: string
+  texts: readonly string[]
+  /** Named groups whose texts are wanted. */
+  names: readonly string[]
+  maxMs: number
 }
 
 /** A VM context can interrupt a pattern, also while the pattern is compiled. Only strings go in and out. */
@@ -17,13 +25,15 @@ const { createContext, Script } = require('node:vm')
 const room = createContext(Object.create(null))
 const search = new Script(\`(() => {
   const wanted = new RegExp(pattern)
+  const asked = JSON.parse(names)
   return JSON.stringify(JSON.parse(texts).map((text) => {
     const found = wanted.exec(text)
-    return found && { whole: found[0], group: found[1] ?? null, named: found.groups ?? {} }
+    const named = Object.fromEntries(asked.map((name) => [name, found?.groups?.[name]]))
+    return found && { whole: found[0], group: found[1] ?? null, named }
   }))
 })()\`)
-parentPort.on('message', ({ pattern, texts, maxMs }) => {
-  Object.assign(room, { pattern, texts })
+parentPort.on('message', ({ pattern, texts, names, maxMs }) => {
+  Object.assign(room, { pattern, texts, names })
   try {
     parentPort.postMessage(search.runInContext(room, { timeout: maxMs }))
   } catch {
@@ -32,7 +42,10 @@ parentPort.on('message', ({ pattern, texts, maxMs }) => {
 })
 `
 
-const inTurn = createFairQueue(1)
+/** Real time beyond its limit after which a search that was not interrupted ends with its thread. */
+const GRACE_MS = 5000
+
+const inTurn = createFairTurns(1)
 let thread: Worker | undefined
 let answered: (answer: string | null) => void = () => {}
 
@@ -42,19 +55,20 @@ let answered: (answer: string | null) => void = () => {}
  */
 export function searchApart(
   owner: string,
-  pattern: string,
-  texts: readonly string[],
-  maxMs: number,
+  { texts, names, ...search }: PatternSearch,
 ): Promise<(PatternMatch | null)[] | undefined> {
   return inTurn(owner, async () => {
     thread ??= startThread()
+    const used = thread
     // A process may end while its thread is idle, but not before a search has its answer.
-    thread.ref()
+    used.ref()
+    const patience = setTimeout(() => void used.terminate(), search.maxMs + GRACE_MS)
     const answer = await new Promise<string | null>((resolve) => {
       answered = resolve
-      thread!.postMessage({ pattern, texts: JSON.stringify(texts), maxMs })
+      used.postMessage({ ...search, texts: JSON.stringify(texts), names: JSON.stringify(names) })
     })
-    thread?.unref()
+    clearTimeout(patience)
+    used.unref()
     return answer === null ? undefined : JSON.parse(answer)
   })
 }
@@ -67,8 +81,9 @@ function startThread(): Worker {
     resourceLimits: { maxOldGenerationSizeMb: 64 },
   })
   started.on('message', (answer: string | null) => answered(answer))
-  // Out of memory: the pattern is as useless as a slow one, and the next search starts another thread.
-  started.on('error', () => {
+  // Out of memory. The thread exits after this event.
+  started.on('error', () => {})
+  started.on('exit', () => {
     thread = undefined
     answered(null)
   })

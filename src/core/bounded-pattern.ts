@@ -11,9 +11,14 @@ export type BoundedSearch = (texts: readonly string[]) => Promise<(PatternMatch 
 
 /**
  * A user's regular expression, to search several texts with. Throws if it is invalid; the search rejects if it takes
- * too long. Searches of different owners take turns.
+ * too long. Searches of different owners take turns. `names` are the named groups to return.
  */
-export function boundedPattern(owner: string, field: string, pattern: string): BoundedSearch {
+export function boundedPattern(
+  owner: string,
+  field: string,
+  pattern: string,
+  names: readonly string[] = [],
+): BoundedSearch {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw new AppError('invalid', `${field}: at most ${MAX_PATTERN_CHARS} characters`)
   try {
@@ -23,7 +28,7 @@ export function boundedPattern(owner: string, field: string, pattern: string): B
   }
   return async (texts) => {
     const searched = texts.map((text) => text.slice(0, MAX_SEARCHED_CHARS))
-    const found = await searchApart(owner, pattern, searched, MAX_MS)
+    const found = await searchApart(owner, { pattern, texts: searched, names, maxMs: MAX_MS })
     if (!found) throw new AppError('invalid', `${field}: takes too long; use a simpler pattern`)
     return found
   }

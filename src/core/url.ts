@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { parseUrl } from '../base/parse-url.js'
-import { trimEnd } from '../base/trim-end.js'
+import { trimEnd } from './trim-end.js'
 
 const MAX_LENGTH = 2048
 const ROUTED_IPV6 = ipaddr.parseCIDR('2000::/3')

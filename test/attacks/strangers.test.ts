@@ -60,8 +60,11 @@ describe.each(ENGINES)('callers without a key on %s', (engine) => {
     }
   })
 
-  it('metrics need an admin key from another address', async () => {
-    const answer = await world.app.server.inject({ url: '/metrics', remoteAddress: '192.0.2.1' })
-    expect(answer.statusCode).toBe(401)
+  it.each([
+    ['from another address', { remoteAddress: '192.0.2.1' }],
+    ['under a public name', { headers: { host: 'sms.example.com' } }],
+  ])('metrics need an admin key %s', async (_name, request) => {
+    const { statusCode } = await world.app.server.inject({ url: '/metrics', ...request })
+    expect(statusCode).toBe(401)
   })
 })

@@ -220,8 +220,8 @@ describe('circles', () => {
 describe('core', () => {
   const EFFECTS =
     /\b(setTimeout|setInterval|setImmediate|queueMicrotask|Date\.now|Math\.random|performance\.\w|process\.\w|console\.\w)|\bnew Date\(\)|\bDate\(\)/
-  /** Node modules without I/O. `node:vm` is there to stop a regular expression that takes too long. */
-  const PURE = ['node:crypto', 'node:vm', 'node:zlib']
+  /** Node modules without I/O. */
+  const PURE = ['node:crypto', 'node:zlib']
 
   const effects = (source: Source) => [
     ...(source.text.match(EFFECTS) ?? []).slice(0, 1),

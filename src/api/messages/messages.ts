@@ -142,8 +142,11 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
     }),
     async (request) => {
       const principal = request.principal!
-      if (principal.kind === 'account') ctx.meters.countList(principal.account.id, principal.account.limits)
-      else ctx.meters.countList(`key ${principal.key?.id}`, DEFAULT_LIMITS)
+      const { name, limits } =
+        principal.kind === 'account'
+          ? { name: principal.account.id, limits: principal.account.limits }
+          : { name: `key ${principal.key?.id}`, limits: DEFAULT_LIMITS }
+      ctx.meters.countList(name, limits)
       const { query } = request
       const page = pageOf(query)
       const branches = await branchesOf(ctx, principal, query)

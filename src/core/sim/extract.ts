@@ -1,4 +1,4 @@
-import { trimEnd } from '../../base/trim-end.js'
+import { trimEnd } from '../trim-end.js'
 
 /** Extracts one-time codes and links from a message. */
 

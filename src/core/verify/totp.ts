@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { trimEnd } from '../../base/trim-end.js'
+import { trimEnd } from '../trim-end.js'
 
 /** Time-based one-time codes (RFC 6238), their base32 secrets (RFC 4648) and otpauth URIs. */
 

@@ -1,4 +1,4 @@
-import { nextTurn } from '../../base/fair-queue.js'
+import { nextTurn } from '../../base/turns.js'
 import { AppError } from '../../core/errors.js'
 import { findEventFrom, findLastSeq, listEvents } from '../../storage/events/events.js'
 import type { Ctx } from '../ctx.js'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAgain } from '../../base/again.js'
-import { nextTurn } from '../../base/fair-queue.js'
+import { nextTurn } from '../../base/turns.js'
 import type { Event } from '../../core/events/event.js'
 import type { Gap } from '../../core/events/stream.js'
 import { topics } from '../../core/topics.js'

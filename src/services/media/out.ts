@@ -1,7 +1,7 @@
-import { trimEnd } from '../../base/trim-end.js'
 import { AppError } from '../../core/errors.js'
 import { classify } from '../../core/media/file-kind.js'
 import { MAX_MEDIA_BYTES } from '../../core/media/media.js'
+import { trimEnd } from '../../core/trim-end.js'
 import type { MediaBytes } from '../../drivers/inbound.js'
 import type { Ctx } from '../ctx.js'
 import { openUrl } from './media.js'

@@ -1,5 +1,5 @@
-import { nextTurn } from '../../base/fair-queue.js'
 import type { PatternMatch } from '../../base/pattern-thread.js'
+import { nextTurn } from '../../base/turns.js'
 import type { Account } from '../../core/accounts/account.js'
 import { boundedPattern, MAX_SEARCHED_CHARS } from '../../core/bounded-pattern.js'
 import { AppError } from '../../core/errors.js'

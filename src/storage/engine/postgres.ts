@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { createFailpoint } from '../../base/failpoint.js'
-import { createFairQueue } from '../../base/fair-queue.js'
+import { createFairTurns } from '../../base/turns.js'
 import { AppError } from '../../core/errors.js'
 import { createAnnouncer } from './announce.js'
 import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
@@ -91,11 +91,12 @@ export async function openPostgres(
   }
 
   const announcer = createAnnouncer()
-  const ask: Query = (query) => guard.outside(() => withClient((client) => client.query(query)))
-  const aside = createFairQueue(ASIDE_CONNECTIONS)
+  const ask: Query = (query) => withClient((client) => client.query(query))
+  const inTurn = createFairTurns(ASIDE_CONNECTIONS)
   const db: Db = {
-    ...statements(ask, announcer.announce),
-    aside: (owner) => statements((query) => aside(owner, () => ask(query)), announcer.announce),
+    ...statements((query) => guard.outside(() => ask(query)), announcer.announce),
+    aside: (owner) =>
+      statements((query) => guard.outside(() => inTurn(owner, () => ask(query))), announcer.announce),
     tx: (fn) =>
       guard.outside(() =>
         inTx(async (client) => {

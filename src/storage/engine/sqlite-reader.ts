@@ -1,6 +1,7 @@
-import { createFairQueue } from '../../base/fair-queue.js'
+import { createFairTurns } from '../../base/turns.js'
+import { AppError } from '../../core/errors.js'
 import type { Param } from './db.js'
-import { type Calls, startCalls } from './sqlite-calls.js'
+import { type Calls, callThread } from './sqlite-calls.js'
 import { createStatements, type OpenSqlite } from './sqlite-statements.js'
 
 export interface ReaderData {
@@ -26,7 +27,7 @@ export interface SqliteReader {
 export function createReader(open: OpenSqlite, file: string, hasThread: boolean): SqliteReader {
   const connection = openForReading(open, file)
   const statements = createStatements(connection)
-  const inTurn = createFairQueue(1)
+  const inTurn = createFairTurns(1)
   let aside: Calls | undefined
   let spent = 0
   let turn: Promise<void> | undefined
@@ -52,14 +53,25 @@ export function createReader(open: OpenSqlite, file: string, hasThread: boolean)
     }
   }
 
+  function startThread(): Calls {
+    const data: ReaderData = { role: 'reader', file }
+    return callThread(data, () => {
+      // The next statement starts another thread.
+      aside = undefined
+      return new AppError('unavailable', 'The database cannot be read at the moment. Try again.', {
+        retryAfterMs: 1000,
+      })
+    })
+  }
+
   return {
     read,
     async readAside(owner, op, sql, params) {
       if (!hasThread) return read(op, sql, params)
       waiting++
       try {
-        return await inTurn(owner, () => {
-          aside ??= startCalls({ role: 'reader', file })
+        return await inTurn(owner, async () => {
+          aside ??= startThread()
           return aside.call(op, sql, params)
         })
       } finally {

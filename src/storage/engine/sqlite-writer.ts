@@ -1,4 +1,5 @@
 import { createFailpoint } from '../../base/failpoint.js'
+import type { Reply } from './sqlite-calls.js'
 import { createStatements, type OpenSqlite } from './sqlite-statements.js'
 
 export interface WriterData {
@@ -9,7 +10,6 @@ export interface WriterData {
   durable: boolean
 }
 type WriterRequest = [id: number, op: string, ...args: unknown[]]
-export type WriterReply = { id: number; result?: unknown; error?: string }
 export type PlanStep = [op: 'run' | 'insertMany' | 'updateMany', ...args: unknown[]]
 
 const BUSY_MS = 5000
@@ -135,7 +135,7 @@ export function createWriter(
     }
   }
 
-  function reply(message: WriterReply) {
+  function reply(message: Reply) {
     // JSON text, because structured cloning of thousands of small values costs several times more.
     send(JSON.stringify(message))
   }

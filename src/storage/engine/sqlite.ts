@@ -3,7 +3,7 @@ import { makePrivateDatabase, makePrivateFolder } from '../../base/private-files
 import { AppError } from '../../core/errors.js'
 import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
-import { type Calls, startCalls } from './sqlite-calls.js'
+import { type Calls, callHere, callThread } from './sqlite-calls.js'
 import { lockDirectory } from './sqlite-lock.js'
 import { createReader } from './sqlite-reader.js'
 import { loadSqlite } from './sqlite-statements.js'
@@ -37,7 +37,12 @@ export async function openSqlite(
   const { durable = true } = options
   const data: WriterData = { role: 'writer', file, failpoint: options.failpoint ?? null, durable }
   // Without a flush to disk, the writer needs no thread.
-  const writer = startCalls(data, durable ? undefined : (send) => createWriter(open, data, send))
+  const writer = durable
+    ? callThread(data, (error) => {
+        // The process cannot work without its writer, so it ends; a restart finds all committed data.
+        throw error
+      })
+    : callHere((send) => createWriter(open, data, send))
   const { journal, synchronous } = (await writer.call('durability')) as {
     journal: string
     synchronous: number
@@ -186,7 +191,8 @@ export async function openSqlite(
       begun,
     }),
     async close() {
-      while (flushing || committing + writing > 0) await new Promise((resolve) => setImmediate(resolve))
+      while (flushing || committing + writing + reader.open() > 0)
+        await new Promise((resolve) => setImmediate(resolve))
       await reader.close()
       await writer.close()
       guard.end()

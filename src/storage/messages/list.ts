@@ -72,7 +72,8 @@ export async function listMessages(
     const rows = await sql.all(`select * from messages where id in ${list.sql}`, [list.param])
     for (const row of rows) byId.set(row.id as number, toMessage(row))
   }
-  return { messages: ids.map(({ id }) => byId.get(id)!), total }
+  // A row may have been removed since its id was read.
+  return { messages: ids.flatMap(({ id }) => byId.get(id) ?? []), total }
 }
 
 /** A way to reach a branch's rows: the columns an index fixes, and the date that orders its entries. */

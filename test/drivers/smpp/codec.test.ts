@@ -354,7 +354,11 @@ describe('receipts', () => {
 
   it("reads receipts by the line's pattern, and drops a slow pattern", async () => {
     let slow = 0
-    const read = patternReader('line', 'ref=(?<id>\\w+) is (?<stat>\\w+)(?: \\((?<err>\\d+)\\))?', () => slow++)
+    const read = patternReader(
+      'line',
+      'ref=(?<id>\\w+) is (?<stat>\\w+)(?: \\((?<err>\\d+)\\))?',
+      () => slow++,
+    )
     const report = 'ref=ab12 is undeliv (17)'
     expect(reportIn(pdu(), report, await read(report))).toMatchObject({
       id: 'ab12',

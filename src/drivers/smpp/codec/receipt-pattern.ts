@@ -6,7 +6,7 @@ import type { ReceiptReader } from './receipt-text.js'
  * long is dropped for good, and `onTooSlow` is called.
  */
 export function patternReader(lineId: string, pattern: string, onTooSlow: () => void): ReceiptReader {
-  const search: BoundedSearch = boundedPattern(lineId, 'receipt_pattern', pattern)
+  const search: BoundedSearch = boundedPattern(lineId, 'receipt_pattern', pattern, ['id', 'stat', 'err'])
   let isSlow = false
   return async (text) => {
     if (isSlow) return undefined

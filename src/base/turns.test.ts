@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createFairQueue, nextTurn } from './fair-queue.js'
+import { createFairTurns, nextTurn } from './turns.js'
 
 it('gives each owner a turn before another gets its second, and goes on after a failure', async () => {
   const order: string[] = []
-  const run = createFairQueue(1)
+  const run = createFairTurns(1)
   const work = (owner: string, n: number) =>
     run(owner, async () => {
       order.push(`${owner}${n}`)
@@ -16,7 +16,7 @@ it('gives each owner a turn before another gets its second, and goes on after a 
 })
 
 it('runs so many at once and no more', async () => {
-  const run = createFairQueue(2)
+  const run = createFairTurns(2)
   let now = 0
   let most = 0
   const work = () =>
