@@ -63,6 +63,7 @@ describe.each(ENGINES)('hostile texts and patterns on %s', (engine) => {
     order.push('neighbour')
     await Promise.all(hostile)
     expect(body.extracted).toBe('4711')
-    expect(order.indexOf('neighbour')).toBeLessThan(3)
+    // In one queue the neighbour would come after all eight.
+    expect(order.indexOf('neighbour')).toBeLessThan(7)
   })
 })

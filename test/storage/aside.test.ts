@@ -24,7 +24,7 @@ describe.each(ENGINES)('reads aside on %s', (engine) => {
 
   it('a statement that fails is refused alone', async () => {
     const sql = world.app.ctx.db.aside('a')
-    await expect(sql.all('select nothing from nowhere')).rejects.toThrow(/nowhere/)
+    await expect(sql.all('select absent from nowhere')).rejects.toThrow(/nowhere/)
     expect(await sql.one('select 1 as n where 1 = $1', [2])).toBeUndefined()
     expect(await sql.one<{ n: number }>('select 1 as n')).toEqual({ n: 1 })
   })
