@@ -3,7 +3,7 @@ import type { Policy } from '../../src/api/http/policies.js'
 import { tablesOf } from '../support/dump.js'
 import { isStream, sample } from '../support/samples.js'
 import { createWorld, credentials, ENGINES, type Json, LINE, type Who, type World } from '../support/world.js'
-import { ABSENT, type Kind, makeThings, type Things } from './matrix-world.js'
+import { ABSENT, type Kind, makeThings, type Things } from './support/matrix-world.js'
 
 /**
  * Every route of the route table, by everyone, with objects of one's own, of another account and of nobody. What a

@@ -1,4 +1,4 @@
-import type { Json, Who, World } from '../support/world.js'
+import type { Json, Who, World } from '../../support/world.js'
 
 /** The kinds of objects that requests name. */
 export type Kind =
