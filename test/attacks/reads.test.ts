@@ -6,9 +6,9 @@ import { createWorld, ENGINES, LINE, START, type World } from '../support/world.
 /** Processor time for which nothing may keep the event loop from going round; half as much again for the tests. */
 const MAX_BLOCK_MS = 75
 const MESSAGES = 6000
-/** A statement that takes some hundred milliseconds on either engine. */
+/** A statement that takes about a hundred milliseconds on either engine. */
 const LONG =
-  'with recursive c(n) as (select 1 union all select n + 1 from c where n < 1000000) select count(*) as n from c'
+  'with recursive c(n) as (select 1 union all select n + 1 from c where n < 300000) select count(*) as n from c'
 
 describe.each(ENGINES)('expensive reads on %s', (engine) => {
   let world: World
@@ -56,12 +56,12 @@ describe.each(ENGINES)('expensive reads on %s', (engine) => {
         .one<{ n: number }>(LONG)
         .then((row) => order.push(owner) && row!.n)
     const { ms, result } = await longestBlock(() =>
-      Promise.all([run('a'), run('a'), run('a'), run('a'), run('a'), run('a'), run('b')]),
+      Promise.all([...Array.from({ length: 12 }, () => run('a')), run('b')]),
     )
-    expect(result).toEqual(Array(7).fill(1_000_000))
+    expect(result).toEqual(Array(13).fill(300_000))
     expect(ms).toBeLessThan(MAX_BLOCK_MS)
-    // PostgreSQL runs three at once.
-    expect(order.indexOf('b')).toBeLessThan(5)
+    // PostgreSQL runs three at once. In one queue the other owner would come last.
+    expect(order.indexOf('b')).toBeLessThan(10)
   })
 
   it('short statements in one go leave the loop a turn', async () => {

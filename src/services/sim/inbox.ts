@@ -27,7 +27,7 @@ export interface InboxMatch {
 
 /** Number of the newest messages that are examined. */
 export const LOOKED_AT = 200
-/** Texts that one turn of the event loop extracts from. */
+/** Messages that one turn of the event loop reads and examines. */
 const AT_ONCE = 20
 /** Waiting requests of one account in one process. */
 const MAX_WAITING = 200
@@ -68,7 +68,18 @@ export function createInboxWatch(ctx: Ctx) {
         ctx.errand(async () => {
           const owner = { network, now: ctx.clock.now() }
           const options = { fromPhone: wanted.fromPhone, newestFirst: true }
-          return judge(await listPhoneMessages(ctx.db, owner, number, wanted.after, LOOKED_AT, options))
+          let beforeId: number | undefined
+          for (let looked = 0; looked < LOOKED_AT; looked += AT_ONCE) {
+            await nextTurn(network)
+            const page = await listPhoneMessages(ctx.db, owner, number, wanted.after, AT_ONCE, {
+              ...options,
+              beforeId,
+            })
+            const found = await judge(page)
+            if (found || page.length < AT_ONCE) return found
+            beforeId = page.at(-1)!.id
+          }
+          return undefined
         })
 
       let over = waitMs === 0 || closing
@@ -135,10 +146,7 @@ function judgeOf(accountId: string, { match, extract }: InboxQuery) {
   return async (messages: readonly PhoneMessage[]): Promise<InboxMatch | undefined> => {
     const unknown = messages.filter(({ id }) => !known.has(id))
     const found = unknown.length > 0 ? await search?.(unknown.map(({ content }) => content)) : undefined
-    for (const [i, { id, content }] of unknown.entries()) {
-      if (i % AT_ONCE === 0) await nextTurn(accountId)
-      known.set(id, judge(content, found?.[i]))
-    }
+    for (const [i, { id, content }] of unknown.entries()) known.set(id, judge(content, found?.[i]))
     for (const message of messages) {
       const extracted = known.get(message.id)
       if (extracted !== undefined) return { message, extracted }

@@ -103,6 +103,7 @@ export function isOnPhone(sql: Sql, message: PhoneMessage, now: number): Promise
 interface InboxOptions {
   fromPhone?: boolean
   newestFirst?: boolean
+  beforeId?: number
 }
 
 /** The messages a phone shows, oldest first. */
@@ -112,13 +113,14 @@ export function listPhoneMessages(
   phone: string,
   afterId: number,
   limit: number,
-  { fromPhone, newestFirst = false }: InboxOptions = {},
+  { fromPhone, newestFirst = false, beforeId }: InboxOptions = {},
 ): Promise<PhoneMessage[]> {
   return PHONE_MESSAGES.all(
     sql,
     `select * from phone_messages where network = $1 and phone = $2 and id > $3 and ${shown('$4')}
      ${fromPhone === undefined ? '' : `and from_phone = ${fromPhone ? 1 : 0}`}
+     ${beforeId === undefined ? '' : 'and id < $6'}
      order by id ${newestFirst ? 'desc' : ''} limit $5`,
-    [network, phone, afterId, now, limit],
+    [network, phone, afterId, now, limit, ...(beforeId === undefined ? [] : [beforeId])],
   )
 }
