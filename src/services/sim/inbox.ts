@@ -70,7 +70,7 @@ export function createInboxWatch(ctx: Ctx) {
           const options = { fromPhone: wanted.fromPhone, newestFirst: true }
           let beforeId: number | undefined
           for (let looked = 0; looked < LOOKED_AT; looked += AT_ONCE) {
-            await nextTurn(network)
+            if (looked > 0) await nextTurn(network)
             const page = await listPhoneMessages(ctx.db, owner, number, wanted.after, AT_ONCE, {
               ...options,
               beforeId,
