@@ -19,12 +19,21 @@ export type SendResult =
       status: 'ACCEPTED' | 'SENT' | 'SUCCESS'
       /** The service used, if the carrier chose another one. */
       service?: Service
-      /** The parts of a send that the carrier split, in order, each with its own id and receipts. */
+      /**
+       * The parts of a send that the carrier split, in order, each with its own id and receipts. Empty for a part
+       * that the carrier did not name.
+       */
       partIds?: readonly string[]
     }
   | { outcome: 'refused'; code: string; detail: string; tryNextService?: boolean }
   | { outcome: 'never-left'; code: string; detail: string; retryAfterMs?: number }
-  | { outcome: 'unknown'; code: string; detail: string }
+  | { outcome: 'unknown'; code: string; detail: string; parts?: TakenParts }
+
+/** The parts of a send in doubt that the carrier has for certain: their ids, and the number of all parts. */
+export interface TakenParts {
+  ids: readonly string[]
+  of: number
+}
 
 /** The result of a lookup of an attempt at the carrier. */
 export type Evidence =
@@ -42,6 +51,11 @@ export interface Receipt {
   /** The recipient. Another spelling of an id counts only if the recipient matches. */
   to?: string
   ref?: string
+  /**
+   * Number of parts of the send that `ref` names, if there are several: the id and the status are those of one part,
+   * whose place in the text is not known.
+   */
+  parts?: number
   /** The service used, if the carrier chose another one. */
   service?: Service
   status: 'ACCEPTED' | 'SENT' | 'DELIVERED' | 'SUCCESS' | 'ERROR' | 'DECLINED'

@@ -17,8 +17,10 @@ export function knownParts({
 /** One part of a send that the carrier split. */
 export interface Part {
   n: number
+  /** Empty until the carrier names the part. */
   providerId: string
-  status: Receipt['status']
+  /** PENDING: the send is in doubt, and this part may never have left. */
+  status: Receipt['status'] | 'PENDING'
   detail: string | null
 }
 
@@ -30,17 +32,29 @@ export function partAfter<P extends Part>(part: P, receipt: Receipt): P {
   return { ...part, status: receipt.status, detail }
 }
 
-/** The status of the whole message: delivered if all parts are, failed if one is. */
-export function wholeReceipt(parts: readonly Part[], at: number): Receipt {
+/**
+ * The status of the whole message: delivered if all parts are, failed if one is, undefined while a part may never have
+ * left. `isPlaced`: the number of a part is its place in the text.
+ */
+export function wholeReceipt(parts: readonly Part[], at: number, isPlaced = true): Receipt | undefined {
   const lost = parts.find((part) => isFailure(part.status))
   if (lost) {
-    const detail = `Part ${lost.n} of ${parts.length}${lost.detail ? `: ${lost.detail}` : ''}`
-    return { status: lost.status, at, detail }
+    const which = isPlaced ? `Part ${lost.n} of ${parts.length}` : `One of ${parts.length} parts`
+    return {
+      status: lost.status as 'ERROR' | 'DECLINED',
+      at,
+      detail: `${which}${lost.detail ? `: ${lost.detail}` : ''}`,
+    }
   }
   const least = parts.reduce((a, b) => (RANK[b.status] < RANK[a.status] ? b : a))
-  return { status: least.status, at }
+  return least.status === 'PENDING' ? undefined : { status: least.status, at }
 }
 
-function isFailure(status: Receipt['status']): boolean {
+/** Says how many parts the carrier is known to have. */
+export function describeTaken(parts: readonly Pick<Part, 'status'>[]): string {
+  return `${parts.filter(({ status }) => status !== 'PENDING').length} of ${parts.length} parts taken`
+}
+
+function isFailure(status: Part['status']): boolean {
   return status === 'ERROR' || status === 'DECLINED'
 }

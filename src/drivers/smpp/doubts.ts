@@ -10,13 +10,8 @@ export interface Doubt {
   parts: number
 }
 
-/** The send that a report belongs to, and the status that it proves for the whole message. */
-export interface Proof {
-  ref: string
-  status: NonNullable<DeliveryReport['status']>
-  /** Matched by our reference, which the carrier returned; otherwise by elimination. */
-  isCertain: boolean
-}
+/** The send that a report belongs to. A report on one of several parts proves nothing about the other parts. */
+export type Proof = Pick<Doubt, 'ref' | 'parts'>
 
 /** Sends that the carrier did not answer but may still report on. Kept for 24 hours, at most MAX_DOUBTS of them. */
 export interface Doubts {
@@ -45,8 +40,6 @@ interface Entry {
   left?: { from: number; to: number }
   isOpen: boolean
   early: { report: DeliveryReport; to: string }[]
-  /** Ids of the delivered parts. */
-  delivered: string[]
 }
 
 export function createDoubts(now: () => number): Doubts {
@@ -70,28 +63,19 @@ export function createDoubts(now: () => number): Doubts {
     }
   }
 
-  function find(report: DeliveryReport, to: string): { entry: Entry; isCertain: boolean } | undefined {
-    const same = byNumber.get(to) ?? []
-    if (report.ref !== undefined) {
-      const own = same.filter(({ doubt }) => shortRef(doubt.ref) === report.ref)
-      return own.length === 1 ? { entry: own[0]!, isCertain: true } : undefined
-    }
-    const fitting = same.filter((entry) => fits(entry, report))
-    return fitting.length === 1 ? { entry: fitting[0]!, isCertain: false } : undefined
+  function find(report: DeliveryReport, to: string): Entry | undefined {
+    const isOwn = ({ doubt }: Entry) => shortRef(doubt.ref) === report.ref
+    const fitting = (byNumber.get(to) ?? []).filter((entry) =>
+      report.ref === undefined ? fits(entry, report) : isOwn(entry),
+    )
+    return fitting.length === 1 ? fitting[0] : undefined
   }
 
-  function prove(entry: Entry, report: DeliveryReport, isCertain: boolean): Proof | undefined {
-    if (!report.status) return undefined
-    const { doubt, delivered } = entry
-    if (report.status === 'DELIVERED' && !delivered.includes(report.id)) delivered.push(report.id)
-    // One delivered part proves only that the message was sent.
-    const isPartial = report.status === 'DELIVERED' && delivered.length < doubt.parts
-    return { ref: doubt.ref, status: isPartial ? 'SENT' : report.status, isCertain }
-  }
+  const prove = ({ doubt: { ref, parts } }: Entry): Proof => ({ ref, parts })
 
   return {
     begin(doubt) {
-      const entry: Entry = { doubt, isOpen: false, early: [], delivered: [] }
+      const entry: Entry = { doubt, isOpen: false, early: [] }
       all.set(doubt.ref, entry)
       const same = byNumber.get(doubt.to)
       if (same) same.push(entry)
@@ -110,17 +94,13 @@ export function createDoubts(now: () => number): Doubts {
       const entry = all.get(ref)
       if (!entry) return []
       entry.isOpen = true
-      return entry.early.splice(0).flatMap(({ report, to }) => {
-        const proof = prove(entry, report, report.ref !== undefined)
-        return proof ? { report, to, proof } : []
-      })
+      return entry.early.splice(0).map((one) => ({ ...one, proof: prove(entry) }))
     },
     judge(report, to) {
       forget()
-      const found = find(report, to)
-      if (!found) return undefined
-      const { entry, isCertain } = found
-      if (entry.isOpen) return prove(entry, report, isCertain)
+      const entry = find(report, to)
+      if (!entry) return undefined
+      if (entry.isOpen) return prove(entry)
       // The answer usually still arrives, and the host then matches the report by id.
       if (entry.early.length < MAX_EARLY) entry.early.push({ report, to })
       return undefined

@@ -94,7 +94,7 @@ async function passReport(options: ReceiverOptions, report: DeliveryReport, to: 
   await options.host.receipt(receiptOf(options, report, to, proof))
 }
 
-/** The receipt for the host; with a proof, it names the send in doubt. */
+/** The receipt for the host; with a proof, it names the send in doubt. The report has a status. */
 export function receiptOf(
   { host, settings }: Pick<ReceiverOptions, 'host' | 'settings'>,
   report: DeliveryReport,
@@ -102,14 +102,12 @@ export function receiptOf(
   proof: ReturnType<Doubts['judge']>,
 ) {
   const [providerId, ...otherIds] = report.id ? possibleIds(report.id, settings.ids ?? 'any') : []
-  const status = proof?.status ?? report.status!
-  // The id is that of one part, not of the message.
-  const isOfPart = proof?.isCertain && status !== report.status
   return {
-    ...(providerId && !isOfPart ? { providerId, otherIds } : {}),
+    ...(providerId ? { providerId, otherIds } : {}),
     ...(proof ? { ref: proof.ref } : {}),
+    ...(proof && proof.parts > 1 ? { parts: proof.parts } : {}),
     ...(to ? { to } : {}),
-    status,
+    status: report.status!,
     at: host.clock.now(),
     code: report.code,
     detail: report.detail,

@@ -61,7 +61,7 @@ function encode(settings: SmppSettings, content: string) {
 }
 
 /**
- * Submits a message part by part. A refused part ends the message, and the result says how many parts were sent. A
+ * Submits a message part by part. A refused part ends the message, and the result says how many parts the carrier took. A
  * part is submitted again only if the carrier refused it or it never left.
  */
 export async function submit(
@@ -88,14 +88,13 @@ export async function submit(
       // Only a late answer to the last part completes the message: later parts were not submitted.
       if (late && isLast)
         void late.then((answer) => reportLateAnswer(wire, message, answer, i === 0 ? ids : undefined))
-      return i === 0 ? ended : partialFailure(ended, i, requests.length)
+      return i === 0 ? ended : partialFailure(ended, taken, requests.length)
     }
-    taken.push(result.id ? idKey(result.id, ids) : `${GENERATED_ID_PREFIX}${message.ref}-${i + 1}`)
+    taken.push(result.id && idKey(result.id, ids))
   }
-  const [providerId] = taken as [string]
   return {
     outcome: 'accepted',
-    providerId,
+    providerId: taken[0] || `${GENERATED_ID_PREFIX}${message.ref}`,
     status: 'SENT',
     ...(taken.length > 1 ? { partIds: taken } : {}),
   }
@@ -111,11 +110,12 @@ function reportLateAnswer(wire: Wire, { ref, to }: SendRef, answer: Pdu, ids: Id
 export const GENERATED_ID_PREFIX = 'unnamed-'
 
 /** Some parts are sent: the message can be neither recalled nor sent again. */
-function partialFailure(result: SendFailure, done: number, of: number): SendResult {
-  const detail = `${result.detail}; ${done} of ${of} parts were sent`
-  return result.outcome === 'unknown'
-    ? { outcome: 'unknown', code: result.code, detail }
-    : { outcome: 'refused', code: result.code, detail }
+function partialFailure(result: SendFailure, ids: readonly string[], of: number): SendResult {
+  const { outcome, code } = result
+  const detail = `${result.detail}; ${ids.length} of ${of} parts taken`
+  return outcome === 'unknown'
+    ? { outcome, code, detail, parts: { ids, of } }
+    : { outcome: 'refused', code, detail }
 }
 
 async function submitPart(wire: Wire, pdu: Request, turn: Turn): Promise<PartResult> {

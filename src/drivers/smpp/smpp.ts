@@ -93,8 +93,7 @@ export const smpp: Driver = {
         },
       }
       const result = await submit(trackedWire, message, prepared, settings.ids ?? 'any')
-      const isNamed = result.outcome !== 'accepted' || !result.providerId.startsWith(GENERATED_ID_PREFIX)
-      if (result.outcome === 'unknown' || !isNamed) {
+      if (result.outcome === 'unknown' || (result.outcome === 'accepted' && !isNamed(result))) {
         for (const { report, to, proof } of doubts.keepOpen(ref))
           host.receipt(receiptOf(receiverOptions, report, to, proof)).catch(() => {})
       } else doubts.settle(ref)
@@ -115,11 +114,16 @@ export const smpp: Driver = {
 /** Restores the sends that an earlier connection left in doubt. */
 async function restoreDoubts(host: DriverHost, settings: SmppSettings, doubts: Doubts): Promise<void> {
   const open = await host.openSends()
-  for (const { ref, to, content, wireAt, providerId } of open.reverse()) {
-    if (providerId !== null && !providerId.startsWith(GENERATED_ID_PREFIX)) continue
+  for (const { ref, to, content, wireAt, providerId, partIds } of open.reverse()) {
+    if (providerId !== null && isNamed({ providerId, partIds })) continue
     doubts.begin({ ref, to, content, wireAt, parts: countParts(settings, content) })
     doubts.keepOpen(ref)
   }
+}
+
+/** Whether the carrier named every part, so that the host matches the reports by id. */
+function isNamed({ providerId, partIds }: { providerId: string; partIds?: readonly string[] }): boolean {
+  return !providerId.startsWith(GENERATED_ID_PREFIX) && !partIds?.includes('')
 }
 
 /** Pauses that end early when the line closes. */

@@ -7,9 +7,11 @@ import {
   type SendResult,
   unknownSince,
 } from '../../core/messages/outcome.js'
+import { describeTaken } from '../../core/messages/part.js'
 import type { AttemptRef } from '../../drivers/contract.js'
 import { findGroups } from '../../storage/groups/groups.js'
 import { lockLine } from '../../storage/lines/leases.js'
+import { listAttemptParts } from '../../storage/messages/attempt-parts.js'
 import {
   type Attempt,
   countLookup,
@@ -124,7 +126,12 @@ export async function recordEvidence(
       const providerId = verdict.kind === 'accepted' ? verdict.providerId : null
       await endAttempts(sql, [{ ...open, state: state[verdict.kind], endedAt: now, providerId }])
     }
-    const changes = [{ before, ...passedBetween(before, verdict.message, true) }]
+    const { message: after } = verdict
+    if (verdict.kind === 'given-up' && after.error) {
+      const parts = (await listAttemptParts(sql, [attempt.ref])).get(attempt.ref)
+      if (parts) after.error = { ...after.error, detail: describeTaken(parts) }
+    }
+    const changes = [{ before, ...passedBetween(before, after, true) }]
     if (verdict.kind === 'accepted') {
       const parked = await takeParkedReceipts(sql, on.line.id, [verdict.providerId])
       await forgetReceipts(sql, on.line.id, applyParked(on, parked, { attempt }, changes, now).used)

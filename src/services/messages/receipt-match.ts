@@ -1,8 +1,14 @@
-import type { Receipt } from '../../core/messages/outcome.js'
-import { partAfter, wholeReceipt } from '../../core/messages/part.js'
+import type { Receipt, TakenParts } from '../../core/messages/outcome.js'
+import { describeTaken, partAfter, wholeReceipt } from '../../core/messages/part.js'
 import { isSameSubscriber } from '../../core/phone-number.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { type AttemptPart, findPartRefs, listAttemptParts } from '../../storage/messages/attempt-parts.js'
+import {
+  type AttemptPart,
+  findPartRefs,
+  insertAttemptParts,
+  listAttemptParts,
+  saveAttemptParts,
+} from '../../storage/messages/attempt-parts.js'
 import { type Attempt, findAttemptsByProvider, findAttemptsByRef } from '../../storage/messages/attempts.js'
 
 /** A receipt with the send it is about. */
@@ -50,7 +56,10 @@ export async function findCandidates(
     })
     // A driver gives a ref if it has no id: a known id says more.
     const own = receipt.ref ? byRef.get(receipt.ref) : undefined
-    if (own?.lineId === lineId) sends.push({ receipt, attempt: own, isLoose: false })
+    if (own?.lineId === lineId) {
+      const part = receipt.parts === undefined ? {} : { partId: receipt.providerId ?? '' }
+      sends.push({ receipt, attempt: own, isLoose: false, ...part })
+    }
     return { receipt, sends }
   })
 }
@@ -77,19 +86,64 @@ export function mayConcern(receipt: Receipt, contact: string): boolean {
   return receipt.to === undefined || contact === '' || isSameSubscriber(receipt.to, contact)
 }
 
-/** Turns receipts about parts into receipts about the whole send; the caller saves `changed`. */
+/**
+ * Turns receipts about parts into receipts about the whole send. `partial` has the sends of which the carrier is not
+ * known to have all parts. The caller saves `added`, then `changed`.
+ */
 export async function overParts(sql: Sql, matches: readonly Match[]) {
   const refs = matches.flatMap(({ partId, attempt }) => (partId === undefined ? [] : attempt.ref))
   const parts = await listAttemptParts(sql, [...new Set(refs)])
+  const added: AttemptPart[] = []
   const changed = new Map<string, AttemptPart>()
-  const whole = matches.map((match) => {
-    const all = match.partId === undefined ? undefined : parts.get(match.attempt.ref)
-    const index = all?.findIndex((part) => part.providerId === match.partId) ?? -1
-    if (!all || index < 0) return match
-    const after = partAfter(all[index]!, match.receipt)
+  const partial: { attempt: Attempt; taken: string }[] = []
+  const whole = matches.flatMap((match): Match | [] => {
+    const { attempt, receipt, partId } = match
+    if (partId === undefined) return match
+    let all = parts.get(attempt.ref)
+    if (!all && receipt.parts !== undefined) {
+      all = pendingParts(attempt.ref, receipt.parts)
+      added.push(...all)
+      parts.set(attempt.ref, all)
+    }
+    const index = all ? placeOf(all, partId, receipt.parts !== undefined) : -1
+    // Without an id, or with more ids than parts, it is not known which part the receipt is about.
+    if (!all || index < 0) return receipt.parts === undefined || receipt.status === 'ERROR' ? match : []
+    const after = partAfter({ ...all[index]!, providerId: partId }, receipt)
     all[index] = after
     changed.set(`${after.ref} ${after.n}`, after)
-    return { ...match, receipt: wholeReceipt(all, match.receipt.at) }
+    const overall = wholeReceipt(all, receipt.at, receipt.parts === undefined)
+    if (overall) return { ...match, receipt: overall }
+    partial.push({ attempt, taken: describeTaken(all) })
+    return []
   })
-  return { matches: whole, changed: [...changed.values()] }
+  return { matches: whole, added, changed: [...changed.values()], partial }
+}
+
+/** Stores the parts of a send in doubt that the carrier has for certain. The caller holds the message's lock. */
+export async function saveTaken(sql: Sql, { ref, lineId }: Attempt, { ids, of }: TakenParts): Promise<void> {
+  const known = (await listAttemptParts(sql, [ref])).get(ref)
+  const parts = known ?? pendingParts(ref, of)
+  for (const id of ids) {
+    const index = id === '' ? parts.findIndex(({ status }) => status === 'PENDING') : placeOf(parts, id, true)
+    const part = parts[index]
+    if (part?.status === 'PENDING') parts[index] = { ...part, providerId: id, status: 'SENT' }
+  }
+  if (known) await saveAttemptParts(sql, parts)
+  else await insertAttemptParts(sql, lineId, parts)
+}
+
+/** The part with this id; otherwise, with `mayName`, the first part without one. */
+function placeOf(parts: readonly AttemptPart[], id: string, mayName: boolean): number {
+  const index = id === '' ? -1 : parts.findIndex((part) => part.providerId === id)
+  return index >= 0 || !mayName || id === '' ? index : parts.findIndex((part) => part.providerId === '')
+}
+
+function pendingParts(ref: string, of: number): AttemptPart[] {
+  return Array.from({ length: of }, (_, i) => ({
+    ref,
+    n: i + 1,
+    providerId: '',
+    status: 'PENDING' as const,
+    detail: null,
+  }))
 }

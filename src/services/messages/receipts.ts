@@ -1,12 +1,16 @@
 import { readEvent } from '../../core/events/message-events.js'
-import { type Message, mayAdvance } from '../../core/messages/message.js'
+import { type Message, mayAdvance, OUTCOME_UNKNOWN } from '../../core/messages/message.js'
 import { afterReceipt, passedBetween, type Receipt } from '../../core/messages/outcome.js'
 import { partAfter, wholeReceipt } from '../../core/messages/part.js'
 import type { Sql, Writes } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { lockLine } from '../../storage/lines/leases.js'
 import { isCurrent, requireCurrent } from '../../storage/lines/lines.js'
-import { type AttemptPart, saveAttemptParts } from '../../storage/messages/attempt-parts.js'
+import {
+  type AttemptPart,
+  insertAttemptParts,
+  saveAttemptParts,
+} from '../../storage/messages/attempt-parts.js'
 import { type Attempt, endAttempts, saveRead } from '../../storage/messages/attempts.js'
 import { type Change, findMessagesById, lockMessages } from '../../storage/messages/messages.js'
 import {
@@ -28,21 +32,21 @@ import { chosen, findCandidates, idsOf, type Match, mayConcern, overParts } from
  */
 export async function recordReceipts(ctx: Ctx, on: ReceiptLine, receipts: readonly Receipt[]): Promise<void> {
   ctx.failpoint('receipt.before_commit')
-  const changes = await unlessChanged(
-    async () => {
-      const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now())
-      await ctx.db.write((sql) => Promise.all([verdict.write(sql), requireCurrent(sql, [on.line])]))
+  const thorough = () =>
+    ctx.db.tx(async (sql) => {
+      await lockLine(sql, on.line.id)
+      if (!(await isCurrent(sql, on.line))) return []
+      const verdict = await judge(sql, lockMessages, on, receipts, ctx.clock.now())
+      await verdict.write(sql)
       return verdict.changes
-    },
-    () =>
-      ctx.db.tx(async (sql) => {
-        await lockLine(sql, on.line.id)
-        if (!(await isCurrent(sql, on.line))) return []
-        const verdict = await judge(sql, lockMessages, on, receipts, ctx.clock.now())
-        await verdict.write(sql)
-        return verdict.changes
-      }),
-  )
+    })
+  const changes = await unlessChanged(async () => {
+    const verdict = await judge(ctx.db, findMessagesById, on, receipts, ctx.clock.now())
+    // Parts of a send in doubt get their ids in turn, which needs the lock.
+    if (verdict.isAboutDoubts) return thorough()
+    await ctx.db.write((sql) => Promise.all([verdict.write(sql), requireCurrent(sql, [on.line])]))
+    return verdict.changes
+  }, thorough)
   ctx.failpoint('receipt.after_commit')
   for (const { before, after } of changes)
     if (before.nextActionAt !== null) ctx.lines.get(on.line.id)?.recheck(after.id)
@@ -69,6 +73,12 @@ async function judge(
   const parts = await overParts(sql, matched)
   const changes = new Map<number, Change>()
   const proven: Attempt[] = []
+  for (const { attempt, taken } of parts.partial) {
+    const current = messages.get(attempt.messageId)
+    if (current?.error?.reason !== OUTCOME_UNKNOWN) continue
+    const after = { ...current, error: { ...current.error, detail: taken } }
+    changes.set(attempt.messageId, { before: current, after })
+  }
   for (const { attempt, receipt } of parts.matches) {
     const change = changes.get(attempt.messageId)
     const current = change?.after ?? messages.get(attempt.messageId)
@@ -88,9 +98,11 @@ async function judge(
     changes: [...changes.values()],
     /** Receipts with a known send. */
     settled: receipts.filter((receipt) => !waiting.includes(receipt)),
+    isAboutDoubts: matched.some(({ receipt }) => receipt.parts !== undefined),
     write: (writes: Writes, parking = true) =>
       Promise.all([
         parkReceipts(writes, on.line.id, (parking ? waiting : []).flatMap(parked), now),
+        insertAttemptParts(writes, on.line.id, parts.added),
         saveAttemptParts(writes, parts.changed),
         endAttempts(writes, proven),
         saveChanges(writes, [...changes.values()]),
@@ -151,7 +163,7 @@ export function applyParked(
   })
   const receipts = parts.length > 0 ? [wholeReceipt(parts, now)] : ours.map(({ report }) => report)
   for (const receipt of receipts)
-    if (change) Object.assign(change, withReceipt(on, change, attempt, receipt, now))
+    if (change && receipt) Object.assign(change, withReceipt(on, change, attempt, receipt, now))
   return { parts, used: ours.map(({ receipt }) => receipt) }
 }
 
@@ -192,7 +204,8 @@ export async function recordRead(
       const receipt: Receipt = { providerId, status: 'DELIVERED', at }
       const parts = await overParts(sql, [{ receipt, attempt, isLoose: false, partId: providerId }])
       const change = { before: message, after: message }
-      const moved = withReceipt(on, change, attempt, parts.matches[0]!.receipt, ctx.clock.now())
+      const [whole] = parts.matches
+      const moved = whole ? withReceipt(on, change, attempt, whole.receipt, ctx.clock.now()) : change
       await saveAttemptParts(sql, parts.changed)
       if (moved !== change) await saveChanges(sql, [moved])
     }

@@ -4,6 +4,7 @@ import {
   afterResult,
   type Receipt,
   type SendResult,
+  type TakenParts,
   withService,
 } from '../../core/messages/outcome.js'
 import { countSends } from '../../storage/lines/days.js'
@@ -17,7 +18,7 @@ import type { Ctx } from '../ctx.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import type { Claim } from './claim.js'
 import type { DispatchLine } from './dispatch-line.js'
-import { mayConcern } from './receipt-match.js'
+import { mayConcern, saveTaken } from './receipt-match.js'
 import { applyParked, withReceipt } from './receipts.js'
 
 export interface ClaimResult {
@@ -80,7 +81,8 @@ async function recordExpected(
 ): Promise<RecordedResults> {
   const now = ctx.clock.now()
   const parked = await listParkedReceipts(ctx.db, on.line.id, acceptedIds(ended))
-  if (parked.length > 0) return recordAfterAll(ctx, on, ended, receipts)
+  if (parked.length > 0 || ended.some(({ result }) => takenIn(result)))
+    return recordAfterAll(ctx, on, ended, receipts)
   const changes = ended.map(
     ({ claimed, result }): Change => ({
       before: claimed.message,
@@ -152,6 +154,8 @@ async function recordAfterAll(
       const { parts, used } = applyParked(on, own, { attempt: claimed.attempt, partIds }, changes, now)
       await insertAttemptParts(sql, on.line.id, parts)
       await forgetReceipts(sql, on.line.id, used)
+      const taken = takenIn(result)
+      if (taken) await saveTaken(sql, claimed.attempt, taken)
     }
     await saveChanges(sql, changes)
     // A result that an earlier call recorded was counted then.
@@ -172,7 +176,11 @@ function unsent(ended: readonly ClaimResult[], now: number): number {
 }
 
 function acceptedIds(ended: readonly ClaimResult[]): string[] {
-  return ended.flatMap(({ result }) => idsIn(result))
+  return ended.flatMap(({ result }) => idsIn(result).filter((id) => id !== ''))
+}
+
+function takenIn(result: SendResult): TakenParts | undefined {
+  return result.outcome === 'unknown' ? result.parts : undefined
 }
 
 /** The carrier's ids of the send: one, or one for each part. */
@@ -201,7 +209,7 @@ function endings(ended: readonly ClaimResult[], now: number): EndedAttempt[] {
     ref: claimed.attempt.ref,
     state: result.outcome === 'never-left' ? 'never_left' : result.outcome,
     endedAt: now,
-    providerId: idsIn(result)[0] ?? null,
+    providerId: result.outcome === 'accepted' ? result.providerId : null,
     code: result.outcome === 'accepted' ? null : result.code,
     detail: result.outcome === 'accepted' ? null : result.detail,
   }))

@@ -21,7 +21,7 @@ export async function insertAttemptParts(
 }
 
 export async function saveAttemptParts(sql: Writes, parts: readonly AttemptPart[]): Promise<void> {
-  if (parts.length > 0) await PARTS.update(sql, parts, 'ref n', 'status detail')
+  if (parts.length > 0) await PARTS.update(sql, parts, 'ref n', 'providerId status detail')
 }
 
 /** The attempts with parts of these provider ids. If two share an id, the later one is returned. */

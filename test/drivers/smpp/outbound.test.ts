@@ -173,7 +173,7 @@ describe('sending over SMPP', () => {
     expect(await settled(line.send('x'.repeat(153 * 40)), 60_000)).toEqual({
       outcome: 'refused',
       code: 'ESME_RTHROTTLED',
-      detail: expect.stringMatching(/^The carrier is too busy; 2\d of 40 parts were sent$/),
+      detail: expect.stringMatching(/^The carrier is too busy; 2\d of 40 parts taken$/),
     })
     expect(line.clock.now() - begun).toBeLessThan(smpp.sendTimeoutMs! - 300_000)
   })
@@ -185,7 +185,8 @@ describe('sending over SMPP', () => {
     await start()
     acts({ answer: 0 }, act)
     const result = await settled(line.send(LONG))
-    expect(result).toEqual({ outcome, code, detail: `${detail}; 1 of 3 parts were sent` })
+    const parts = outcome === 'unknown' ? { parts: { ids: ['ID1'], of: 3 } } : {}
+    expect(result).toEqual({ outcome, code, detail: `${detail}; 1 of 3 parts taken`, ...parts })
     expect(submits()).toHaveLength(2)
   })
 
@@ -220,7 +221,7 @@ describe('sending over SMPP', () => {
       smsc.options.submit = () => (submits().length === before + n ? 'silence' : { answer: 0 })
       const result = await settled(line.send(content, { ref: 'r1' }))
       expect(result).toMatchObject({ outcome: 'unknown', code: 'no_answer' })
-      expect(Object.keys(result)).toEqual(['outcome', 'code', 'detail'])
+      expect(Object.keys(result)).toEqual(['outcome', 'code', 'detail', ...(n > 1 ? ['parts'] : [])])
       const { sequence } = submits().at(-1)!
       return (status: number, messageId = '', command = 'submit_sm_resp' as const) =>
         smsc.raw(encodePdu({ command, status, sequence, messageId }))
@@ -282,8 +283,8 @@ describe('sending over SMPP', () => {
       return { raw: empty }
     }
     expect(await line.send(LONG, { ref: 'r1' })).toMatchObject({
-      providerId: 'unnamed-r1-1',
-      partIds: ['unnamed-r1-1', 'unnamed-r1-2', 'unnamed-r1-3'],
+      providerId: 'unnamed-r1',
+      partIds: ['', '', ''],
     })
   })
 
