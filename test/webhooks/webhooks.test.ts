@@ -165,17 +165,34 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       ['200', 1, 'delivered'],
       ['204', 1, 'delivered'],
       ['299', 1, 'delivered'],
-      ['301', 1, 'failed'],
-      ['400', 1, 'failed'],
-      ['401', 1, 'failed'],
-      ['404', 1, 'failed'],
-      ['408', 1, 'failed'],
-      ['429', 4, 'failed'],
-      ['500', 4, 'failed'],
-      ['502', 4, 'failed'],
-      ['503', 4, 'failed'],
-      ['599', 4, 'failed'],
-    ])('%s: posted %i times, then %s', async (status, posts, end) => {
+      [
+        '301',
+        4,
+        'failed',
+        'The receiver answered 301, a redirect, which is not followed. All 3 retries failed.',
+      ],
+      [
+        '302',
+        4,
+        'failed',
+        'The receiver answered 302, a redirect, which is not followed. All 3 retries failed.',
+      ],
+      [
+        '400',
+        1,
+        'failed',
+        'The receiver answered 400. A refusal is not retried. Fix the receiver, then replay the delivery.',
+      ],
+      ['401', 1, 'failed', /^The receiver answered 401\. A refusal is not retried\./],
+      ['404', 1, 'failed', /^The receiver answered 404\. A refusal is not retried\./],
+      ['408', 4, 'failed', 'The receiver answered 408. All 3 retries failed.'],
+      ['425', 4, 'failed', 'The receiver answered 425. All 3 retries failed.'],
+      ['429', 4, 'failed', 'The receiver answered 429. All 3 retries failed.'],
+      ['500', 4, 'failed', 'The receiver answered 500. All 3 retries failed.'],
+      ['502', 4, 'failed', 'The receiver answered 502. All 3 retries failed.'],
+      ['503', 4, 'failed', 'The receiver answered 503. All 3 retries failed.'],
+      ['599', 4, 'failed', 'The receiver answered 599. All 3 retries failed.'],
+    ])('%s: posted %i times, then %s', async (status, posts, end, reason: string | RegExp | null = null) => {
       await configure({ receive: [`${sink.url}/in`] })
       sink.answer(() => Number(status))
       await world.text(ADA, `Answer ${status}`)
@@ -187,6 +204,24 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       )
       const [delivery] = await deliveries('?limit=1')
       expect(delivery).toMatchObject({ status: end, attempts: posts, http_status: Number(status) })
+      if (reason instanceof RegExp) expect(delivery.reason).toMatch(reason)
+      else expect(delivery.reason).toBe(reason)
+    })
+
+    it('a refusal is retried where the webhook asks for the extended schedule', async () => {
+      await configure({ receive: [{ url: `${sink.url}/in`, retry_schedule: 'extended' }] })
+      sink.answer(() => 404)
+      await world.text(ADA, 'Not deployed yet')
+      await world.advance(10_000)
+      const [waiting] = await deliveries('?limit=1')
+      expect(waiting).toMatchObject({ status: 'pending', attempts: 2, reason: 'The receiver answered 404.' })
+      sink.answer(() => 200)
+      await world.advance(600_000)
+      expect((await deliveries('?limit=1'))[0]).toMatchObject({
+        status: 'delivered',
+        attempts: 3,
+        reason: null,
+      })
     })
 
     it('no answer in time: retried 3 times', async () => {
@@ -239,7 +274,11 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       await world.post('/api/v2/contact-sharing/profile', { from_number: LINE, first_name: 'Trunk' })
       await world.advance(60_000)
       expect(at('/profile')).toHaveLength(1)
-      expect((await deliveries('?limit=1'))[0]).toMatchObject({ status: 'failed', http_status: 410 })
+      expect((await deliveries('?limit=1'))[0]).toMatchObject({
+        status: 'failed',
+        http_status: 410,
+        reason: 'The receiver answered 410.',
+      })
       const { webhooks } = (await world.get('/api/account/webhooks')).body
       expect(webhooks.contact_profile).toEqual([`${sink.url}/profile`])
     })
@@ -300,7 +339,7 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       [
         'sends us home',
         'failed',
-        1,
+        4,
         (socket) =>
           socket.end(`HTTP/1.1 302 Found\r\nlocation: ${sink.url}/home\r\ncontent-length: 0\r\n\r\n`),
       ],

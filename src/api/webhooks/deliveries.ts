@@ -49,7 +49,7 @@ export const DeliveryWire = Type.Object({
   status: Status,
   attempts: integer('Number of attempts so far'),
   http_status: nullable('integer', 'HTTP status of the last answer; null without an answer'),
-  reason: nullable('string', 'Why the last attempt failed'),
+  reason: nullable('string', 'Why the last attempt failed and, if the delivery ended with it, why it ended'),
   created_at: string('When it was first due, ISO 8601'),
   next_attempt_at: nullable('string', 'When the next attempt is due'),
   finished_at: nullable('string', 'When it ended'),

@@ -42,7 +42,7 @@ const Entry = Type.Unsafe<string | Record<string, unknown>>({
           type: 'string',
           enum: [...SCHEDULES],
           description:
-            'How long a failed delivery is retried: standard (3 attempts within minutes; the default) or extended (about three days)',
+            'How long a failed delivery is retried: standard (3 retries within minutes; a 4xx answer other than 408, 421, 425 and 429 ends the delivery; the default) or extended (about three days, after every answer but 2xx and 410)',
         },
       },
     },

@@ -10,8 +10,8 @@ export type PostOutcome =
 type Judgement =
   | { verdict: 'delivered' }
   | { verdict: 'retry'; afterMs: number }
-  /** A retry is useless, or the retries are used up. */
-  | { verdict: 'failed' }
+  /** The answer is final, or the retries are used up. */
+  | { verdict: 'failed'; why: string }
   /** The receiver answered 410 Gone. */
   | { verdict: 'gone' }
 
@@ -35,6 +35,9 @@ const RETRY_DELAYS: Readonly<Record<WebhookSchedule, readonly number[]>> = {
   ],
 }
 
+/** Refusals that HTTP itself calls temporary: the request may be repeated. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 421, 425, 429])
+
 /** `tries` includes this attempt. `seed` makes the jitter differ between deliveries and repeatable. */
 export function judge(
   outcome: PostOutcome,
@@ -46,15 +49,35 @@ export function judge(
   if (status !== null) {
     if (status >= 200 && status < 300) return { verdict: 'delivered' }
     if (status === 410) return { verdict: 'gone' }
-    // 429 asks for a later retry. Every other refusal, and a redirect, would only repeat.
-    if (status < 500 && status !== 429) return { verdict: 'failed' }
+    // The interface names 4xx as final, and nothing else but 410. The extended schedule is ours: it retries refusals,
+    // too, as Standard Webhooks does.
+    const isRefusal = status >= 400 && status < 500 && !TEMPORARY.has(status)
+    if (isRefusal && schedule === 'standard')
+      return {
+        verdict: 'failed',
+        why: 'A refusal is not retried. Fix the receiver, then replay the delivery.',
+      }
   }
-  const base = RETRY_DELAYS[schedule][tries - 1]
-  if (base === undefined) return { verdict: 'failed' }
+  const delays = RETRY_DELAYS[schedule]
+  const base = delays[tries - 1]
+  if (base === undefined) return { verdict: 'failed', why: `All ${delays.length} retries failed.` }
   const asked = status === 429 || status === 503 ? outcome.retryAfterMs : undefined
   // Retry-After may delay the next attempt, but neither hasten it nor postpone it without limit.
   if (asked !== undefined) return { verdict: 'retry', afterMs: Math.min(Math.max(asked, base), 2 * base) }
   return { verdict: 'retry', afterMs: Math.round(base * (0.8 + 0.4 * fraction(`${seed}:${tries}`))) }
+}
+
+/** Why an attempt failed and, if the delivery ended with it, why it ended. `failure` says why there is no answer. */
+export function explain(
+  { status }: PostOutcome,
+  judgement: Judgement,
+  failure: string | null,
+): string | null {
+  if (judgement.verdict === 'delivered') return null
+  const isRedirect = status !== null && status >= 300 && status < 400
+  const answer = `The receiver answered ${status}${isRedirect ? ', a redirect, which is not followed' : ''}`
+  const attempt = `${(status === null ? (failure ?? 'The receiver did not answer') : answer).replace(/\.$/, '')}.`
+  return judgement.verdict === 'failed' ? `${attempt} ${judgement.why}` : attempt
 }
 
 /** Parses Retry-After: seconds or a date. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { createBatch } from '../../base/batch.js'
 import { VERSION } from '../../base/version.js'
 import { SECRET_HEADER, webhookHeaders } from '../../core/webhooks/headers.js'
-import { judge, type PostOutcome, parseRetryAfter } from '../../core/webhooks/judge.js'
+import { explain, judge, type PostOutcome, parseRetryAfter } from '../../core/webhooks/judge.js'
 import { WEBHOOKS } from '../../core/webhooks/types.js'
 import { type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
 import { isStorageFault, MissingValue } from '../../storage/engine/db.js'
@@ -145,8 +145,7 @@ function applyOutcome(
   const now = ctx.clock.now()
   const tried = { ...delivery, attempts: attempt.n, tries: delivery.tries + 1 }
   const judgement = judge(outcome, tried.tries, endpoint?.schedule ?? 'standard', String(delivery.id))
-  const reason =
-    attempt.reason ?? (outcome.status === null ? null : `The receiver answered ${outcome.status}`)
+  const reason = explain(outcome, judgement, attempt.reason)
   switch (judgement.verdict) {
     case 'delivered':
       return { after: endDelivery(tried, 'delivered', outcome.status, null, now), isGone: false }
@@ -157,11 +156,11 @@ function applyOutcome(
       }
     case 'failed':
       return { after: endDelivery(tried, 'failed', outcome.status, reason, now), isGone: false }
-    case 'gone':
-      return {
-        after: endDelivery(tried, 'failed', outcome.status, reason, now),
-        isGone: endpoint !== null && !WEBHOOKS[endpoint.type].keptWhenGone,
-      }
+    case 'gone': {
+      const isGone = endpoint !== null && !WEBHOOKS[endpoint.type].keptWhenGone
+      const why = isGone ? `${reason} The webhook was removed.` : reason
+      return { after: endDelivery(tried, 'failed', outcome.status, why, now), isGone }
+    }
   }
 }
 
