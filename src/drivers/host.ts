@@ -1,5 +1,6 @@
 import type { LineState } from '../core/lines/line.js'
-import type { OpenSend, Receipt } from '../core/messages/outcome.js'
+import type { OpenSend } from '../core/messages/open-send.js'
+import type { Receipt } from '../core/messages/outcome.js'
 import type { GroupNews, Inbound, MediaBytes } from './inbound.js'
 
 /** Everything of the program that a driver can use. */

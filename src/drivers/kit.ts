@@ -8,7 +8,8 @@ export type { Capabilities, Line, LineState } from '../core/lines/line.js'
 export { NoAnswer } from '../core/lines/no-answer.js'
 export type { MessageExtra } from '../core/messages/extra.js'
 export type { Service, Status } from '../core/messages/message.js'
-export type { Evidence, OpenSend, Receipt, SendResult } from '../core/messages/outcome.js'
+export type { OpenSend } from '../core/messages/open-send.js'
+export type { Evidence, Receipt, SendResult } from '../core/messages/outcome.js'
 export type { SendStyle } from '../core/messages/send-style.js'
 export type {
   AttemptRef,

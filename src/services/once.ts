@@ -3,8 +3,17 @@ import { dropReplay, findReplay, insertReplays, saveReplay } from '../storage/ac
 import type { Sql } from '../storage/engine/db.js'
 import { UniqueViolation } from '../storage/engine/db.js'
 import { txOf } from './accounts/present.js'
+import { isLate, requireFresh } from './arrival.js'
 import type { Ctx } from './ctx.js'
-import { ADMIN_SCOPE, KEY_LIFETIME_MS, RETRY_WINDOW_MS, type RequestIdentity } from './replay.js'
+import {
+  ADMIN_SCOPE,
+  isForLate,
+  KEY_LIFETIME_MS,
+  mayRepeat,
+  RETRY_WINDOW_MS,
+  type RequestIdentity,
+  retryKey,
+} from './replay.js'
 
 export interface Answer<T = unknown> {
   status: number
@@ -46,7 +55,8 @@ async function lookBack<T>(
   now: number,
   retries: Retries<T>,
 ): Promise<{ answer?: Answer<T>; fallen?: string }> {
-  if (request.key === undefined && (request.retryCount === 0 || retries === 'anew')) return {}
+  if (request.key === undefined && retries === 'anew') return {}
+  if (request.key === undefined && request.retryCount === 0) return lookForRetry(sql, request, now)
   const key = request.key ?? `#${request.hash}`
   const earlier = await findReplay(sql, request.accountId, request.path, key, now)
   if (!earlier) return {}
@@ -61,6 +71,21 @@ async function lookBack<T>(
   return stands ? { answer: { status: earlier.status, body } } : { fallen: earlier.body }
 }
 
+/** The answer of a retry that was accepted while its first request waited; `fallen` is the answer of another request. */
+async function lookForRetry<T>(
+  sql: Sql,
+  request: RequestIdentity,
+  now: number,
+): Promise<{ answer?: Answer<T>; fallen?: string }> {
+  if (!isLate(request.arrival)) return {}
+  const { accountId, path, hash } = request
+  const retry = await findReplay(sql, accountId, path, retryKey(request), now)
+  if (retry && isForLate(request, retry, now))
+    return { answer: { status: retry.status, body: JSON.parse(retry.body) } }
+  const other = await findReplay(sql, accountId, path, `#${hash}`, now)
+  return other ? { fallen: other.body } : {}
+}
+
 /**
  * Runs a POST's effect once for each Idempotency-Key, and treats the published SDK's retries as `retries` says. The
  * answer is stored in the effect's transaction, so no effect exists without its answer.
@@ -73,15 +98,19 @@ export async function once<T>(
 ): Promise<Answer<T> & { replayed: boolean }> {
   const tx: Ctx['db']['tx'] = (work) =>
     request.accountId === ADMIN_SCOPE ? ctx.db.tx(work) : txOf(ctx, request.accountId, work)
-  if (retries === 'anew' && request.key === undefined) return { ...(await tx(effect)), replayed: false }
+  const inTime = (sql: Sql) => {
+    requireFresh(request.arrival)
+    return effect(sql)
+  }
+  if (retries === 'anew' && request.key === undefined) return { ...(await tx(inTime)), replayed: false }
   const key = request.key ?? `#${request.hash}`
-  const looksBack = request.key !== undefined || request.retryCount > 0
+  const looksBack = mayRepeat({ request })
   const run = () =>
     tx(async (sql): Promise<Answer<T> & { replayed: boolean }> => {
       const now = ctx.clock.now()
       const { answer: earlier, fallen } = await lookBack(sql, request, now, retries)
       if (earlier) return { ...earlier, replayed: true }
-      const answer = await effect(sql)
+      const answer = await inTime(sql)
       const replay = {
         accountId: request.accountId,
         path: request.path,
@@ -95,6 +124,8 @@ export async function once<T>(
       if (fallen !== undefined) await dropReplay(sql, replay, fallen)
       // Two equal first requests at once may both be intended; a retry beside its first request is not.
       await (looksBack ? insertReplays(sql, [replay]) : saveReplay(sql, replay))
+      if (request.key === undefined && request.retryCount > 0)
+        await saveReplay(sql, { ...replay, key: retryKey(request) })
       return { ...answer, replayed: false }
     })
   try {

@@ -1,9 +1,11 @@
+import { elapsedMs } from '../base/pulse.js'
 import { AppError } from '../core/errors.js'
 import type { NewMessage } from '../core/messages/message.js'
 import { isSameSend } from '../core/messages/message.js'
 import { findReplay, type Replay } from '../storage/accounts/replays.js'
 import type { Sql } from '../storage/engine/db.js'
 import { findMessagesByHandle, listTwins } from '../storage/messages/messages.js'
+import { type Arrival, isLate } from './arrival.js'
 
 /** Stands for an account in the identity of a request with an admin key. */
 export const ADMIN_SCOPE = '#admin'
@@ -18,6 +20,7 @@ export interface RequestIdentity {
   readonly key?: string | undefined
   /** The published SDK's own retry count; its retries carry no key. */
   retryCount: number
+  arrival?: Arrival | undefined
 }
 
 export const KEY_LIFETIME_MS = 48 * 3_600_000
@@ -29,14 +32,28 @@ interface Pending {
   request: RequestIdentity
 }
 
-/** Whether a request may be a repeat. */
+/** Clocks of processes may differ by this much. */
+const SKEW_MS = 5000
+
+/** Whether an earlier request may have the answer to this one. */
 export function mayRepeat({ request }: { request: RequestIdentity }): boolean {
-  return request.key !== undefined || request.retryCount > 0
+  return request.key !== undefined || request.retryCount > 0 || isLate(request.arrival)
 }
 
 /**
- * The messages of earlier requests that items repeat. A first request is never merged by its content: two equal texts
- * may both be intended.
+ * The answer that an accepted retry left for its first request, which may still wait in a process that was stopped.
+ * Kept apart from the answers that retries look for: a first request is merged with its retry and nothing else.
+ */
+export const retryKey = ({ hash }: RequestIdentity): string => `retry#${hash}`
+
+/** Whether the stored answer of a retry is for this first request, not for an equal one before it. */
+export function isForLate({ arrival }: RequestIdentity, { createdAt }: Replay, now: number): boolean {
+  return arrival !== undefined && createdAt >= now - elapsedMs(arrival.at) - SKEW_MS
+}
+
+/**
+ * The messages of earlier requests that items repeat. A first request is merged only with its own retry, if it waited
+ * so long that the retry came before it, and never by its content: two equal texts may both be intended.
  */
 export async function firstAnswers(
   sql: Sql,
@@ -61,7 +78,8 @@ export async function firstAnswers(
 
 /** Whether an item repeats another item of its batch. */
 function isRepeat({ request, message }: Pending, other: Pending): boolean {
-  if (request.key === undefined) return isSameSend(message, other.message)
+  if (request.key === undefined)
+    return isSameSend(message, other.message) && (request.retryCount > 0 || other.request.retryCount > 0)
   return (
     request.key === other.request.key &&
     request.path === other.request.path &&
@@ -74,6 +92,12 @@ async function findEarlier(
   { request, message }: Pending,
   now: number,
 ): Promise<NewMessage | undefined> {
+  if (request.key === undefined && request.retryCount === 0) {
+    const replay = await findReplay(sql, request.accountId, request.path, retryKey(request), now)
+    if (!replay || !isForLate(request, replay, now)) return undefined
+    const made = (await findMessagesByHandle(sql, [replay.body])).get(replay.body)
+    return made && asAccepted(made)
+  }
   if (request.key === undefined) {
     const twins = await listTwins(sql, message, now - RETRY_WINDOW_MS)
     const twin = twins.find((one) => isSameSend(one, message))
@@ -109,17 +133,21 @@ function asAccepted(message: NewMessage): NewMessage {
   }
 }
 
-/** The stored answer of a send is its handle; the rest is rendered from the message. */
+/**
+ * The stored answer of a send, for its repeats or, of a retry, for its first request. The answer is the handle; the
+ * rest is rendered from the message.
+ */
 export function replayOf(request: RequestIdentity, message: NewMessage, now: number): Replay {
+  const { accountId, path, key, hash: requestHash } = request
   return {
-    accountId: request.accountId,
-    path: request.path,
-    key: request.key!,
-    requestHash: request.hash,
+    accountId,
+    path,
+    key: key ?? retryKey(request),
+    requestHash,
     status: 202,
     body: message.handle,
     createdAt: now,
-    expiresAt: now + KEY_LIFETIME_MS,
+    expiresAt: now + (key === undefined ? RETRY_WINDOW_MS : KEY_LIFETIME_MS),
   }
 }
 

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
+import type { Arrival } from '../../services/arrival.js'
 import { ADMIN_SCOPE, type RequestIdentity } from '../../services/replay.js'
+import { arrivalOf } from './arrival.js'
 
 /**
  * Identifies a POST when it is repeated. `accountId` is its scope; admin requests have their own scope. `seal` protects
@@ -21,6 +23,7 @@ export function identityOf(
     request.url.split('?', 1)[0]!,
     key,
     Number.isInteger(tries) && tries > 0 ? tries : 0,
+    arrivalOf(request),
     request.rawBody,
     seal,
   )
@@ -34,6 +37,7 @@ class Identity implements RequestIdentity {
     readonly path: string,
     readonly key: string | undefined,
     readonly retryCount: number,
+    readonly arrival: Arrival | undefined,
     private readonly body: Buffer | null,
     private readonly seal: (fingerprint: string) => string,
   ) {}

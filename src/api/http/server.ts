@@ -78,6 +78,7 @@ import { registerWebhookDeliveries } from '../webhooks/deliveries.js'
 import { registerWebhookFeed } from '../webhooks/feed.js'
 import { registerSigningSecret } from '../webhooks/signing.js'
 import { registerWebhooks } from '../webhooks/webhooks.js'
+import { registerArrival } from './arrival.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { COMPILERS, serializers, validators } from './compilers.js'
@@ -122,6 +123,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const notFound = createNotFound(app)
   app.setNotFoundHandler(notFound)
   app.decorateRequest('rawBody', null)
+  registerArrival(app)
 
   // Before the body is read: nobody's large body is read for an answer that says that there is no route.
   app.addHook('onRequest', (request, _reply, done) => {

@@ -7,7 +7,7 @@ import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf, type Message, type MessageError } from '../../core/messages/message.js'
 import { topics } from '../../core/topics.js'
 import { findTotal } from '../../storage/accounts/budgets.js'
-import { insertReplays } from '../../storage/accounts/replays.js'
+import { insertReplays, saveReplay } from '../../storage/accounts/replays.js'
 import {
   CommitUnknown,
   isStorageFault,
@@ -19,6 +19,7 @@ import { appendEvents } from '../../storage/events/events.js'
 import { saveTurns } from '../../storage/lines/turns.js'
 import { countMessages, findMessagesByHandle, insertMessages } from '../../storage/messages/messages.js'
 import { insertFeed } from '../../storage/webhooks/feeds.js'
+import { requireFresh } from '../arrival.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Acceptance, AcceptedSend, Ctx } from '../ctx.js'
 import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from '../replay.js'
@@ -127,6 +128,8 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
     else hold(ctx, message)
   }
   ctx.failpoint('accept.before_commit')
+  // The batch may have waited in a process that was stopped.
+  for (const { request } of items) requireFresh(request.arrival)
   let answers: AcceptedSend[]
   try {
     const turns = await turnsIn(ctx, items)
@@ -181,6 +184,9 @@ function acceptOnce(
       sql,
       keyed.map((item) => replayOf(item.request, item.message, now)),
     )
+    for (const { request, message } of fresh)
+      if (request.key === undefined && request.retryCount > 0)
+        await saveReplay(sql, replayOf(request, message, now))
     const messages = fresh.map((item) => item.message)
     await saveTurns(sql, messages.filter(turns))
     await addMessages(sql, 'message.created', messages)

@@ -113,5 +113,6 @@ function keyed(request: RequestIdentity, target: Message, key: string): RequestI
     key: ` ${key}`,
     hash: '',
     retryCount: request.retryCount,
+    arrival: request.arrival,
   }
 }

@@ -1,5 +1,5 @@
 import type { Status } from '../../core/messages/message.js'
-import type { OpenSend } from '../../core/messages/outcome.js'
+import type { OpenSend } from '../../core/messages/open-send.js'
 import type { Sql } from '../engine/db.js'
 import { findPartRefs, listAttemptParts } from './attempt-parts.js'
 import { type Attempt, findAttemptsByProvider, findAttemptsByRef } from './attempts.js'
