@@ -4,7 +4,7 @@ import { insertDeliveries, type NewDelivery } from '../../src/storage/webhooks/d
 import { LANES_PER_ACCOUNT } from '../../src/worker/webhooks/courier.js'
 import { SLOT_LIMITS } from '../../src/worker/webhooks/slots.js'
 import { createSink, type Sink } from '../support/web/sink.js'
-import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
+import { ADA, createWorld, ENGINES, type Json, type World } from '../support/world.js'
 
 const HOSTILE_LINE = '+12025550160'
 const NEIGHBOUR_LINE = '+12025550161'
@@ -104,4 +104,35 @@ describe.each(ENGINES)('callbacks to silent receivers on distinct origins on %s'
     await vi.waitFor(() => expect(posts()).toHaveLength(count), 100_000)
     expect(new Set(posts().map(({ body }) => body.i)).size).toBe(count)
   }, 120_000)
+
+  it('do not pile up: beyond the budget the oldest fail, and their log says why', async () => {
+    const piling = await world.addAccount('piling@example.com', '+12025550162')
+    const body = { budgets: { deliveries: 20 } }
+    await world.call('PATCH', `/admin/accounts/${piling.id}`, { as: 'admin', body })
+    for (let i = 0; i < 60; i++)
+      await world.send(
+        {
+          from_number: '+12025550162',
+          number: `+1202557${1000 + i}`,
+          status_callback: `http://127.2.0.${i}:${silence.port}/`,
+        },
+        piling.live,
+      )
+    await world.advance(0)
+    const rows = await world.app.ctx.db.all<{ id: number; state: string; reason: string | null }>(
+      'select id, state, reason from webhook_deliveries where account_id = $1 order by id',
+      [piling.id],
+    )
+    const waiting = rows.filter(({ state }) => state === 'pending')
+    const failed = rows.filter(({ state }) => state === 'failed')
+    expect(failed.length).toBeGreaterThan(30)
+    expect([waiting.length >= 20, waiting.length < 22]).toEqual([true, true])
+    for (const { reason } of failed) expect(reason).toContain('budget "deliveries"')
+    expect(failed.at(-1)!.id).toBeLessThan(waiting[0]!.id)
+    const { data: usage } = (await world.get('/v3/usage', piling.live)).body
+    expect(usage.find((one: Json) => one.name === 'deliveries')).toMatchObject({
+      used: waiting.length,
+      limit: 20,
+    })
+  })
 })

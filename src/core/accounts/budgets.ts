@@ -10,8 +10,8 @@ interface Budget {
   limit: number
   unit: string
   about: string
-  /** The answer's error code when the limit is reached. */
-  code: ErrorCode
+  /** The answer's error code when the limit is reached; null if no request is refused because of it. */
+  code: ErrorCode | null
   /** Where uses are counted: in the memory of each process, or in the database, in the transaction of the use. */
   counted: 'process' | 'database'
   /** Whether an account, its test account and its worlds share one count. Otherwise each has its own. */
@@ -111,6 +111,15 @@ export const BUDGETS = budgets({
     isShared: false,
     advice: 'Remove webhooks that are not in use.',
   },
+  deliveries: {
+    limit: 100_000,
+    unit: 'deliveries',
+    about: 'Webhook posts and status callbacks that wait for their receiver. Beyond it the oldest fail',
+    code: null,
+    counted: 'database',
+    isShared: false,
+    advice: 'Fix the receiver, then replay the failed deliveries.',
+  },
   worlds: {
     limit: 50,
     unit: 'worlds',
@@ -162,7 +171,7 @@ export function payerOf({ id, world, twinId, owner }: Account): string {
 
 /** The refusal of a caller at the limit. */
 export function overBudget(
-  name: BudgetName,
+  name: Exclude<BudgetName, 'deliveries'>,
   limit: number,
   retryAfterMs?: number,
   queue?: AppError['options']['queue'],
@@ -170,7 +179,7 @@ export function overBudget(
   const { code, unit, about, advice, retryAfterMs: usual } = BUDGETS[name]
   const size = limit.toLocaleString('en-US')
   return new AppError(
-    code,
+    code!,
     `The budget "${name}" of this account is used up: at most ${size} ${unit} (${about.split(/[,.;]/, 1)[0]!.toLowerCase()}). ${advice} An operator can raise the budget.`,
     {
       retryAfterMs: retryAfterMs ?? usual ?? 60_000,

@@ -17,6 +17,7 @@ import {
 import { countAllContacts } from '../../storage/contacts/contacts.js'
 import { listBacklogs } from '../../storage/messages/counts.js'
 import { listWorlds } from '../../storage/sim/worlds.js'
+import { countWaiting } from '../../storage/webhooks/deliveries.js'
 import { countWebhooks } from '../../storage/webhooks/webhooks.js'
 import type { Ctx } from '../ctx.js'
 
@@ -57,6 +58,7 @@ async function measure(ctx: Ctx, account: LimitedAccount): Promise<Record<Budget
     media: await findTotal(db, id, 'media'),
     contacts: await countAllContacts(db, { accountId: id, lineNumbers: null }),
     webhooks: fullest(await countWebhooks(db, id)),
+    deliveries: await countWaiting(db, id),
     worlds: (await listWorlds(db, id)).length,
   }
 }

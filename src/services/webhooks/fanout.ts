@@ -31,6 +31,8 @@ export interface FanOut {
   feed: WebhookFeed
   /** The lanes of the new deliveries. */
   lanes: string[]
+  /** Number of new deliveries. */
+  added: number
   more: boolean
 }
 
@@ -47,10 +49,11 @@ export async function fanOut(
   const { accountId } = feed
   const events = await listEvents(ctx.db, accountId, feed.seq, EVENTS_AT_ONCE)
   const last = events.at(-1)
-  if (!last) return { feed, lanes: [], more: false }
+  if (!last) return { feed, lanes: [], added: 0, more: false }
   const account = await ctx.directory.account(accountId)
   const made = account ? await deliveriesOf(ctx, account, events, render) : []
   ctx.failpoint('webhook.before_fanout')
+  let added = 0
   const lanes = await ctx.db.tx(async (sql) => {
     if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return undefined
     // In this transaction: a deletion waits for the feed, so none goes unseen.
@@ -58,11 +61,12 @@ export async function fanOut(
     const deleted = new Set(await listDeleted(sql, [...subjects]))
     const wanted = made.filter(({ subject }) => !deleted.has(subject))
     await insertDeliveries(sql, wanted)
+    added = wanted.length
     return [...new Set(wanted.map(({ lane }) => lane))]
   })
   ctx.failpoint('webhook.after_fanout')
   if (!lanes) return undefined
-  return { feed: { accountId, seq: last.seq }, lanes, more: events.length === EVENTS_AT_ONCE }
+  return { feed: { accountId, seq: last.seq }, lanes, added, more: events.length === EVENTS_AT_ONCE }
 }
 
 async function deliveriesOf(

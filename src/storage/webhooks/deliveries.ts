@@ -1,5 +1,5 @@
 import type { Columns, ColumnType, Db, Sql, Writes } from '../engine/db.js'
-import { listValues } from '../engine/query.js'
+import { findValue, listValues } from '../engine/query.js'
 import { SLICE } from '../engine/slices.js'
 import { table } from '../engine/table.js'
 
@@ -253,4 +253,35 @@ export async function cancelInLane(sql: Sql, lane: string, reason: string, now: 
     [lane, reason, now],
   )
   return canceled === SLICE
+}
+
+export async function countWaiting(sql: Sql, accountId: string): Promise<number> {
+  const text = 'select count(*) from webhook_deliveries where account_id = $1 and next_at is not null'
+  return (await findValue<number>(sql, text, [accountId]))!
+}
+
+/** The newest waiting delivery of an account that has `limit` newer ones; undefined if so many do not wait. */
+export function findSurplus(sql: Sql, accountId: string, limit: number): Promise<number | undefined> {
+  return findValue(
+    sql,
+    'select id from webhook_deliveries where account_id = $1 and next_at is not null order by id desc limit 1 offset $2',
+    [accountId, limit],
+  )
+}
+
+/** Fails up to `SLICE` waiting deliveries of an account, up to this one. Returns their number. */
+export function failThrough(
+  sql: Sql,
+  accountId: string,
+  id: number,
+  reason: string,
+  now: number,
+): Promise<number> {
+  return sql.run(
+    `update webhook_deliveries set state = 'failed', next_at = null, reason = $3, finished_at = $4
+     where id in (select id from webhook_deliveries where account_id = $1 and next_at is not null and id <= $2
+         order by id limit ${SLICE})
+       and next_at is not null`,
+    [accountId, id, reason, now],
+  )
 }

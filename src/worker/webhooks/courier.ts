@@ -5,6 +5,7 @@ import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createDeliverer } from '../../services/webhooks/delivery.js'
 import { fanOut, type RenderWebhook } from '../../services/webhooks/fanout.js'
+import { createSurplusWatch } from '../../services/webhooks/surplus.js'
 import { listBusyLanes } from '../../storage/webhooks/deliveries.js'
 import {
   findFeed,
@@ -26,6 +27,8 @@ interface Courier {
 interface Feeding extends Again {
   /** Null: the account has never had a webhook. Undefined: not read yet. */
   feed: WebhookFeed | null | undefined
+  /** Told of new deliveries. */
+  watch(added: number): Promise<void>
 }
 
 const SWEEP_MS = 2000
@@ -166,7 +169,7 @@ export function createCourier(
         return 1000
       },
     )
-    const feeding: Feeding = { ...again, feed: undefined }
+    const feeding: Feeding = { ...again, feed: undefined, watch: createSurplusWatch(ctx, accountId) }
     accounts.set(accountId, feeding)
     return feeding
   }
@@ -179,6 +182,7 @@ export function createCourier(
     feeding.feed = step ? step.feed : ((await findFeed(ctx.db, accountId)) ?? null)
     if (!step || step.more) feeding.ask()
     for (const key of step?.lanes ?? []) laneOf(key, accountId)?.wake()
+    await feeding.watch(step?.added ?? 0)
   }
 
   function tendSafely(): Promise<void> {
