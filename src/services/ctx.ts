@@ -96,15 +96,18 @@ export type ActionResult<M extends keyof LineActions> = Awaited<ReturnType<LineA
 
 /** Held conversations, known to every process without a query. The table decides. */
 export interface Holds {
-  /** Until when a conversation of a line is held. */
-  until(lineId: string, conversation: string): number | undefined
+  /** Until when an account's conversation on a line is held. */
+  until(lineId: string, accountId: string, conversation: string): number | undefined
   /** Calls the handler for each conversation that is released. */
   onRelease(handler: (lineId: string, conversation: string) => void): () => void
   load(): Promise<void>
   /** Like `load`, but runs in the background: hints of other processes may get lost. */
   look(): void
   /** Holds a conversation at once, while `write` stores the hold. Until `write` ends the table has no say. */
-  hold(hold: Pick<Hold, 'lineId' | 'conversation' | 'until'>, write: () => Promise<void>): Promise<void>
+  hold(
+    hold: Pick<Hold, 'lineId' | 'accountId' | 'conversation' | 'until'>,
+    write: () => Promise<void>,
+  ): Promise<void>
 }
 
 /** The webhooks of each account with opened secrets, kept in memory until they change. */

@@ -162,6 +162,51 @@ describe.each(ENGINES)('a shared line of several accounts on %s', (engine) => {
     expect(replies.filter((text) => /unsubscribed|no more|STOP|START/i.test(text))).toHaveLength(2)
   })
 
+  it('a loop of one account holds its own conversation, and no conversation of a neighbour', async () => {
+    await world.setLine(SHARED_LINE, { loop_limit: 4 })
+    const number = fresh()
+    for (let n = 0; n < 3; n++) {
+      await send(number, second)
+      await write(number, `machine ${n}`)
+    }
+    const held = () => world.get('/admin/conversations/held', 'admin')
+    expect((await held()).body.data).toMatchObject([{ conversation: number, account_id: ids[1] }])
+    // More than one transaction releases.
+    const waiting: string[] = []
+    for (let n = 0; n < 101; n++)
+      waiting.push((await world.send({ from_number: SHARED_LINE, number }, second)).message_handle)
+    await world.advance(1000)
+    expect((await world.record(waiting[0]!, second)).status).toBe('REGISTERED')
+    expect((await send(number, third)).status).toBe('DELIVERED')
+    const body = { line_id: (await held()).body.data[0].line_id, conversation: number }
+    const released = await world.post('/admin/conversations/release', body, 'admin')
+    expect([released.status, released.body.messages]).toEqual([200, 101])
+    await world.advance(30_000)
+    for (const handle of [waiting[0]!, waiting.at(-1)!])
+      expect((await world.status(handle, second)).status).toBe('DELIVERED')
+    expect((await world.post('/admin/conversations/release', body, 'admin')).status).toBe(404)
+    await world.setLine(SHARED_LINE, { loop_limit: null })
+  })
+
+  it('each account has its share of the daily limit, whatever a neighbour sends', async () => {
+    await world.setLine(SHARED_LINE, { daily_limit: 6 })
+    const sent: string[] = []
+    for (let n = 0; n < 8; n++) {
+      const { message_handle } = await world.send({ from_number: SHARED_LINE, number: fresh() }, second)
+      sent.push(message_handle)
+    }
+    await world.advance(3000)
+    const states = await Promise.all(sent.map(async (handle) => (await world.status(handle, second)).status))
+    expect(states).toEqual(['DELIVERED', 'DELIVERED', ...Array(6).fill('QUEUED')])
+    for (const as of ['live', 'live', third, third] as Who[])
+      expect((await send(fresh(), as)).status).toBe('DELIVERED')
+    const { data } = (await world.get(`/v3/messages/${sent[2]}/why`, second)).body
+    expect(data.summary).toBe(
+      "Your share of the shared line's daily limit, 2 messages, is used up for today.",
+    )
+    await world.setLine(SHARED_LINE, { daily_limit: 0 })
+  })
+
   it('finds the last message by its person, not by its messages', async () => {
     const { db } = world.app.ctx
     if (engine !== 'sqlite') return

@@ -229,11 +229,12 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
   it('a receipt that cannot be written fails alone, and what came with it is written once', async () => {
     const { ctx } = world.app
     const now = ctx.clock.now()
-    const limited = { ...on, daily: createDailyLimit(1000, now, 0) }
+    const limited = { ...on, daily: createDailyLimit(1000, now, new Map()) }
     const [sent, stuck] = [await onWire(), await onWire(undefined, limited)]
     const [id] = fresh(1)
     await answer(sent, [id!])
-    const before = await findSentOn(ctx.db, on.line.id, dayOf(now))
+    const sentToday = async () => [...(await findSentOn(ctx.db, on.line.id, dayOf(now))).values()]
+    const [before] = await sentToday()
     const news = createNews(ctx, limited, createTurns())
     const outcomes = await Promise.allSettled([
       news.ended({ claimed: stuck.claimed, result: { outcome: 'never-left', code: 'x', detail: 'x' } }),
@@ -243,7 +244,7 @@ describe.each(ENGINES)('ids of parts, and other spellings, on %s', (engine) => {
     ])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(await statusOf(sent)).toBe('DELIVERED')
-    expect(await findSentOn(ctx.db, on.line.id, dayOf(now))).toBe(before - 1)
+    expect(await sentToday()).toEqual([before! - 1])
   })
 
   it('a carrier that writes something else for the number is believed by the very id', async () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { queueDue } from '../../src/services/messages/schedule.js'
 import type { Sql } from '../../src/storage/engine/db.js'
 import { listBlockedBacklog, listOrphans } from '../../src/storage/lines/lines.js'
-import { listConversationQueue, listQueue, listQueueOf } from '../../src/storage/messages/queue.js'
+import type { Hold } from '../../src/storage/messages/holds.js'
+import { listHeld, listQueue, listQueueOf } from '../../src/storage/messages/queue.js'
 import { findNextDue, listDue, listScheduled } from '../../src/storage/messages/schedule.js'
 import { createSink } from '../support/web/sink.js'
 import {
@@ -111,7 +112,8 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
       return plans.splice(0).join('\n')
     }
     expect(await planOf(listQueue(sql, 'x', 1, 10))).toMatch(/SEARCH messages USING INDEX messages_queue /)
-    expect(await planOf(listConversationQueue(sql, 'x', 'y', 10))).toContain('INDEX messages_queue ')
+    const hold = { lineId: 'x', conversation: 'y', accountId: 'a', until: 1 } as Hold
+    expect(await planOf(listHeld(sql, hold, 0, 10))).toContain('INDEX messages_queue ')
     const due = await planOf(listDue(sql, 1, { dueAt: 0, id: 0 }, 10))
     expect(due).toContain('INDEX messages_due ')
     expect(due).not.toContain('TEMP B-TREE')

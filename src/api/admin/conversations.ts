@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
+import { AppError } from '../../core/errors.js'
 import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
-import { releaseByOperator } from '../../services/messages/holds.js'
+import { endHold, releaseMessages } from '../../services/messages/holds.js'
 import type { Sql } from '../../storage/engine/db.js'
-import { findHold, type Hold, listHolds } from '../../storage/messages/holds.js'
+import { type Hold, listHolds, listHoldsIn } from '../../storage/messages/holds.js'
 import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
@@ -51,15 +52,26 @@ export function registerAdminConversations(app: Routes, ctx: Ctx): void {
     '/admin/conversations/release',
     admin({
       summary: 'Release a held conversation',
-      description: 'Sends the held messages now, in order, or drops them.',
+      description:
+        'Sends the held messages now, in order, or drops them. On a shared line: those of every account that has this conversation held.',
       body: ReleaseBody,
       response: { 200: ReleaseAnswer },
     }),
     async (request, reply) => {
       const { line_id: lineId, conversation, drop = false } = request.body
-      const isReleased = async (sql: Sql) => (await findHold(sql, lineId, conversation)) === undefined
+      const isReleased = async (sql: Sql) => (await listHoldsIn(sql, lineId, conversation)).length === 0
+      // In slices before the transaction that ends the holds: a conversation may have thousands of messages.
+      const holds = await listHoldsIn(ctx.db, lineId, conversation)
+      const released = new Map<Hold, number>()
+      for (const hold of holds) released.set(hold, await releaseMessages(ctx, { hold, drop }))
       const release = async (sql: Sql) => {
-        const { messages } = await releaseByOperator(ctx, sql, { lineId, conversation, drop })
+        let messages: number | undefined
+        for (const hold of holds) {
+          const end = { hold, drop, by: 'operator' as const, released: released.get(hold)! }
+          const ended = await endHold(ctx, sql, end)
+          if (ended !== undefined) messages = (messages ?? 0) + ended
+        }
+        if (messages === undefined) throw new AppError('not_found', 'There is no such held conversation')
         const after = () => ctx.wakes.wake(topics.line(lineId))
         return { status: 200, body: { line_id: lineId, conversation, messages }, after }
       }

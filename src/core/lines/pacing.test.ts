@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createDailyLimit, createPace, dayOf, PACE_WINDOW_MS } from './pacing.js'
+import { createDailyLimit, createPace, type DailyLimit, dayOf, PACE_WINDOW_MS } from './pacing.js'
 
 const START = 1_700_000_000_000
 
@@ -103,29 +103,48 @@ describe('a pace', () => {
 describe('a daily limit', () => {
   const noon = Date.parse('2026-03-01T12:00:00.000Z')
   const midnight = Date.parse('2026-03-02T00:00:00.000Z')
+  const of = (n: number, accountId = 'a') => new Map([[accountId, n]])
+  const messages = (n: number, accountId = 'a') => Array.from({ length: n }, () => ({ accountId }))
+  /** How many more messages of an account may go. */
+  const room = (limit: DailyLimit, now: number, accountId = 'a') => {
+    let n = 0
+    while (n < 99 && limit.hasRoom(now, accountId, messages(n, accountId))) n++
+    return n
+  }
 
   it('lets so many go until midnight UTC, and then as many again', () => {
-    const limit = createDailyLimit(3, noon, 1)
-    expect(limit.room(noon)).toBe(2)
-    limit.count(noon, 2)
-    expect(limit.room(midnight - 1)).toBe(0)
+    const limit = createDailyLimit(3, noon, of(1))
+    expect(room(limit, noon)).toBe(2)
+    limit.count(noon, of(2))
+    expect(room(limit, midnight - 1)).toBe(0)
     expect(limit.nextAt(noon)).toBe(midnight)
-    expect(limit.room(midnight)).toBe(3)
-    limit.count(midnight, 3)
-    expect(limit.room(midnight)).toBe(0)
+    expect(room(limit, midnight)).toBe(3)
+    limit.count(midnight, of(3))
+    expect(room(limit, midnight)).toBe(0)
     expect(limit.nextAt(midnight)).toBe(midnight + 86_400_000)
   })
 
   it('takes back what did not go, never more than there was', () => {
-    const limit = createDailyLimit(3, noon, 3)
-    limit.count(noon, -1)
-    expect(limit.room(noon)).toBe(1)
-    limit.count(noon, -9)
-    expect(limit.room(noon)).toBe(3)
+    const limit = createDailyLimit(3, noon, of(3))
+    limit.count(noon, of(-1))
+    expect(room(limit, noon)).toBe(1)
+    limit.count(noon, of(-9))
+    expect(room(limit, noon)).toBe(3)
   })
 
   it('is none the less for a limit that was lowered below what went already', () => {
-    expect(createDailyLimit(2, noon, 5).room(noon)).toBe(0)
+    expect(room(createDailyLimit(2, noon, of(5)), noon)).toBe(0)
     expect(dayOf(midnight) - dayOf(noon)).toBe(1)
+  })
+
+  it('is divided among the accounts of a line; what exceeds the limit together waits', () => {
+    const limit = createDailyLimit(5, noon, of(1))
+    limit.divide(2)
+    expect([room(limit, noon), room(limit, noon, 'b')]).toEqual([1, 2])
+    expect(limit.hasRoom(noon, 'b', messages(1))).toBe(true)
+    limit.divide(9)
+    expect([room(limit, noon), room(limit, noon, 'b')]).toEqual([0, 1])
+    limit.count(noon, new Map(['c', 'd', 'e', 'f'].map((id) => [id, 1])))
+    expect(room(limit, noon, 'b')).toBe(0)
   })
 })

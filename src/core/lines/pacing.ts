@@ -44,32 +44,49 @@ export function dayOf(time: number): number {
   return Math.floor(time / DAY_MS)
 }
 
-/** A line's limit for each UTC day. */
+/** A line's limit for each UTC day, divided among its accounts so that none uses up another's share. */
 export interface DailyLimit {
-  /** Number of messages that may still go today. */
-  room(now: number): number
-  /** Counts sent messages; a negative number takes back messages that did not leave. */
-  count(now: number, n: number): void
+  /** Whether one more message of an account may go today, beside messages that are about to go. */
+  hasRoom(now: number, accountId: string, going: readonly { accountId: string }[]): boolean
+  /** Counts sent messages by account; negative numbers take back messages that did not leave. */
+  count(now: number, counts: ReadonlyMap<string, number>): void
+  /** Sets how many accounts the line has. */
+  divide(accounts: number): void
   /** When the next day begins. */
   nextAt(now: number): number
 }
 
-export function createDailyLimit(limit: number, now: number, sentToday: number): DailyLimit {
+/** What each of a line's accounts may send a day. */
+export function shareOf(limit: number, accounts: number): number {
+  return Math.max(1, Math.floor(limit / Math.max(1, accounts)))
+}
+
+export function createDailyLimit(
+  limit: number,
+  now: number,
+  sentToday: ReadonlyMap<string, number>,
+): DailyLimit {
   let day = dayOf(now)
-  let sent = sentToday
+  let sent = new Map(sentToday)
+  let share = limit
   const turn = (time: number) => {
     if (dayOf(time) === day) return
     day = dayOf(time)
-    sent = 0
+    sent = new Map()
   }
   return {
-    room(time) {
+    hasRoom(time, accountId, going) {
       turn(time)
-      return Math.max(0, limit - sent)
+      const all = [...sent.values()].reduce((sum, n) => sum + n, going.length)
+      const own = going.reduce((sum, one) => sum + (one.accountId === accountId ? 1 : 0), 0)
+      return all < limit && (sent.get(accountId) ?? 0) + own < share
     },
-    count(time, n) {
+    count(time, counts) {
       turn(time)
-      sent = Math.max(0, sent + n)
+      for (const [accountId, n] of counts) sent.set(accountId, Math.max(0, (sent.get(accountId) ?? 0) + n))
+    },
+    divide(accounts) {
+      share = shareOf(limit, accounts)
     },
     nextAt: (time) => (dayOf(time) + 1) * DAY_MS,
   }

@@ -110,7 +110,7 @@ async function describe(ctx: Ctx, actor: Actor, turns: readonly ConversationKey[
       // An actor who sees the conversation may not see what another line knows of the person.
       contact: isWithin(actor, contact?.lineNumber ?? '') ? contact : undefined,
       group: turn.groupId === null ? undefined : groups.get(turn.groupId),
-      heldUntil: ctx.holds.until(turn.lineId, turn.groupId ?? turn.contact),
+      heldUntil: ctx.holds.until(turn.lineId, actor.account.id, turn.groupId ?? turn.contact),
     }
   })
 }

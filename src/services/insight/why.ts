@@ -5,11 +5,11 @@ import type { LineFacts, MessageFacts, QueueFacts } from '../../core/insight/why
 import type { Story } from '../../core/insight/why/story.js'
 import { tellStory } from '../../core/insight/why/why.js'
 import type { Line } from '../../core/lines/line.js'
-import { dayOf, PACE_WINDOW_MS } from '../../core/lines/pacing.js'
+import { dayOf, PACE_WINDOW_MS, shareOf } from '../../core/lines/pacing.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
 import { findEventFrom, findLastSeq, listEventsAbout } from '../../storage/events/events.js'
 import { findSentOn } from '../../storage/lines/days.js'
-import { findLineEver } from '../../storage/lines/lines.js'
+import { findLineEver, listLineMembers } from '../../storage/lines/lines.js'
 import { findLineHealth } from '../../storage/lines/states.js'
 import { type Attempt, listAttempts, listWireTimes } from '../../storage/messages/attempts.js'
 import { findHold } from '../../storage/messages/holds.js'
@@ -83,7 +83,7 @@ async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     eventsAround(ctx, message),
     knownLine(ctx, message, line),
     queueBefore(ctx, message),
-    findHold(ctx.db, message.lineId, conversationOf(message)),
+    findHold(ctx.db, { ...message, conversation: conversationOf(message) }),
     simulatedPhone(ctx, message, line),
     listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
   ])
@@ -139,7 +139,12 @@ async function eventsAround(ctx: Ctx, message: Message): Promise<Event[]> {
 
 async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Promise<LineFacts> {
   const health = await findLineHealth(ctx.db, message.lineId)
-  const { pace, dailyLimit } = line ?? { pace: 0, dailyLimit: 0 }
+  const { pace, dailyLimit: limit } = line ?? { pace: 0, dailyLimit: 0 }
+  const members = line?.kind === 'shared' && limit > 0 ? await listLineMembers(ctx.db, line.id) : []
+  const dailyLimit = limit === 0 ? 0 : shareOf(limit, members.length)
+  const sent =
+    limit === 0 ? new Map<string, number>() : await findSentOn(ctx.db, message.lineId, dayOf(ctx.clock.now()))
+  const sentByAll = [...sent.values()].reduce((sum, n) => sum + n, 0)
   const since = ctx.clock.now() - PACE_WINDOW_MS
   const recent =
     pace === 0 || message.nextActionAt === null
@@ -153,8 +158,8 @@ async function knownLine(ctx: Ctx, message: Message, line: Line | undefined): Pr
     pace,
     isAtPace: pace > 0 && recent.length >= pace,
     dailyLimit,
-    isAtDailyLimit:
-      dailyLimit > 0 && (await findSentOn(ctx.db, message.lineId, dayOf(ctx.clock.now()))) >= dailyLimit,
+    isShared: members.length > 1,
+    isAtDailyLimit: limit > 0 && (sentByAll >= limit || (sent.get(message.accountId) ?? 0) >= dailyLimit),
   }
 }
 

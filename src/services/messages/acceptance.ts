@@ -261,7 +261,7 @@ function wait(message: NewMessage, until: number) {
 
 /** A message in a held conversation waits as REGISTERED until the hold ends. */
 function hold(ctx: Incomplete, message: NewMessage) {
-  const until = ctx.holds.until(message.lineId, conversationOf(message))
+  const until = ctx.holds.until(message.lineId, message.accountId, conversationOf(message))
   if (until === undefined) return
   message.status = 'REGISTERED'
   message.nextActionAt = until

@@ -5,6 +5,7 @@ import { carriedOf, type Message, type Service } from '../../core/messages/messa
 import type { SendStyle } from '../../core/messages/send-style.js'
 import { serviceChain } from '../../core/messages/service.js'
 import type { Outbound } from '../../drivers/contract.js'
+import { sumByAccount } from '../../storage/accounts/budgets.js'
 import { CommitUnknown, MissingValue, type Sql, UniqueViolation } from '../../storage/engine/db.js'
 import { findGroups } from '../../storage/groups/groups.js'
 import { countSends } from '../../storage/lines/days.js'
@@ -75,10 +76,10 @@ export async function claim(
           sql,
           claimed.map((one) => one.attempt),
         ),
-        on.daily && countSends(sql, on.line.id, dayOf(now), claimed.length),
+        on.daily && countSends(sql, on.line.id, dayOf(now), sendsOf(claimed)),
       ]),
     )
-    on.daily?.count(now, claimed.length)
+    on.daily?.count(now, sendsOf(claimed))
     for (const { message } of claimed) on.unsent.delete(message.id)
   } catch (error) {
     if (error instanceof CommitUnknown)
@@ -118,7 +119,7 @@ async function besides(
   const recovered = await recoverOpenAttempts(ctx, on, questions)
   // Nothing to adopt and nothing to recover: the next claim would fail the same way.
   if (ours.length + recovered === 0) throw fault
-  on.daily?.count(ctx.clock.now(), ours.length)
+  on.daily?.count(ctx.clock.now(), sendsOf(ours))
   const rest = messages.filter(({ id }) => !there.has(id))
   const others = await claim(ctx, on, rest, reach)
   for (const id of there.keys()) on.unsent.delete(id)
@@ -167,4 +168,12 @@ async function replyTarget(sql: Sql, handle: string, partIndex: number | null) {
   const providerId =
     target.providerId ?? (await listAttempts(sql, target.id)).find((a) => a.providerId)?.providerId
   return providerId ? { providerId, partIndex: partIndex ?? 0 } : null
+}
+
+/** The number of sends by account. */
+function sendsOf(claims: readonly Claim[]): Map<string, number> {
+  return sumByAccount(
+    claims.map(({ message }) => message),
+    () => 1,
+  )
 }

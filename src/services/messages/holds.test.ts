@@ -4,9 +4,11 @@ import type { Db, Row } from '../../storage/engine/db.js'
 import { createHolds } from './holds.js'
 
 const LINE = 'line'
+const ACCOUNT = 'account'
 const UNTIL = 1000
-const row = (conversation: string) => ({ line_id: LINE, conversation, held_until: UNTIL }) as unknown as Row
-const hold = (conversation: string) => ({ lineId: LINE, conversation, until: UNTIL })
+const row = (conversation: string) =>
+  ({ line_id: LINE, account_id: ACCOUNT, conversation, held_until: UNTIL }) as unknown as Row
+const hold = (conversation: string) => ({ lineId: LINE, accountId: ACCOUNT, conversation, until: UNTIL })
 
 /** A table whose answers, each as of the time of its question, come when the test says. */
 function slowly() {
@@ -48,8 +50,8 @@ describe('held conversations', () => {
     const looks = [first, holds.load(), holds.load()]
     await answerAll()
     await Promise.all(looks)
-    expect(holds.until(LINE, 'over')).toBeUndefined()
-    expect(holds.until(LINE, 'new')).toBe(UNTIL)
+    expect(holds.until(LINE, ACCOUNT, 'over')).toBeUndefined()
+    expect(holds.until(LINE, ACCOUNT, 'new')).toBe(UNTIL)
   })
 
   it('one that is being written down stays, however old the list that is read', async () => {
@@ -62,27 +64,27 @@ describe('held conversations', () => {
     const writing = holds.hold(hold('circles'), () => new Promise((done) => (written = done)))
     await answerAll()
     await old
-    expect(holds.until(LINE, 'circles')).toBe(UNTIL)
+    expect(holds.until(LINE, ACCOUNT, 'circles')).toBe(UNTIL)
     table.push(row('circles'))
     written()
     await writing
     await answerAll()
-    expect(holds.until(LINE, 'circles')).toBe(UNTIL)
+    expect(holds.until(LINE, ACCOUNT, 'circles')).toBe(UNTIL)
     expect(released).toEqual([])
     table.length = 0
     holds.look()
     await answerAll()
-    expect(holds.until(LINE, 'circles')).toBeUndefined()
+    expect(holds.until(LINE, ACCOUNT, 'circles')).toBeUndefined()
     expect(released).toEqual(['circles'])
   })
 
   it('one that could not be written down is none: nobody would ever release it', async () => {
     const { holds, answerAll } = slowly()
     const writing = holds.hold(hold('circles'), () => Promise.reject(new Error('full')))
-    expect(holds.until(LINE, 'circles')).toBe(UNTIL)
+    expect(holds.until(LINE, ACCOUNT, 'circles')).toBe(UNTIL)
     await expect(writing).rejects.toThrow('full')
     await answerAll()
-    expect(holds.until(LINE, 'circles')).toBeUndefined()
+    expect(holds.until(LINE, ACCOUNT, 'circles')).toBeUndefined()
   })
 
   it('a look that fails is not the last', async () => {
@@ -95,6 +97,6 @@ describe('held conversations', () => {
     const next = holds.load()
     await answerAll()
     await next
-    expect(holds.until(LINE, 'new')).toBe(UNTIL)
+    expect(holds.until(LINE, ACCOUNT, 'new')).toBe(UNTIL)
   })
 })

@@ -1,5 +1,5 @@
 import { createAgain } from '../../base/again.js'
-import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
+import { MESSAGE_ERROR } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import type { NewMessage } from '../../core/messages/message.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
@@ -10,7 +10,7 @@ import { appendEvents } from '../../storage/events/events.js'
 import { findLineEver, requireCurrent } from '../../storage/lines/lines.js'
 import { deleteHold, type Hold, insertHold, listHolds, listHoldsDue } from '../../storage/messages/holds.js'
 import { lockMessages } from '../../storage/messages/messages.js'
-import { listConversationQueue } from '../../storage/messages/queue.js'
+import { listHeld } from '../../storage/messages/queue.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Ctx, Holds, Platform } from '../ctx.js'
 import { optedOutError } from './acceptance.js'
@@ -23,7 +23,9 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
   let held = new Map<string, HeldConversation>()
   const unwritten = new Map<string, HeldConversation>()
   const handlers = new Set<ReleaseHandler>()
-  const key = ({ lineId, conversation }: Omit<HeldConversation, 'until'>) => `${lineId} ${conversation}`
+  const key = (lineId: string, accountId: string, conversation: string) =>
+    `${lineId} ${accountId} ${conversation}`
+  const keyOf = (hold: HeldConversation) => key(hold.lineId, hold.accountId, hold.conversation)
   // Reads run one after the other: of two at once, the older result could arrive last.
   const reading = createAgain(
     ctx.clock,
@@ -35,7 +37,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
     const rows: HeldConversation[] = await listHolds(ctx.db)
     const before = held
     // The row wins over the unwritten hold: waiting messages carry the row's time.
-    held = new Map([...unwritten.values(), ...rows].map((hold) => [key(hold), hold]))
+    held = new Map([...unwritten.values(), ...rows].map((hold) => [keyOf(hold), hold]))
     for (const [name, { lineId, conversation }] of before)
       if (!held.has(name)) for (const handler of handlers) handler(lineId, conversation)
   }
@@ -45,8 +47,8 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
   }
   ctx.wakes.on(topics.holds, look)
   return {
-    until: (lineId, conversation) =>
-      held.size === 0 ? undefined : held.get(key({ lineId, conversation }))?.until,
+    until: (lineId, accountId, conversation) =>
+      held.size === 0 ? undefined : held.get(key(lineId, accountId, conversation))?.until,
     onRelease(handler) {
       handlers.add(handler)
       return () => handlers.delete(handler)
@@ -54,7 +56,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
     load: reading.run,
     look,
     async hold(hold, write) {
-      const name = key(hold)
+      const name = keyOf(hold)
       if (!held.has(name)) held.set(name, hold)
       unwritten.set(name, hold)
       try {
@@ -114,28 +116,37 @@ function heldConversation(line: Line, { conversation, groupId, until }: Hold) {
 }
 
 export interface Release {
-  lineId: string
-  conversation: string
+  hold: Hold
   /** Drops the held messages instead of sending them in order. */
   drop: boolean
-  by: 'operator' | 'time'
 }
 
-/** Ends a hold. Held messages to a recipient who has opted out since then fail. */
-export async function releaseConversation(
+/** Messages of one transaction: about 10 ms, so that a long conversation keeps no other account's writes waiting. */
+const AT_ONCE = 100
+
+/**
+ * Releases the messages of a held conversation in slices. The hold stays until `endHold`, so none of them leaves
+ * before all of them may. Returns their number.
+ */
+export async function releaseMessages(ctx: Ctx, release: Release): Promise<number> {
+  let released = 0
+  for (let after = 0; ; ) {
+    const ids = await listHeld(ctx.db, release.hold, after, AT_ONCE)
+    if (ids.length > 0) released += await ctx.db.tx((sql) => releaseSome(ctx, sql, release, ids))
+    if (ids.length < AT_ONCE) return released
+    after = ids.at(-1)!
+  }
+}
+
+/** Held messages to a recipient who has opted out since then fail. */
+async function releaseSome(
   ctx: Ctx,
   sql: Sql,
-  { lineId, conversation, drop, by }: Release,
-): Promise<{ hold: Hold; messages: number } | undefined> {
+  { hold, drop }: Release,
+  ids: readonly number[],
+): Promise<number> {
   const now = ctx.clock.now()
-  const hold = await deleteHold(sql, lineId, conversation)
-  const line = hold && (await findLineEver(sql, lineId))
-  if (!line) return undefined
-  const waiting = await listConversationQueue(sql, lineId, conversation, 10_000)
-  const messages = await lockMessages(
-    sql,
-    waiting.map((entry) => entry.id),
-  )
+  const messages = await lockMessages(sql, ids)
   const held = [...messages.values()].filter(
     (message) => message.status === 'REGISTERED' && message.nextActionAt === hold.until,
   )
@@ -148,16 +159,29 @@ export async function releaseConversation(
     return { before, after: { ...before, status: 'QUEUED', updatedAt, nextActionAt: now } }
   })
   await saveChanges(sql, changes)
+  return held.length
+}
+
+/** Ends a hold, with the messages that came since `releaseMessages`. Returns undefined if it has ended already. */
+export async function endHold(
+  ctx: Ctx,
+  sql: Sql,
+  { hold, drop, by, released }: Release & { by: 'operator' | 'time'; released: number },
+): Promise<number | undefined> {
+  const line = (await deleteHold(sql, hold)) && (await findLineEver(sql, hold.lineId))
+  if (!line) return undefined
+  const late = await listHeld(sql, hold, 0, 10 * AT_ONCE)
+  const messages = released + (late.length > 0 ? await releaseSome(ctx, sql, { hold, drop }, late) : 0)
   await appendEvents(sql, [
     {
       accountId: hold.accountId,
       type: 'conversation.released',
       subject: hold.conversation,
-      at: now,
-      data: { ...heldConversation(line, hold), by, messages: held.length },
+      at: ctx.clock.now(),
+      data: { ...heldConversation(line, hold), by, messages },
     },
   ])
-  return { hold, messages: held.length }
+  return messages
 }
 
 const DROPPED = {
@@ -167,26 +191,14 @@ const DROPPED = {
   detail: null,
 }
 
-/** Like `releaseConversation`, for an operator: an unknown hold is an error. */
-export async function releaseByOperator(
-  ctx: Ctx,
-  sql: Sql,
-  release: Omit<Release, 'by'>,
-): Promise<{ hold: Hold; messages: number }> {
-  const released = await releaseConversation(ctx, sql, { ...release, by: 'operator' })
-  if (!released) throw new AppError('not_found', 'There is no such held conversation')
-  return released
-}
-
 /** Releases every hold whose time is over. */
 export async function releaseDue(ctx: Ctx): Promise<void> {
   for (;;) {
     const due = await listHoldsDue(ctx.db, ctx.clock.now(), 100)
-    for (const { lineId, conversation } of due) {
-      await ctx.db.tx((sql) =>
-        releaseConversation(ctx, sql, { lineId, conversation, drop: false, by: 'time' }),
-      )
-      ctx.wakes.wake(topics.line(lineId))
+    for (const hold of due) {
+      const released = await releaseMessages(ctx, { hold, drop: false })
+      await ctx.db.tx((sql) => endHold(ctx, sql, { hold, drop: false, by: 'time', released }))
+      ctx.wakes.wake(topics.line(hold.lineId))
     }
     if (due.length < 100) return
   }

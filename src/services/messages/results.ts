@@ -7,6 +7,7 @@ import {
   type TakenParts,
   withService,
 } from '../../core/messages/outcome.js'
+import { sumByAccount } from '../../storage/accounts/budgets.js'
 import { countSends } from '../../storage/lines/days.js'
 import { lockLine } from '../../storage/lines/leases.js'
 import { isCurrent, requireCurrent } from '../../storage/lines/lines.js'
@@ -52,7 +53,7 @@ export async function recordResults(
     const n = ended.filter(({ result }) => result.outcome === outcome).length
     if (n > 0) ctx.metrics.outcomes.inc({ driver: on.line.driver, outcome }, n)
   }
-  if (on.daily) on.daily.count(ctx.clock.now(), -unsent(ended, ctx.clock.now()))
+  if (on.daily) on.daily.count(ctx.clock.now(), unsent(ended, ctx.clock.now()))
   countFinished(ctx, on, ended, recorded.next)
   ctx.failpoint('dispatch.after_result')
   return recorded
@@ -104,7 +105,7 @@ async function recordExpected(
       endAttempts(sql, endings(ended, now)),
       insertAttemptParts(sql, on.line.id, partsOf(ended)),
       saveChanges(sql, changes),
-      on.daily && countSends(sql, on.line.id, dayOf(now), -unsent(ended, now)),
+      on.daily && countSends(sql, on.line.id, dayOf(now), unsent(ended, now)),
       requireCurrent(sql, [on.line]),
     ]),
   )
@@ -160,19 +161,23 @@ async function recordAfterAll(
     await saveChanges(sql, changes)
     // A result that an earlier call recorded was counted then.
     const fresh = ended.filter((_, index) => written[index])
-    if (on.daily) await countSends(sql, on.line.id, dayOf(now), -unsent(fresh, now))
+    if (on.daily) await countSends(sql, on.line.id, dayOf(now), unsent(fresh, now))
     return current.map((message) => message().nextActionAt)
   })
   return { next, rest: [...receipts] }
 }
 
-/** How many of today's sends did not go out, or go out by another service. */
-function unsent(ended: readonly ClaimResult[], now: number): number {
-  return ended.filter(
+/** Today's sends that did not go out, or go out by another service, as negative numbers by account. */
+function unsent(ended: readonly ClaimResult[], now: number): Map<string, number> {
+  const back = ended.filter(
     ({ claimed, result }) =>
       dayOf(claimed.attempt.wireAt) === dayOf(now) &&
       (result.outcome === 'never-left' || (result.outcome === 'refused' && result.tryNextService)),
-  ).length
+  )
+  return sumByAccount(
+    back.map(({ claimed }) => claimed.message),
+    () => -1,
+  )
 }
 
 function acceptedIds(ended: readonly ClaimResult[]): string[] {

@@ -61,7 +61,11 @@ async function queueBatch(ctx: Ctx, ids: readonly number[]): Promise<void> {
       before,
       after: blocked(before)
         ? { ...failMessage(before, now, optedOutError(before)), optedOut: true }
-        : queueScheduled(before, ctx.holds.until(before.lineId, conversationOf(before)), now),
+        : queueScheduled(
+            before,
+            ctx.holds.until(before.lineId, before.accountId, conversationOf(before)),
+            now,
+          ),
     }))
     await saveChanges(sql, changes)
     const going = changes.flatMap(({ after }) => (after.nextActionAt === null ? [] : after))

@@ -1,9 +1,9 @@
 import { topics } from '../../core/topics.js'
 import type { Sql } from '../engine/db.js'
-import { findValue } from '../engine/query.js'
+import { findValue, hasChanged } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
-/** A conversation whose sends are held back until a time. */
+/** An account's conversation whose sends are held back until a time. */
 export interface Hold {
   lineId: string
   /** The contact's number, or the id of the group. */
@@ -30,17 +30,29 @@ export function insertHold(sql: Sql, { until, ...hold }: Hold): Promise<boolean>
   return HOLDS.insert(sql, { ...hold, heldUntil: until }, {}, 'on conflict do nothing')
 }
 
-/** Deletes and returns the hold; a second call returns nothing. */
-export async function deleteHold(sql: Sql, lineId: string, conversation: string): Promise<Hold | undefined> {
+type HoldKey = Pick<Hold, 'lineId' | 'conversation' | 'accountId'>
+
+const OF_ACCOUNT = 'line_id = $1 and conversation = $2 and account_id = $3'
+
+/** Deletes the hold; returns false if it has ended already. */
+export function deleteHold(sql: Sql, { lineId, conversation, accountId }: HoldKey): Promise<boolean> {
   sql.announce(topics.holds)
-  const text = 'delete from conversation_holds where line_id = $1 and conversation = $2 returning *'
-  const hold = await HOLDS.one(sql, text, [lineId, conversation])
+  const text = `delete from conversation_holds where ${OF_ACCOUNT}`
+  return hasChanged(sql, text, [lineId, conversation, accountId])
+}
+
+export async function findHold(
+  sql: Sql,
+  { lineId, conversation, accountId }: HoldKey,
+): Promise<Hold | undefined> {
+  const hold = await HOLDS.find(sql, OF_ACCOUNT, [lineId, conversation, accountId])
   return hold && toHold(hold)
 }
 
-export async function findHold(sql: Sql, lineId: string, conversation: string): Promise<Hold | undefined> {
-  const hold = await HOLDS.find(sql, 'line_id = $1 and conversation = $2', [lineId, conversation])
-  return hold && toHold(hold)
+/** The holds of a conversation: one, or on a shared line one for each account. */
+export async function listHoldsIn(sql: Sql, lineId: string, conversation: string): Promise<Hold[]> {
+  const where = 'line_id = $1 and conversation = $2 order by account_id'
+  return (await HOLDS.list(sql, where, [lineId, conversation])).map(toHold)
 }
 
 export async function listHolds(sql: Sql): Promise<Hold[]> {

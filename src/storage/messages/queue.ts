@@ -1,5 +1,6 @@
 import type { Db, Sql } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
+import type { Hold } from './holds.js'
 
 /** A message in a line's queue, oldest first. Scheduled messages join the queue at their time. */
 export interface QueueEntry {
@@ -47,15 +48,14 @@ export async function correctWaits(db: Db, rows: QueueEntry[], now: number): Pro
   return rows.map((row) => (due.has(row.id) ? { ...row, nextActionAt: now } : row))
 }
 
-/** Like the line's queue, for one conversation. */
-export function listConversationQueue(
-  sql: Sql,
-  lineId: string,
-  conversation: string,
-  limit: number,
-): Promise<QueueEntry[]> {
-  const text = `${QUEUED} and coalesce(group_id, contact) = $2 order by id limit $3`
-  return sql.all(text, [lineId, conversation, limit])
+/** The messages of a held conversation that wait for the end of its hold, after a message, oldest first. */
+export function listHeld(sql: Sql, hold: Hold, after: number, limit: number): Promise<number[]> {
+  return listValues(
+    sql,
+    `select id from messages where line_id = $1 and next_action_at is not null and due_at is null and coalesce(group_id, contact) = $2
+       and account_id = $3 and status = 'REGISTERED' and next_action_at = $4 and id > $5 order by id limit $6`,
+    [hold.lineId, hold.conversation, hold.accountId, hold.until, after, limit],
+  )
 }
 
 /** The part of an account's queue on a line that the window had no room for; of one conversation, or of all. */

@@ -63,7 +63,7 @@ const WORLD_TABLES: readonly WorldTable[] = [
   byLine('echoes'),
   byLine('unthanked_messages'),
   byLine('message_parts'),
-  byLine('conversation_holds'),
+  byAccount('conversation_holds'),
   byLine('calls'),
   byNetwork('calls'),
   byNetwork('phone_typing'),
@@ -75,7 +75,7 @@ const WORLD_TABLES: readonly WorldTable[] = [
   byAccount('events'),
   byAccount('replays'),
   byLine('line_actions'),
-  byLine('line_days'),
+  byAccount('line_days'),
   byLine('line_states'),
   byLine('attempt_parts'),
 ]

@@ -24,7 +24,8 @@ export function createLoopBreaker(
   const turnsOf = createLoopWatch(line.loopLimit ?? ctx.config.loopLimit)
 
   function note(message: NewMessage, side: 'in' | 'out') {
-    const turns = turnsOf(conversationOf(message), side, ctx.clock.now())
+    // On a shared line each account has conversations of its own.
+    const turns = turnsOf(`${message.accountId} ${conversationOf(message)}`, side, ctx.clock.now())
     if (turns === undefined) return
     ctx
       .errand(() => holdConversation(ctx, line, message, turns))
@@ -40,7 +41,7 @@ export function createLoopBreaker(
     heard: (message) => note(message, 'in'),
     said: (message) => note(message, 'out'),
     holds(entry) {
-      const until = ctx.holds.until(line.id, entry.conversation)
+      const until = ctx.holds.until(line.id, entry.accountId, entry.conversation)
       if (until === undefined) return undefined
       // A hold whose time is over applies until the alarm releases it.
       return Math.max(until, ctx.clock.now() + 1000)

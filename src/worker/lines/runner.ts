@@ -23,6 +23,7 @@ import {
 } from '../../services/messages/outcomes.js'
 import { recordRead, rematchParked } from '../../services/messages/receipts.js'
 import type { Lease } from '../../storage/lines/leases.js'
+import { listLineMembers } from '../../storage/lines/lines.js'
 import { type Attempt, listWireTimes } from '../../storage/messages/attempts.js'
 import { findMessagesById } from '../../storage/messages/messages.js'
 import { correctWaits, listQueue, listQueueOf, type QueueEntry } from '../../storage/messages/queue.js'
@@ -142,12 +143,13 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     for (const id of left.keys()) inFlight.add(id)
     try {
       const messages = await findMessagesById(ctx.db, [...left.keys()])
+      if (line.kind === 'shared') daily?.divide((await listLineMembers(ctx.db, line.id)).length)
       const now = ctx.clock.now()
       const due: Message[] = []
       for (const message of messages.values()) {
         if (message.nextActionAt === null || message.nextActionAt > now) continue
         const attempt = await findUnresolved(ctx, message)
-        const isDayOver = daily !== null && due.length >= daily.room(now)
+        const isDayOver = daily !== null && !daily.hasRoom(now, message.accountId, due)
         const heldUntil = breaker.holds(left.get(message.id)!) ?? (isDayOver ? daily.nextAt(now) : undefined)
         if (attempt) void ask(takeOut(message.id), attempt)
         else if (heldUntil !== undefined) void conclude(takeOut(message.id), async () => heldUntil)

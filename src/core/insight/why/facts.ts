@@ -43,9 +43,11 @@ export interface LineFacts {
   pace: number
   /** Whether the line has used up its pace for the last second. */
   isAtPace: boolean
-  /** Messages a day; 0 is unlimited. */
+  /** Messages a day, on a shared line those of the account; 0 is unlimited. */
   dailyLimit: number
-  /** Whether the line has used up its limit for today. */
+  /** Whether the accounts of a shared line divide its limit. */
+  isShared: boolean
+  /** Whether the line or the account has used up its limit for today. */
   isAtDailyLimit: boolean
 }
 

@@ -87,7 +87,9 @@ export function explainWaiting(facts: MessageFacts): Conclusion {
     const tomorrow = formatTime((dayOf(now) + 1) * 86_400_000)
     return waits(
       'daily_limit',
-      `The line has sent its daily limit of ${line.dailyLimit} ${line.dailyLimit === 1 ? 'message' : 'messages'} today.`,
+      line.isShared
+        ? `Your share of the shared line's daily limit, ${counted(line.dailyLimit)}, is used up for today.`
+        : `The line has sent its daily limit of ${counted(line.dailyLimit)} today.`,
       `Wait until ${tomorrow}, use another line, or ask the operator to raise the daily limit.`,
       `The next day, which begins at ${tomorrow}.`,
     )
@@ -105,4 +107,8 @@ export function explainWaiting(facts: MessageFacts): Conclusion {
     'Check again in a moment.',
     'The line to send it.',
   )
+}
+
+function counted(messages: number): string {
+  return `${messages} ${messages === 1 ? 'message' : 'messages'}`
 }

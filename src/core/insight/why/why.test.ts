@@ -56,6 +56,7 @@ const ONLINE: MessageFacts['line'] = {
   pace: 10,
   isAtPace: false,
   dailyLimit: 0,
+  isShared: false,
   isAtDailyLimit: false,
 }
 
