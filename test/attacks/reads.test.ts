@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { countMessages, insertMessages } from '../../src/storage/messages/messages.js'
 import { longestBlock } from '../support/load/loop.js'
-import { createWorld, ENGINES, LINE, START, type World } from '../support/world.js'
+import { createWorld, ENGINES, type World } from '../support/world.js'
+import { findOwner, insertPast } from './support/history.js'
 
 /** Processor time for which nothing may keep the event loop from going round; half as much again for the tests. */
 const MAX_BLOCK_MS = 75
@@ -15,14 +15,7 @@ describe.each(ENGINES)('expensive reads on %s', (engine) => {
   beforeAll(async () => {
     world = await createWorld(engine)
     const { db } = world.app.ctx
-    const line = (await db.one<{ id: string; account_id: string }>(
-      "select id, account_id from lines where number = $1 and network = 'live'",
-      [LINE],
-    ))!
-    for (let i = 0; i < MESSAGES; i += 1000) {
-      const batch = Array.from({ length: 1000 }, (_, k) => message(i + k, line.account_id, line.id))
-      await db.write((sql) => Promise.all([insertMessages(sql, batch), countMessages(sql, batch)]))
-    }
+    await insertPast(db, await findOwner(db), MESSAGES)
   }, 120_000)
   afterAll(() => world.close())
 
@@ -78,36 +71,3 @@ describe.each(ENGINES)('expensive reads on %s', (engine) => {
     expect(turns).toBeGreaterThan(5)
   })
 })
-
-function message(i: number, accountId: string, lineId: string) {
-  const at = START - (MESSAGES - i) * 1000
-  return {
-    handle: `attack-${String(i).padStart(8, '0')}`,
-    accountId,
-    lineId,
-    lineNumber: LINE,
-    contact: `+1202555${String(i % 10_000).padStart(4, '0')}`,
-    groupId: null,
-    isOutbound: true,
-    type: 'message',
-    status: 'DELIVERED',
-    service: 'iMessage',
-    wasDowngraded: null,
-    content: `Message ${i} ${'of some length '.repeat(100)}`,
-    mediaUrl: '',
-    sendStyle: '',
-    statusCallback: null,
-    replyTo: null,
-    seatId: null,
-    senderEmail: null,
-    optedOut: false,
-    error: null,
-    createdAt: at,
-    updatedAt: at + 5,
-    sentAt: at + 2,
-    nextActionAt: null,
-    attempts: 1,
-    version: 0,
-    providerId: null,
-  } as never
-}

@@ -1,8 +1,8 @@
-import { createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { insertDeliveries, type NewDelivery } from '../../src/storage/webhooks/deliveries.js'
 import { LANES_PER_ACCOUNT } from '../../src/worker/webhooks/courier.js'
 import { SLOT_LIMITS } from '../../src/worker/webhooks/slots.js'
+import { createSilence, type Silence, silentOrigin } from '../support/web/silence.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, createWorld, ENGINES, type Json, type World } from '../support/world.js'
 
@@ -11,28 +11,10 @@ const NEIGHBOUR_LINE = '+12025550161'
 /** More than there are slots in all. */
 const ORIGINS = SLOT_LIMITS.quick + 44
 
-/** Takes every connection on every loopback address and never answers. */
-async function createSilence(): Promise<{ port: number; open: Set<Socket>; close(): Promise<void> }> {
-  const open = new Set<Socket>()
-  const server: Server = createServer((socket) => {
-    open.add(socket)
-    socket.on('error', () => {}).on('close', () => open.delete(socket))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
-  return {
-    port: (server.address() as { port: number }).port,
-    open,
-    async close() {
-      for (const socket of open) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
-
 describe.each(ENGINES)('callbacks to silent receivers on distinct origins on %s', (engine) => {
   let world: World
   let sink: Sink
-  let silence: Awaited<ReturnType<typeof createSilence>>
+  let silence: Silence
   beforeAll(async () => {
     world = await createWorld(engine)
     ;[sink, silence] = await Promise.all([createSink(), createSilence()])
@@ -55,7 +37,7 @@ describe.each(ENGINES)('callbacks to silent receivers on distinct origins on %s'
           {
             from_number: HOSTILE_LINE,
             number: `+1202556${String(1000 + i)}`,
-            status_callback: `http://127.1.${i >> 8}.${i & 255}:${silence.port}/`,
+            status_callback: silentOrigin(silence, i),
           },
           hostile.live,
         ),

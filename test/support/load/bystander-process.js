@@ -93,7 +93,8 @@ for await (const command of createInterface({ input: process.stdin })) {
     untold = new Map()
     figures = { livez: [], sends: [], webhooks: [], refused: [], isOver: false }
   } else {
-    figures.isOver = true
+    const { sends, webhooks } = figures
+    Object.assign(figures, { isOver: true, sentInTime: sends.length, toldInTime: webhooks.length })
     await until(() => open === 0 && untold.size === 0, graceMs)
     for (const times of [figures.livez, figures.sends, figures.webhooks]) times.sort((a, b) => a - b)
     console.log(JSON.stringify({ ...figures, untold: untold.size, unanswered: open }))

@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL('bystander-process.js', import.meta.url))
 
 /** An account in a process of its own that does its modest work beside an attack, and measures it. */
 export interface Bystander {
-  /** What the bystander saw while the work went on, and for how long it waited for its last webhooks. */
+  /** What the bystander saw while the work went on. Waits for its last answers and webhooks. */
   during<T>(work: () => Promise<T>): Promise<{ seen: Sightings; result: T }>
   close(): Promise<void>
 }
@@ -22,6 +22,9 @@ export interface Sightings {
   sends: number[]
   /** From the start of a send to its first webhook. */
   webhooks: number[]
+  /** Sends that got their 202, and webhooks that came, before the work had ended. */
+  sentInTime: number
+  toldInTime: number
   /** Requests that got another answer than 200 and 202. */
   refused: string[]
   /** Accepted sends without a webhook when the grace time ended. */
@@ -73,10 +76,3 @@ export async function startBystander(url: string, options: BystanderOptions): Pr
     close,
   }
 }
-
-/** The value that this share of the sorted figures does not exceed. */
-export function percentile(sorted: readonly number[], share: number): number {
-  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
-}
-
-export const p99 = (sorted: readonly number[]): number => percentile(sorted, 0.99)

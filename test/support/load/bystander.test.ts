@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Bystander, p99, percentile, startBystander } from '../support/load/bystander.js'
-import { longestBlock } from '../support/load/loop.js'
-import { createWorld, ENGINES, LINE, type World } from '../support/world.js'
-
-test('a share of sorted figures is the value that this share does not exceed', () => {
-  const figures = Array.from({ length: 200 }, (_, i) => i + 1)
-  expect([percentile(figures, 0.5), p99(figures), percentile(figures, 1)]).toEqual([100, 198, 200])
-})
+import { createWorld, ENGINES, LINE, type World } from '../world.js'
+import { type Bystander, startBystander } from './bystander.js'
+import { longestBlock } from './loop.js'
 
 test('a turn that computes shows as a block of the loop, waiting does not', async () => {
   const wait = () => new Promise((resolve) => setTimeout(resolve, 60))
