@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { START_TEXT, STOP_TEXT } from '../../src/core/contacts/opt-out.js'
-import { createInboundDoor } from '../../src/services/messages/inbound/inbound.js'
 import { findLineByNumber } from '../../src/storage/lines/lines.js'
+import { openDoor } from '../support/door.js'
 import { ADA, createWorld, ENGINES, type Json, LINE, type World } from '../support/world.js'
 
 describe.each(ENGINES)('consent on %s', (engine) => {
@@ -59,7 +59,7 @@ describe.each(ENGINES)('consent on %s', (engine) => {
   it('several words at once are taken in their order', async () => {
     const number = someone()
     const line = (await findLineByNumber(world.app.ctx.db, 'live', LINE))!
-    const door = createInboundDoor(world.app.ctx, line)
+    const door = openDoor(world.app.ctx, line)
     const say = (content: string, i: number) =>
       door.receive({ providerId: `${number}-${i}`, from: number, service: 'SMS', content, sentAt: 0 })
     await Promise.all(['STOP', 'START', 'STOP', 'START', 'START'].map(say))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createInboundDoor } from '../../src/services/messages/inbound/inbound.js'
+import { openDoor } from '../support/door.js'
 import { ADA, BOB, ENGINES, type Json, LINE, type Who, type World } from '../support/world.js'
 import { createPresenceWorld, NO_HANDLE, sidesOf } from './support.js'
 
@@ -116,7 +116,7 @@ describe.each(ENGINES)('presence on %s', (engine) => {
       const tapback = { providerId, partIndex: 0, reaction: 'love', removed: false }
       const before = (await world.events()).length
       for (let i = 0; i < 3; i++) {
-        const { receive } = createInboundDoor(world.app.ctx, line)
+        const { receive } = openDoor(world.app.ctx, line)
         await receive({ ...common, providerId: 'TAP-1', extra: { reaction: tapback } })
         await receive({ ...common, providerId: 'CARD-1', extra: { appCard: card } })
       }
@@ -127,7 +127,7 @@ describe.each(ENGINES)('presence on %s', (engine) => {
         'message.received',
       ])
       expect((await world.record(news[2].subject)).app_card.revision).toBe(1)
-      await createInboundDoor(world.app.ctx, line).receive({
+      await openDoor(world.app.ctx, line).receive({
         ...common,
         providerId: 'CARD-2',
         extra: { appCard: card },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createInboundDoor } from '../../src/services/messages/inbound/inbound.js'
+import { openDoor } from '../support/door.js'
 import { ADA, createWorld, ENGINES, type Json, LINE, SHARED_LINE, type World } from '../support/world.js'
 
 describe.each(ENGINES)('reply threads on %s', (engine) => {
@@ -116,7 +116,7 @@ describe.each(ENGINES)('reply threads on %s', (engine) => {
   it('messages and their answers that arrive together find each other', async () => {
     const { ctx } = world.app
     const line = (await ctx.directory.linesOf(await accountId())).get(LINE)!.line
-    const { receive } = createInboundDoor(ctx, line)
+    const { receive } = openDoor(ctx, line)
     const common = { from: ADA, service: 'iMessage' as const, sentAt: 0 }
     await Promise.all([
       receive({ ...common, providerId: 'T-0', content: 'alone in its batch' }),

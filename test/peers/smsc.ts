@@ -26,6 +26,8 @@ export interface SmscOptions {
   submit?(pdu: Pdu, n: number): SubmitReaction
   /** Whether enquire_link is answered; false simulates a dead peer. */
   enquire?: boolean
+  /** Called for an unbind before its answer. The SMSC reads no further answers on that connection. */
+  onUnbind?(): void
   /** Answers to query_sm. */
   query?(messageId: string): number
 }
@@ -66,6 +68,7 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
   function serve(socket: Socket) {
     sockets.add(socket)
     const frame = createFramer()
+    let isUnbound = false
     const say = (pdu: Pdu) => socket.writable && socket.write(encodePdu(pdu))
     socket.on('error', () => {})
     socket.on('close', () => {
@@ -87,6 +90,7 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
     function take(pdu: Pdu) {
       heard.push(pdu)
       const { command, sequence: own } = pdu
+      if (isUnbound) return
       if (command.endsWith('_resp') || command === 'generic_nack') {
         answers.get(own)?.resolve(pdu)
         return void answers.delete(own)
@@ -103,6 +107,8 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
           if (smsc.options.enquire !== false) say({ command: 'enquire_link_resp', status: 0, sequence: own })
           return
         case 'unbind':
+          isUnbound = true
+          smsc.options.onUnbind?.()
           say({ command: 'unbind_resp', status: 0, sequence: own })
           return void socket.end()
         case 'query_sm': {

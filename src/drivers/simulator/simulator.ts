@@ -237,12 +237,13 @@ async function connect(network: Network, line: Line, host: DriverHost): Promise<
         }),
     async close() {
       closed = true
-      void carrying.stop()
+      const carried = carrying.stop()
       unsubscribe()
       book.stop()
       sender.close()
       stopCalls()
       stopPlaces()
+      await carried
     },
   }
 }

@@ -80,6 +80,7 @@ export function openSession(options: SessionOptions): Session {
   const requests = createRequests(options, writeOctets)
   let isBound = false
   let stopping = false
+  let isUnbinding = false
   let ended: string | undefined
   let lastHeard = clock.now()
   const deliveries = new Set<Promise<void>>()
@@ -168,6 +169,8 @@ export function openSession(options: SessionOptions): Session {
     const command = pdu.command === 'data_sm' ? 'data_sm_resp' : 'deliver_sm_resp'
     const answer = ({ status, onSent }: DeliveryAnswer) =>
       write({ command, status, sequence: pdu.sequence }, onSent)
+    // A carrier that is unbinding may not read an answer any more: it keeps the message and redelivers it.
+    if (isUnbinding) return
     if (deliveries.size >= MAX_DELIVERIES && !paused) return answer({ status: QUEUE_FULL })
     const delivery = options
       .deliver(pdu)
@@ -175,7 +178,7 @@ export function openSession(options: SessionOptions): Session {
       .then((reply) => {
         if (deliveries.size === MAX_DELIVERIES) resume()
         deliveries.delete(delivery)
-        answer(reply)
+        if (!isUnbinding) answer(reply)
       })
     deliveries.add(delivery)
     if (deliveries.size === MAX_DELIVERIES) pause()
@@ -259,10 +262,9 @@ export function openSession(options: SessionOptions): Session {
       stopping = true
       await within(DRAIN_MS, requests.drain('the connection is being closed'))
       await within(STORE_MS, deliveriesStored())
+      isUnbinding = true
       if (ended === undefined && isBound)
         await within(options.unbindTimeoutMs ?? UNBIND_TIMEOUT_MS, requests.send({ command: 'unbind' }))
-      // The carrier may have delivered more before it took the unbind.
-      await within(STORE_MS, deliveriesStored())
       end('the line was closed')
     },
   }

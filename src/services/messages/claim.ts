@@ -19,7 +19,7 @@ import {
 import { findMessagesByHandle } from '../../storage/messages/messages.js'
 import type { Ctx } from '../ctx.js'
 import { forDriver } from '../groups/groups.js'
-import type { DispatchLine } from './dispatch-line.js'
+import { type DispatchLine, LeaseLost } from './dispatch-line.js'
 import { recoverOpenAttempts } from './outcomes.js'
 
 export interface Claim {
@@ -27,9 +27,6 @@ export interface Claim {
   attempt: Attempt
   outbound: Outbound
 }
-
-/** Another process has taken over the line. */
-export class LeaseLost extends Error {}
 
 /**
  * Commits one attempt for each message before its first byte leaves: from then on the message may be out. `reach`

@@ -5,6 +5,9 @@ import { findSentOn } from '../../storage/lines/days.js'
 import type { Lease } from '../../storage/lines/leases.js'
 import type { Ctx } from '../ctx.js'
 
+/** Another process has taken over the line, or the line has begun a new epoch. */
+export class LeaseLost extends Error {}
+
 /** A line with the state that dispatch keeps for it. */
 export interface DispatchLine extends ReceiptLine {
   groupMms: boolean

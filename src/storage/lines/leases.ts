@@ -1,5 +1,5 @@
 import type { Line } from '../../core/lines/line.js'
-import type { Db, Sql } from '../engine/db.js'
+import type { Db, Sql, Writes } from '../engine/db.js'
 import { exists, findValue } from '../engine/query.js'
 import { LINES } from './lines.js'
 
@@ -127,10 +127,29 @@ export function keepLease(sql: Sql, lease: Lease): Promise<boolean> {
 }
 
 /**
- * Serialises results and receipts of a line: a receipt that finds no send and a send that finds no receipt must not
- * miss each other.
+ * The fence of a transaction that stores what a line received: fails with MissingValue if another epoch holds the line
+ * or its world was reset. Best as the last statement. It takes no lock, because a process that stops before its commit
+ * would keep the line from its next holder; unique keys decide between the two.
+ */
+export async function requireLease(
+  sql: Writes,
+  { id, resets }: Pick<Line, 'id' | 'resets'>,
+  { epoch }: Lease,
+): Promise<void> {
+  await sql.run(
+    `insert into stale_writes (line_id) select cast(null as text)
+     where not exists (select 1 from lines where id = $1 and resets = $2)
+        or not exists (select 1 from line_leases where line_id = $1 and epoch = $3)`,
+    [id, resets, epoch],
+  )
+}
+
+/**
+ * Serialises results and receipts of a line, and parts of long texts: a receipt that finds no send and a send that
+ * finds no receipt must not miss each other. The lease's row stays free, so that the line can be taken over from a
+ * process that stops in such a transaction.
  */
 export async function lockLine(sql: Sql, lineId: string): Promise<void> {
   if (sql.engine === 'postgres')
-    await sql.one('select 1 from line_leases where line_id = $1 for update', [lineId])
+    await sql.one('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lineId])
 }

@@ -1,6 +1,7 @@
 import type { Db, Sql } from '../engine/db.js'
-import { exists, findValue, listValues } from '../engine/query.js'
+import { exists, findValue, hasChanged, listValues } from '../engine/query.js'
 import { deleteInSlices } from '../engine/slices.js'
+import type { Lease } from '../lines/leases.js'
 
 /** The provider ids that are already stored, on this line or on an earlier line of its number. */
 export async function listStoredIds(
@@ -118,20 +119,37 @@ interface UnacknowledgedMessage {
   session: string
 }
 
-export async function insertUnacknowledged(sql: Sql, one: UnacknowledgedMessage, now: number): Promise<void> {
-  await sql.run(
-    'insert into unthanked_messages (id, line_id, fingerprint, session, stored_at) values ($1, $2, $3, $4, $5)',
-    [one.id, one.lineId, one.fingerprint, one.session, now],
+/**
+ * Equal messages are numbered by `copy`, a unique key: two transactions cannot both store the same copy. Returns false
+ * if another connection has brought an equal message.
+ */
+export function insertUnacknowledged(
+  sql: Sql,
+  one: UnacknowledgedMessage,
+  now: number,
+  since: number,
+): Promise<boolean> {
+  return hasChanged(
+    sql,
+    `insert into unthanked_messages (id, line_id, fingerprint, session, stored_at, copy)
+     select $1, $2, $3, $4, $5, coalesce(max(copy) + 1, 0) from unthanked_messages
+     where line_id = $2 and fingerprint = $3
+     having coalesce(sum(case when session <> $4 and stored_at >= $6 then 1 else 0 end), 0) = 0`,
+    [one.id, one.lineId, one.fingerprint, one.session, now, since],
   )
 }
 
-/** Assigns an equal message of another connection to this one, so that each is matched once. */
+/**
+ * Assigns an equal message of another connection to this one, so that each is matched once. Skips a message that a
+ * concurrent transaction matches, or waits for it.
+ */
 export function claimUnacknowledged(
   sql: Sql,
   like: Omit<UnacknowledgedMessage, 'id'>,
   since: number,
+  locked: 'skip' | 'wait',
 ): Promise<string | undefined> {
-  const lock = sql.engine === 'postgres' ? 'for update skip locked' : ''
+  const lock = sql.engine === 'postgres' ? `for update ${locked === 'skip' ? 'skip locked' : ''}` : ''
   return findValue(
     sql,
     `update unthanked_messages set session = $3 where id = (
@@ -142,8 +160,14 @@ export function claimUnacknowledged(
   )
 }
 
-export async function deleteUnacknowledged(sql: Sql, id: string): Promise<void> {
-  await sql.run('delete from unthanked_messages where id = $1', [id])
+/** Only the line's current epoch may do so: a carrier ignores acknowledgements of a connection that it gave up. */
+export async function deleteUnacknowledged(sql: Sql, lease: Lease, ids: readonly string[]): Promise<void> {
+  const list = sql.inList(3, ids)
+  await sql.run(
+    `delete from unthanked_messages where id in ${list.sql}
+     and exists (select 1 from line_leases where line_id = $1 and epoch = $2)`,
+    [lease.lineId, lease.epoch, list.param],
+  )
 }
 
 export function dropUnacknowledged(db: Db, before: number): Promise<number> {

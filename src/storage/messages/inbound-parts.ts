@@ -55,10 +55,13 @@ export function listDueParts(sql: Sql, now: number, limit: number): Promise<Mess
   return PARTS.list(sql, where, [now, limit])
 }
 
-/** Marks parts as belonging to a message, which now holds their text. */
-export async function closeParts(sql: Sql, ids: readonly number[]): Promise<void> {
+/** Marks waiting parts as belonging to a message, which now holds their text. Returns how many were still waiting. */
+export function closeParts(sql: Sql, ids: readonly number[]): Promise<number> {
   const list = sql.inIds(1, ids)
-  await sql.run(`update message_parts set due_at = null, content = '' where id in ${list.sql}`, [list.param])
+  return sql.run(
+    `update message_parts set due_at = null, content = '' where id in ${list.sql} and due_at is not null`,
+    [list.param],
+  )
 }
 
 export function findNextPartsDue(sql: Sql): Promise<number | undefined> {

@@ -1,5 +1,6 @@
 import { createAgain } from '../../base/again.js'
 import { firstIdAt } from '../../base/ids.js'
+import { inTime } from '../../base/in-time.js'
 import { storable } from '../../base/storable.js'
 import { createTurns } from '../../base/turns.js'
 import { LineFault } from '../../core/lines/fault.js'
@@ -11,8 +12,8 @@ import type { Driver } from '../../drivers/contract.js'
 import type { Ctx, DrivenLine } from '../../services/ctx.js'
 import { perform } from '../../services/lines/actions.js'
 import { endIfBlocked } from '../../services/lines/blocks.js'
-import { type Claim, claim, LeaseLost } from '../../services/messages/claim.js'
-import { type DispatchLine, dailyLimitOf } from '../../services/messages/dispatch-line.js'
+import { type Claim, claim } from '../../services/messages/claim.js'
+import { type DispatchLine, dailyLimitOf, LeaseLost } from '../../services/messages/dispatch-line.js'
 import { createInboundDoor } from '../../services/messages/inbound/inbound.js'
 import { createNews } from '../../services/messages/news.js'
 import {
@@ -80,8 +81,10 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   let readOn: number | undefined
 
   const breaker = createLoopBreaker(ctx, line, queue, wake)
+  const inbound = createInboundDoor(ctx, on, breaker.heard)
   const link = await connect(ctx, driver, on, {
-    ...createInboundDoor(ctx, line, breaker.heard),
+    receive: inbound.receive,
+    acknowledged: inbound.acknowledged,
     receipt: (receipt) => news.receipt(storable(receipt)),
     read: (read) => inTurn(() => recordRead(ctx, on, storable(read))),
     state: health.report,
@@ -264,6 +267,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
       await link.close(deadline)
+      await inTime(inbound.close(), Math.max(deadline - Date.now(), LAST_WORD_MS), 'inbound').catch(() => {})
       // Closing the connection may have ended sends, such as ones that never left; their results are still written.
       const lastWord = Date.now() + LAST_WORD_MS
       while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Line } from '../../../src/core/lines/line.js'
 import type { Inbound } from '../../../src/drivers/inbound.js'
-import { createInboundDoor } from '../../../src/services/messages/inbound/inbound.js'
 import { openPostgres } from '../../../src/storage/engine/postgres.js'
 import { findLineByNumber } from '../../../src/storage/lines/lines.js'
+import { openDoor } from '../../support/door.js'
 import {
   ADA,
   BOB,
@@ -60,7 +60,7 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
 
   describe('repeats', () => {
     it('the same id at once: fifty copies are one message, and each is acknowledged', async () => {
-      const door = createInboundDoor(world.app.ctx, line)
+      const door = openDoor(world.app.ctx, line)
       const message = text({ providerId: 'REPEAT-1' })
       await Promise.all(Array.from({ length: 50 }, () => door.receive({ ...message })))
       await door.receive({ ...message, content: 'even with another text' })
@@ -73,8 +73,8 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
       try {
         for (let round = 0; round < 5; round++) {
           const doors = [world.app.ctx, { ...world.app.ctx, db: other }].flatMap((ctx) => [
-            createInboundDoor(ctx, line),
-            createInboundDoor(ctx, line),
+            openDoor(ctx, line),
+            openDoor(ctx, line),
           ])
           const message = text({ providerId: `RACE-${round}`, from: `+1202555${7000 + round}` })
           await Promise.all(
@@ -89,25 +89,25 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
 
     it('after a restart, after deletion, 17 hours later, and on a line that replaced the old one', async () => {
       const message = text({ providerId: 'REPEAT-2' })
-      await createInboundDoor(world.app.ctx, line).receive(message)
+      await openDoor(world.app.ctx, line).receive(message)
       await world.restart()
-      await createInboundDoor(world.app.ctx, line).receive({ ...message })
+      await openDoor(world.app.ctx, line).receive({ ...message })
       const { handle } = (await received(message.content))[0]!
       expect((await world.call('DELETE', `/api/v2/messages/${handle}`)).status).toBe(200)
       await world.advance(17 * 3_600_000)
-      await createInboundDoor(world.app.ctx, line).receive({ ...message })
+      await openDoor(world.app.ctx, line).receive({ ...message })
       const copies = "select handle, content from messages where provider_id = 'REPEAT-2'"
       expect(await world.app.ctx.db.all(copies)).toEqual([{ handle, content: '' }])
 
       const other = await world.addAccount('moved@example.com', '+12025550188')
       const old = (await findLineByNumber(world.app.ctx.db, 'live', '+12025550188'))!
       const moved = text({ providerId: 'MOVED-1' })
-      await createInboundDoor(world.app.ctx, old).receive(moved)
+      await openDoor(world.app.ctx, old).receive(moved)
       await world.call('DELETE', `/admin/lines/${old.id}`, { as: 'admin' })
       await world.post('/admin/lines', { account_id: other.id, number: '+12025550188' }, 'admin')
       const next = (await findLineByNumber(world.app.ctx.db, 'live', '+12025550188'))!
       expect(next.id).not.toBe(old.id)
-      await createInboundDoor(world.app.ctx, next).receive({ ...moved })
+      await openDoor(world.app.ctx, next).receive({ ...moved })
       expect(
         await world.app.ctx.db.all('select 1 from messages where content = $1', [moved.content]),
       ).toHaveLength(1)
@@ -130,7 +130,7 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
         [content],
       )
       await world.advance(3 * 24 * 3_600_000)
-      await createInboundDoor(world.app.ctx, line).receive(
+      await openDoor(world.app.ctx, line).receive(
         text({ content, sentAt: first!.sent_at, providerId: 'THIRD-ID', unstableId: true }),
       )
       expect(await received(content)).toHaveLength(2)
@@ -159,7 +159,7 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
   describe('messages without an id', () => {
     const arrive = async (session: string, message: Inbound) => {
       const delivery = { ...message, session }
-      const door = createInboundDoor(world.app.ctx, line)
+      const door = openDoor(world.app.ctx, line)
       await door.receive(delivery)
       return () => door.acknowledged(delivery)
     }
@@ -257,7 +257,7 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
       await world.send({ content })
       await world.send({ content })
       await world.advance(1000)
-      const door = createInboundDoor(world.app.ctx, line)
+      const door = openDoor(world.app.ctx, line)
       for (const copy of ['A', 'B', 'A', 'B'])
         await door.receive(text({ content, providerId: `MIRROR-${copy}-${mark}`, mayBeEcho: true }))
       expect(await received(content)).toHaveLength(0)
@@ -269,7 +269,7 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
       const content = fresh('pong')
       await world.send({ content })
       await world.advance(1000)
-      const door = createInboundDoor(world.app.ctx, line)
+      const door = openDoor(world.app.ctx, line)
       await door.receive(text({ content, from: EVE, providerId: `ELSE-1-${n}`, mayBeEcho: true }))
       await door.receive(text({ content: `${content}!`, providerId: `ELSE-2-${n}`, mayBeEcho: true }))
       await world.advance(600_001)
@@ -294,7 +294,7 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
 
     it('self-chats: a pair of rows for each text, ours are dropped and the person is heard once', async () => {
       await temper({})
-      const door = createInboundDoor(world.app.ctx, line)
+      const door = openDoor(world.app.ctx, line)
       const own = '+12025550177'
       await world.addAccount('self@example.com', own)
       const ours = fresh('Do you want to report this issue?')
@@ -318,15 +318,13 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
       await world.send({ number: own, content })
       await world.post('/api/send-message', { from_number: own, number: LINE, content }, other.live)
       await world.advance(1000)
-      await createInboundDoor(world.app.ctx, line).receive(
-        text({ content, from: own, providerId: `OWN-${n}` }),
-      )
+      await openDoor(world.app.ctx, line).receive(text({ content, from: own, providerId: `OWN-${n}` }))
       expect(await received(content)).toHaveLength(1)
     })
 
     it("what a person types on the line's own device is not inbound either", async () => {
       const message = text({ providerId: 'TYPED-1', fromMe: true })
-      await createInboundDoor(world.app.ctx, line).receive(message)
+      await openDoor(world.app.ctx, line).receive(message)
       expect(await received(message.content)).toHaveLength(0)
     })
   })
@@ -355,7 +353,7 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
         fc.asyncProperty(orders, async ([order, repeats, ids, together]) => {
           const content = `${fresh()} ${whole}`
           const parts = partsOf(`R${n}`, content, ids)
-          const door = createInboundDoor(world.app.ctx, line)
+          const door = openDoor(world.app.ctx, line)
           const deliveries = [
             ...order.slice(0, 2),
             ...repeats.filter((k) => k !== order[2]),
@@ -373,10 +371,10 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
 
     it('one that never comes: after five minutes the rest is stored, once, and says what is missing', async () => {
       const parts = partsOf('LOST', `${fresh()} ${whole}`)
-      const door = createInboundDoor(world.app.ctx, line)
+      const door = openDoor(world.app.ctx, line)
       await door.receive(parts[2]!)
       await world.restart()
-      await createInboundDoor(world.app.ctx, line).receive(parts[0]!)
+      await openDoor(world.app.ctx, line).receive(parts[0]!)
       const content = `${parts[0]!.content}…${parts[2]!.content}`
       await world.advance(290_000)
       expect(await received(content)).toHaveLength(0)
@@ -384,14 +382,14 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
       expect(await received(content)).toHaveLength(1)
       const record = (await inbound()).find((one) => one.content === content)
       expect(record).toMatchObject({ status: 'RECEIVED', partial: { received: [1, 3], expected: 3 } })
-      await createInboundDoor(world.app.ctx, line).receive({ ...parts[0]! })
+      await openDoor(world.app.ctx, line).receive({ ...parts[0]! })
       await world.advance(600_000)
       expect(await received(content)).toHaveLength(1)
       expect((await inbound()).filter((one) => one.partial)).toHaveLength(1)
     })
 
     it('a ref that is used anew: what waited is stored as it is, and the new text gets its own', async () => {
-      const door = createInboundDoor(world.app.ctx, line)
+      const door = openDoor(world.app.ctx, line)
       const old = partsOf('7', `${fresh('old')} ${whole}`, false)
       const next = partsOf('7', `${fresh('new')} ${whole}`, false)
       await door.receive(old[0]!)

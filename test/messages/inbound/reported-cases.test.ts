@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Line } from '../../../src/core/lines/line.js'
 import type { Inbound } from '../../../src/drivers/inbound.js'
-import { createInboundDoor, type InboundDoor } from '../../../src/services/messages/inbound/inbound.js'
+import type { InboundDoor } from '../../../src/services/messages/inbound/inbound.js'
 import { findLineByNumber } from '../../../src/storage/lines/lines.js'
+import { openDoor } from '../../support/door.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type World } from '../../support/world.js'
 
 /**
@@ -19,7 +20,7 @@ describe.each(ENGINES)('reported cases on %s', (engine) => {
     world = await createWorld(engine)
     line = (await findLineByNumber(world.app.ctx.db, 'live', LINE))!
     await world.setLine(LINE, { config: { latency_ms: 0 } })
-    door = createInboundDoor(world.app.ctx, line)
+    door = openDoor(world.app.ctx, line)
   })
   afterAll(() => world.close())
 

@@ -1,3 +1,4 @@
+import { createAgain } from '../../../base/again.js'
 import { createBatch } from '../../../base/batch.js'
 import { storable } from '../../../base/storable.js'
 import type { NewEvent } from '../../../core/events/event.js'
@@ -5,9 +6,10 @@ import type { Line } from '../../../core/lines/line.js'
 import { BLANK_MESSAGE, type NewMessage } from '../../../core/messages/message.js'
 import { topics } from '../../../core/topics.js'
 import type { Inbound } from '../../../drivers/inbound.js'
-import { isStorageFault, type Sql, UniqueViolation } from '../../../storage/engine/db.js'
+import { isStorageFault, MissingValue, type Sql, UniqueViolation } from '../../../storage/engine/db.js'
 import { appendEvents } from '../../../storage/events/events.js'
-import { findLineEver, requireCurrent } from '../../../storage/lines/lines.js'
+import { holdsLease, type Lease, requireLease } from '../../../storage/lines/leases.js'
+import { findLineEver } from '../../../storage/lines/lines.js'
 import { deleteUnacknowledged } from '../../../storage/messages/inbound-ids.js'
 import { listDueParts, type MessagePart } from '../../../storage/messages/inbound-parts.js'
 import { lockRegistrations } from '../../../storage/verify/verified-contacts.js'
@@ -16,6 +18,7 @@ import type { Ctx } from '../../ctx.js'
 import { groupOfChat } from '../../groups/state.js'
 import { approveByText } from '../../verify/ends.js'
 import { addMessages } from '../acceptance.js'
+import { type DispatchLine, LeaseLost } from '../dispatch-line.js'
 import { addSenders } from './contacts.js'
 import { type Arrival, extraOf, reactionEvent, replyOf } from './extra.js'
 import { withMedia } from './media.js'
@@ -28,31 +31,61 @@ export interface InboundDoor {
   /** Resolves when the message is on disk. Repeats and our own messages are ignored. */
   receive(message: Inbound): Promise<void>
   acknowledged(message: Inbound): Promise<void>
+  /** Accepts nothing more. Resolves when everything under way is stored and its acknowledgements are recorded. */
+  close(): Promise<void>
 }
 
 /** Calls `heard` for every new message after it is stored. */
 export function createInboundDoor(
   ctx: Ctx,
-  line: Line,
+  { line, lease }: Pick<DispatchLine, 'line' | 'lease'>,
   heard: (message: NewMessage) => void = () => {},
 ): InboundDoor {
-  const on = { line, session: ctx.newId() }
+  const on = { line, lease, session: ctx.newId() }
+  const underWay = new Set<Promise<void>>()
+  let isClosed = false
   const unacknowledged = new WeakMap<Inbound, string>()
   const batch = createBatch<InboundItem, undefined>(async (items) => {
     const { sorted, stored } = await receive(ctx, on, items)
     for (const [message, id] of sorted.unacknowledged) unacknowledged.set(message, id)
     for (const message of stored.messages) heard(message)
     return items.map(() => undefined)
-  }, isStorageFault)
+  }, concernsAll)
   const prepared = withMedia(ctx, line)
+  const acknowledged = new Set<string>()
+  // An entry that stayed would make the next equal message look like a repeat, so a failed delete is tried again.
+  const recording = createAgain(
+    ctx.clock,
+    async () => {
+      const ids = [...acknowledged]
+      if (ids.length > 0) await deleteUnacknowledged(ctx.db, lease, ids)
+      for (const id of ids) acknowledged.delete(id)
+    },
+    () => 1000,
+  )
   return {
-    receive: (original) => prepared(storable(original), (message) => batch.add({ original, message })),
+    async receive(original) {
+      if (isClosed) throw new LeaseLost()
+      const storing = prepared(storable(original), (message) => batch.add({ original, message }))
+      underWay.add(storing)
+      await storing.finally(() => underWay.delete(storing))
+    },
     async acknowledged(message) {
       const id = unacknowledged.get(message)
-      if (id) await deleteUnacknowledged(ctx.db, id)
+      if (!id) return
+      acknowledged.add(id)
+      await recording.run()
+    },
+    async close() {
+      isClosed = true
+      while (underWay.size > 0) await Promise.allSettled(underWay)
+      if (acknowledged.size > 0) await recording.run().catch(() => {})
+      await recording.stop()
     },
   }
 }
+
+const concernsAll = (error: unknown) => error instanceof LeaseLost || isStorageFault(error)
 
 interface Stored {
   messages: NewMessage[]
@@ -60,18 +93,25 @@ interface Stored {
   unrouted: number
 }
 
-async function receive(ctx: Ctx, on: { line: Line; session: string }, items: readonly InboundItem[]) {
+async function receive(
+  ctx: Ctx,
+  on: { line: Line; lease: Lease; session: string },
+  items: readonly InboundItem[],
+) {
   ctx.failpoint('inbound.before_commit')
-  const { line } = on
+  const { line, lease } = on
   const done = await unlessRaced(() =>
     ctx.db.tx(async (sql) => {
       const now = ctx.clock.now()
       const sorted = await sortOut(ctx, sql, on, items, now)
       const stored = await store(ctx, sql, line, sorted.fresh, now)
-      await requireCurrent(sql, [line])
+      await requireLease(sql, line, lease)
       return { sorted, stored }
     }),
-  )
+  ).catch(async (error) => {
+    const isLost = error instanceof MissingValue && !(await holdsLease(ctx.db, lease))
+    throw isLost ? new LeaseLost() : error
+  })
   ctx.failpoint('inbound.after_commit')
   tell(ctx, line, done.sorted, done.stored)
   return done

@@ -1,6 +1,6 @@
 import { uuidOf } from '../../../base/ids.js'
 import type { Inbound } from '../../../drivers/inbound.js'
-import type { Sql } from '../../../storage/engine/db.js'
+import { type Sql, UniqueViolation } from '../../../storage/engine/db.js'
 import {
   closeParts,
   insertPart,
@@ -65,10 +65,9 @@ export async function takePart(
 export async function join(sql: Sql, parts: readonly MessagePart[]): Promise<Inbound> {
   const ordered = [...parts].sort((a, b) => a.n - b.n)
   const first = ordered[0]!
-  await closeParts(
-    sql,
-    parts.map((part) => part.id),
-  )
+  const ids = parts.map((part) => part.id)
+  // Another transaction has just stored the text, because a part was overdue.
+  if ((await closeParts(sql, ids)) < ids.length) throw new UniqueViolation('the parts belong to a message')
   const received = ordered.map((part) => part.n)
   const content = Array.from({ length: first.total }, (_, i) =>
     ordered.find((part) => part.n === i + 1),

@@ -1,7 +1,7 @@
 import { uuidOf } from '../../../base/ids.js'
 import type { Line } from '../../../core/lines/line.js'
 import type { Inbound } from '../../../drivers/inbound.js'
-import type { Sql } from '../../../storage/engine/db.js'
+import { type Sql, UniqueViolation } from '../../../storage/engine/db.js'
 import { lockLine } from '../../../storage/lines/leases.js'
 import {
   claimUnacknowledged,
@@ -120,13 +120,17 @@ export async function sortOut(
       const stamp = message.stamped ? [message.sentAt] : []
       const fingerprint = uuidOf(JSON.stringify([from, service, content, ...stamp]))
       const entry = { lineId: line.id, fingerprint, session: message.session ?? on.session }
-      const brought = await claimUnacknowledged(sql, entry, now - UNACKNOWLEDGED_MS)
+      const since = now - UNACKNOWLEDGED_MS
+      let brought = await claimUnacknowledged(sql, entry, since, 'skip')
+      if (!brought && !(await insertUnacknowledged(sql, { id: providerId, ...entry }, now, since))) {
+        brought = await claimUnacknowledged(sql, entry, since, 'wait')
+        if (!brought) throw new UniqueViolation('an equal message was acknowledged at this moment')
+      }
       sorted.unacknowledged.push([original, brought ?? providerId])
       if (brought) {
         sorted.repeats++
         continue
       }
-      await insertUnacknowledged(sql, { id: providerId, ...entry }, now)
     }
     sorted.fresh.push({ ...message, providerId })
   }
