@@ -26,7 +26,7 @@ export interface SmscOptions {
   submit?(pdu: Pdu, n: number): SubmitReaction
   /** Whether enquire_link is answered; false simulates a dead peer. */
   enquire?: boolean
-  /** Called for an unbind before its answer. The SMSC reads no further answers on that connection. */
+  /** Called for an unbind before its answer. The SMSC then reads no further answers, and leaves it to us to close. */
   onUnbind?(): void
   /** Answers to query_sm. */
   query?(messageId: string): number
@@ -106,11 +106,14 @@ export async function createSmsc(options: SmscOptions = {}): Promise<Smsc> {
         case 'enquire_link':
           if (smsc.options.enquire !== false) say({ command: 'enquire_link_resp', status: 0, sequence: own })
           return
-        case 'unbind':
+        case 'unbind': {
+          const { onUnbind } = smsc.options
           isUnbound = true
-          smsc.options.onUnbind?.()
+          onUnbind?.()
           say({ command: 'unbind_resp', status: 0, sequence: own })
-          return void socket.end()
+          if (!onUnbind) socket.end()
+          return
+        }
         case 'query_sm': {
           const state = smsc.options.query?.(pdu.messageId!)
           const status = state === undefined ? 0x67 : 0
