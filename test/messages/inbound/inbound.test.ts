@@ -102,11 +102,13 @@ describe.each(ENGINES)('the inbound door on %s', (engine) => {
       const other = await world.addAccount('moved@example.com', '+12025550188')
       const old = (await findLineByNumber(world.app.ctx.db, 'live', '+12025550188'))!
       const moved = text({ providerId: 'MOVED-1' })
+      await world.settle()
       await openDoor(world.app.ctx, old).receive(moved)
       await world.call('DELETE', `/admin/lines/${old.id}`, { as: 'admin' })
       await world.post('/admin/lines', { account_id: other.id, number: '+12025550188' }, 'admin')
       const next = (await findLineByNumber(world.app.ctx.db, 'live', '+12025550188'))!
       expect(next.id).not.toBe(old.id)
+      await world.settle()
       await openDoor(world.app.ctx, next).receive({ ...moved })
       expect(
         await world.app.ctx.db.all('select 1 from messages where content = $1', [moved.content]),
