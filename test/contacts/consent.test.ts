@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { START_TEXT, STOP_TEXT } from '../../src/core/contacts/opt-out.js'
 import { findLineByNumber } from '../../src/storage/lines/lines.js'
-import { openDoor } from '../support/door.js'
+import { openDoor } from '../support/drivers/door.js'
 import { ADA, createWorld, ENGINES, type Json, LINE, type World } from '../support/world.js'
 
 describe.each(ENGINES)('consent on %s', (engine) => {

@@ -4,7 +4,7 @@ import type { Inbound } from '../../src/drivers/inbound.js'
 import { createInboundDoor } from '../../src/services/messages/inbound/inbound.js'
 import { findLineByNumber } from '../../src/storage/lines/lines.js'
 import { createSmsc, type Smsc } from '../peers/smsc.js'
-import { leaseOf, openDoor } from '../support/door.js'
+import { leaseOf, openDoor } from '../support/drivers/door.js'
 import { addSmppLine, eventually, textFrom } from '../support/drivers/smpp.js'
 import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
 

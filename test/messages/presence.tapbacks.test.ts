@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDoor } from '../support/door.js'
+import { openDoor } from '../support/drivers/door.js'
 import { ADA, BOB, ENGINES, type Json, LINE, type Who, type World } from '../support/world.js'
 import { createPresenceWorld, NO_HANDLE, sidesOf } from './support.js'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDoor } from '../support/door.js'
+import { openDoor } from '../support/drivers/door.js'
 import { ADA, createWorld, ENGINES, type Json, LINE, SHARED_LINE, type World } from '../support/world.js'
 
 describe.each(ENGINES)('reply threads on %s', (engine) => {

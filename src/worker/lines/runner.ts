@@ -1,6 +1,6 @@
 import { createAgain } from '../../base/again.js'
 import { firstIdAt } from '../../base/ids.js'
-import { inTime } from '../../base/in-time.js'
+import { inTime as limitTime } from '../../base/in-time.js'
 import { storable } from '../../base/storable.js'
 import { createTurns } from '../../base/turns.js'
 import { LineFault } from '../../core/lines/fault.js'
@@ -267,7 +267,8 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
         await new Promise((done) => setTimeout(done, 5))
       await chores.stop(deadline)
       await link.close(deadline)
-      await inTime(inbound.close(), Math.max(deadline - Date.now(), LAST_WORD_MS), 'inbound').catch(() => {})
+      const left = Math.max(deadline - Date.now(), LAST_WORD_MS)
+      await limitTime(inbound.close(), left, 'inbound messages were not stored').catch(() => {})
       // Closing the connection may have ended sends, such as ones that never left; their results are still written.
       const lastWord = Date.now() + LAST_WORD_MS
       while (inFlight.size > 0 && Date.now() < lastWord) await new Promise((done) => setTimeout(done, 5))

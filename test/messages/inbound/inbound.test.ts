@@ -4,7 +4,7 @@ import type { Line } from '../../../src/core/lines/line.js'
 import type { Inbound } from '../../../src/drivers/inbound.js'
 import { openPostgres } from '../../../src/storage/engine/postgres.js'
 import { findLineByNumber } from '../../../src/storage/lines/lines.js'
-import { openDoor } from '../../support/door.js'
+import { openDoor } from '../../support/drivers/door.js'
 import {
   ADA,
   BOB,

@@ -3,7 +3,7 @@ import type { Line } from '../../../src/core/lines/line.js'
 import type { Inbound } from '../../../src/drivers/inbound.js'
 import type { InboundDoor } from '../../../src/services/messages/inbound/inbound.js'
 import { findLineByNumber } from '../../../src/storage/lines/lines.js'
-import { openDoor } from '../../support/door.js'
+import { openDoor } from '../../support/drivers/door.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, type World } from '../../support/world.js'
 
 /**

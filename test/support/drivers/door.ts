@@ -1,7 +1,7 @@
-import type { Line } from '../../src/core/lines/line.js'
-import type { Ctx } from '../../src/services/ctx.js'
-import { createInboundDoor, type InboundDoor } from '../../src/services/messages/inbound/inbound.js'
-import type { Lease } from '../../src/storage/lines/leases.js'
+import type { Line } from '../../../src/core/lines/line.js'
+import type { Ctx } from '../../../src/services/ctx.js'
+import { createInboundDoor, type InboundDoor } from '../../../src/services/messages/inbound/inbound.js'
+import type { Lease } from '../../../src/storage/lines/leases.js'
 
 /** One more inbound door of a line that this process drives, under the epoch of its lease. */
 export function openDoor(ctx: Ctx, line: Line): InboundDoor {
