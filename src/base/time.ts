@@ -48,3 +48,18 @@ export function formatTime(millis: number): string {
   }
   return lastText
 }
+
+/** A moment by two clocks: the steady clock may stand still while a machine sleeps, the wall clock may be set. */
+export interface Moment {
+  steady: number
+  wall: number
+}
+
+export function currentMoment(): Moment {
+  return { steady: performance.now(), wall: Date.now() }
+}
+
+/** Milliseconds since then, by the clock that saw more time pass. */
+export function elapsedMs({ steady, wall }: Moment): number {
+  return Math.max(performance.now() - steady, Date.now() - wall)
+}

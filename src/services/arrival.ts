@@ -1,4 +1,4 @@
-import { elapsedMs, type Moment } from '../base/pulse.js'
+import { elapsedMs, type Moment } from '../base/time.js'
 import { AppError } from '../core/errors.js'
 
 /** When a request arrived at the earliest, and how long its client waits for the answer. */

@@ -1,4 +1,4 @@
-import { elapsedMs } from '../base/pulse.js'
+import { elapsedMs } from '../base/time.js'
 import { AppError } from '../core/errors.js'
 import type { NewMessage } from '../core/messages/message.js'
 import { isSameSend } from '../core/messages/message.js'

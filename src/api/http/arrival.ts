@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { createPulse, type Moment } from '../../base/pulse.js'
+import { currentMoment, type Moment } from '../../base/time.js'
 import { type Arrival, requireFresh } from '../../services/arrival.js'
 
 declare module 'fastify' {
@@ -37,7 +37,9 @@ export function registerArrival(app: FastifyInstance): void {
   })
   app.addHook('preHandler', (request, _reply, done) => {
     try {
-      if (!SAFE.has(request.method)) requireFresh(arrivalOf(request))
+      // A carrier's callback is news, which counts however late it is.
+      const isNews = request.routeOptions.config.verbatim
+      if (!isNews && !SAFE.has(request.method)) requireFresh(arrivalOf(request))
       done()
     } catch (error) {
       done(error as Error)
@@ -51,4 +53,35 @@ export function arrivalOf({ arrivedAt, headers }: FastifyRequest): Arrival | und
   const isGiven = typeof seconds === 'string' && /^\d{1,6}$/.test(seconds)
   // Rounded down to 0, a time-out is anything below a second.
   return { at: arrivedAt, patienceMs: isGiven ? Math.max(1, Number(seconds)) * 1000 : PATIENCE_MS }
+}
+
+/** Knows how long bytes may have waited in a socket, also in a process that was stopped and woke up. */
+interface Pulse {
+  /** Bytes that the event loop reads now arrived after this moment. */
+  unreadSince(): Moment
+  beats(): number
+  stop(): void
+}
+
+const BEAT_MS = 250
+
+/**
+ * The kernel does not say when bytes arrived, but the event loop reads every socket between two beats of a timer. So
+ * bytes that are read now arrived after the beat before the last one. After a pause that beat lies before the pause,
+ * whichever comes first: the beat or the sockets.
+ */
+function createPulse(): Pulse {
+  let last = currentMoment()
+  let before = last
+  let beats = 0
+  const timer = setInterval(() => {
+    before = last
+    last = currentMoment()
+    beats++
+  }, BEAT_MS).unref()
+  return {
+    unreadSince: () => before,
+    beats: () => beats,
+    stop: () => clearInterval(timer),
+  }
 }
