@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
-import { loadConfig } from '../../src/config.js'
-import { openPostgres } from '../../src/storage/engine/postgres.js'
-import { openSqlite } from '../../src/storage/engine/sqlite.js'
-import { eventually, realStorage, type SpawnedServer, spawnServer } from '../support/server.js'
-import type { Engine } from '../support/world.js'
-import { get, PHONES, post } from './ledger.js'
+import { loadConfig } from '../../../src/config.js'
+import { openPostgres } from '../../../src/storage/engine/postgres.js'
+import { openSqlite } from '../../../src/storage/engine/sqlite.js'
+import { eventually, realStorage, type SpawnedServer, spawnServer } from '../../support/server.js'
+import type { Engine } from '../../support/world.js'
+import { get, PHONES, post } from '../ledger.js'
 
 /** A carrier that outlives every death of ours, and can die itself. */
 export interface Carrier {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSmsc, type Smsc } from '../peers/smsc.js'
-import { receiptText } from '../support/drivers/smpp.js'
-import { eventually, realStorage, type SpawnedServer, spawnServer } from '../support/server.js'
-import { ENGINES, type Json } from '../support/world.js'
-import { get, post } from './ledger.js'
+import { createSmsc, type Smsc } from '../../peers/smsc.js'
+import { receiptText } from '../../support/drivers/smpp.js'
+import { eventually, realStorage, type SpawnedServer, spawnServer } from '../../support/server.js'
+import { ENGINES, type Json } from '../../support/world.js'
+import { get, post } from '../ledger.js'
 
 const LINE = '+12025557700'
 const LONG = 'The quick brown fox jumps over the lazy dog. '.repeat(9).slice(0, 400)

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
-import { TAG } from '../../src/drivers/smpp/codec/commands.js'
-import { createSmsc, type Smsc, type SubmittedMessage } from '../peers/smsc.js'
-import { ENGINES } from '../support/world.js'
+import { TAG } from '../../../src/drivers/smpp/codec/commands.js'
+import { createSmsc, type Smsc, type SubmittedMessage } from '../../peers/smsc.js'
+import { ENGINES } from '../../support/world.js'
 import { type Carrier, killEverywhere } from './carrier-kill.js'
 
 const DELIVERED = 2

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
-import { createBlueBubbles } from '../peers/bluebubbles/bluebubbles.js'
-import { ENGINES } from '../support/world.js'
+import { createBlueBubbles } from '../../peers/bluebubbles/bluebubbles.js'
+import { ENGINES } from '../../support/world.js'
 import { type Carrier, killEverywhere } from './carrier-kill.js'
 
 const LOOK_MS = 2
