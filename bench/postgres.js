@@ -24,5 +24,9 @@ export async function startPostgres(directory) {
   })
   await server.initialise()
   await server.start()
-  return { url: `postgres://trunkline:trunkline@127.0.0.1:${port}/postgres`, stop: () => server.stop() }
+  return {
+    pid: server.process.pid,
+    url: `postgres://trunkline:trunkline@127.0.0.1:${port}/postgres`,
+    stop: () => server.stop(),
+  }
 }

@@ -5,6 +5,7 @@ import { acceptPostgres, acceptSqlite } from './accept.js'
 import { coldStart } from './cold-start.js'
 import { bulkGrowth, contactsGrowth } from './contacts.js'
 import { deliveredSqlite } from './delivered.js'
+import { linesGrowth } from './lines.js'
 import { listGrowth } from './list.js'
 import { neighbour } from './neighbour.js'
 import { smppAccept, smppReceipts, smppThrottled } from './smpp.js'
@@ -19,6 +20,8 @@ const BENCHES = {
   accept_postgres: acceptPostgres,
   delivered_sqlite: deliveredSqlite,
   list_growth: listGrowth,
+  lines_growth: linesGrowth,
+  idle_cpu_10000_lines: linesGrowth,
   bulk_growth: bulkGrowth,
   contacts_growth: contactsGrowth,
   webhook_rate: webhookRate,
@@ -40,6 +43,7 @@ const DEFAULT = [
   'accept_postgres',
   'delivered_sqlite',
   'list_growth',
+  'lines_growth',
   'bulk_growth',
   'contacts_growth',
   'webhook_rate',

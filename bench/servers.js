@@ -53,8 +53,12 @@ async function makeOwnKeys(env) {
 }
 
 /** A Trunkline in the default world. `line` are settings of its line, `add` is a further one. */
-export async function startTrunkline({ databaseUrl, line, add } = {}) {
-  const data = mkdtempSync(join(tmpdir(), 'trunkline-bench-'))
+export async function startTrunkline({
+  databaseUrl,
+  line,
+  add,
+  data = mkdtempSync(join(tmpdir(), 'trunkline-bench-')),
+} = {}) {
   const env = {
     PORT: '0',
     TRUNKLINE_DATA: data,
@@ -95,6 +99,8 @@ export async function startTrunkline({ databaseUrl, line, add } = {}) {
     request,
     rssMb: () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    /** Ends the process and keeps its data for the next one. */
+    leave: server.stop,
     async stop() {
       await server.stop()
       rmSync(data, { recursive: true, force: true })
