@@ -1,3 +1,5 @@
+import { createHeap, type HeapEntry } from './heap.js'
+
 /**
  * The only source of time. It follows the system clock. In simulated worlds `advance` moves it ahead: timers that
  * fall due on the way fire in order, each at its own time. A frozen clock moves by `advance` only.
@@ -13,7 +15,7 @@ export interface Clock {
   stop(): void
 }
 
-interface Timer {
+interface Timer extends HeapEntry {
   at: number
   order: number
   fn: () => void
@@ -23,7 +25,8 @@ interface Timer {
 const SLOWER = 0.1
 
 export function createClock(frozenAt?: number): Clock {
-  const timers = new Set<Timer>()
+  // Ten thousand lines have a timer each: finding the first must not read them all.
+  const timers = createHeap<Timer>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order))
   let offset = 0
   let frozen = frozenAt
   let order = 0
@@ -48,14 +51,6 @@ export function createClock(frozenAt?: number): Clock {
   }
   now()
 
-  function earliest(): Timer | undefined {
-    let first: Timer | undefined
-    for (const timer of timers) {
-      if (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order)) first = timer
-    }
-    return first
-  }
-
   function arm(at: number | undefined) {
     if (frozen !== undefined || at === undefined || at >= alarmAt) return
     clearTimeout(alarm)
@@ -65,12 +60,12 @@ export function createClock(frozenAt?: number): Clock {
 
   function ring() {
     alarmAt = Number.POSITIVE_INFINITY
-    for (let timer = earliest(); timer && timer.at <= now(); timer = earliest()) fire(timer)
-    arm(earliest()?.at)
+    for (let timer = timers.first(); timer && timer.at <= now(); timer = timers.first()) fire(timer)
+    arm(timers.first()?.at)
   }
 
   function fire(timer: Timer) {
-    timers.delete(timer)
+    timers.remove(timer)
     timer.fn()
   }
 
@@ -79,15 +74,15 @@ export function createClock(frozenAt?: number): Clock {
     now,
     after(ms, fn) {
       // Whole milliseconds: the columns for times are integers.
-      const timer = { at: now() + Math.max(0, Math.ceil(ms)), order: order++, fn }
+      const timer = { at: now() + Math.max(0, Math.ceil(ms)), order: order++, fn, place: -1 }
       timers.add(timer)
       arm(timer.at)
-      return () => void timers.delete(timer)
+      return () => timers.remove(timer)
     },
     async advance(ms, settle) {
       const target = now() + ms
       await settle()
-      for (let timer = earliest(); timer && timer.at <= target; timer = earliest()) {
+      for (let timer = timers.first(); timer && timer.at <= target; timer = timers.first()) {
         jump(timer.at)
         fire(timer)
         await settle()
@@ -109,6 +104,6 @@ export function createClock(frozenAt?: number): Clock {
     }
     clearTimeout(alarm)
     alarmAt = Number.POSITIVE_INFINITY
-    arm(earliest()?.at)
+    arm(timers.first()?.at)
   }
 }

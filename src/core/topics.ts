@@ -6,8 +6,8 @@ export const topics = {
   events: topic<[accountId: string]>('events', 'burst'),
   /** A key, token or session may have lost its access. */
   access: topic('access', 'all'),
-  /** Lines were added, changed or removed. */
-  lines: topic('lines', 'all'),
+  /** A line was added, changed or removed; without an id: any line may have changed. */
+  lines: topic<[lineId: string]>('lines', 'all'),
   /** A conversation was held or released. */
   holds: topic('holds', 'burst'),
   /** A message was stored that waits for its send time. */
@@ -35,6 +35,8 @@ export const topics = {
 
   /** A line has a message to send, or has received one. */
   line: (lineId: string) => topic(`line:${lineId}`, 'one'),
+  /** An account joined or left a shared line. */
+  members: (lineId: string) => topic(`members:${lineId}`, 'all'),
   /** A caller asks for the outcome of a message. */
   ask: (lineId: string) => topic<[messageId: string]>(`ask:${lineId}`, 'one'),
   /** Another process requests an action of a line. */

@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
-import { linesChanged } from '../../services/lines/lines.js'
 import type { Answer, Retries } from '../../services/once.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { listWorlds } from '../../storage/sim/worlds.js'
@@ -33,6 +32,6 @@ export async function createOnce<T>(
   options: { retries: Retries<T>; taken?: string; isSecret?: boolean },
 ): Promise<T> {
   const body = await answerOnce(ctx, reply, options.retries, effect, options)
-  linesChanged(ctx)
+  ctx.directory.forget()
   return body
 }

@@ -5,7 +5,6 @@ import { BUDGETS } from '../../core/accounts/budgets.js'
 import { AppError } from '../../core/errors.js'
 import { DEFAULT_WORLD } from '../../services/accounts/default-world.js'
 import type { Ctx } from '../../services/ctx.js'
-import { linesChanged } from '../../services/lines/lines.js'
 import { createWorld, removeWorld, requireWorld } from '../../services/sim/worlds.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { listWorlds } from '../../storage/sim/worlds.js'
@@ -66,7 +65,7 @@ export function registerSimWorlds(app: Routes, ctx: Ctx): void {
           status: 201,
           body: { ...world, keys },
           stored: { ...world, keys: known },
-          after: () => linesChanged(ctx),
+          after: () => ctx.directory.forget(),
         }
       }
       return answerOnce(ctx, reply, 'anew', create)

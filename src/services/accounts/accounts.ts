@@ -104,7 +104,7 @@ export async function deleteAccount(ctx: Ctx, id: string): Promise<void> {
   })
   ctx.directory.forget()
   ctx.wakes.wake(topics.access)
-  ctx.wakes.wake(topics.lines)
+  ctx.wakes.wake(topics.lines, '')
   await failOrphans(ctx)
 }
 

@@ -2,7 +2,7 @@ import type { Account, KeyKind } from '../../core/accounts/account.js'
 import { findKeySecret, listAccounts, listKeys } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import type { Ctx } from '../ctx.js'
-import { createLine, linesChanged } from '../lines/lines.js'
+import { createLine } from '../lines/lines.js'
 import { FIRST_PHONES } from '../sim/first-phones.js'
 import { createAccount, createKey, type KeyPair, type NewAccount } from './accounts.js'
 
@@ -38,7 +38,7 @@ export async function seedDefaultWorld(ctx: Ctx, own?: WorldKeys): Promise<void>
       await createKey(ctx, sql, { accountId: null, kind: 'admin', label: 'development' }, fixed('admin'))
     }),
   )
-  linesChanged(ctx)
+  ctx.directory.forget()
 }
 
 /** An account with a live and a test key, and with the default world's lines and phones for each of them. */

@@ -10,7 +10,7 @@ import { findLimitedAccount } from '../../storage/accounts/budgets.js'
 import { findSessionSecret } from '../../storage/accounts/console-sessions.js'
 import { findTokenSecret } from '../../storage/accounts/tokens.js'
 import type { Db } from '../../storage/engine/db.js'
-import { findLine, listLinesOf } from '../../storage/lines/lines.js'
+import { findLine, findLineOf, listLinesOf } from '../../storage/lines/lines.js'
 
 /**
  * Caches for one second what every request looks up and what rarely changes. A revocation takes effect at once in
@@ -30,6 +30,8 @@ export interface Directory {
   account(id: string): Promise<LimitedAccount | undefined>
   /** The lines that an account may send from, by number. */
   linesOf(accountId: string): Promise<ReadonlyMap<string, UsableLine>>
+  /** The line with this number that an account may send from. */
+  lineOf(accountId: string, number: string): Promise<UsableLine | undefined>
   line(id: string): Promise<UsableLine | undefined>
   /** Call it after a change in this process. */
   forget(): void
@@ -61,6 +63,12 @@ export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): D
     return driver && { line, capabilities: driver.capabilities(line.config) }
   }
 
+  const lineOf = kept(async (id) => {
+    const [accountId, number] = id.split(' ')
+    const line = await findLineOf(db, accountId!, number!)
+    return line && usable(line)
+  })
+
   return {
     key: kept((id) => findKeySecret(db, id)),
     token: kept((id) => findTokenSecret(db, id)),
@@ -70,6 +78,7 @@ export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): D
       const lines = (await listLinesOf(db, accountId)).map(usable).filter((line) => line !== undefined)
       return new Map(lines.map((line) => [line.line.number, line]))
     }),
+    lineOf: (accountId, number) => lineOf(`${accountId} ${number}`),
     line: kept(async (id) => {
       const line = await findLine(db, id)
       return line && usable(line)

@@ -42,7 +42,7 @@ export async function block(ctx: Ctx, id: string, inWorld?: number): Promise<voi
       ]),
     )
   })
-  linesChanged(ctx)
+  linesChanged(ctx, [id])
   await failBlocked(ctx)
 }
 
@@ -70,7 +70,7 @@ export async function unblock(ctx: Ctx, id: string): Promise<void> {
       accounts.map((accountId) => statusEvent(accountId, line, health)),
     )
   })
-  linesChanged(ctx)
+  linesChanged(ctx, [id])
 }
 
 const AT_ONCE = 50

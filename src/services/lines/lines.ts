@@ -103,6 +103,7 @@ async function addLine(ctx: Ctx, sql: Sql, account: Account, input: NewLine): Pr
   await keepSecrets(ctx, sql, line.id, input.secrets ?? {})
   if (line.kind === 'shared') await insertLineMember(sql, line.id, account.id)
   if (line.driver === 'simulator') await seedPhones(ctx, sql, account)
+  sql.announce(topics.lines, line.id)
   return line
 }
 
@@ -125,6 +126,7 @@ export async function shareLine(ctx: Ctx, sql: Sql, lineId: string, accountId: s
   const assigned = (await insertLineMember(sql, line.id, account.id))
     ? [assignedEvent(account.id, line, now)]
     : []
+  sql.announce(topics.members(line.id))
   if (line.driver === 'simulator') await seedPhones(ctx, sql, account)
   const twin = await findAccount(sql, account.twinId)
   if (twin && twin.world === 'test' && !(await findLineByNumber(sql, networkOf(twin), line.number))) {
@@ -145,6 +147,7 @@ export async function unshareLine(ctx: Ctx, lineId: string, accountId: string): 
     if (!line) throw new AppError('not_found', `There is no line ${lineId}`)
     if (!(await deleteLineMember(sql, line.id, accountId)))
       throw new AppError('not_found', `The account ${accountId} does not use this line`)
+    sql.announce(topics.members(line.id))
     const now = ctx.clock.now()
     const events = [unassignedEvent(accountId, line, now)]
     const account = await findAccount(sql, accountId)
@@ -153,7 +156,7 @@ export async function unshareLine(ctx: Ctx, lineId: string, accountId: string): 
     if (simulated?.kind === 'shared') events.push(...(await retire(sql, simulated, now)))
     await appendEvents(sql, events)
   })
-  linesChanged(ctx)
+  ctx.directory.forget()
   await failOrphans(ctx)
 }
 
@@ -168,7 +171,7 @@ export async function changeLine(ctx: Ctx, id: string, changes: LineChanges): Pr
     await saveLine(sql, after)
     return after
   })
-  linesChanged(ctx)
+  linesChanged(ctx, [id])
   return line
 }
 
@@ -196,7 +199,7 @@ export async function deleteLine(ctx: Ctx, id: string): Promise<Line> {
     await appendEvents(sql, await retire(sql, found, ctx.clock.now()))
     return found
   })
-  linesChanged(ctx)
+  ctx.directory.forget()
   await failOrphans(ctx)
   return line
 }
@@ -204,6 +207,7 @@ export async function deleteLine(ctx: Ctx, id: string): Promise<Line> {
 /** Takes a line out of use and returns the events for its accounts. */
 async function retire(sql: Sql, line: Line, now: number): Promise<NewEvent[]> {
   if (!(await removeLine(sql, line.id, now))) throw new AppError('not_found', `There is no line ${line.id}`)
+  sql.announce(topics.lines, line.id)
   await dropCursor(sql, line.id)
   await dropLineSecrets(sql, line.id)
   const accounts = await accountsOf(sql, line)
@@ -213,9 +217,10 @@ async function retire(sql: Sql, line: Line, now: number): Promise<NewEvent[]> {
   ]
 }
 
-export function linesChanged(ctx: Ctx): void {
+/** Forgets cached lines and wakes the worker for these lines only: a change costs nothing for all others. */
+export function linesChanged(ctx: Ctx, lineIds: readonly string[]): void {
   ctx.directory.forget()
-  ctx.wakes.wake(topics.lines)
+  for (const id of lineIds) ctx.wakes.wake(topics.lines, id)
 }
 
 const AT_ONCE = 50

@@ -122,7 +122,9 @@ export async function watchPlace(
   const ticking = setInterval(() => void check(), CHECK_MS).unref()
   const subscriptions = [
     ctx.wakes.on(topics.places(from.line.id), looking.ask),
-    ctx.wakes.on(topics.lines, () => void check().then(looking.ask)),
+    ctx.wakes.on(topics.lines, (lineId) => {
+      if (lineId === '' || lineId === from.line.id) void check().then(looking.ask)
+    }),
   ]
   await looking.run()
   if (!over) beat()

@@ -47,7 +47,7 @@ export function keepWithin(actor: Actor, lineNumber: string): void {
 /** The line to act from. Another account's line gets the same answer as an unknown number. */
 export async function requireLine(ctx: Ctx, actor: Actor, fromNumber: string): Promise<UsableLine> {
   keepWithin(actor, fromNumber)
-  const usable = (await linesOf(ctx, actor)).get(fromNumber)
+  const usable = await ctx.directory.lineOf(actor.account.id, fromNumber)
   if (!usable) {
     throw new AppError(
       'invalid',

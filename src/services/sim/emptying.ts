@@ -23,15 +23,13 @@ export async function emptyIfLarge(ctx: Ctx, accounts: readonly Account[], as: E
   if (!sizes.includes(true) && accounts.every(({ emptying }) => emptying === null)) return false
 
   const ids = accounts.map(({ id }) => id)
+  const lines = scopes.flatMap((scope) => scope.lines)
   const hold = (begins: boolean) =>
     untilFree(() =>
       ctx.db.tx(async (sql) => {
         if (!begins && !(await keepEmptying(sql, ids))) return
         await markEmptying(sql, ids, as)
-        await holdLines(
-          sql,
-          scopes.flatMap(({ lines }) => lines),
-        )
+        await holdLines(sql, lines)
         if (!begins) return
         if (as === 'removal') await hideAccounts(sql, ids, ctx.clock.now())
         for (const account of accounts) {
@@ -41,7 +39,7 @@ export async function emptyIfLarge(ctx: Ctx, accounts: readonly Account[], as: E
       }),
     )
   await hold(true)
-  linesChanged(ctx)
+  linesChanged(ctx, lines)
   if (ctx.db.engine === 'postgres') {
     // Other processes learn of the mark when their directory forgets the accounts.
     await new Promise((resolve) => setTimeout(resolve, KEEP_MS))

@@ -111,7 +111,7 @@ export function createFaultNetwork(ctx: Platform) {
         ctx.wakes.on(topics.faults, (accountId) => {
           if ((owner ?? accountId) === accountId) handler()
         }),
-        ...(owner === undefined ? [ctx.wakes.on(topics.lines, handler)] : []),
+        ...(owner === undefined ? [ctx.wakes.on(topics.members(line.id), handler)] : []),
       ]
       return () => {
         for (const unsubscribe of subscriptions) unsubscribe()

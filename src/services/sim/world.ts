@@ -124,8 +124,15 @@ export function announceNewWorld(sql: Sql, account: Account): void {
 }
 
 /** Afterwards, however that went. Resolves when the lines are driven in the world that there is now. */
-export async function enterNewWorld(ctx: Ctx, media: readonly string[]): Promise<void> {
-  linesChanged(ctx)
+export async function enterNewWorld(
+  ctx: Ctx,
+  worlds: readonly FencedWorld[],
+  media: readonly string[],
+): Promise<void> {
+  linesChanged(
+    ctx,
+    worlds.flatMap(({ lines }) => lines),
+  )
   await Promise.all([ctx.lines.tended(), ctx.holds.load(), ctx.blobs.dropped(media)])
 }
 

@@ -84,18 +84,18 @@ export async function renewWorld<T>(
   answer: (begin: (sql: Sql) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const wasLarge = await emptyIfLarge(ctx, [account], keep.webhooks ? 'reset keeping webhooks' : 'reset')
-  const [world] = await fenceWorlds(ctx, [account])
+  const worlds = await fenceWorlds(ctx, [account])
   let media: string[] = []
   try {
     return await untilFree(() =>
       answer(async (sql) => {
         // Without its mark, another process has begun the new world.
         if (wasLarge && !(await endEmptying(sql, account.id))) return
-        media = await resetWorld(ctx, sql, world!, keep)
+        media = await resetWorld(ctx, sql, worlds[0]!, keep)
       }),
     )
   } finally {
-    await enterNewWorld(ctx, media)
+    await enterNewWorld(ctx, worlds, media)
   }
 }
 
@@ -142,7 +142,7 @@ async function removeFenced(ctx: Ctx, worlds: readonly FencedWorld[]): Promise<b
   try {
     return await untilFree(() => ctx.db.tx(remove))
   } finally {
-    await enterNewWorld(ctx, media)
+    await enterNewWorld(ctx, worlds, media)
   }
 }
 

@@ -19,17 +19,29 @@ export function nowOf(db: Pick<Sql, 'engine'>): string {
     : "cast(unixepoch('subsec') * 1000 as integer)"
 }
 
-export async function beat(db: Db, nodeId: string, startedAt: number): Promise<void> {
+/** The date of a lease that lasts as long as its node beats. */
+const UNDATED = Number.MAX_SAFE_INTEGER
+
+/** SQL condition: the node `n` is alive. */
+const isAlive = (db: Pick<Sql, 'engine'>) => `n.seen_at + n.lease_ms > ${nowOf(db)}`
+
+/** SQL condition: the lease `x` is in force. One row of `nodes` renews all undated leases of a node. */
+export const isInForce = (db: Pick<Sql, 'engine'>, x: string) =>
+  `(${x}.expires_at > ${nowOf(db)} and (${x}.expires_at < ${UNDATED}
+    or exists (select 1 from nodes n where n.id = ${x}.node_id and ${isAlive(db)})))`
+
+/** Shows that this node is alive, which renews its leases. */
+export async function beat(db: Db, nodeId: string, startedAt: number, leaseMs: number): Promise<void> {
   const now = nowOf(db)
   await db.run(
-    `insert into nodes (id, started_at, seen_at) values ($1, $2, ${now}) on conflict (id) do update set seen_at = ${now}`,
-    [nodeId, startedAt],
+    `insert into nodes (id, started_at, seen_at, lease_ms) values ($1, $2, ${now}, $3)
+     on conflict (id) do update set seen_at = ${now}, lease_ms = $3`,
+    [nodeId, startedAt, leaseMs],
   )
 }
 
-export async function countLiveNodes(db: Db, leaseMs: number): Promise<number> {
-  const text = `select count(*) from nodes where seen_at > ${nowOf(db)} - $1`
-  return Math.max(1, (await findValue<number>(db, text, [leaseMs])) ?? 1)
+export async function countLiveNodes(db: Db): Promise<number> {
+  return Math.max(1, (await findValue<number>(db, `select count(*) from nodes n where ${isAlive(db)}`)) ?? 1)
 }
 
 /** Removes a process that ends, so that other processes take its lines at once. */
@@ -41,16 +53,32 @@ export async function forgetNodes(db: Db, olderThanMs: number): Promise<void> {
   await db.run(`delete from nodes where seen_at < ${nowOf(db)} - $1`, [olderThanMs])
 }
 
-/** Renews this node's leases and returns those that it still holds. */
-export function renewLeases(db: Db, nodeId: string, leaseMs: number): Promise<Lease[]> {
-  const now = nowOf(db)
-  return db.tx((sql) =>
-    sql.all(
-      `update line_leases set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now}
-       returning line_id as "lineId", epoch`,
-      [nodeId, leaseMs],
-    ),
+const HELD = 'line_leases where node_id = $1 and expires_at >'
+
+/** Number of a node's leases and the sum of their epochs: any lease that was taken or fenced changes one of them. */
+export async function sumLeases(db: Db, nodeId: string): Promise<{ leases: number; epochs: number }> {
+  const row = await db.one<{ leases: number; epochs: number }>(
+    `select count(*) as leases, cast(coalesce(sum(epoch), 0) as bigint) as epochs from ${HELD} ${nowOf(db)}`,
+    [nodeId],
   )
+  return row!
+}
+
+/** The leases that a node holds, of these lines or of all. */
+export function listLeases(db: Db, nodeId: string, lineIds?: readonly string[]): Promise<Lease[]> {
+  const text = `select line_id as "lineId", epoch from ${HELD} ${nowOf(db)}`
+  if (!lineIds) return db.all(text, [nodeId])
+  const list = db.inList(2, lineIds)
+  return db.all(`${text} and line_id in ${list.sql}`, [nodeId, list.param])
+}
+
+export interface LeaseWish {
+  nodeId: string
+  limit: number
+  /** Only these lines; undefined: any. */
+  lineIds?: readonly string[] | undefined
+  /** No other process shares the database: leases of other nodes are left over from earlier ones. */
+  isOnlyProcess: boolean
 }
 
 /**
@@ -59,35 +87,35 @@ export function renewLeases(db: Db, nodeId: string, leaseMs: number): Promise<Le
  */
 export async function acquireLeases(
   db: Db,
-  nodeId: string,
-  leaseMs: number,
-  limit: number,
-  onlyProcess: boolean,
+  { nodeId, limit, lineIds, isOnlyProcess }: LeaseWish,
 ): Promise<{ line: Line; lease: Lease }[]> {
-  const now = nowOf(db)
-  const skip = db.engine === 'postgres' ? 'for update of l skip locked' : ''
+  const lock = db.engine === 'postgres' ? 'for update of l skip locked' : ''
+  const isLeftOver = (x: string) => (isOnlyProcess ? `${x}.node_id <> ''` : '1 = 0')
   return db.tx(async (sql) => {
+    const among = lineIds && sql.inList(3, lineIds)
     const free = await LINES.all(
       sql,
       `select l.* from lines l left join line_leases x on x.line_id = l.id
-       where l.removed_at is null
-         and (x.line_id is null or x.expires_at <= ${now} or (x.node_id <> $1 and ${onlyProcess ? "x.node_id <> ''" : '1 = 0'}))
-       order by l.created_at, l.id limit $2 ${skip}`,
-      [nodeId, limit],
+       where l.removed_at is null ${among ? `and l.id in ${among.sql}` : ''}
+         and (x.line_id is null or not ${isInForce(sql, 'x')} or (x.node_id <> $1 and ${isLeftOver('x')}))
+       order by l.created_at, l.id limit $2 ${lock}`,
+      [nodeId, limit, ...(among ? [among.param] : [])],
     )
-    const acquired: { line: Line; lease: Lease }[] = []
-    for (const line of free) {
-      const epoch = await findValue<number>(
-        sql,
-        `insert into line_leases (line_id, node_id, epoch, expires_at) values ($1, $2, 1, ${now} + $3)
-         on conflict (line_id) do update set node_id = $2, epoch = line_leases.epoch + 1, expires_at = ${now} + $3
-         where line_leases.expires_at <= ${now} or ${onlyProcess ? "line_leases.node_id <> ''" : 'line_leases.node_id = $2'}
-         returning epoch`,
-        [line.id, nodeId, leaseMs],
-      )
-      if (epoch) acquired.push({ line, lease: { lineId: line.id, epoch } })
-    }
-    return acquired
+    if (free.length === 0) return []
+    const list = sql.inList(
+      2,
+      free.map(({ id }) => id),
+    )
+    const leases = await sql.all<Lease>(
+      `insert into line_leases (line_id, node_id, epoch, expires_at)
+       select id, cast($1 as text), 1, ${UNDATED} from lines where id in ${list.sql}
+       on conflict (line_id) do update set node_id = $1, epoch = line_leases.epoch + 1, expires_at = ${UNDATED}
+       where not ${isInForce(sql, 'line_leases')} or line_leases.node_id = $1 or ${isLeftOver('line_leases')}
+       returning line_id as "lineId", epoch`,
+      [nodeId, list.param],
+    )
+    const own = new Map(leases.map((lease) => [lease.lineId, lease]))
+    return free.flatMap((line) => (own.has(line.id) ? { line, lease: own.get(line.id)! } : []))
   })
 }
 

@@ -83,6 +83,16 @@ export function hasRealLines(sql: Sql): Promise<boolean> {
   return exists(sql, "select 1 from lines where driver <> 'simulator' and removed_at is null", [])
 }
 
+export async function countLines(sql: Sql): Promise<number> {
+  return (await findValue<number>(sql, 'select count(*) from lines where removed_at is null', [])) ?? 0
+}
+
+export async function findLines(sql: Sql, ids: readonly string[]): Promise<Map<string, Line>> {
+  const list = sql.inList(1, ids)
+  const lines = await LINES.list(sql, `id in ${list.sql} and removed_at is null`, [list.param])
+  return new Map(lines.map((line) => [line.id, line]))
+}
+
 export function listLines(sql: Sql): Promise<Line[]> {
   return LINES.list(sql, 'removed_at is null order by created_at, id')
 }
@@ -92,6 +102,18 @@ export function listLinesOf(sql: Sql, accountId: string): Promise<Line[]> {
   const members = 'select line_id from line_members where account_id = $1'
   const where = `removed_at is null and (account_id = $1 or id in (${members})) order by created_at, id`
   return LINES.list(sql, where, [accountId])
+}
+
+/** The line with this number that an account may use. */
+export async function findLineOf(sql: Sql, accountId: string, number: string): Promise<Line | undefined> {
+  const own = await LINES.find(sql, 'account_id = $1 and number = $2 and removed_at is null', [
+    accountId,
+    number,
+  ])
+  const members = 'select line_id from line_members where account_id = $1'
+  return (
+    own ?? LINES.find(sql, `id in (${members}) and number = $2 and removed_at is null`, [accountId, number])
+  )
 }
 
 /** Returns whether the account is a new member. */

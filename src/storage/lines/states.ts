@@ -2,7 +2,7 @@ import type { LineHealth } from '../../core/lines/health.js'
 import type { Line } from '../../core/lines/line.js'
 import type { Row, Sql } from '../engine/db.js'
 import { table } from '../engine/table.js'
-import { type Lease, nowOf } from './leases.js'
+import { isInForce, type Lease } from './leases.js'
 import { LINES } from './lines.js'
 
 const STATES = table<LineHealth>()('line_states', { text: 'state detail', number: 'changedAt degradedSince' })
@@ -33,7 +33,7 @@ export interface LineWithHealth {
 
 const LINES_WITH_STATE = (sql: Sql) =>
   `select l.*, s.state, s.detail, s.changed_at, s.degraded_since from lines l
-   left join line_leases x on x.line_id = l.id and x.expires_at > ${nowOf(sql)}
+   left join line_leases x on x.line_id = l.id and ${isInForce(sql, 'x')}
    left join line_states s on s.line_id = l.id and s.epoch = x.epoch`
 
 export async function findLineHealth(sql: Sql, lineId: string): Promise<LineHealth | undefined> {

@@ -1,58 +1,46 @@
 import { createAgain } from '../../base/again.js'
 import type { Line } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
-import { CLAIM_MS } from '../../core/verify/verified-contact.js'
-import { dropOldAudit, endLostChanges } from '../../services/audit/audit.js'
 import type { Ctx } from '../../services/ctx.js'
-import { dropOldEvents } from '../../services/events/retention.js'
-import { failBlocked } from '../../services/lines/blocks.js'
 import type { WorkerDesk } from '../../services/lines/desk.js'
-import { failOrphans } from '../../services/lines/lines.js'
-import { failLostProfileRequests } from '../../services/lines/profile-work.js'
-import { sweepMedia } from '../../services/media/retention.js'
 import { createEraser } from '../../services/messages/erase.js'
 import { releaseDue } from '../../services/messages/holds.js'
 import { storeOverdueParts } from '../../services/messages/inbound/inbound.js'
-import { UNACKNOWLEDGED_MS } from '../../services/messages/inbound/sort.js'
 import { queueDue } from '../../services/messages/schedule.js'
-import { finishEmptying, removeOrphanedWorlds } from '../../services/sim/worlds.js'
+import { finishEmptying } from '../../services/sim/worlds.js'
 import { expireVerificationsDue } from '../../services/verify/ends.js'
-import { sweepDeliveries } from '../../services/webhooks/log.js'
-import { dropExpiredSessions } from '../../storage/accounts/console-sessions.js'
-import { dropExpiredReplays } from '../../storage/accounts/replays.js'
-import { dropExpiredTokens } from '../../storage/accounts/tokens.js'
-import { dropExpiredActions } from '../../storage/lines/actions.js'
 import {
   acquireLeases,
   beat,
   countLiveNodes,
   forgetNode,
-  forgetNodes,
   type Lease,
+  listLeases,
   nextEpoch,
   releaseLease,
-  renewLeases,
+  sumLeases,
 } from '../../storage/lines/leases.js'
-import { listLines } from '../../storage/lines/lines.js'
-import { dropEmptyCounts } from '../../storage/messages/counts.js'
+import { countLines, findLines } from '../../storage/lines/lines.js'
+import { listLinesWithWork } from '../../storage/lines/work.js'
 import { findNextHoldEnd } from '../../storage/messages/holds.js'
-import { dropUnacknowledged } from '../../storage/messages/inbound-ids.js'
 import { findNextPartsDue } from '../../storage/messages/inbound-parts.js'
-import { dropParkedReceipts } from '../../storage/messages/receipts.js'
 import { findNextDue } from '../../storage/messages/schedule.js'
 import { findNextExpiry } from '../../storage/verify/verifications.js'
-import { dropStrangers } from '../../storage/verify/verified-contacts.js'
 import { createAlarm } from '../alarm.js'
 import { type Runner, startRunner } from './runner.js'
+import { dropExpired, tidyLines } from './tidy.js'
 
 /** Renewals for each lease time: one or two may fail before the lease expires. */
 const BEATS = 5
 const SWEEP_MS = 2_000
+/** How often lines are compared with the database although no hint told of a change. */
+const COMPARE_MS = 60_000
+/** Lines that one statement reads: a few milliseconds. */
+const LINES_AT_ONCE = 500
+/** How long a start waits for its lines. Further lines connect while the server answers. */
+const START_MS = 1_500
 const TIDY_MS = 60_000
 const TIDY_FROZEN_MS = 24 * 3_600_000
-const PARKED_MS = 72 * 3_600_000
-/** How long an expired token can still be revoked, before it is deleted. */
-const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
 
 interface Worker {
   start(): Promise<void>
@@ -73,12 +61,16 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
 
+  /** Lines that changed since the last pass. */
+  const changed = new Set<string>()
+  let total = 0
+  let comparedAt = Number.NEGATIVE_INFINITY
+
   /** One pass over leases, connections, changed and removed lines. Never two at once. */
-  const tending = createAgain(
-    ctx.clock,
-    tendOnce,
-    (error) => void ctx.log.error({ err: error }, 'the worker cannot reach its leases; trying again'),
-  )
+  const tending = createAgain(ctx.clock, tendOnce, (error) => {
+    comparedAt = Number.NEGATIVE_INFINITY
+    ctx.log.error({ err: error }, 'the worker cannot reach its leases; trying again')
+  })
 
   function tend(): Promise<void> {
     desk.tending = tending.run().catch(() => {})
@@ -87,8 +79,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
 
   /** Renews leases during a pass, which may wait for sends to end for longer than a lease lasts. */
   function renew(): Promise<void> {
-    renewing ??= beat(ctx.db, nodeId, startedAt)
-      .then(async () => void (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)))
+    renewing ??= beat(ctx.db, nodeId, startedAt, ctx.config.leaseMs)
       .catch((error) => ctx.log.error({ err: error }, 'leases could not be renewed; trying again'))
       .finally(() => {
         renewing = undefined
@@ -96,47 +87,77 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     return renewing
   }
 
+  /**
+   * A pass for changed lines reads these lines only. Every other pass renews the leases with one row and compares
+   * their sum; it reads all lines only if the sum differs, and once a minute, because a hint may have been lost.
+   */
   async function tendOnce() {
-    await beat(ctx.db, nodeId, startedAt)
-    liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db, ctx.config.leaseMs)
-    const lines = new Map((await listLines(ctx.db)).map((line) => [line.id, line]))
-    const held = new Map(
-      (await renewLeases(ctx.db, nodeId, ctx.config.leaseMs)).map((lease) => [lease.lineId, lease]),
-    )
-    const look = async (runner: Runner) => {
-      const lease = held.get(runner.line.id)
-      const line = lines.get(runner.line.id)
-      if (lease?.epoch !== runner.lease.epoch) {
-        await drop(runner, 0)
-        // The lease is still ours, but the world was reset.
-        if (lease && line) await drive(line, lease)
-      } else if (!line) await drop(runner, ctx.config.drainMs, lease)
-      else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
-        await drop(runner, ctx.config.drainMs)
-        // Sends without an answer from the carrier by now have an unknown outcome and are not sent again.
-        const own = runner.inFlight() > 0 ? await nextEpoch(ctx.db, nodeId, lease) : lease
-        if (own) await drive(line, own)
-      }
+    const lineIds = [...changed]
+    changed.clear()
+    if (lineIds.length > 0 && comparedAt > Number.NEGATIVE_INFINITY) {
+      await compare(lineIds, await listLeases(ctx.db, nodeId, lineIds))
+      return acquire(lineIds)
     }
-    await Promise.all([...runners.values()].map(look))
-    // Leases without a runner, because starting it failed: no other process can take such a line until the lease ends.
-    for (const lease of held.values()) {
-      const line = runners.has(lease.lineId) ? undefined : lines.get(lease.lineId)
-      if (line && !stopped) await drive(line, lease)
+    await beat(ctx.db, nodeId, startedAt, ctx.config.leaseMs)
+    liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db)
+    total = await countLines(ctx.db)
+    if (await isCompareDue()) {
+      const held = await listLeases(ctx.db, nodeId)
+      await compare([...new Set([...runners.keys(), ...held.map(({ lineId }) => lineId)])], held)
+      comparedAt = performance.now()
     }
-    const share = Math.ceil(lines.size / liveNodes)
-    const surplus = [...runners.values()].slice(share)
+    const surplus = [...runners.values()].slice(Math.ceil(total / liveNodes))
     await Promise.all(surplus.map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
-    ctx.metrics.linesDriven.set(runners.size)
-    if (runners.size >= share || stopped) return
-    const acquired = await acquireLeases(
-      ctx.db,
-      nodeId,
-      ctx.config.leaseMs,
-      share - runners.size,
-      ctx.db.engine === 'sqlite',
-    )
-    for (const { line, lease } of acquired) await drive(line, lease)
+    await acquire()
+  }
+
+  async function isCompareDue(): Promise<boolean> {
+    if (performance.now() - comparedAt > COMPARE_MS) return true
+    const { leases, epochs } = await sumLeases(ctx.db, nodeId)
+    let own = 0
+    for (const { lease } of runners.values()) own += lease.epoch
+    return leases !== runners.size || epochs !== own
+  }
+
+  /** Brings the runners of these lines in agreement with the lines and leases that there are. */
+  async function compare(lineIds: readonly string[], leases: readonly Lease[]) {
+    const held = new Map(leases.map((lease) => [lease.lineId, lease]))
+    for (let from = 0; from < lineIds.length; from += LINES_AT_ONCE) {
+      const ids = lineIds.slice(from, from + LINES_AT_ONCE)
+      const lines = await findLines(ctx.db, ids)
+      await Promise.all(ids.map((id) => agree(lines.get(id), held.get(id), runners.get(id))))
+    }
+  }
+
+  async function agree(line: Line | undefined, lease: Lease | undefined, runner: Runner | undefined) {
+    if (!runner) {
+      // Starting it has failed before: no other process can take such a line while this node is alive.
+      if (line && lease && !stopped) await drive(line, lease)
+    } else if (lease?.epoch !== runner.lease.epoch) {
+      await drop(runner, 0)
+      // The lease is still ours, but the world was reset.
+      if (lease && line) await drive(line, lease)
+    } else if (!line) await drop(runner, ctx.config.drainMs, lease)
+    else if (JSON.stringify(line) !== JSON.stringify(runner.line)) {
+      await drop(runner, ctx.config.drainMs)
+      // Sends without an answer from the carrier by now have an unknown outcome and are not sent again.
+      const own = runner.inFlight() > 0 ? await nextEpoch(ctx.db, nodeId, lease) : lease
+      if (own) await drive(line, own)
+    }
+  }
+
+  /** Takes free lines, up to this node's share: of these lines, which may be new, or of all. */
+  async function acquire(lineIds?: readonly string[]) {
+    // The next pass counts again; until then a line that another process drives may count twice.
+    total += lineIds?.filter((id) => !runners.has(id)).length ?? 0
+    const share = Math.ceil(total / liveNodes)
+    while (runners.size < share && !stopped) {
+      const limit = Math.min(share - runners.size, LINES_AT_ONCE)
+      const isOnlyProcess = ctx.db.engine === 'sqlite'
+      const acquired = await acquireLeases(ctx.db, { nodeId, limit, lineIds, isOnlyProcess })
+      await Promise.all(acquired.map(({ line, lease }) => drive(line, lease)))
+      if (acquired.length < limit) break
+    }
     ctx.metrics.linesDriven.set(runners.size)
   }
 
@@ -160,7 +181,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     if (lease) await releaseLease(ctx.db, nodeId, lease)
   }
 
-  const tidySafely = () => tidy().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed'))
+  const tidySafely = () => tidyAll().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed'))
 
   /** On a frozen clock, which tests move by whole days: tidies once a day at its own time. */
   function tidyDaily() {
@@ -168,30 +189,6 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       tidyDaily()
       void ctx.errand(tidySafely)
     })
-  }
-
-  async function tidy() {
-    const now = ctx.clock.now()
-    await failOrphans(ctx)
-    await failBlocked(ctx)
-    await finishEmptying(ctx, false)
-    await removeOrphanedWorlds(ctx)
-    for (const alarm of alarms) await alarm.look()
-    await failLostProfileRequests(ctx)
-    await dropExpiredReplays(ctx.db, now)
-    await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
-    await dropExpiredSessions(ctx.db, Date.now())
-    await dropExpiredActions(ctx.db, Date.now())
-    await dropParkedReceipts(ctx.db, now - PARKED_MS)
-    await dropUnacknowledged(ctx.db, now - UNACKNOWLEDGED_MS)
-    await sweepMedia(ctx, false)
-    await sweepDeliveries(ctx)
-    await dropOldEvents(ctx)
-    await endLostChanges(ctx, false)
-    await dropOldAudit(ctx)
-    await dropStrangers(ctx.db, now - CLAIM_MS)
-    await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
-    await forgetNodes(ctx.db, 24 * 3_600_000)
   }
 
   const alarms = [
@@ -217,25 +214,38 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       run: () => queueDue(ctx),
     }),
   ]
-  const unsubscribe = ctx.wakes.on(topics.lines, () => void tend())
+  async function tidyAll() {
+    await tidyLines(ctx)
+    for (const alarm of alarms) await alarm.look()
+    await dropExpired(ctx)
+  }
+
+  /** Looks at every line that may have work which no hint told of. */
+  async function sweep() {
+    ctx.holds.look()
+    ctx.exposure.look()
+    for (const lineId of await listLinesWithWork(ctx.db, Date.now())) runners.get(lineId)?.sweep()
+  }
+
+  const unsubscribe = ctx.wakes.on(topics.lines, (lineId) => {
+    if (lineId === '') comparedAt = Number.NEGATIVE_INFINITY
+    else changed.add(lineId)
+    void tend()
+  })
   return {
     async start() {
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
       every(ctx.config.leaseMs / BEATS, () => void (tending.isIdle() ? tend() : renew()))
-      await tend()
+      await Promise.race([tend(), new Promise((resolve) => setTimeout(resolve, START_MS).unref())])
       if (ctx.clock.isFrozen) tidyDaily()
       else every(TIDY_MS, () => void tidySafely())
       // Several processes may commit ids out of order; a single process does not.
       if (ctx.db.engine === 'postgres') {
-        every(SWEEP_MS, () => {
-          ctx.holds.look()
-          ctx.exposure.look()
-          for (const runner of runners.values()) runner.sweep()
-        })
+        every(SWEEP_MS, () => void sweep().catch(() => {}))
       }
       for (const alarm of alarms) await alarm.start()
       if (ctx.db.engine === 'sqlite') await finishEmptying(ctx, true)
-      await tidy()
+      await tidyAll()
     },
     async stop() {
       stopped = true

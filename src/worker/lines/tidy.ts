@@ -1,0 +1,52 @@
+import { CLAIM_MS } from '../../core/verify/verified-contact.js'
+import { dropOldAudit, endLostChanges } from '../../services/audit/audit.js'
+import type { Ctx } from '../../services/ctx.js'
+import { dropOldEvents } from '../../services/events/retention.js'
+import { failBlocked } from '../../services/lines/blocks.js'
+import { failOrphans } from '../../services/lines/lines.js'
+import { failLostProfileRequests } from '../../services/lines/profile-work.js'
+import { sweepMedia } from '../../services/media/retention.js'
+import { UNACKNOWLEDGED_MS } from '../../services/messages/inbound/sort.js'
+import { finishEmptying, removeOrphanedWorlds } from '../../services/sim/worlds.js'
+import { sweepDeliveries } from '../../services/webhooks/log.js'
+import { dropExpiredSessions } from '../../storage/accounts/console-sessions.js'
+import { dropExpiredReplays } from '../../storage/accounts/replays.js'
+import { dropExpiredTokens } from '../../storage/accounts/tokens.js'
+import { dropExpiredActions } from '../../storage/lines/actions.js'
+import { forgetNodes } from '../../storage/lines/leases.js'
+import { dropEmptyCounts } from '../../storage/messages/counts.js'
+import { dropUnacknowledged } from '../../storage/messages/inbound-ids.js'
+import { dropParkedReceipts } from '../../storage/messages/receipts.js'
+import { dropStrangers } from '../../storage/verify/verified-contacts.js'
+
+const PARKED_MS = 72 * 3_600_000
+/** How long an expired token can still be revoked, before it is deleted. */
+const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
+
+/** Ends what waits for removed or blocked lines and for removed worlds. */
+export async function tidyLines(ctx: Ctx): Promise<void> {
+  await failOrphans(ctx)
+  await failBlocked(ctx)
+  await finishEmptying(ctx, false)
+  await removeOrphanedWorlds(ctx)
+  await failLostProfileRequests(ctx)
+}
+
+/** Deletes rows whose time is over. */
+export async function dropExpired(ctx: Ctx): Promise<void> {
+  const now = ctx.clock.now()
+  await dropExpiredReplays(ctx.db, now)
+  await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
+  await dropExpiredSessions(ctx.db, Date.now())
+  await dropExpiredActions(ctx.db, Date.now())
+  await dropParkedReceipts(ctx.db, now - PARKED_MS)
+  await dropUnacknowledged(ctx.db, now - UNACKNOWLEDGED_MS)
+  await sweepMedia(ctx, false)
+  await sweepDeliveries(ctx)
+  await dropOldEvents(ctx)
+  await endLostChanges(ctx, false)
+  await dropOldAudit(ctx)
+  await dropStrangers(ctx.db, now - CLAIM_MS)
+  await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
+  await forgetNodes(ctx.db, 24 * 3_600_000)
+}
