@@ -157,13 +157,13 @@ describe.each(ENGINES)('a line that is blocked, on %s', (engine) => {
   it('what slipped in behind the block ends the same way', async () => {
     const directory = world.app.ctx.directory
     // As another process would, that has not heard of it yet.
-    const usable = (await directory.linesOf(line.account_id)).get(LINE)!
+    const usable = (await directory.lineOf(line.account_id, LINE))!
     await setBlocked(true)
     await world.settle()
-    const original = directory.linesOf
-    directory.linesOf = async () => new Map([[LINE, usable]])
+    const original = directory.lineOf
+    directory.lineOf = async () => usable
     const late = await world.send({ content: 'late' })
-    directory.linesOf = original
+    directory.lineOf = original
     expect(late).toMatchObject({ status: 'QUEUED' })
     await world.advance(1000)
     expect(await world.record(late.message_handle)).toMatchObject({
