@@ -89,7 +89,7 @@ async function startLines(count, postgres) {
 
 export async function linesGrowth(runs, say) {
   const figures = {}
-  for (const engine of ['sqlite', 'postgres']) {
+  for (const engine of (process.env.BENCH_ENGINES ?? 'sqlite,postgres').split(',')) {
     const few = await startLines(FEW, engine === 'postgres')
     const many = await startLines(LINES, engine === 'postgres')
     const suffix = engine === 'sqlite' ? '' : '_postgres'
