@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createHeap } from './heap.js'
+import { createHeap } from './clock.js'
 
-describe('a heap', () => {
+describe('the heap of timers', () => {
   it('gives its entries in order, whichever were removed before', () => {
     const heap = createHeap<{ at: number; place: number }>((a, b) => a.at < b.at)
     let seed = 7
