@@ -12,7 +12,7 @@ import { createMetrics } from './base/metrics.js'
 import { isOpenToOthers } from './base/private-files.js'
 import { type Activity, untilSettled } from './base/settled.js'
 import { createWakes } from './base/wakes.js'
-import type { Config } from './config.js'
+import { type Config, ConfigError } from './config.js'
 import { harmsOf } from './core/accounts/harmless.js'
 import { topics } from './core/topics.js'
 import type { Driver } from './drivers/contract.js'
@@ -44,8 +44,11 @@ import { createDoor } from './services/webhooks/door/door.js'
 import type { Lookup } from './services/webhooks/door/guard.js'
 import type { Db } from './storage/engine/db.js'
 import { openStorage } from './storage/engine/open.js'
+import { createBucketBlobs, probeBucket } from './storage/media/blob-bucket.js'
 import { createChunkBlobs } from './storage/media/blob-chunks.js'
 import { createFileBlobs } from './storage/media/blob-files.js'
+import type { Blobs } from './storage/media/blobs.js'
+import { openBucket } from './storage/media/bucket.js'
 import type { Runner } from './worker/lines/runner.js'
 import { createWorker } from './worker/lines/worker.js'
 import { createCourier } from './worker/webhooks/courier.js'
@@ -132,7 +135,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     exposure,
     urlRules,
     door: createDoor(urlRules, { lookup: options.lookup, postTimeoutMs: config.webhookTimeoutMs }),
-    blobs: config.databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(config.data, 'media'), db),
+    blobs: await openBlobs(config, db),
     publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
     errand,
     failpoint: createFailpoint(config.failpoint),
@@ -255,4 +258,14 @@ function listenUrl(server: FastifyInstance | undefined): string {
 function expectedUrl({ host, port }: Config): string {
   if (port === 0) return ''
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Where media bytes are. A bucket that does not work stops the start: an upload would fail much later. */
+async function openBlobs({ mediaBucket, databaseUrl, data }: Config, db: Db): Promise<Blobs> {
+  const own = databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(data, 'media'), db)
+  if (!mediaBucket) return own
+  const bucket = openBucket(mediaBucket.place, mediaBucket.keys)
+  const fault = await probeBucket(bucket, mediaBucket.place)
+  if (fault) throw new ConfigError(`TRUNKLINE_MEDIA_URL: ${fault}`)
+  return createBucketBlobs(bucket, db, own)
 }

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { parseUrl } from './base/parse-url.js'
 import { parseSealKeys, type SealKey } from './core/accounts/seal.js'
+import { type BucketPlace, parseBucketUrl } from './core/media/bucket-url.js'
+
+/** A bucket for media, with its keys. */
+export interface MediaBucket {
+  place: BucketPlace
+  keys: { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined }
+}
 
 /** Environment and flags, validated into one frozen object. Nothing else reads the environment. */
 export interface Config {
@@ -29,6 +36,8 @@ export interface Config {
   allowHosts: readonly string[]
   /** Where the outside reaches this server, without a slash at the end; null: the address it listens on. */
   publicUrl: string | null
+  /** S3-compatible storage of media; null: files beside SQLite, rows in PostgreSQL. */
+  mediaBucket: MediaBucket | null
   /** Days that uploaded media is kept; 0 for ever. */
   mediaDays: number
   /** Days that ended webhook deliveries are kept; 0 for ever. */
@@ -140,6 +149,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     ),
     allowHosts: list(text(undefined, 'TRUNKLINE_ALLOW_HOSTS')).map((host) => host.toLowerCase()),
     publicUrl: publicUrl(text(undefined, 'TRUNKLINE_PUBLIC_URL')),
+    mediaBucket: bucketOf(text),
     mediaDays: whole('TRUNKLINE_MEDIA_DAYS', text(undefined, 'TRUNKLINE_MEDIA_DAYS'), 0, 0, 36_500),
     webhookDays: whole('TRUNKLINE_WEBHOOK_DAYS', text(undefined, 'TRUNKLINE_WEBHOOK_DAYS'), 30, 0, 36_500),
     eventDays: whole('TRUNKLINE_EVENT_DAYS', text(undefined, 'TRUNKLINE_EVENT_DAYS'), 30, 0, 36_500),
@@ -192,4 +202,17 @@ function readSecret(name: string, file: string): string {
   } catch (cause) {
     throw new ConfigError(`${name}_FILE points to ${file}, which cannot be read`, { cause })
   }
+}
+
+/** The bucket of TRUNKLINE_MEDIA_URL. Its keys have the names that every S3 client knows. */
+function bucketOf(text: (flag: undefined, ...names: string[]) => string | undefined): MediaBucket | null {
+  const url = text(undefined, 'TRUNKLINE_MEDIA_URL')
+  if (url === undefined) return null
+  const place = parseBucketUrl(url, text(undefined, 'AWS_REGION', 'AWS_DEFAULT_REGION') ?? 'us-east-1')
+  if (typeof place === 'string') throw new ConfigError(`TRUNKLINE_MEDIA_URL ${place}`)
+  const accessKeyId = text(undefined, 'AWS_ACCESS_KEY_ID')
+  const secretAccessKey = text(undefined, 'AWS_SECRET_ACCESS_KEY')
+  if (!accessKeyId || !secretAccessKey)
+    throw new ConfigError('TRUNKLINE_MEDIA_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  return { place, keys: { accessKeyId, secretAccessKey, sessionToken: text(undefined, 'AWS_SESSION_TOKEN') } }
 }

@@ -62,7 +62,20 @@ async function serve(ctx: Ctx, path: string, request: FastifyRequest, reply: Fas
   if (range) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${media.size}`)
   reply.header('content-length', end - start).type(kindOf(media.extension).type)
   if (method === 'HEAD') return reply.send()
-  return reply.send(Readable.from(ctx.blobs.read(media.name, start, end), { objectMode: false }))
+  return reply.send(
+    Readable.from(await opened(ctx.blobs.read(media.name, start, end)), { objectMode: false }),
+  )
+}
+
+/** The stream once its first bytes are here, so that a failure before them is still an answer. */
+async function opened(stream: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> {
+  const bytes = stream[Symbol.asyncIterator]()
+  const first = await bytes.next()
+  return (async function* () {
+    if (first.done) return
+    yield first.value
+    yield* { [Symbol.asyncIterator]: () => bytes }
+  })()
 }
 
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -10,6 +10,8 @@ import { BUILT_IN } from '../../drivers/registry.js'
 import { KEY_FILE } from '../../services/accounts/vault.js'
 import { loadDrivers } from '../../services/lines/driver-load.js'
 import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
+import { probeBucket } from '../../storage/media/blob-bucket.js'
+import { openBucket } from '../../storage/media/bucket.js'
 
 export interface Finding {
   check: string
@@ -225,6 +227,18 @@ export async function checkDrivers(config: Config): Promise<Finding[]> {
   } catch (error) {
     return [builtIn, fail('drivers', (error as Error).message, 'Correct the driver or TRUNKLINE_DRIVERS.')]
   }
+}
+
+/** Writes, reads and removes an object, as a start would. */
+export async function checkBucket({ mediaBucket }: Config): Promise<Finding[]> {
+  if (!mediaBucket) return []
+  const { place, keys } = mediaBucket
+  const fault = await probeBucket(openBucket(place, keys), place)
+  return [
+    fault
+      ? fail('media', fault, 'Correct TRUNKLINE_MEDIA_URL or its keys.')
+      : ok('media', `goes to the bucket "${place.bucket}"`),
+  ]
 }
 
 export type PortState = 'free' | 'taken' | 'forbidden' | 'no such address'

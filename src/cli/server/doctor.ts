@@ -54,6 +54,7 @@ async function examine(args: Args): Promise<Finding[]> {
     ...(await (config.databaseUrl
       ? local.checkPostgres(config, remote.TIMEOUT_MS)
       : local.checkSqlite(config))),
+    ...(await local.checkBucket(config)),
     ...(await local.checkDrivers(config)),
     ...local.checkPublicUrl(config),
     await remote.checkPort(config),

@@ -1,8 +1,8 @@
 import type { Sql } from '../engine/db.js'
 
 /**
- * Storage of media bytes: files beside an SQLite database, or rows in PostgreSQL, so that its processes share
- * nothing else.
+ * Storage of media bytes: files beside an SQLite database, rows in PostgreSQL, so that its processes share nothing
+ * else, or objects in a bucket.
  */
 export interface Blobs {
   create(name: string): Promise<NewBlob>
