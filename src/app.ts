@@ -264,7 +264,7 @@ function expectedUrl({ host, port }: Config): string {
 async function openBlobs({ mediaBucket, databaseUrl, data }: Config, db: Db): Promise<Blobs> {
   const own = databaseUrl ? createChunkBlobs(db) : createFileBlobs(join(data, 'media'), db)
   if (!mediaBucket) return own
-  const bucket = openBucket(mediaBucket.place, mediaBucket.keys)
+  const bucket = await openBucket(mediaBucket.place, mediaBucket.keys)
   const fault = await probeBucket(bucket, mediaBucket.place)
   if (fault) throw new ConfigError(`TRUNKLINE_MEDIA_URL: ${fault}`)
   return createBucketBlobs(bucket, db, own)

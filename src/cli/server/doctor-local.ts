@@ -233,7 +233,7 @@ export async function checkDrivers(config: Config): Promise<Finding[]> {
 export async function checkBucket({ mediaBucket }: Config): Promise<Finding[]> {
   if (!mediaBucket) return []
   const { place, keys } = mediaBucket
-  const fault = await probeBucket(openBucket(place, keys), place)
+  const fault = await probeBucket(await openBucket(place, keys), place)
   return [
     fault
       ? fail('media', fault, 'Correct TRUNKLINE_MEDIA_URL or its keys.')

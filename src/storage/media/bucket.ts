@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AwsClient } from 'aws4fetch'
+import { importModule } from '../../base/import.js'
 import type { BucketPlace } from '../../core/media/bucket-url.js'
 
 export interface BucketKeys {
@@ -36,7 +36,14 @@ export class BucketFault extends Error {
 /** For the answer's headers; a body may take longer. */
 const ANSWER_MS = 30_000
 
-export function openBucket(place: BucketPlace, keys: BucketKeys): Bucket {
+/** The part of `aws4fetch` that signs and sends requests. */
+interface Signing {
+  AwsClient: new (options: object) => { fetch(url: string, init: RequestInit): Promise<Response> }
+}
+
+export async function openBucket(place: BucketPlace, keys: BucketKeys): Promise<Bucket> {
+  // A start without a bucket does not load the client.
+  const { AwsClient } = await importModule<Signing>('aws4fetch')
   const client = new AwsClient({ ...keys, service: 's3', region: place.region, retries: 2, initRetryMs: 100 })
 
   async function call(
