@@ -57,24 +57,33 @@ describe.each(ENGINES)('removing a large world on %s', (engine) => {
   const emptying = async (id: string) =>
     (await world.app.ctx.db.one<Json>('select emptying from accounts where id = $1', [id]))?.emptying
 
-  /** Counts the writes of a neighbour that are on disk before the work has ended. */
-  async function writesDuring(work: Promise<unknown>): Promise<number> {
+  const rowsOf = async (table: string, id: string) =>
+    (await world.app.ctx.db.one<Json>(`select count(*) as n from ${table} where account_id = $1`, [id])).n
+
+  /** What a neighbour sees until the work has ended: its own writes, and the rows that are left after each of them. */
+  async function seenDuring(work: Promise<unknown>, id: string) {
+    const seen = { writes: 0, contacts: [] as number[], messages: [] as number[] }
     let isOver = false
-    let writes = 0
     void work.finally(() => {
       isOver = true
     })
     while (!isOver) {
       await world.app.ctx.db.run("update accounts set name = name where id = 'neighbour'")
-      if (!isOver) writes++
+      seen.contacts.push(await rowsOf('contacts', id))
+      seen.messages.push(await rowsOf('messages', id))
+      if (!isOver) seen.writes++
     }
-    return writes
+    return seen
   }
 
   it('lets others write between its slices, and leaves nothing behind', async () => {
     const { id } = await make()
     const removal = world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })
-    expect(await writesDuring(removal)).toBeGreaterThan((CONTACTS + SENDS) / SLICE)
+    const { writes, contacts, messages } = await seenDuring(removal, id)
+    expect(writes).toBeGreaterThan((CONTACTS + SENDS) / SLICE)
+    // A table that goes in one transaction is there as a whole, or not at all.
+    expect(contacts.some((left) => left > 0 && left < CONTACTS)).toBe(true)
+    expect(messages.some((left) => left > 0 && left < SENDS)).toBe(true)
     expect((await removal).status).toBe(204)
     expect(await counts()).toEqual(before)
   })
