@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Line } from '../../src/core/lines/line.js'
-import type { Inbound } from '../../src/drivers/inbound.js'
-import { createInboundDoor } from '../../src/services/messages/inbound/inbound.js'
-import { findLineByNumber } from '../../src/storage/lines/lines.js'
-import { createSmsc, type Smsc } from '../peers/smsc.js'
-import { leaseOf, openDoor } from '../support/drivers/door.js'
-import { addSmppLine, eventually, textFrom } from '../support/drivers/smpp.js'
-import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
+import type { Line } from '../../../src/core/lines/line.js'
+import type { Inbound } from '../../../src/drivers/inbound.js'
+import { createInboundDoor } from '../../../src/services/messages/inbound/inbound.js'
+import { findLineByNumber } from '../../../src/storage/lines/lines.js'
+import { createSmsc, type Smsc } from '../../peers/smsc.js'
+import { leaseOf, openDoor } from '../../support/drivers/door.js'
+import { addSmppLine, eventually, textFrom } from '../../support/drivers/smpp.js'
+import { ADA, createWorld, ENGINES, type World } from '../../support/world.js'
 
 describe.each(ENGINES)('an inbound message while its line changes hands, on %s', (engine) => {
   let world: World
