@@ -142,13 +142,15 @@ describe.each(ENGINES)('the event stream with the published SDK on %s', (engine)
       })
     }
 
+    const consent = await reader({ types: 'contact.opted_out,contact.opted_in' })
     for (const [word, type] of [
       ['STOP', 'contact.opted_out'],
       ['START', 'contact.opted_in'],
     ] as const) {
       await world.text(ADA, word)
-      expect((await events.until(type)).data).toMatchObject({ number: ADA, sendblue_number: LINE })
+      expect((await consent.until(type)).data).toMatchObject({ number: ADA, sendblue_number: LINE })
     }
+    consent.stop()
 
     await world.setLine(LINE, { blocked: true })
     const blocked = await events.until('line.blocked')

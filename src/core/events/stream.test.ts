@@ -33,6 +33,6 @@ describe('the id of an event', () => {
     const data = { status: 'ONLINE', statusChangedAt: AT }
     const ids = EVENT_TYPES.map((type) => eventId(event(type, 'X', data)))
     expect(new Set(ids).size).toBe(EVENT_TYPES.length)
-    expect(STREAM_TYPES).toHaveLength(14)
+    expect(STREAM_TYPES).toHaveLength(12)
   })
 })

@@ -12,8 +12,6 @@ export const STREAM_TYPES = [
   'line.status.changed',
   'line.blocked',
   'contact.created',
-  'contact.opted_out',
-  'contact.opted_in',
   'verification.approved',
   'verification.expired',
   'verification.canceled',
