@@ -24,10 +24,10 @@ export function parseBucketUrl(text: string, defaultRegion: string): BucketPlace
   const endpoint = settings.get('endpoint')
   if (endpoint !== null && !/^https?:\/\/[^/?#@\s]+\/?$/.test(endpoint))
     return `must have an endpoint such as https://minio.example.com:9000, not "${endpoint}"`
-  const trimmed = path.replace(/^\/+|\/+$/g, '')
+  const folders = path.split('/').filter((name) => name !== '')
   return {
     bucket,
-    prefix: trimmed === '' ? '' : `${trimmed}/`,
+    prefix: folders.map((name) => `${name}/`).join(''),
     url: endpoint
       ? `${endpoint.replace(/\/$/, '')}/${bucket}`
       : `https://${bucket}.s3.${region}.amazonaws.com`,
