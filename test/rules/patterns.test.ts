@@ -55,11 +55,17 @@ it('takes linear time with every pattern on every text', () => {
 function slowest(pattern: RegExp): number {
   let worst = 0
   for (const text of attacks(pattern)) {
-    const before = process.cpuUsage()
-    pattern.test(text)
-    const { user, system } = process.cpuUsage(before)
-    worst = Math.max(worst, (user + system) / 1000)
+    // The least of three: the figure includes other threads of the process, which collect garbage and compile.
+    const tries = [pattern, pattern, pattern].map((one) => costOf(one, text))
+    worst = Math.max(worst, Math.min(...tries))
     if (worst > MAX_MS) break
   }
   return worst
+}
+
+function costOf(pattern: RegExp, text: string): number {
+  const before = process.cpuUsage()
+  pattern.test(text)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
 }
