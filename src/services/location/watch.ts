@@ -99,7 +99,11 @@ export async function watchPlace(
   }
 
   async function stumble(error: unknown) {
-    if (error instanceof AppError && error.code === 'unavailable') return end('worker_disconnected')
+    if (isDisconnected(error)) {
+      // A line that was taken away is disconnected, too.
+      const isAllowed = await mayWatch().catch(() => true)
+      return end(isAllowed ? 'worker_disconnected' : 'authorization_revoked')
+    }
     if (!(error instanceof AppError)) return fail(error)
     const [known] = await lastKnown(ctx, from, number, error).catch(() => [])
     if (known) show(known)

@@ -28,7 +28,7 @@ export interface InboxMatch {
 /** Number of the newest messages that are examined. */
 export const LOOKED_AT = 200
 /** Messages that one turn of the event loop reads and examines. */
-const AT_ONCE = 20
+const AT_ONCE = 10
 /** Waiting requests of one account in one process. */
 const MAX_WAITING = 200
 /** In case a wake-up is lost. All waiting here is real time: the clock of a world may be stopped. */
@@ -70,7 +70,6 @@ export function createInboxWatch(ctx: Ctx) {
           const options = { fromPhone: wanted.fromPhone, newestFirst: true }
           let beforeId: number | undefined
           for (let looked = 0; looked < LOOKED_AT; looked += AT_ONCE) {
-            if (looked > 0) await nextTurn(network)
             const page = await listPhoneMessages(ctx.db, owner, number, wanted.after, AT_ONCE, {
               ...options,
               beforeId,
@@ -146,6 +145,7 @@ function judgeOf(accountId: string, { match, extract }: InboxQuery) {
   return async (messages: readonly PhoneMessage[]): Promise<InboxMatch | undefined> => {
     const unknown = messages.filter(({ id }) => !known.has(id))
     const found = unknown.length > 0 ? await search?.(unknown.map(({ content }) => content)) : undefined
+    if (unknown.length > 0) await nextTurn(accountId)
     for (const [i, { id, content }] of unknown.entries()) known.set(id, judge(content, found?.[i]))
     for (const message of messages) {
       const extracted = known.get(message.id)
