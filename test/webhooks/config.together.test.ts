@@ -176,7 +176,7 @@ describe.each(ENGINES)('webhook management on %s', (engine) => {
       expect(await feed(id)).toBeUndefined()
       const seq = await lastSeq()
       expect(seq).toBeGreaterThan(0)
-      await add([HOOK], {}, live)
+      expect(await add([HOOK], {}, live)).toMatchObject({ status: 200 })
       expect(await feed(id)).toEqual({ account_id: id, shard: shardOf(id), seq })
       await world.post('/api/v2/contacts', { number: '+14155550112' }, live)
       await add([OTHER], {}, live)
