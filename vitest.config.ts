@@ -15,10 +15,10 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/each-file.ts',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // A browser on a loaded machine may take longer than the usual second.
-    expect: { poll: { timeout: 10_000 } },
+    // A shared machine may stand still for many seconds at any moment. Only a test that hangs comes near these.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     // One more than the cores of a small machine: a test that waits for a process or a browser leaves its core idle.
     maxWorkers: 3,
     // Files of one worker share the loaded modules: these hold no state of their own, and loading them anew for

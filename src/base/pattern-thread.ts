@@ -18,7 +18,10 @@ export interface PatternSearch {
   maxMs: number
 }
 
-/** A VM context can interrupt a pattern, also while the pattern is compiled. Only strings go in and out. */
+/**
+ * A VM context can interrupt a pattern, also while the pattern is compiled. Only strings go in and out. The time is real
+ * time, so a search that was interrupted gets a second chance: the machine may have been busy with something else.
+ */
 const PROGRAM = `
 const { parentPort } = require('node:worker_threads')
 const { createContext, Script } = require('node:vm')
@@ -32,13 +35,16 @@ const search = new Script(\`(() => {
     return found && { whole: found[0], group: found[1] ?? null, named }
   }))
 })()\`)
+const attempt = (timeout) => {
+  try {
+    return search.runInContext(room, { timeout })
+  } catch {
+    return null
+  }
+}
 parentPort.on('message', ({ pattern, texts, names, maxMs }) => {
   Object.assign(room, { pattern, texts, names })
-  try {
-    parentPort.postMessage(search.runInContext(room, { timeout: maxMs }))
-  } catch {
-    parentPort.postMessage(null)
-  }
+  parentPort.postMessage(attempt(maxMs / 2) ?? attempt(maxMs / 2))
 })
 `
 

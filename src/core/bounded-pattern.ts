@@ -5,7 +5,7 @@ const MAX_PATTERN_CHARS = 200
 /** Characters of a text that are searched. */
 export const MAX_SEARCHED_CHARS = 2000
 /** A sensible pattern takes less than a millisecond; the rest is for a busy machine. */
-const MAX_MS = 250
+const MAX_MS = 1000
 
 export type BoundedSearch = (texts: readonly string[]) => Promise<(PatternMatch | null)[]>
 

@@ -309,7 +309,7 @@ describe.each(ENGINES)('the command line on %s', (engine) => {
     const online = await runCli(['seal', 'rotate'], { TRUNKLINE_URL: after.url })
     expect(online).toMatchObject({ code: 0, stdout: expect.stringMatching(/resealed +0/) })
     await after.kill()
-  }, 90_000)
+  })
 })
 
 describe('seal key', () => {

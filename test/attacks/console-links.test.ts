@@ -14,7 +14,7 @@ describe('media URLs that attack the console', () => {
     browser = await launchBrowser()
     await world.text(ADA, 'first')
     await world.settle()
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()

@@ -94,7 +94,7 @@ describe.each(ENGINES)('traces of a deleted message on %s', (engine) => {
     const held: [Received, ServerResponse][] = []
     sink.answer((post, reply) => void held.push([post, reply]))
     const { message_handle } = await world.send({ number: BOB, content: 'posted while deleted' })
-    await vi.waitUntil(() => held.length > 0, { timeout: 10_000 })
+    await vi.waitUntil(() => held.length > 0, { timeout: 60_000 })
     await remove(message_handle)
     for (const [{ text }, reply] of held) reply.writeHead(200).end(text)
     sink.answer(() => 200)

@@ -139,7 +139,7 @@ describe.each(ENGINES)('every route by everyone on %s', (engine) => {
         const operation = paths[path]?.[policy.method.toLowerCase()]
         return { ...policy, operation, slots: slotsOf(policy, operation) }
       })
-  }, 60_000)
+  })
   afterAll(() => world.close())
 
   /** Asks with the values in the slots, and gives the answer without the values that were asked for. */
@@ -255,7 +255,7 @@ describe.each(ENGINES)('every route by everyone on %s', (engine) => {
     await world.settle()
     expect(await rowsOf(victimId)).toEqual(before)
     expect(await differences('confined token')).toEqual([])
-  }, 120_000)
+  })
 
   it('the owner and the operator find what is there, and absent objects are never a 500', async () => {
     const unseen: string[] = []
@@ -268,7 +268,7 @@ describe.each(ENGINES)('every route by everyone on %s', (engine) => {
     }
     // The matrix shows something only as long as its objects are there. Nobody shares a location here.
     expect(unseen.filter((url) => !SEEN_EQUAL.includes(url))).toEqual([])
-  }, 120_000)
+  })
 
   async function rowsOf(accountId: string) {
     const tables = [...(await tablesOf(world.app))].filter(([name]) => !name.startsWith('audit_'))

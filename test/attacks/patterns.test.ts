@@ -21,7 +21,7 @@ describe.each(ENGINES)('hostile texts and patterns on %s', (engine) => {
     await world.advance(60_000)
     // The first search starts the thread.
     await inbox({ match: 'x', extract: 'otp' })
-  }, 120_000)
+  })
   afterAll(() => world.close())
 
   const inbox = (query: Record<string, string>) =>
@@ -30,10 +30,13 @@ describe.each(ENGINES)('hostile texts and patterns on %s', (engine) => {
     )
 
   it.each(['link', 'otp'])('extracting a %s from 200 crafted texts blocks nobody', async (extract) => {
-    const { ms, result } = await longestBlock(() => inbox({ extract, match: '.' }))
+    const { ms, result } = await longestBlock(() => inbox({ extract, match: '.' }), MAX_BLOCK_MS)
     expect(result.status).toBe(200)
     expect(ms).toBeLessThan(MAX_BLOCK_MS)
-    const many = await longestBlock(() => Promise.all(Array.from({ length: 10 }, () => inbox({ extract }))))
+    const many = await longestBlock(
+      () => Promise.all(Array.from({ length: 10 }, () => inbox({ extract }))),
+      MAX_BLOCK_MS,
+    )
     expect(many.ms).toBeLessThan(MAX_BLOCK_MS)
   })
 
@@ -44,7 +47,7 @@ describe.each(ENGINES)('hostile texts and patterns on %s', (engine) => {
     const { status, body } = await inbox({ match: '(a|.)*(.|b)*\\u0001$' })
     clearInterval(counting)
     expect([status, body.error?.message]).toEqual([400, 'match: takes too long; use a simpler pattern'])
-    // The loop went round all the time that the pattern took: 250 ms of real time, on any machine.
+    // The loop went round all the time that the pattern took: a second of real time, on any machine.
     expect(turns).toBeGreaterThan(20)
     expect(process.cpuUsage().user - began).toBeLessThan(2_000_000)
   })

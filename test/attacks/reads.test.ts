@@ -16,7 +16,7 @@ describe.each(ENGINES)('expensive reads on %s', (engine) => {
     world = await createWorld(engine)
     const { db } = world.app.ctx
     await insertPast(db, await findOwner(db), MESSAGES)
-  }, 120_000)
+  })
   afterAll(() => world.close())
 
   it.each([
@@ -27,14 +27,15 @@ describe.each(ENGINES)('expensive reads on %s', (engine) => {
     ['an overview', '/v3/overview?window=7d'],
   ])('%s blocks nobody', async (_name, path) => {
     await world.get(path)
-    const { ms, result } = await longestBlock(() => world.get(path))
+    const { ms, result } = await longestBlock(() => world.get(path), MAX_BLOCK_MS)
     expect([path, result.status]).toEqual([path, 200])
     expect(ms).toBeLessThan(MAX_BLOCK_MS)
   })
 
   it('many searches at once block nobody, and each gets its answer', async () => {
-    const { ms, result } = await longestBlock(() =>
-      Promise.all(Array.from({ length: 5 }, () => world.get('/v3/search?q=nowhere'))),
+    const { ms, result } = await longestBlock(
+      () => Promise.all(Array.from({ length: 5 }, () => world.get('/v3/search?q=nowhere'))),
+      MAX_BLOCK_MS,
     )
     expect(result.map(({ body }) => body.looked_at)).toEqual(Array(5).fill(5000))
     expect(ms).toBeLessThan(MAX_BLOCK_MS)
@@ -48,8 +49,9 @@ describe.each(ENGINES)('expensive reads on %s', (engine) => {
         .aside(owner)
         .one<{ n: number }>(LONG)
         .then((row) => order.push(owner) && row!.n)
-    const { ms, result } = await longestBlock(() =>
-      Promise.all([...Array.from({ length: 12 }, () => run('a')), run('b')]),
+    const { ms, result } = await longestBlock(
+      () => Promise.all([...Array.from({ length: 12 }, () => run('a')), run('b')]),
+      MAX_BLOCK_MS,
     )
     expect(result).toEqual(Array(13).fill(300_000))
     expect(ms).toBeLessThan(MAX_BLOCK_MS)

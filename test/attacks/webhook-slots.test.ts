@@ -44,13 +44,13 @@ describe.each(ENGINES)('callbacks to silent receivers on distinct origins on %s'
       ),
     )
     expect(answers.filter(({ status }) => status !== 'QUEUED')).toEqual([])
-    await vi.waitFor(() => expect(silence.open.size).toBe(SLOT_LIMITS.untrusted), 10_000)
+    await vi.waitFor(() => expect(silence.open.size).toBe(SLOT_LIMITS.untrusted), 60_000)
 
     for (const content of ['One', 'Two', 'Three']) {
       await world.send({ from_number: NEIGHBOUR_LINE, number: ADA, content }, neighbour.live)
       await vi.waitFor(
         () => expect(sink.received.some(({ body }) => body.content === content)).toBe(true),
-        10_000,
+        60_000,
       )
     }
     // The hostile account's own attempts are still the first ones.
@@ -85,7 +85,7 @@ describe.each(ENGINES)('callbacks to silent receivers on distinct origins on %s'
     const posts = () => sink.received.filter(({ path }) => path === '/many')
     await vi.waitFor(() => expect(posts()).toHaveLength(count), 100_000)
     expect(new Set(posts().map(({ body }) => body.i)).size).toBe(count)
-  }, 120_000)
+  })
 
   it('do not pile up: beyond the budget the oldest fail, and their log says why', async () => {
     const piling = await world.addAccount('piling@example.com', '+12025550162')

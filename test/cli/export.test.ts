@@ -53,7 +53,7 @@ describe.each(ENGINES)('trunkline export on %s', (engine) => {
       from += contacts.length
     }
     await world.settle()
-  }, 120_000)
+  })
   afterAll(async () => {
     await world.close()
     await sink.close()

@@ -49,7 +49,7 @@ describe('lines on the command line', () => {
       },
       probe: async ({ config }) => [{ ok: true, what: `They came home to ${config.loft}` }],
     })
-  }, 60_000)
+  })
   afterAll(async () => {
     await world?.close()
     await smsc?.close()

@@ -68,7 +68,7 @@ describe('trunkline trigger', () => {
       expect([name, post.path]).toEqual([name, `/${webhook}`])
     }
     expect(await state()).toEqual(before)
-  }, 120_000)
+  })
 
   it('says what was asked for, from whom it was asked', async () => {
     const ran = await cli(

@@ -27,7 +27,7 @@ describe('trunkline why', () => {
 
   it('prints the paragraph, the next step and the steps', async () => {
     await expect
-      .poll(async () => (await cli([handle])).stdout, { timeout: 10_000 })
+      .poll(async () => (await cli([handle])).stdout)
       .toContain('The carrier refused the message. Trunkline does not retry it.')
     const { code, stdout, stderr } = await cli([handle])
     expect([code, stderr]).toEqual([0, ''])

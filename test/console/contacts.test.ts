@@ -10,7 +10,7 @@ describe('contacts and events in the console', () => {
   beforeAll(async () => {
     world = await createWorld('sqlite', { realTime: true })
     browser = await launchBrowser()
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()

@@ -9,7 +9,7 @@ describe('the reference page', () => {
   beforeAll(async () => {
     world = await createWorld('sqlite', { realTime: true, document: true })
     browser = await launchBrowser()
-  }, 100_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()
@@ -39,5 +39,5 @@ describe('the reference page', () => {
       .waitFor({ timeout: 40_000 })
     expect(elsewhere).toEqual([])
     expect(complaints).toEqual([])
-  }, 100_000)
+  })
 })

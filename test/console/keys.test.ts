@@ -10,7 +10,7 @@ describe('keys and tokens in the console', () => {
   beforeAll(async () => {
     world = await createWorld('sqlite')
     browser = await launchBrowser()
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()

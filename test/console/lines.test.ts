@@ -29,7 +29,7 @@ describe('lines in the console', () => {
           ? [{ ok: true, what: `The carrier let us in as ${config.system_id}` }]
           : [{ ok: false, what: `Nobody listens on port ${config.port}`, advice: 'Ask for the port' }],
     })
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()
@@ -112,7 +112,7 @@ describe('lines in the console', () => {
     const everything = `${world.logs.join('\n')}${await dumpOf(world.app)}${await page.content()}`
     for (const secret of [SECRET, 'plugh-7']) expect(everything).not.toContain(secret)
     await close()
-  }, 60_000)
+  })
 
   it('hides line management without an admin key', async () => {
     const { page, close } = await openConsole(browser, world, '', { signedIn: false })

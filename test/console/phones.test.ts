@@ -29,7 +29,7 @@ describe('the phones in the console', () => {
     tab = await openConsole(browser, world, '/phones')
     page = tab.page
     await page.getByText('Live', { exact: true }).waitFor()
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()
@@ -301,7 +301,7 @@ describe('the page of the phones', () => {
     for (const number of [ADA, BOB]) await world.send({ number, content: `Hello ${number}` })
     await world.text(ADA, 'Hi')
     await world.advance(60_000)
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()

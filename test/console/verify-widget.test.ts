@@ -27,7 +27,7 @@ describe('the verify widget in a browser', () => {
     site = await serve(() => embedding(shown))
     stranger = await serve(() => embedding(shown))
     service = (await world.post(SERVICES, { friendly_name: 'Example Shop' })).body
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await site?.close()

@@ -38,7 +38,7 @@ describe('views of the console', () => {
     await world.post('/v3/auth/tokens', { phone_number: LINE })
     await world.post('/sim/calls', { from: LINE, to: BOB })
     const failed = async () => (await world.get('/v3/webhook-deliveries?status=failed')).body.data
-    await vi.waitUntil(async () => (await failed()).length > 0, { timeout: 10_000 })
+    await vi.waitUntil(async () => (await failed()).length > 0, { timeout: 60_000 })
     const delivery = (await failed())[0].id
     views = {
       overview: ['/overview', 'Queues now'],
@@ -59,7 +59,7 @@ describe('views of the console', () => {
       lines: ['/lines', 'Received today'],
       audit: ['/audit', 'PUT /api/account/webhooks'],
     }
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()
@@ -90,7 +90,7 @@ describe('views of the console', () => {
     await tab.close()
   })
 
-  it('have enough contrast in dark', { timeout: 120_000 }, async () => {
+  it('have enough contrast in dark', async () => {
     const tab = await openConsole(browser, world, '', { colorScheme: 'dark', bypassCSP: true })
     for (const [name, view] of Object.entries(views)) {
       await show(tab, view)

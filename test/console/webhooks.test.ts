@@ -13,7 +13,7 @@ describe('webhooks in the console', () => {
     world = await createWorld('postgres', { realTime: true })
     sink = await createSink()
     browser = await launchBrowser()
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await world?.close()

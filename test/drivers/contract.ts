@@ -118,7 +118,7 @@ export function driverContract(
           if (traits.stepMs) await world.advance(traits.stepMs)
           await what()
         },
-        { timeout: 10_000, interval: 5 },
+        { timeout: 60_000, interval: 5 },
       )
     const send = async (to: string, content: string): Promise<string> => {
       const body = (await world.post('/api/send-message', { from_number: NUMBER, number: to, content })).body

@@ -66,5 +66,5 @@ describe.each(ENGINES)('calls and kill -9 on %s', (engine) => {
     }
     const events = await callEvents(engine, storage)
     expect(events.map((event) => [event.callId, event.status])).toEqual(expected)
-  }, 180_000)
+  })
 })

@@ -77,4 +77,4 @@ it('groups on two processes: the same people are one group, and either process c
     )
   }
   for (const server of servers) expect(await server.kill('SIGTERM')).toMatchObject({ code: 0 })
-}, 90_000)
+})

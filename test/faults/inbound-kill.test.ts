@@ -100,7 +100,7 @@ describe.concurrent.each(ENGINES)('kill -9 while messages come in, on %s', (engi
       return inboxes.flatMap(({ data }) => data).filter((one) => one.direction === 'out' && !one.arrived_at)
         .length
     }
-    await eventually(waiting, (left) => left === 0, 20_000, 200)
+    await eventually(waiting, (left) => left === 0, 60_000, 200)
     expect(await last.kill('SIGTERM')).toMatchObject({ code: 0 })
 
     const db = await open(engine, storage)
@@ -127,7 +127,7 @@ describe.concurrent.each(ENGINES)('kill -9 while messages come in, on %s', (engi
     } finally {
       await db.close()
     }
-  }, 240_000)
+  })
 })
 
 function open(engine: Engine, storage: Record<string, string>) {

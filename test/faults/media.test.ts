@@ -94,7 +94,7 @@ describe.concurrent.each(ENGINES)('media and kill -9 on %s', (engine) => {
     const { rows, blobs } = await inventory(engine, storage)
     expect(blobs).toEqual(rows)
     expect(rows.length).toBeGreaterThanOrEqual(promised.length)
-  }, 180_000)
+  })
 
   it('files whose row is gone go, too', async () => {
     const storage = await temporaryStorage(engine)
@@ -108,7 +108,7 @@ describe.concurrent.each(ENGINES)('media and kill -9 on %s', (engine) => {
     ).rejects.toThrow()
     await (await spawnServer({ env })).kill('SIGTERM')
     expect(await inventory(engine, storage)).toEqual({ rows: [], blobs: [] })
-  }, 120_000)
+  })
 })
 
 it.runIf(ENGINES.includes('postgres'))(
@@ -148,12 +148,12 @@ it.runIf(ENGINES.includes('postgres'))(
       (await (
         await fetch(`${a!.url}/api/v2/messages?is_outbound=false`, { headers: credentials('live') })
       ).json()) as Json
-    await expect.poll(async () => (await list()).data.length, { timeout: 10_000, interval: 250 }).toBe(2)
+    await expect.poll(async () => (await list()).data.length, { interval: 250 }).toBe(2)
     for (const message of (await list()).data) {
       for (const { url } of [a!, b!])
         expect(await bytesAt(`${url}${new URL(message.media_url).pathname}`)).toEqual(PNG)
     }
     for (const server of [a!, b!]) expect(await server.kill('SIGTERM')).toMatchObject({ code: 0 })
   },
-  60_000,
+  240_000,
 )

@@ -42,7 +42,7 @@ it('two processes on one PostgreSQL send at once: nothing twice, nothing lost, n
   expect(violations(ledger, found)).toEqual([])
   expect(found.messages).toHaveLength(COUNT)
   expect(found.sequence).toHaveLength(COUNT * 3)
-}, 90_000)
+})
 
 it('the other process takes over the lines of one that died, and asks about what was on the wire', async () => {
   const storage = await temporaryStorage('postgres')
@@ -63,7 +63,7 @@ it('the other process takes over the lines of one that died, and asks about what
   }
   expect(violations(ledger, await inspect('postgres', storage))).toEqual([])
   expect(ledger.acknowledged.size).toBe(480)
-}, 90_000)
+})
 
 it('an Idempotency-Key is one message on both processes at once', async () => {
   const storage = await temporaryStorage('postgres')
@@ -78,7 +78,7 @@ it('an Idempotency-Key is one message on both processes at once', async () => {
   expect(new Set(answers.map((answer) => answer.body.message_handle)).size).toBe(1)
   expect((await get(servers[0]!.url, '/api/v2/messages')).pagination.total).toBe(1)
   for (const server of servers) await server.kill('SIGTERM')
-}, 60_000)
+})
 
 it('any process answers for a line that another drives: what it is asked to do, and how it is', async () => {
   const storage = await temporaryStorage('postgres')
@@ -124,4 +124,4 @@ it('any process answers for a line that another drives: what it is asked to do, 
   expect(await evaluate(far.url, '+12025550101')).toMatchObject({ service: 'iMessage' })
   await far.kill('SIGTERM')
   expect((await inspect('postgres', storage)).sequence).toEqual([])
-}, 60_000)
+})

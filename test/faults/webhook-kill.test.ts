@@ -77,9 +77,9 @@ describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', 
     const handle = ledger.acknowledged.get('text 0, the last')
     const hasHeard = async () =>
       sink.received.some(({ body }) => body.message_handle === handle && body.status === 'DELIVERED')
-    await eventually(hasHeard, Boolean, 20_000)
+    await eventually(hasHeard, Boolean)
     const pending = async () => (await get(last.url, '/v3/webhook-deliveries?status=pending')).data.length
-    await eventually(pending, (count) => count === 0, 20_000, 200)
+    await eventually(pending, (count) => count === 0, 60_000, 200)
     expect(await last.kill('SIGTERM')).toMatchObject({ code: 0 })
     await sink.close()
 
@@ -88,5 +88,5 @@ describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', 
     expect(outOfOrder(sink.received)).toEqual([])
     expect(deaths).toBe(POINTS.length)
     expect(emitted.length).toBeGreaterThan(100)
-  }, 240_000)
+  })
 })

@@ -27,5 +27,5 @@ describe.each(ENGINES)('SIGTERM while webhooks are fanned out on %s', (engine) =
       expect(await server.kill('SIGTERM'), `stop ${stop}`).toMatchObject({ code: 0 })
     }
     await sink.close()
-  }, 120_000)
+  })
 })

@@ -41,12 +41,12 @@ it.skipIf(!ENGINES.includes('postgres'))(
     const emitted = await listEmitted('postgres', storage)
     // The last answers may be on their way to the log of deliveries, but not to their receiver.
     const heard = () => Promise.resolve(new Set(sink.received.map((post) => post.headers['webhook-id'])).size)
-    await eventually(heard, (count) => count >= emitted.length, 20_000)
+    await eventually(heard, (count) => count >= emitted.length)
     await second.kill('SIGTERM')
     await sink.close()
     expect(new Set(sink.received.map((post) => post.headers['webhook-id']))).toEqual(new Set(emitted))
     expect(outOfOrder(sink.received)).toEqual([])
     expect(emitted.length).toBeGreaterThan(SENDS * 2)
   },
-  90_000,
+  240_000,
 )

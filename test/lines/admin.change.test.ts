@@ -11,7 +11,7 @@ describe.each(ENGINES)('a line that is changed while it works, on %s', (engine) 
   beforeAll(async () => {
     world = await createWorld(engine, { realTime: true, isReal: true })
     account = (await world.get('/admin/accounts', 'admin')).body.data[0].id
-  }, 60_000)
+  })
   afterAll(async () => {
     await world?.close()
     for (const peer of peers) await peer.close()

@@ -13,7 +13,7 @@ describe.each(ENGINES)('administration of lines on %s', (engine) => {
     world = await createWorld(engine, { isReal: true })
     ;(world.app.ctx.drivers as Map<string, Driver>).set('post', carrier.driver)
     account = await firstAccount()
-  }, 60_000)
+  })
   afterAll(() => world?.close())
 
   const { carrier, admin, firstAccount, add, change } = linesIn(() => world)

@@ -167,16 +167,16 @@ describe.each(ENGINES)('a driver that misbehaves on %s', (engine) => {
       broken.acts.connect = act
       const { connects } = broken
       const { body: bad } = await addLine(OTHER, 'broken')
-      await expect.poll(() => broken.connects, { timeout: 5000 }).toBeGreaterThan(connects + 1)
+      await expect.poll(() => broken.connects).toBeGreaterThan(connects + 1)
       expect((await world.get(`/admin/lines/${bad.id}`, 'admin')).body).toMatchObject({ state: 'OFFLINE' })
       expect((await send()).status).toBe('ACCEPTED')
       const { body: good } = await addLine(`+1202555018${fails.indexOf(act)}`, 'puppet')
       await expect
-        .poll(async () => (await world.get(`/admin/lines/${good.id}`, 'admin')).body.state, { timeout: 2000 })
+        .poll(async () => (await world.get(`/admin/lines/${good.id}`, 'admin')).body.state)
         .toBe('ONLINE')
       broken.acts = {}
       await expect
-        .poll(async () => (await world.get(`/admin/lines/${bad.id}`, 'admin')).body.state, { timeout: 5000 })
+        .poll(async () => (await world.get(`/admin/lines/${bad.id}`, 'admin')).body.state)
         .toBe('ONLINE')
       await world.call('DELETE', `/admin/lines/${bad.id}`, { as: 'admin' })
       await world.settle()
@@ -193,7 +193,7 @@ describe.each(ENGINES)('a driver that misbehaves on %s', (engine) => {
       puppet.acts.close = close
       const { connects } = puppet
       await world.setLine(LINE, { config: { note: `again ${connects}` } })
-      await expect.poll(() => puppet.connects, { timeout: 5000 }).toBe(connects + 1)
+      await expect.poll(() => puppet.connects).toBe(connects + 1)
       puppet.acts = {}
       await world.app.ctx.lines.tended()
       expect((await send()).status).toBe('ACCEPTED')

@@ -27,7 +27,7 @@ describe.each(ENGINES)('media of sends on simulated lines, on %s', (engine) => {
       const record = await world.record(handle)
       expect(['DELIVERED', 'ERROR']).toContain(record.status)
       return record
-    }, 10_000)
+    }, 60_000)
   const sent = async (path: string) =>
     ended((await world.send({ media_url: `${files.url}/${path}` })).message_handle)
   const summary = async ({ message_handle }: Json) =>

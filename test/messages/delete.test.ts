@@ -168,7 +168,7 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
       for (let n = 0; n < 12; n++)
         sent.push(await world.send({ content: `slow ${n}`, status_callback: sink.url }))
       // A new receiver gets one post at a time.
-      await vi.waitUntil(() => held.length === 1, { timeout: 10_000 })
+      await vi.waitUntil(() => held.length === 1, { timeout: 60_000 })
       const gone = sent.at(-1)!.message_handle
       expect((await remove(gone)).status).toBe(200)
       sink.answer(() => 200)
@@ -192,7 +192,7 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
     sink.answer((_, reply) => void held.push(reply))
     try {
       const { message_handle } = await world.send({ content: 'secret', status_callback: sink.url })
-      await vi.waitUntil(() => held.length === 1, { timeout: 10_000 })
+      await vi.waitUntil(() => held.length === 1, { timeout: 60_000 })
       expect((await remove(message_handle)).status).toBe(200)
       sink.answer(() => 200)
       held[0]!.writeHead(500).end()

@@ -39,7 +39,7 @@ describe.each(ENGINES)('the message list on %s', (engine) => {
     world = await createWorld(engine, { line: { pace: 0 } })
     await populate(world)
     all = await everything(world)
-  }, 120_000)
+  })
   afterAll(() => world?.close())
 
   async function list(query: Query): Promise<Json> {

@@ -190,7 +190,7 @@ describe.skipIf(!ENGINES.includes('postgres'))('the loop breaker at two processe
       })
       expect([reply.statusCode, reply.json().messages]).toEqual([200, 1])
       await vi.waitUntil(async () => (await world.inbox(number)).length > 0, {
-        timeout: 10_000,
+        timeout: 60_000,
         interval: 50,
       })
       await world.send({ number, content: 'and more' })

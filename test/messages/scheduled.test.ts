@@ -543,5 +543,5 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
     }
     const { data } = (await world.get('/api/v2/messages?limit=200&order_by=sentAt')).body
     for (const one of data) expect(one.date_sent).toBe(one.send_at)
-  }, 120_000)
+  })
 })

@@ -19,7 +19,7 @@ describe('the SMSC of the tests', () => {
     smsc = await createSmsc()
   })
   afterEach(() => smsc.close())
-  const soon = (what: () => void) => vi.waitFor(what, { timeout: 10_000, interval: 10 })
+  const soon = (what: () => void) => vi.waitFor(what, { timeout: 60_000, interval: 10 })
 
   describe('with the client of the npm package smpp', () => {
     let session: Any
@@ -151,7 +151,7 @@ max-messages = 0
         if (!sent) sent = (await fetch(url)).ok
         expect(smsc.submitted).toHaveLength(1)
       },
-      { timeout: 15_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     )
     expect(smsc.submitted[0]!.pdu.shortMessage!.toString()).toBe('Hello')
     const numbers = { source: '12025550101', destination: '12025550100' }

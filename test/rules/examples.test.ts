@@ -31,11 +31,11 @@ describe('the example project', () => {
     const { stdout } = await project.run('npm', ['test'])
     expect(stdout).toMatch(/Tests +2 passed \(2\)/)
     expect(readdirSync(project.folder).sort()).toEqual([...readdirSync(EXAMPLE), 'node_modules'].sort())
-  }, 120_000)
+  })
 
   it('has types that a strict compiler is content with', async () => {
     await project.run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'])
-  }, 120_000)
+  })
 
   it('shows the tests in its README as they are, in under 30 lines', () => {
     const test = readFileSync(`${EXAMPLE}/sign-up.test.ts`, 'utf8')
@@ -77,7 +77,7 @@ describe('the guide to testing', () => {
       '--test-reporter=tap',
     ])
     expect(stdout).toContain('# pass 1\n# fail 0')
-  }, 60_000)
+  })
 
   it.each([
     ['vitest', [resolve('node_modules/vitest/vitest.mjs'), 'run'], /Tests +4 passed \(4\)/],

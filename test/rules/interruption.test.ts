@@ -32,7 +32,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     await eventually(
       async () => [...pids.filter(isRunning), ...folders()],
       (left) => left.length === 0,
-      20_000,
+      60_000,
     )
   },
   120_000,

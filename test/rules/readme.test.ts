@@ -18,7 +18,7 @@ describe('the README', () => {
     const sent = JSON.parse((await shell('bash', ['-c', send!])).stdout)
     expect(sent).toMatchObject({ status: 'QUEUED', content: 'Hello Ada' })
     await expect
-      .poll(async () => JSON.parse((await shell('bash', ['-c', look!])).stdout).data, { timeout: 10_000 })
+      .poll(async () => JSON.parse((await shell('bash', ['-c', look!])).stdout).data)
       .toMatchObject([{ content: 'Hello Ada', message_handle: sent.message_handle }])
     await server.kill()
   })

@@ -98,7 +98,7 @@ describe.each(ENGINES)('what is under way in a world on %s', (engine) => {
     return answers
   }
 
-  it('leaves nothing behind when the world is removed', { timeout: 120_000 }, async () => {
+  it('leaves nothing behind when the world is removed', async () => {
     const before = await counts()
     for (let done = 0; done < ROUNDS; done += AT_ONCE) {
       const remove = async (round: number) => {
@@ -146,7 +146,7 @@ describe.each(ENGINES)('what is under way in a world on %s', (engine) => {
     }
   })
 
-  it('leaves nothing behind when the world is reset', { timeout: 120_000 }, async () => {
+  it('leaves nothing behind when the world is reset', async () => {
     const worlds = await Promise.all(Array.from({ length: AT_ONCE }, make))
     const reset = async (as: Who) => (await world.post('/sim/reset', {}, as)).status
     for (const { keys } of worlds) {

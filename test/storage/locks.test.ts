@@ -25,7 +25,7 @@ describe.runIf(ENGINES.includes('postgres'))('locks on postgres', () => {
         "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
       )
       expect(rows).toHaveLength(1)
-    })
+    }, 60_000)
 
   it('a result that waits for its message does not hold the event numbers of the account', async () => {
     const { message_handle } = await world.send({ number: ADA })
@@ -78,7 +78,7 @@ describe.runIf(ENGINES.includes('postgres'))('locks on postgres', () => {
     })
     await whenBlocked()
     const theirs = other.query(add(1))
-    await vi.waitFor(() => expect(runs).toBe(2), { timeout: 10_000 })
+    await vi.waitFor(() => expect(runs).toBe(2), { timeout: 60_000 })
     await theirs
     await other.query('commit')
     await done

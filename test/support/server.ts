@@ -171,7 +171,7 @@ export function startCli(args: string[], env: Record<string, string> = {}): Runn
 export async function eventually<T>(
   ask: () => Promise<T>,
   isRight: (answer: T) => boolean,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
   everyMs = 20,
 ): Promise<T> {
   const until = performance.now() + timeoutMs

@@ -25,7 +25,7 @@ describe.each(ENGINES)('what happens while a lane reads its queue on %s', (engin
   })
 
   const until = (isSo: () => unknown) =>
-    vi.waitFor(async () => expect(await isSo()).toBeTruthy(), { timeout: 10_000, interval: 3 })
+    vi.waitFor(async () => expect(await isSo()).toBeTruthy(), { timeout: 60_000, interval: 3 })
   const posted = (content: string) => sink.received.filter(({ body }) => body.content === content).length
   const deliveries = async (): Promise<Json[]> => (await world.get('/v3/webhook-deliveries')).body.data
   /** All that so many deliveries bring about is done, except what waits for the test. */

@@ -41,9 +41,7 @@ describe.each(ENGINES)('the published SDK on %s', (engine) => {
     expect(response.status).toBe(202)
     expect(sent).toMatchObject({ status: 'QUEUED', content: 'Hello Ada', number: ADA, from_number: LINE })
     const handle = sent.message_handle!
-    await expect
-      .poll(async () => (await client.messages.getStatus({ handle })).status, { timeout: 10_000 })
-      .toBe('DELIVERED')
+    await expect.poll(async () => (await client.messages.getStatus({ handle })).status).toBe('DELIVERED')
     const retrieved = await client.messages.retrieve(handle)
     expect(retrieved).toMatchObject({
       status: 'OK',

@@ -45,7 +45,7 @@ describe('held conversations', () => {
     const { holds, table, answers, answerAll } = slowly()
     table.push(row('over'))
     const first = holds.load()
-    await vi.waitUntil(() => answers.length === 1)
+    await vi.waitUntil(() => answers.length === 1, { timeout: 60_000 })
     table.splice(0, 1, row('new'))
     const looks = [first, holds.load(), holds.load()]
     await answerAll()
@@ -59,7 +59,7 @@ describe('held conversations', () => {
     const released: string[] = []
     holds.onRelease((_, conversation) => released.push(conversation))
     const old = holds.load()
-    await vi.waitUntil(() => answers.length === 1)
+    await vi.waitUntil(() => answers.length === 1, { timeout: 60_000 })
     let written = () => {}
     const writing = holds.hold(hold('circles'), () => new Promise((done) => (written = done)))
     await answerAll()

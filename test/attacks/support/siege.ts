@@ -19,10 +19,10 @@ const MESSAGES = 5000
 const BUDGETS = { requests: 100_000, lists: 10_000 }
 
 /**
- * Processor time of one turn of the server's event loop. The promise is 50 ms on a quiet machine. A busy one takes half as
- * long again, and garbage collection or a borrowed processor may prolong a few turns.
+ * Work of one turn of the server's event loop. The promise is 50 ms on a quiet machine. A busy one takes twice as long,
+ * and garbage collection may prolong a few turns.
  */
-const LONG_TURN_MS = 75
+const LONG_TURN_MS = 100
 const MAX_TURN_MS = 300
 const MIN_LOOKS = 20
 

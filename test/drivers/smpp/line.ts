@@ -31,7 +31,7 @@ export interface StubLine {
   close(): Promise<void>
 }
 
-export const soon = (what: () => void) => vi.waitFor(what, { timeout: 5000, interval: 2 })
+export const soon = (what: () => void) => vi.waitFor(what, { timeout: 60_000, interval: 2 })
 const breath = async () => {
   for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -56,7 +56,7 @@ describe('an SMPP session', () => {
     return session
   }
   const moved = (ms: number) => clock.advance(ms, () => new Promise((resolve) => setImmediate(resolve)))
-  const soon = (what: () => void) => vi.waitFor(what, { timeout: 5000, interval: 5 })
+  const soon = (what: () => void) => vi.waitFor(what, { timeout: 60_000, interval: 5 })
 
   it('works with an independent SMSC: bind, submit, delivery, unbind', async () => {
     const heard: string[] = []

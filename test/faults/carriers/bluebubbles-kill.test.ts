@@ -13,7 +13,7 @@ describe.concurrent.each(ENGINES)('kill -9 of us and of the Mac, on %s', (engine
     } finally {
       await carrier.close()
     }
-  }, 180_000)
+  })
 })
 
 /** A Mac that can be asked: whatever it has taken is found out. */

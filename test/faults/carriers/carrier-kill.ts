@@ -167,7 +167,7 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
           (one: { number: string }) => one.number === LINE,
         ),
       (one) => one?.state === 'ONLINE',
-      15_000,
+      60_000,
     )
   }
 }

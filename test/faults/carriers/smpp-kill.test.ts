@@ -14,7 +14,7 @@ describe.concurrent.each(ENGINES)('kill -9 of us and of the SMSC, on %s', (engin
     } finally {
       await carrier.close()
     }
-  }, 180_000)
+  })
 })
 
 /** An SMSC that hands our reference back in its receipts. */

@@ -23,14 +23,14 @@ describe.each(ENGINES)('kill -9 between the parts of a long SMS, on %s', (engine
     const line = { account_id: account.id, number: LINE, driver: 'smpp', pace: 0, settle_ms: 1500, config }
     const made = await post(server.url, '/admin/lines', line, {}, 'admin')
     expect(made.status, JSON.stringify(made.body)).toBe(201)
-  }, 60_000)
+  })
   afterAll(() => smsc.close())
 
   const online = () =>
     eventually(
       async () => (await get(server.url, '/admin/lines', 'admin')).data,
       (lines: Json[]) => lines.some((one) => one.number === LINE && one.state === 'ONLINE'),
-      15_000,
+      60_000,
     )
   const parts = (to: string) => smsc.submitted.filter(({ pdu }) => pdu.destination === to.slice(1))
   const record = async (handle: string) => (await get(server.url, `/api/v2/messages/${handle}`)).data
@@ -38,7 +38,7 @@ describe.each(ENGINES)('kill -9 between the parts of a long SMS, on %s', (engine
     eventually(
       () => record(handle),
       (one) => one.status === status,
-      20_000,
+      60_000,
     )
   const story = async (handle: string) => JSON.stringify(await get(server.url, `/v3/messages/${handle}`))
   const restart = async () => {
@@ -85,7 +85,7 @@ describe.each(ENGINES)('kill -9 between the parts of a long SMS, on %s', (engine
     expect(ended.error_detail).toBe('2 of 3 parts taken')
     expect(await story(handle)).not.toMatch(/"SENT"|"DELIVERED"/)
     expect(parts(to)).toHaveLength(2)
-  }, 60_000)
+  })
 
   it('is DELIVERED if the carrier took all parts, and reports on each, some of them late', async () => {
     const { handle, to } = await dieAfter(3)
@@ -97,5 +97,5 @@ describe.each(ENGINES)('kill -9 between the parts of a long SMS, on %s', (engine
     await report(to, 3)
     await becomes(handle, 'DELIVERED')
     expect(parts(to)).toHaveLength(3)
-  }, 60_000)
+  })
 })

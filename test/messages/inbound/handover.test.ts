@@ -15,7 +15,7 @@ describe.each(ENGINES)('an inbound message while its line changes hands, on %s',
   beforeAll(async () => {
     world = await createWorld(engine, { realTime: true, isReal: true })
     smsc = await createSmsc()
-  }, 60_000)
+  })
   afterAll(async () => {
     await world?.close()
     await smsc?.close()

@@ -6,7 +6,7 @@ import type { Json, World } from '../world.js'
 
 /** Polls an expectation, because `settle` does not wait for sockets. */
 export async function eventually(what: () => Promise<void> | void): Promise<void> {
-  await vi.waitFor(what, { timeout: 10_000, interval: 3 })
+  await vi.waitFor(what, { timeout: 60_000, interval: 3 })
 }
 
 /** Adds a line of the default account at this SMSC and waits until it is connected. */

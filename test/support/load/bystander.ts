@@ -48,7 +48,7 @@ export interface BystanderOptions {
 
 /** Starts a bystander of the server at this URL. Its account's webhooks are replaced by the bystander's own. */
 export async function startBystander(url: string, options: BystanderOptions): Promise<Bystander> {
-  const { line, to = ADA, as = 'live', everyMs = 10, sendEvery = 5, graceMs = 10_000 } = options
+  const { line, to = ADA, as = 'live', everyMs = 10, sendEvery = 5, graceMs = 60_000 } = options
   const setup = { url, headers: credentials(as), line, to, everyMs, sendEvery, graceMs }
   const child = endWithUs(
     spawn(process.execPath, [PROGRAM, JSON.stringify(setup)], { stdio: ['pipe', 'pipe', 'inherit'] }),

@@ -33,7 +33,7 @@ export async function openConsole(
     ...options,
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(60_000)
   const complaints: string[] = []
   page.on('console', (line) => {
     const text = `${line.type()}: ${line.text()}`
