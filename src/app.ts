@@ -162,7 +162,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
   }
   const nodeId = `${process.pid}-${randomBytes(6).toString('hex')}`
   const worker = createWorker(ctx, nodeId, desk)
-  const courier = createCourier(ctx, nodeId, renderWebhook, () => worker.liveNodes())
+  const courier = createCourier(ctx, nodeId, renderWebhook)
 
   // A database without lines can only be exposed by its settings.
   const isSafe = harmsOf({ ...config, hasRealLines: false }).length === 0

@@ -125,7 +125,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
       100,
       600_000,
     ),
-    leaseMs: whole('TRUNKLINE_LEASE_MS', text(undefined, 'TRUNKLINE_LEASE_MS'), 15_000, 500, 600_000),
+    leaseMs: whole('TRUNKLINE_LEASE_MS', text(undefined, 'TRUNKLINE_LEASE_MS'), 10_000, 500, 600_000),
     authFailuresPerMinute: whole(
       'TRUNKLINE_AUTH_FAILURES_PER_MINUTE',
       text(undefined, 'TRUNKLINE_AUTH_FAILURES_PER_MINUTE'),

@@ -434,9 +434,13 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     await ctx.db.tx((sql) => insertDeliveries(sql, [{ ...fresh, ...event, nextAt: now, createdAt: now }]))
     const row = async () => (await ctx.db.one('select * from webhook_deliveries where lane = $1', [lane]))!
     const delivery = DELIVERIES.read(await row())
+    const { node, ...lease } = (await ctx.db.one<{ node: string; shard: number; epoch: number }>(
+      'select node_id as node, shard, epoch from webhook_shards where shard = 0',
+    ))!
+    const held = { ...lease, isHeld: () => true }
     const record = async (status: number) => {
       sink.answer(() => status)
-      const posted = await createDeliverer(ctx).post(delivery, () => true)
+      const posted = await createDeliverer(ctx, node, () => held).post(delivery, () => true)
       return () => posted!.record()
     }
     const [slow, quick, later] = [await record(500), await record(200), await record(200)]

@@ -7,8 +7,18 @@ import type { RenderWebhook, WebhookSource } from '../../services/webhooks/fanou
 import { snakeCase } from '../http/render.js'
 import { toRecord } from '../messages/wire.js'
 
-/** The bodies of webhook posts. */
+/**
+ * The bodies of webhook posts. Each says where its event stands in the account's log, so that a receiver can tell an
+ * older state that arrives late from a newer one.
+ */
 export const renderWebhook: RenderWebhook = (source) => {
+  const rendered = bodyOf(source)
+  if (!rendered) return undefined
+  const { seq, at } = source.event
+  return { ...rendered, body: { ...rendered.body, event_seq: seq, occurred_at: formatTime(at) } }
+}
+
+function bodyOf(source: WebhookSource): ReturnType<RenderWebhook> {
   const { event, account } = source
   switch (event.type) {
     case 'message.received':

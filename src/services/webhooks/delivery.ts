@@ -7,6 +7,7 @@ import { WEBHOOKS } from '../../core/webhooks/types.js'
 import { type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
 import { isStorageFault, MissingValue } from '../../storage/engine/db.js'
 import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../../storage/webhooks/deliveries.js'
+import { requireShards, type ShardLease } from '../../storage/webhooks/feeds.js'
 import type { Ctx } from '../ctx.js'
 import { PostFailed } from './door/failure.js'
 import { callbackSecretsOf } from './signing.js'
@@ -20,6 +21,11 @@ export interface Deliverer {
   post(delivery: Delivery, isWanted: () => boolean): Promise<ReceiverAnswer | undefined>
 }
 
+/** The lease of an account's shard, as far as this process knows. */
+export interface HeldShard extends ShardLease {
+  isHeld(): boolean
+}
+
 export interface ReceiverAnswer {
   /** Whether the answer shows a healthy receiver. */
   wentWell: boolean
@@ -27,14 +33,30 @@ export interface ReceiverAnswer {
   record(): Promise<number | null>
 }
 
-export function createDeliverer(ctx: Ctx): Deliverer {
+/** `holdOf` finds the lease under which an account's deliveries are posted. */
+export function createDeliverer(
+  ctx: Ctx,
+  nodeId: string,
+  holdOf: (accountId: string) => HeldShard | undefined,
+): Deliverer {
   const outcomes = createBatch<Outcome, undefined>(async (items) => {
     ctx.failpoint('webhook.before_record')
-    await ctx.db.write((sql) => saveOutcomes(sql, items))
+    await ctx.db.write((sql) =>
+      Promise.all([
+        saveOutcomes(sql, items),
+        // On SQLite there is one process.
+        ctx.db.engine === 'postgres' &&
+          requireShards(
+            sql,
+            nodeId,
+            items.map(({ held }) => held),
+          ),
+      ]),
+    )
     ctx.failpoint('webhook.after_record')
     return items.map(() => undefined)
   }, isStorageFault)
-  /** Stores an outcome; returns false if the delivery was deleted while it was posted. */
+  /** Stores an outcome; returns false if the delivery was deleted or its shard was lost while it was posted. */
   const store = async (outcome: Outcome): Promise<boolean> => {
     try {
       await outcomes.add(outcome)
@@ -47,25 +69,26 @@ export function createDeliverer(ctx: Ctx): Deliverer {
   return {
     async post(delivery, isWanted) {
       const endpoint = await receiverOf(ctx, delivery)
-      if (!isWanted()) return undefined
+      const held = holdOf(delivery.accountId)
+      if (!held || !isWanted()) return undefined
       if (endpoint === 'removed') {
         const canceled = endDelivery(delivery, 'canceled', null, 'The webhook was removed', ctx.clock.now())
         return {
           wentWell: true,
           async record() {
-            await store({ delivery: canceled, attempt: null })
+            await store({ delivery: canceled, attempt: null, held })
             return null
           },
         }
       }
-      const { attempt, outcome } = await post(ctx, delivery, endpoint)
+      const { attempt, outcome } = await post(ctx, delivery, endpoint, () => isWanted() && held.isHeld())
       ctx.failpoint('webhook.after_post')
       const { after, isGone } = applyOutcome(ctx, delivery, endpoint, attempt, outcome)
       ctx.metrics.webhooks.inc({ result: after.state === 'pending' ? 'retry' : after.state })
       return {
         wentWell: outcome.status !== null && outcome.status < 500,
         async record() {
-          if (!(await store({ delivery: after, attempt }))) return null
+          if (!(await store({ delivery: after, attempt, held }))) return null
           if (isGone && endpoint) await removeGoneEndpoint(ctx, endpoint)
           return after.nextAt
         },
@@ -77,6 +100,7 @@ export function createDeliverer(ctx: Ctx): Deliverer {
 interface Outcome {
   delivery: Delivery
   attempt: DeliveryAttempt | null
+  held: ShardLease
 }
 
 /** The current endpoint; null for a status callback, which has only a URL. */
@@ -92,6 +116,7 @@ async function post(
   ctx: Ctx,
   delivery: Delivery,
   endpoint: WebhookEndpoint | null,
+  isWanted: () => boolean,
 ): Promise<{ attempt: DeliveryAttempt; outcome: PostOutcome }> {
   const headers = await headersOf(ctx, delivery, endpoint)
   const at = ctx.clock.now()
@@ -113,6 +138,7 @@ async function post(
       account: delivery.accountId,
       headers,
       body: delivery.body,
+      isWanted,
     })
     attempt.ms = Math.round(performance.now() - startedAt)
     attempt.httpStatus = answer.status

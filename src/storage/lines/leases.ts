@@ -40,8 +40,26 @@ export async function beat(db: Db, nodeId: string, startedAt: number, leaseMs: n
   )
 }
 
-export async function countLiveNodes(db: Db): Promise<number> {
-  return Math.max(1, (await findValue<number>(db, `select count(*) from nodes n where ${isAlive(db)}`)) ?? 1)
+/** The place of a process among the live processes, by which they divide the work. */
+export interface NodePlace {
+  nodes: number
+  /** Number of live processes that started earlier. */
+  rank: number
+}
+
+export async function findPlace(db: Db, nodeId: string): Promise<NodePlace> {
+  const place = await db.one<NodePlace>(
+    `select count(*) as nodes,
+       count(case when n.started_at < me.started_at or (n.started_at = me.started_at and n.id < me.id) then 1 end) as rank
+     from nodes n left join nodes me on me.id = $1 where ${isAlive(db)}`,
+    [nodeId],
+  )
+  return { nodes: Math.max(1, place?.nodes ?? 1), rank: place?.rank ?? 0 }
+}
+
+/** This process's even share. The remainder goes to the oldest processes, so that a new one moves as little as possible. */
+export function shareOf({ nodes, rank }: NodePlace, total: number): number {
+  return Math.floor(total / nodes) + (rank < total % nodes ? 1 : 0)
 }
 
 /** Removes a process that ends, so that other processes take its lines at once. */

@@ -1,7 +1,7 @@
 import { topics } from '../../core/topics.js'
 import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Db, Sql, Writes } from '../engine/db.js'
-import { hasChanged, listValues } from '../engine/query.js'
+import { hasChanged } from '../engine/query.js'
 import { nowOf } from '../lines/leases.js'
 
 /** How far the events of an account have been turned into deliveries. */
@@ -55,44 +55,59 @@ export async function lockFeed(sql: Sql, accountId: string): Promise<void> {
     await sql.one('select 1 from webhook_feeds where account_id = $1 for update', [accountId])
 }
 
+/** The right to post for the accounts of a shard. The epoch fences its previous holder. */
+export interface ShardLease {
+  shard: number
+  epoch: number
+}
+
 /** Renews this node's shards and takes free ones up to its share. Returns all shards that it now holds. */
-export async function holdShards(db: Db, nodeId: string, share: number, leaseMs: number): Promise<number[]> {
+export function holdShards(db: Db, nodeId: string, share: number, leaseMs: number): Promise<ShardLease[]> {
   const now = nowOf(db)
   const skip = db.engine === 'postgres' ? 'for update skip locked' : ''
   return db.tx(async (sql) => {
     const held = await renewShards(sql, nodeId, leaseMs)
-    const surplus = held.slice(share)
-    for (const shard of surplus)
-      await sql.run('update webhook_shards set expires_at = 0 where shard = $1', [shard])
-    const kept = held.slice(0, share)
-    const free = await listValues<number>(
-      sql,
-      `select shard from webhook_shards where expires_at <= ${now} and shard < ${WEBHOOK_SHARDS}
-       order by shard limit $1 ${skip}`,
-      [share - kept.length],
+    if (held.length >= share) return held
+    const taken = await sql.all<ShardLease>(
+      `update webhook_shards set node_id = $1, epoch = epoch + 1, expires_at = ${now} + $2
+       where shard in (select shard from webhook_shards where expires_at <= ${now} and shard < ${WEBHOOK_SHARDS}
+         order by shard limit $3 ${skip})
+       returning shard, epoch`,
+      [nodeId, leaseMs, share - held.length],
     )
-    for (const shard of free) {
-      await sql.run(`update webhook_shards set node_id = $2, expires_at = ${now} + $3 where shard = $1`, [
-        shard,
-        nodeId,
-        leaseMs,
-      ])
-      kept.push(shard)
-    }
-    return kept
+    return [...held, ...taken]
   })
 }
 
 /** Renews this node's shards and returns them. */
-export function renewShards(sql: Sql, nodeId: string, leaseMs: number): Promise<number[]> {
+export function renewShards(sql: Sql, nodeId: string, leaseMs: number): Promise<ShardLease[]> {
   const now = nowOf(sql)
-  return listValues(
-    sql,
-    `update webhook_shards set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now} returning shard`,
+  return sql.all(
+    `update webhook_shards set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now}
+     returning shard, epoch`,
     [nodeId, leaseMs],
   )
 }
 
-export async function releaseShards(db: Db, nodeId: string): Promise<void> {
-  await db.run('update webhook_shards set expires_at = 0 where node_id = $1', [nodeId])
+/** The fence of results: fails with MissingValue unless this node holds all these leases. */
+export async function requireShards(
+  sql: Writes,
+  nodeId: string,
+  leases: readonly ShardLease[],
+): Promise<void> {
+  const keys = new Set(leases.map(({ shard, epoch }) => `${shard}:${epoch}`))
+  const list = sql.inList(2, [...keys])
+  await sql.run(
+    `insert into stale_writes (line_id) select cast(null as text)
+     where (select count(*) from webhook_shards where node_id = $1 and (shard || ':' || epoch) in ${list.sql}) < $3`,
+    [nodeId, list.param, keys.size],
+  )
+}
+
+export async function releaseShards(db: Db, nodeId: string, shards: readonly number[]): Promise<void> {
+  const list = db.inIds(2, shards)
+  await db.run(`update webhook_shards set expires_at = 0 where node_id = $1 and shard in ${list.sql}`, [
+    nodeId,
+    list.param,
+  ])
 }

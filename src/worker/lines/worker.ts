@@ -12,12 +12,14 @@ import { expireVerificationsDue } from '../../services/verify/ends.js'
 import {
   acquireLeases,
   beat,
-  countLiveNodes,
+  findPlace,
   forgetNode,
   type Lease,
   listLeases,
+  type NodePlace,
   nextEpoch,
   releaseLease,
+  shareOf,
   sumLeases,
 } from '../../storage/lines/leases.js'
 import { countLines, findLines } from '../../storage/lines/lines.js'
@@ -56,7 +58,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   const { runners } = desk
   const startedAt = Date.now()
   const timers: NodeJS.Timeout[] = []
-  let liveNodes = 1
+  let place: NodePlace = { nodes: 1, rank: 0 }
   let stopped = false
   let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
@@ -99,15 +101,16 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       return acquire(lineIds)
     }
     await beat(ctx.db, nodeId, startedAt, ctx.config.leaseMs)
-    liveNodes = ctx.db.engine === 'sqlite' ? 1 : await countLiveNodes(ctx.db)
+    if (ctx.db.engine === 'postgres') place = await findPlace(ctx.db, nodeId)
     total = await countLines(ctx.db)
     if (await isCompareDue()) {
       const held = await listLeases(ctx.db, nodeId)
       await compare([...new Set([...runners.keys(), ...held.map(({ lineId }) => lineId)])], held)
       comparedAt = performance.now()
     }
-    const surplus = [...runners.values()].slice(Math.ceil(total / liveNodes))
+    const surplus = [...runners.values()].slice(shareOf(place, total))
     await Promise.all(surplus.map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
+    if (surplus.length > 0) ctx.wakes.wake(topics.nodes)
     await acquire()
   }
 
@@ -150,7 +153,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   async function acquire(lineIds?: readonly string[]) {
     // The next pass counts again; until then a line that another process drives may count twice.
     total += lineIds?.filter((id) => !runners.has(id)).length ?? 0
-    const share = Math.ceil(total / liveNodes)
+    const share = shareOf(place, total)
     while (runners.size < share && !stopped) {
       const limit = Math.min(share - runners.size, LINES_AT_ONCE)
       const isOnlyProcess = ctx.db.engine === 'sqlite'
@@ -227,16 +230,21 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     for (const lineId of await listLinesWithWork(ctx.db, Date.now())) runners.get(lineId)?.sweep()
   }
 
-  const unsubscribe = ctx.wakes.on(topics.lines, (lineId) => {
-    if (lineId === '') comparedAt = Number.NEGATIVE_INFINITY
-    else changed.add(lineId)
-    void tend()
-  })
+  const subscriptions = [
+    ctx.wakes.on(topics.nodes, () => void tend()),
+    ctx.wakes.on(topics.lines, (lineId) => {
+      if (lineId === '') comparedAt = Number.NEGATIVE_INFINITY
+      else changed.add(lineId)
+      void tend()
+    }),
+  ]
   return {
     async start() {
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
       every(ctx.config.leaseMs / BEATS, () => void (tending.isIdle() ? tend() : renew()))
       await Promise.race([tend(), new Promise((resolve) => setTimeout(resolve, START_MS).unref())])
+      // The others give up their surplus at once.
+      if (place.nodes > 1) ctx.wakes.wake(topics.nodes)
       if (ctx.clock.isFrozen) tidyDaily()
       else every(TIDY_MS, () => void tidySafely())
       // Several processes may commit ids out of order; a single process does not.
@@ -251,7 +259,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       stopped = true
       timers.forEach(clearInterval)
       cancelTidying()
-      unsubscribe()
+      for (const unsubscribe of subscriptions) unsubscribe()
       const keeping = setInterval(() => void renew(), ctx.config.leaseMs / BEATS)
       try {
         for (const alarm of alarms) await alarm.stop()
@@ -264,7 +272,8 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
         await renewing
       }
       await forgetNode(ctx.db, nodeId)
+      ctx.wakes.wake(topics.nodes)
     },
-    liveNodes: () => liveNodes,
+    liveNodes: () => place.nodes,
   }
 }

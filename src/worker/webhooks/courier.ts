@@ -3,9 +3,10 @@ import { createBoundedMap } from '../../base/bounded-map.js'
 import { topics } from '../../core/topics.js'
 import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
-import { createDeliverer } from '../../services/webhooks/delivery.js'
+import { createDeliverer, type HeldShard } from '../../services/webhooks/delivery.js'
 import { fanOut, type RenderWebhook } from '../../services/webhooks/fanout.js'
 import { createSurplusWatch } from '../../services/webhooks/surplus.js'
+import { findPlace, shareOf } from '../../storage/lines/leases.js'
 import { listBusyLanes } from '../../storage/webhooks/deliveries.js'
 import {
   findFeed,
@@ -13,6 +14,7 @@ import {
   listFeedsBehind,
   releaseShards,
   renewShards,
+  type ShardLease,
   type WebhookFeed,
 } from '../../storage/webhooks/feeds.js'
 import { createLane, type Lane } from './lane.js'
@@ -35,19 +37,15 @@ const SWEEP_MS = 2000
 const KEPT_WIDTHS = 10_000
 /** Lanes of one account in memory. Further ones wait in the table, so that many origins do not fill the memory. */
 export const LANES_PER_ACCOUNT = 1000
-const ALL_SHARDS = Array.from({ length: WEBHOOK_SHARDS }, (_, shard) => shard)
+const ALL_SHARDS = Array.from({ length: WEBHOOK_SHARDS }, (_, shard): ShardLease => ({ shard, epoch: 0 }))
 
 /**
  * Delivers the events of accounts to their webhooks. An account belongs to one process at a time, like a line, so the
  * order at its receivers needs no coordination between processes.
  */
-export function createCourier(
-  ctx: Ctx,
-  nodeId: string,
-  render: RenderWebhook,
-  liveNodes: () => number,
-): Courier {
-  const deliverer = createDeliverer(ctx)
+export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): Courier {
+  const isAlone = ctx.db.engine === 'sqlite'
+  const deliverer = createDeliverer(ctx, nodeId, (accountId) => held.get(shardOf(accountId)))
   const slots = createSlots()
   const accounts = new Map<string, Feeding>()
   const lanes = new Map<string, Lane>()
@@ -57,26 +55,70 @@ export function createCourier(
   const laneCounts = new Map<string, number>()
   const crowded = new Set<string>()
   const leaving = new Set<Lane>()
-  let shards: ReadonlySet<number> = new Set()
+  /** Shards whose leases this process holds, as far as it knows. */
+  const held = new Map<number, HeldShard>()
+  /** Shards that other processes get as soon as the posts under way are stored. Nothing new starts in them. */
+  const giving = new Set<number>()
+  /** Until when no other process can have the leases, on the clock of `performance.now`, which never jumps. */
+  let heldUntil = isAlone ? Number.POSITIVE_INFINITY : 0
   let stopped = false
   let tending: Promise<void> | undefined
   const timers: NodeJS.Timeout[] = []
 
   /** Updates this process's share of the accounts: checks new ones for work and drops lost ones. */
   async function tend() {
-    const held =
-      ctx.db.engine === 'sqlite'
-        ? ALL_SHARDS
-        : await holdShards(ctx.db, nodeId, Math.ceil(WEBHOOK_SHARDS / liveNodes()), ctx.config.leaseMs)
-    const added = held.filter((shard) => !shards.has(shard))
-    shards = new Set(held)
+    const askedAt = performance.now()
+    const share = isAlone
+      ? WEBHOOK_SHARDS
+      : shareOf(await findPlace(ctx.db, nodeId), WEBHOOK_SHARDS)
+    const leases = isAlone
+      ? ALL_SHARDS
+      : await holdShards(ctx.db, nodeId, share + giving.size, ctx.config.leaseMs)
+    if (!isAlone) heldUntil = askedAt + ctx.config.leaseMs
+    const added = update(leases)
+    const surplus = [...held.keys()].filter((shard) => !giving.has(shard)).slice(share)
+    for (const shard of surplus) giving.add(shard)
+    leaveOthers()
+    for (const shard of surplus) void ctx.errand(() => giveAway(shard).catch(() => giving.delete(shard)))
+    const taken = added.filter((shard) => !giving.has(shard))
+    if (taken.length > 0) await look(taken)
+  }
+
+  /** Notes the leases of this process. Returns the shards that are new, or were lost in between. */
+  function update(leases: readonly ShardLease[]): number[] {
+    const added = leases.filter(({ shard, epoch }) => held.get(shard)?.epoch !== epoch)
+    const kept = new Set(leases.map(({ shard }) => shard))
+    for (const shard of held.keys()) if (!kept.has(shard)) held.delete(shard)
+    for (const shard of giving) if (!kept.has(shard)) giving.delete(shard)
+    for (const lease of added)
+      held.set(lease.shard, {
+        ...lease,
+        isHeld: () => performance.now() < heldUntil && held.get(lease.shard)?.epoch === lease.epoch,
+      })
+    return added.map(({ shard }) => shard)
+  }
+
+  /** Stops the work for accounts of other processes. */
+  function leaveOthers() {
     for (const [accountId, feeding] of accounts) {
       if (isOurs(accountId)) continue
       accounts.delete(accountId)
       void feeding.stop()
     }
     for (const [key, lane] of lanes) if (!isOurs(lane.accountId)) drop(key, lane)
-    if (added.length > 0) await look(added)
+  }
+
+  async function giveAway(shard: number) {
+    const isBusy = () =>
+      [...leaving].some((lane) => shardOf(lane.accountId) === shard && lane.unfinished() > 0)
+    while (giving.has(shard) && isBusy() && !stopped) await new Promise((done) => setTimeout(done, 5))
+    for (const lane of leaving) if (lane.unfinished() === 0) leaving.delete(lane)
+    if (stopped || !giving.has(shard)) return
+    // Before the release: a post that has not left by now stays.
+    held.delete(shard)
+    giving.delete(shard)
+    await releaseShards(ctx.db, nodeId, [shard])
+    ctx.wakes.wake(topics.nodes)
   }
 
   /** Finds open work in the database. */
@@ -88,12 +130,16 @@ export function createCourier(
     }
   }
 
-  const isOurs = (accountId: string) => shards.has(shardOf(accountId))
+  /** Whether this process may start work for the account. */
+  function isOurs(accountId: string): boolean {
+    const shard = shardOf(accountId)
+    return held.has(shard) && !giving.has(shard)
+  }
 
   /** The lane, or undefined if the account has too many: then it is found in the table when others have ended. */
   function laneOf(key: string, accountId: string): Lane | undefined {
     const known = lanes.get(key)
-    if (known) return known
+    if (known || !isOurs(accountId)) return known
     if ((laneCounts.get(accountId) ?? 0) >= LANES_PER_ACCOUNT) {
       crowded.add(accountId)
       return undefined
@@ -209,11 +255,15 @@ export function createCourier(
         }),
       )
       await tendSafely()
-      if (ctx.db.engine === 'sqlite') return
+      if (isAlone) return
+      subscriptions.push(ctx.wakes.on(topics.nodes, () => void tendSafely()))
       timers.push(
         setInterval(() => void tendSafely(), ctx.config.leaseMs / 5).unref(),
         // Hints from other processes may get lost.
-        setInterval(() => void look([...shards]).catch(() => {}), SWEEP_MS).unref(),
+        setInterval(
+          () => void look([...held.keys()].filter((shard) => !giving.has(shard))).catch(() => {}),
+          SWEEP_MS,
+        ).unref(),
       )
     },
     async stop(drainMs) {
@@ -229,11 +279,15 @@ export function createCourier(
       while (busy() && Date.now() < deadline) {
         await new Promise((done) => setTimeout(done, 5))
         // Keeps other processes from repeating current attempts while this process waits for them.
-        if (ctx.db.engine === 'sqlite' || Date.now() - keptAt < ctx.config.leaseMs / 5) continue
+        if (isAlone || Date.now() - keptAt < ctx.config.leaseMs / 5) continue
         keptAt = Date.now()
-        await ctx.db.tx((sql) => renewShards(sql, nodeId, ctx.config.leaseMs)).catch(() => {})
+        await ctx.db.tx((sql) => renewShards(sql, nodeId, ctx.config.leaseMs)).then(update, () => {})
       }
-      if (ctx.db.engine === 'postgres') await releaseShards(ctx.db, nodeId)
+      if (isAlone) return
+      const released = [...held.keys()]
+      held.clear()
+      await releaseShards(ctx.db, nodeId, released)
+      ctx.wakes.wake(topics.nodes)
     },
   }
 }

@@ -35,6 +35,8 @@ export interface PostRequest {
   account: string
   headers: Record<string, string>
   body: string | Buffer
+  /** Asked when the connection is there, just before the first byte. False: fails with the reason "stopping". */
+  isWanted?(): boolean
   /** Time limit for the whole exchange, from the name lookup to the last byte. */
   timeoutMs?: number
 }
@@ -113,7 +115,10 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
       for await (const chunk of body) chunks.push(chunk)
       return { ...rest, body: Buffer.concat(chunks) }
     },
-    async post(url, { account, headers, body, timeoutMs = options.postTimeoutMs ?? POST_TIMEOUT_MS }) {
+    async post(
+      url,
+      { account, headers, body, isWanted, timeoutMs = options.postTimeoutMs ?? POST_TIMEOUT_MS },
+    ) {
       const startedAt = performance.now()
       makeAgent ??= (await import('./guard.js')).guardedAgent
       return new Promise((resolve, reject) => {
@@ -143,6 +148,7 @@ export function createDoor(rules: Guards['rules'], options: DoorOptions = {}): D
           { origin, path, method: 'POST', headers, body },
           {
             onRequestStart(controller) {
+              if (isWanted?.() === false) settle(new PostFailed('stopping', 'the post is not ours any more'))
               // The connection is there after the time limit.
               if (settled) controller.abort(new Error('too late'))
               else abort = () => controller.abort(new Error('no more of this is wanted'))

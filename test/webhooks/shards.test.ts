@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { topics } from '../../src/core/topics.js'
+import { shardOf } from '../../src/core/webhooks/webhook.js'
+import { createDeliverer } from '../../src/services/webhooks/delivery.js'
+import { DELIVERIES, type Delivery } from '../../src/storage/webhooks/deliveries.js'
+import { createSink, type Sink } from '../support/web/sink.js'
+import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
+
+interface ShardRow {
+  node: string
+  shard: number
+  epoch: number
+  free: boolean
+}
+
+/** Only PostgreSQL has several processes, and so leases for the accounts' webhooks. */
+describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that changes hands', () => {
+  let world: World
+  let sink: Sink
+  let letGo = () => {}
+  beforeAll(async () => {
+    world = await createWorld('postgres', { realTime: true })
+    sink = await createSink()
+    await world.call('PUT', '/api/account/webhooks', { body: { webhooks: { receive: [`${sink.url}/in`] } } })
+  })
+  afterAll(async () => {
+    letGo()
+    await world?.close()
+    await sink?.close()
+  })
+
+  const waiting = async (): Promise<Delivery> => {
+    const found = () => world.app.ctx.db.one('select * from webhook_deliveries where next_at is not null')
+    await expect.poll(found, { timeout: 10_000 }).toBeTruthy()
+    return DELIVERIES.read((await found())!)
+  }
+  const shards = () =>
+    world.app.ctx.db.all<ShardRow>(
+      'select node_id as node, shard, epoch, expires_at = 0 as free from webhook_shards where shard < 8 order by shard',
+    )
+
+  it('a process that lost the shard posts nothing more, and its late result changes nothing', async () => {
+    const { ctx } = world.app
+    let isAnswered = false
+    sink.answer(() => (isAnswered ? 200 : 503))
+    await world.text(ADA, 'Hello?')
+    await expect.poll(() => sink.received.length, { timeout: 10_000 }).toBe(1)
+    isAnswered = true
+    const delivery = await waiting()
+    const { node, shard, epoch } = (await shards())[shardOf(delivery.accountId)]!
+
+    // Its lease has ended by its own clock: nothing leaves.
+    const late = createDeliverer(ctx, node, () => ({ shard, epoch, isHeld: () => false }))
+    await expect(late.post(delivery, () => true)).rejects.toThrow()
+    expect(sink.received).toHaveLength(1)
+
+    // The post was out already when another process got the shard.
+    const before = await waiting()
+    const fenced = createDeliverer(ctx, node, () => ({ shard, epoch: epoch - 1, isHeld: () => true }))
+    const answer = await fenced.post(before, () => true)
+    expect(await answer!.record()).toBeNull()
+    expect((await waiting()).attempts).toBe(before.attempts)
+    const held = createDeliverer(ctx, node, () => ({ shard, epoch, isHeld: () => true }))
+    expect(await (await held.post(before, () => true))!.record()).toBeNull()
+    const open = await ctx.db.all('select 1 from webhook_deliveries where next_at is not null')
+    expect(open).toEqual([])
+  })
+
+  it('a shard is given away only when its posts under way are stored', async () => {
+    const { db, wakes } = world.app.ctx
+    const answer = new Promise<number>((resolve) => {
+      letGo = () => resolve(200)
+    })
+    sink.received.splice(0)
+    sink.answer(() => answer as never)
+    await world.text(ADA, 'A slow one')
+    await expect.poll(() => sink.received.length, { timeout: 10_000 }).toBe(1)
+    const busy = shardOf((await waiting()).accountId)
+    // So many older processes that this one keeps no shard.
+    for (let i = 0; i < 8; i++)
+      await db.run('insert into nodes (id, started_at, seen_at) values ($1, 0, 9000000000000)', [`old-${i}`])
+    wakes.wake(topics.nodes)
+    const free = async () => (await shards()).filter((one) => one.free).length
+    await expect.poll(free, { timeout: 10_000 }).toBe(7)
+    expect((await shards())[busy]!.free).toBe(false)
+    letGo()
+    await expect.poll(free, { timeout: 10_000 }).toBe(8)
+    expect(await db.all('select 1 from webhook_deliveries where next_at is not null')).toEqual([])
+    expect(sink.received).toHaveLength(1)
+  })
+})
