@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { topics } from '../../src/core/topics.js'
 import { shardOf } from '../../src/core/webhooks/webhook.js'
-import { createDeliverer } from '../../src/services/webhooks/delivery.js'
+import { createDeliverers } from '../../src/services/webhooks/delivery.js'
 import { DELIVERIES, type Delivery } from '../../src/storage/webhooks/deliveries.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
@@ -17,14 +17,12 @@ interface ShardRow {
 describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that changes hands', () => {
   let world: World
   let sink: Sink
-  let letGo = () => {}
   beforeAll(async () => {
     world = await createWorld('postgres', { realTime: true })
     sink = await createSink()
     await world.call('PUT', '/api/account/webhooks', { body: { webhooks: { receive: [`${sink.url}/in`] } } })
   })
   afterAll(async () => {
-    letGo()
     await world?.close()
     await sink?.close()
   })
@@ -50,17 +48,17 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
     const { node, shard, epoch } = (await shards())[shardOf(delivery.accountId)]!
 
     // Its lease has ended by its own clock: nothing leaves.
-    const late = createDeliverer(ctx, node, () => ({ shard, epoch, isHeld: () => false }))
+    const late = createDeliverers(ctx, node)({ shard, epoch, isHeld: () => false })
     await expect(late.post(delivery, () => true)).rejects.toThrow()
     expect(sink.received).toHaveLength(1)
 
     // The post was out already when another process got the shard.
     const before = await waiting()
-    const fenced = createDeliverer(ctx, node, () => ({ shard, epoch: epoch - 1, isHeld: () => true }))
+    const fenced = createDeliverers(ctx, node)({ shard, epoch: epoch - 1, isHeld: () => true })
     const answer = await fenced.post(before, () => true)
     expect(await answer!.record()).toBeNull()
     expect((await waiting()).attempts).toBe(before.attempts)
-    const held = createDeliverer(ctx, node, () => ({ shard, epoch, isHeld: () => true }))
+    const held = createDeliverers(ctx, node)({ shard, epoch, isHeld: () => true })
     expect(await (await held.post(before, () => true))!.record()).toBeNull()
     const open = await ctx.db.all('select 1 from webhook_deliveries where next_at is not null')
     expect(open).toEqual([])
@@ -69,6 +67,7 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
   it('a shard is given away only when its posts under way are stored', async () => {
     const { db, wakes } = world.app.ctx
     sink.received.splice(0)
+    let letGo = () => {}
     sink.answer((_post, reply) => {
       letGo = () => void reply.writeHead(200).end()
     })

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createDeliverer } from '../../src/services/webhooks/delivery.js'
+import { createDeliverers } from '../../src/services/webhooks/delivery.js'
 import { DELIVERIES, insertDeliveries } from '../../src/storage/webhooks/deliveries.js'
 import { listDeliveryAttempts, reopenDeliveries } from '../../src/storage/webhooks/log.js'
 import { createSink, type Received, type Sink } from '../support/web/sink.js'
@@ -56,7 +56,9 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     expect(headers['content-type']).toBe('application/json')
     const record = (await world.get(`/api/v2/messages/${body.message_handle}`)).body.data
     const { account_email, date_created, row_id, ...same } = record
-    expect(body).toEqual(same)
+    const { event_seq, occurred_at, ...posted } = body
+    expect([String(event_seq), occurred_at]).toEqual([headers['x-trunkline-sequence'], record.date_sent])
+    expect(posted).toEqual(same)
     expect(body).toMatchObject({
       status: 'RECEIVED',
       is_outbound: false,
@@ -440,7 +442,7 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     const held = { ...lease, isHeld: () => true }
     const record = async (status: number) => {
       sink.answer(() => status)
-      const posted = await createDeliverer(ctx, node, () => held).post(delivery, () => true)
+      const posted = await createDeliverers(ctx, node)(held).post(delivery, () => true)
       return () => posted!.record()
     }
     const [slow, quick, later] = [await record(500), await record(200), await record(200)]

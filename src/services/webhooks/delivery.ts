@@ -21,7 +21,7 @@ export interface Deliverer {
   post(delivery: Delivery, isWanted: () => boolean): Promise<ReceiverAnswer | undefined>
 }
 
-/** The lease of an account's shard, as far as this process knows. */
+/** A lease of a shard, and whether this process holds it as far as it knows. */
 export interface HeldShard extends ShardLease {
   isHeld(): boolean
 }
@@ -33,12 +33,8 @@ export interface ReceiverAnswer {
   record(): Promise<number | null>
 }
 
-/** `holdOf` finds the lease under which an account's deliveries are posted. */
-export function createDeliverer(
-  ctx: Ctx,
-  nodeId: string,
-  holdOf: (accountId: string) => HeldShard | undefined,
-): Deliverer {
+/** Returns a function that makes the deliverer of the accounts of a shard, for as long as its lease lasts. */
+export function createDeliverers(ctx: Ctx, nodeId: string): (held: HeldShard) => Deliverer {
   const outcomes = createBatch<Outcome, undefined>(async (items) => {
     ctx.failpoint('webhook.before_record')
     await ctx.db.write((sql) =>
@@ -66,11 +62,10 @@ export function createDeliverer(
       throw error
     }
   }
-  return {
+  return (held) => ({
     async post(delivery, isWanted) {
       const endpoint = await receiverOf(ctx, delivery)
-      const held = holdOf(delivery.accountId)
-      if (!held || !isWanted()) return undefined
+      if (!isWanted()) return undefined
       if (endpoint === 'removed') {
         const canceled = endDelivery(delivery, 'canceled', null, 'The webhook was removed', ctx.clock.now())
         return {
@@ -94,7 +89,7 @@ export function createDeliverer(
         },
       }
     },
-  }
+  })
 }
 
 interface Outcome {

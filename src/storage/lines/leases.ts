@@ -30,20 +30,28 @@ export const isInForce = (db: Pick<Sql, 'engine'>, x: string) =>
   `(${x}.expires_at > ${nowOf(db)} and (${x}.expires_at < ${UNDATED}
     or exists (select 1 from nodes n where n.id = ${x}.node_id and ${isAlive(db)})))`
 
+export interface Beat {
+  nodeId: string
+  startedAt: number
+  leaseMs: number
+  /** Other processes divide the work without this one. */
+  isLeaving: boolean
+}
+
 /** Shows that this node is alive, which renews its leases. */
-export async function beat(db: Db, nodeId: string, startedAt: number, leaseMs: number): Promise<void> {
+export async function beat(db: Db, { nodeId, startedAt, leaseMs, isLeaving }: Beat): Promise<void> {
   const now = nowOf(db)
   await db.run(
-    `insert into nodes (id, started_at, seen_at, lease_ms) values ($1, $2, ${now}, $3)
-     on conflict (id) do update set seen_at = ${now}, lease_ms = $3`,
-    [nodeId, startedAt, leaseMs],
+    `insert into nodes (id, started_at, seen_at, lease_ms, leaving) values ($1, $2, ${now}, $3, $4)
+     on conflict (id) do update set seen_at = ${now}, lease_ms = $3, leaving = $4`,
+    [nodeId, startedAt, leaseMs, isLeaving ? 1 : 0],
   )
 }
 
-/** The place of a process among the live processes, by which they divide the work. */
+/** The place of a process among those that are alive and stay, by which they divide the work. */
 export interface NodePlace {
   nodes: number
-  /** Number of live processes that started earlier. */
+  /** Number of such processes that started earlier. */
   rank: number
 }
 
@@ -51,7 +59,7 @@ export async function findPlace(db: Db, nodeId: string): Promise<NodePlace> {
   const place = await db.one<NodePlace>(
     `select count(*) as nodes,
        count(case when n.started_at < me.started_at or (n.started_at = me.started_at and n.id < me.id) then 1 end) as rank
-     from nodes n left join nodes me on me.id = $1 where ${isAlive(db)}`,
+     from nodes n left join nodes me on me.id = $1 where n.leaving = 0 and ${isAlive(db)}`,
     [nodeId],
   )
   return { nodes: Math.max(1, place?.nodes ?? 1), rank: place?.rank ?? 0 }

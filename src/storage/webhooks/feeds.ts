@@ -61,12 +61,26 @@ export interface ShardLease {
   epoch: number
 }
 
-/** Renews this node's shards and takes free ones up to its share. Returns all shards that it now holds. */
-export function holdShards(db: Db, nodeId: string, share: number, leaseMs: number): Promise<ShardLease[]> {
+export interface ShardWish {
+  nodeId: string
+  leaseMs: number
+  /** Number of shards up to which free ones are taken. */
+  share: number
+  /** Shards of this node that others may take. */
+  released: readonly number[]
+}
+
+/** Renews this node's shards, except released ones, and takes free ones. Returns all shards that it now holds. */
+export function holdShards(db: Db, { nodeId, leaseMs, share, released }: ShardWish): Promise<ShardLease[]> {
   const now = nowOf(db)
   const skip = db.engine === 'postgres' ? 'for update skip locked' : ''
   return db.tx(async (sql) => {
-    const held = await renewShards(sql, nodeId, leaseMs)
+    await releaseShards(sql, nodeId, released)
+    const held = await sql.all<ShardLease>(
+      `update webhook_shards set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now}
+       returning shard, epoch`,
+      [nodeId, leaseMs],
+    )
     if (held.length >= share) return held
     const taken = await sql.all<ShardLease>(
       `update webhook_shards set node_id = $1, epoch = epoch + 1, expires_at = ${now} + $2
@@ -77,16 +91,6 @@ export function holdShards(db: Db, nodeId: string, share: number, leaseMs: numbe
     )
     return [...held, ...taken]
   })
-}
-
-/** Renews this node's shards and returns them. */
-export function renewShards(sql: Sql, nodeId: string, leaseMs: number): Promise<ShardLease[]> {
-  const now = nowOf(sql)
-  return sql.all(
-    `update webhook_shards set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now}
-     returning shard, epoch`,
-    [nodeId, leaseMs],
-  )
 }
 
 /** The fence of results: fails with MissingValue unless this node holds all these leases. */
@@ -104,9 +108,10 @@ export async function requireShards(
   )
 }
 
-export async function releaseShards(db: Db, nodeId: string, shards: readonly number[]): Promise<void> {
-  const list = db.inIds(2, shards)
-  await db.run(`update webhook_shards set expires_at = 0 where node_id = $1 and shard in ${list.sql}`, [
+export async function releaseShards(sql: Sql, nodeId: string, shards: readonly number[]): Promise<void> {
+  if (shards.length === 0) return
+  const list = sql.inIds(2, shards)
+  await sql.run(`update webhook_shards set expires_at = 0 where node_id = $1 and shard in ${list.sql}`, [
     nodeId,
     list.param,
   ])

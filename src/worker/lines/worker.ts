@@ -41,6 +41,8 @@ const COMPARE_MS = 60_000
 const LINES_AT_ONCE = 500
 /** How long a start waits for its lines. Further lines connect while the server answers. */
 const START_MS = 1_500
+/** How long hints about released lines are gathered: a process may release thousands. */
+const GATHER_MS = 20
 const TIDY_MS = 60_000
 const TIDY_FROZEN_MS = 24 * 3_600_000
 
@@ -62,6 +64,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   let stopped = false
   let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
+  let telling: NodeJS.Timeout | undefined
 
   /** Lines that changed since the last pass. */
   const changed = new Set<string>()
@@ -79,9 +82,11 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     return desk.tending
   }
 
+  const showLife = () => beat(ctx.db, { nodeId, startedAt, leaseMs: ctx.config.leaseMs, isLeaving: stopped })
+
   /** Renews leases during a pass, which may wait for sends to end for longer than a lease lasts. */
   function renew(): Promise<void> {
-    renewing ??= beat(ctx.db, nodeId, startedAt, ctx.config.leaseMs)
+    renewing ??= showLife()
       .catch((error) => ctx.log.error({ err: error }, 'leases could not be renewed; trying again'))
       .finally(() => {
         renewing = undefined
@@ -100,7 +105,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       await compare(lineIds, await listLeases(ctx.db, nodeId, lineIds))
       return acquire(lineIds)
     }
-    await beat(ctx.db, nodeId, startedAt, ctx.config.leaseMs)
+    await showLife()
     if (ctx.db.engine === 'postgres') place = await findPlace(ctx.db, nodeId)
     total = await countLines(ctx.db)
     if (await isCompareDue()) {
@@ -110,7 +115,6 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     }
     const surplus = [...runners.values()].slice(shareOf(place, total))
     await Promise.all(surplus.map((runner) => drop(runner, ctx.config.drainMs, runner.lease)))
-    if (surplus.length > 0) ctx.wakes.wake(topics.nodes)
     await acquire()
   }
 
@@ -181,7 +185,16 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   async function drop(runner: Runner, drainMs: number, lease?: Lease) {
     runners.delete(runner.line.id)
     await runner.stop(drainMs)
-    if (lease) await releaseLease(ctx.db, nodeId, lease)
+    if (!lease) return
+    await releaseLease(ctx.db, nodeId, lease)
+    if (ctx.db.engine === 'postgres') telling ??= setTimeout(tellOthers, GATHER_MS).unref()
+  }
+
+  /** Other processes take what is free now. */
+  function tellOthers() {
+    clearTimeout(telling)
+    telling = undefined
+    ctx.wakes.wake(topics.nodes)
   }
 
   const tidySafely = () => tidyAll().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed'))
@@ -244,7 +257,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       every(ctx.config.leaseMs / BEATS, () => void (tending.isIdle() ? tend() : renew()))
       await Promise.race([tend(), new Promise((resolve) => setTimeout(resolve, START_MS).unref())])
       // The others give up their surplus at once.
-      if (place.nodes > 1) ctx.wakes.wake(topics.nodes)
+      if (place.nodes > 1) tellOthers()
       if (ctx.clock.isFrozen) tidyDaily()
       else every(TIDY_MS, () => void tidySafely())
       // Several processes may commit ids out of order; a single process does not.
@@ -262,6 +275,9 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       for (const unsubscribe of subscriptions) unsubscribe()
       const keeping = setInterval(() => void renew(), ctx.config.leaseMs / BEATS)
       try {
+        await renewing
+        // The others take each line as soon as it is released.
+        await renew()
         for (const alarm of alarms) await alarm.stop()
         await tending.stop()
         await Promise.all(
@@ -272,7 +288,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
         await renewing
       }
       await forgetNode(ctx.db, nodeId)
-      ctx.wakes.wake(topics.nodes)
+      tellOthers()
     },
     liveNodes: () => place.nodes,
   }

@@ -1,23 +1,15 @@
 import { type Again, createAgain } from '../../base/again.js'
 import { createBoundedMap } from '../../base/bounded-map.js'
 import { topics } from '../../core/topics.js'
-import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
+import { shardOf } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
-import { createDeliverer, type HeldShard } from '../../services/webhooks/delivery.js'
+import { createDeliverers } from '../../services/webhooks/delivery.js'
 import { fanOut, type RenderWebhook } from '../../services/webhooks/fanout.js'
 import { createSurplusWatch } from '../../services/webhooks/surplus.js'
-import { findPlace, shareOf } from '../../storage/lines/leases.js'
 import { listBusyLanes } from '../../storage/webhooks/deliveries.js'
-import {
-  findFeed,
-  holdShards,
-  listFeedsBehind,
-  releaseShards,
-  renewShards,
-  type ShardLease,
-  type WebhookFeed,
-} from '../../storage/webhooks/feeds.js'
+import { findFeed, listFeedsBehind, type WebhookFeed } from '../../storage/webhooks/feeds.js'
 import { createLane, type Lane } from './lane.js'
+import { createShards } from './shards.js'
 import { createSlots } from './slots.js'
 
 interface Courier {
@@ -37,15 +29,13 @@ const SWEEP_MS = 2000
 const KEPT_WIDTHS = 10_000
 /** Lanes of one account in memory. Further ones wait in the table, so that many origins do not fill the memory. */
 export const LANES_PER_ACCOUNT = 1000
-const ALL_SHARDS = Array.from({ length: WEBHOOK_SHARDS }, (_, shard): ShardLease => ({ shard, epoch: 0 }))
 
 /**
  * Delivers the events of accounts to their webhooks. An account belongs to one process at a time, like a line, so the
  * order at its receivers needs no coordination between processes.
  */
 export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): Courier {
-  const isAlone = ctx.db.engine === 'sqlite'
-  const deliverer = createDeliverer(ctx, nodeId, (accountId) => held.get(shardOf(accountId)))
+  const delivererOf = createDeliverers(ctx, nodeId)
   const slots = createSlots()
   const accounts = new Map<string, Feeding>()
   const lanes = new Map<string, Lane>()
@@ -55,51 +45,12 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
   const laneCounts = new Map<string, number>()
   const crowded = new Set<string>()
   const leaving = new Set<Lane>()
-  /** Shards whose leases this process holds, as far as it knows. */
-  const held = new Map<number, HeldShard>()
-  /** Shards that other processes get as soon as the posts under way are stored. Nothing new starts in them. */
-  const giving = new Set<number>()
-  /** Until when no other process can have the leases, on the clock of `performance.now`, which never jumps. */
-  let heldUntil = isAlone ? Number.POSITIVE_INFINITY : 0
+  const shards = createShards(ctx, nodeId, { leave, isBusy, begin: look })
   let stopped = false
-  let tending: Promise<void> | undefined
-  const timers: NodeJS.Timeout[] = []
-
-  /** Updates this process's share of the accounts: checks new ones for work and drops lost ones. */
-  async function tend() {
-    const askedAt = performance.now()
-    const share = isAlone
-      ? WEBHOOK_SHARDS
-      : shareOf(await findPlace(ctx.db, nodeId), WEBHOOK_SHARDS)
-    const leases = isAlone
-      ? ALL_SHARDS
-      : await holdShards(ctx.db, nodeId, share + giving.size, ctx.config.leaseMs)
-    if (!isAlone) heldUntil = askedAt + ctx.config.leaseMs
-    const added = update(leases)
-    const surplus = [...held.keys()].filter((shard) => !giving.has(shard)).slice(share)
-    for (const shard of surplus) giving.add(shard)
-    leaveOthers()
-    for (const shard of surplus) void ctx.errand(() => giveAway(shard).catch(() => giving.delete(shard)))
-    const taken = added.filter((shard) => !giving.has(shard))
-    if (taken.length > 0) await look(taken)
-  }
-
-  /** Notes the leases of this process. Returns the shards that are new, or were lost in between. */
-  function update(leases: readonly ShardLease[]): number[] {
-    const added = leases.filter(({ shard, epoch }) => held.get(shard)?.epoch !== epoch)
-    const kept = new Set(leases.map(({ shard }) => shard))
-    for (const shard of held.keys()) if (!kept.has(shard)) held.delete(shard)
-    for (const shard of giving) if (!kept.has(shard)) giving.delete(shard)
-    for (const lease of added)
-      held.set(lease.shard, {
-        ...lease,
-        isHeld: () => performance.now() < heldUntil && held.get(lease.shard)?.epoch === lease.epoch,
-      })
-    return added.map(({ shard }) => shard)
-  }
+  let sweeping: NodeJS.Timeout | undefined
 
   /** Stops the work for accounts of other processes. */
-  function leaveOthers() {
+  function leave() {
     for (const [accountId, feeding] of accounts) {
       if (isOurs(accountId)) continue
       accounts.delete(accountId)
@@ -108,17 +59,10 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
     for (const [key, lane] of lanes) if (!isOurs(lane.accountId)) drop(key, lane)
   }
 
-  async function giveAway(shard: number) {
-    const isBusy = () =>
-      [...leaving].some((lane) => shardOf(lane.accountId) === shard && lane.unfinished() > 0)
-    while (giving.has(shard) && isBusy() && !stopped) await new Promise((done) => setTimeout(done, 5))
+  /** Whether posts are under way in lanes that were stopped: of a shard, or of any. */
+  function isBusy(shard?: number): boolean {
     for (const lane of leaving) if (lane.unfinished() === 0) leaving.delete(lane)
-    if (stopped || !giving.has(shard)) return
-    // Before the release: a post that has not left by now stays.
-    held.delete(shard)
-    giving.delete(shard)
-    await releaseShards(ctx.db, nodeId, [shard])
-    ctx.wakes.wake(topics.nodes)
+    return [...leaving].some(({ accountId }) => shard === undefined || shardOf(accountId) === shard)
   }
 
   /** Finds open work in the database. */
@@ -130,21 +74,18 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
     }
   }
 
-  /** Whether this process may start work for the account. */
-  function isOurs(accountId: string): boolean {
-    const shard = shardOf(accountId)
-    return held.has(shard) && !giving.has(shard)
-  }
+  const isOurs = (accountId: string) => shards.holdOf(accountId) !== undefined
 
   /** The lane, or undefined if the account has too many: then it is found in the table when others have ended. */
   function laneOf(key: string, accountId: string): Lane | undefined {
     const known = lanes.get(key)
-    if (known || !isOurs(accountId)) return known
+    const held = shards.holdOf(accountId)
+    if (known || !held) return known
     if ((laneCounts.get(accountId) ?? 0) >= LANES_PER_ACCOUNT) {
       crowded.add(accountId)
       return undefined
     }
-    const lane: Lane = createLane(ctx, key, accountId, deliverer, slots, widths.get(key), (width) => {
+    const lane: Lane = createLane(ctx, key, accountId, delivererOf(held), slots, widths.get(key), (width) => {
       widths.set(key, width)
       if (lanes.get(key) === lane) forget(key, lane)
     })
@@ -231,13 +172,6 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
     await feeding.watch(step?.added ?? 0)
   }
 
-  function tendSafely(): Promise<void> {
-    tending ??= tend()
-      .catch((error) => ctx.log.error({ err: error }, 'the courier cannot reach its leases; trying again'))
-      .finally(() => (tending = undefined))
-    return tending
-  }
-
   const subscriptions: (() => void)[] = []
   return {
     async start() {
@@ -254,40 +188,19 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
           if (isOurs(accountId)) laneOf(lane, accountId)?.reread()
         }),
       )
-      await tendSafely()
-      if (isAlone) return
-      subscriptions.push(ctx.wakes.on(topics.nodes, () => void tendSafely()))
-      timers.push(
-        setInterval(() => void tendSafely(), ctx.config.leaseMs / 5).unref(),
-        // Hints from other processes may get lost.
-        setInterval(
-          () => void look([...held.keys()].filter((shard) => !giving.has(shard))).catch(() => {}),
-          SWEEP_MS,
-        ).unref(),
-      )
+      await shards.start()
+      if (ctx.db.engine === 'sqlite') return
+      // Hints from other processes may get lost.
+      sweeping = setInterval(() => void look(shards.list()).catch(() => {}), SWEEP_MS).unref()
     },
     async stop(drainMs) {
       stopped = true
-      timers.forEach(clearInterval)
+      clearInterval(sweeping)
       for (const unsubscribe of subscriptions) unsubscribe()
       // A feed that ended later would open a lane that is never stopped and keeps the process alive.
-      await Promise.all([tending, ...[...accounts.values()].map((feeding) => feeding.stop())])
+      await Promise.all([...accounts.values()].map((feeding) => feeding.stop()))
       for (const [key, lane] of lanes) drop(key, lane)
-      const deadline = Date.now() + drainMs
-      const busy = () => [...leaving].some((lane) => lane.unfinished() > 0)
-      let keptAt = Date.now()
-      while (busy() && Date.now() < deadline) {
-        await new Promise((done) => setTimeout(done, 5))
-        // Keeps other processes from repeating current attempts while this process waits for them.
-        if (isAlone || Date.now() - keptAt < ctx.config.leaseMs / 5) continue
-        keptAt = Date.now()
-        await ctx.db.tx((sql) => renewShards(sql, nodeId, ctx.config.leaseMs)).then(update, () => {})
-      }
-      if (isAlone) return
-      const released = [...held.keys()]
-      held.clear()
-      await releaseShards(ctx.db, nodeId, released)
-      ctx.wakes.wake(topics.nodes)
+      await shards.stop(Date.now() + drainMs)
     },
   }
 }

@@ -61,7 +61,7 @@ export function createLane(
   let isStopped = false
   /** Attempts on the wire. */
   let inFlight = 0
-  /** Attempts on the wire, or answered and not stored yet. */
+  /** Attempts about to start, on the wire, or answered and not stored yet. */
   let left = 0
   let failures = 0
   let pausedUntil = 0
@@ -98,7 +98,7 @@ export function createLane(
       if (more) crowded.add(more)
     }
     const now = ctx.clock.now()
-    const taken = now < pausedUntil ? [] : take(now)
+    const taken = isStopped || now < pausedUntil ? [] : take(now)
     giveBack()
     if (now < pausedUntil) return pausedUntil
     if (taken.length > 0) await start(taken)
@@ -109,11 +109,12 @@ export function createLane(
     const taken: TakenEntry[] = []
     // Waits for several free places: reading deliveries one by one would cost more than posting them.
     if (granted.length === 0 && inFlight > width * (3 / 4)) return taken
-    while (left + taken.length < MOST_LEFT && queue.hasReady(now) && inFlight < width) {
+    while (left < MOST_LEFT && queue.hasReady(now) && inFlight < width) {
       const slot = granted.pop() ?? askForSlot()
       if (!slot) break
       taken.push({ entry: queue.take(1)[0]!, slot })
       inFlight++
+      left++
     }
     return taken
   }
@@ -173,10 +174,10 @@ export function createLane(
     } catch (error) {
       queue.putBack(taken.map(({ entry }) => entry))
       for (const { slot } of taken) release(slot)
+      left -= taken.length
       throw error
     }
     wake()
-    left += taken.length
     for (const { entry, slot } of taken) {
       const delivery = deliveries.get(entry.id)
       // Canceled in the meantime.
