@@ -16,8 +16,8 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/each-file.ts',
     // A shared machine may stand still for many seconds at any moment. Only a test that hangs comes near these.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: 900_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     // One more than the cores of a small machine: a test that waits for a process or a browser leaves its core idle.
     maxWorkers: 3,

@@ -40,7 +40,7 @@ import { createPhoneNetwork } from './services/sim/phones.js'
 import { createPresenceBooks } from './services/sim/presence.js'
 import { createProfileNetwork } from './services/sim/profile.js'
 import { createWebhookBook } from './services/webhooks/book.js'
-import { createDoor } from './services/webhooks/door/door.js'
+import { createDoor, type Door } from './services/webhooks/door/door.js'
 import type { Lookup } from './services/webhooks/door/guard.js'
 import type { Db } from './storage/engine/db.js'
 import { openStorage } from './storage/engine/open.js'
@@ -84,6 +84,8 @@ export interface AppOptions {
   random?: string
   /** How names become addresses, for tests that must not leave the machine. */
   lookup?: Lookup
+  /** The way out to users' URLs, for simulations without a network. */
+  door?: Door
   /** Carriers beside those that are built in and those of the settings. */
   drivers?: readonly Driver[]
   /** A database that is being opened already. */
@@ -134,7 +136,9 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     vault,
     exposure,
     urlRules,
-    door: createDoor(urlRules, { lookup: options.lookup, postTimeoutMs: config.webhookTimeoutMs }),
+    door:
+      options.door ??
+      createDoor(urlRules, { lookup: options.lookup, postTimeoutMs: config.webhookTimeoutMs }),
     blobs: await openBlobs(config, db),
     publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
     errand,
