@@ -13,6 +13,8 @@ export interface Carrier {
   taken: Map<string, number>
   /** Refused for good. */
   refused: Set<string>
+  /** Texts with a receipt of their delivery that the program took. */
+  delivered: Set<string>
   /** A person texts the line. The carrier delivers the text until it is acknowledged. */
   text(content: string): void
   /** Texts without an acknowledgement. */
@@ -31,6 +33,8 @@ export function createCarrier(chance: Chance, now: () => number): Carrier {
   const taken = new Map<string, number>()
   const refs = new Map<string, string>()
   const refused = new Set<string>()
+  const delivered = new Set<string>()
+  const contents = new Map<string, string>()
   const texts = new Map<string, { content: string; sentAt: number }>()
   const receipts: Receipt[] = []
   let connected: { host: DriverHost; life: Life } | undefined
@@ -49,6 +53,7 @@ export function createCarrier(chance: Chance, now: () => number): Carrier {
     taken.set(content, (taken.get(content) ?? 0) + 1)
     const providerId = `id-${++number}`
     refs.set(ref, providerId)
+    contents.set(providerId, content)
     for (const status of ['SENT', 'DELIVERED'] as const)
       for (let copies = chance.below(3); copies > 0; copies--)
         receipts.splice(chance.below(receipts.length + 1), 0, { providerId, status, at: now() })
@@ -80,6 +85,7 @@ export function createCarrier(chance: Chance, now: () => number): Carrier {
   return {
     taken,
     refused,
+    delivered,
     driver: (life) => ({
       kind: KIND,
       title: 'A carrier with weather',
@@ -124,8 +130,11 @@ export function createCarrier(chance: Chance, now: () => number): Carrier {
         // Some acknowledgements are lost on the way.
         if (stored.includes(true) && (isHealthy || chance.happens(0.8))) texts.delete(providerId)
       }
-      for (const receipt of [...receipts])
-        if (await until(host.receipt(receipt))) receipts.splice(receipts.indexOf(receipt), 1)
+      for (const receipt of [...receipts]) {
+        if (!(await until(host.receipt(receipt)))) return
+        receipts.splice(receipts.indexOf(receipt), 1)
+        if (receipt.status === 'DELIVERED') delivered.add(contents.get(receipt.providerId!)!)
+      }
     },
     heal() {
       isHealthy = true

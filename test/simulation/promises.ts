@@ -17,6 +17,7 @@ export async function brokenPromises(outside: Outside, books: Books): Promise<st
     ...(await brokenTexts(outside, books)),
     ...(await brokenEvents(outside)),
     ...olderAfterNewer(outside),
+    ...(await untoldStates(outside)),
   ]
 }
 
@@ -43,6 +44,8 @@ async function brokenSends({ base, carrier }: Outside, books: Books): Promise<st
     if (taken > 1) broken.push(`${content}: taken ${taken} times`)
     if (next_action_at !== null) broken.push(`${content}: still ${status}`)
     const isSent = ['ACCEPTED', 'SENT', 'DELIVERED'].includes(status)
+    if (carrier.delivered.has(content) && status !== 'DELIVERED')
+      broken.push(`${content}: ${status} after the receipt of its delivery`)
     if (isSent !== taken > 0) broken.push(`${content}: ${status}, but taken ${taken} times`)
     if (!isSent && !carrier.refused.has(content)) broken.push(`${content}: ${status} without a refusal`)
   }
@@ -79,11 +82,27 @@ async function brokenEvents({ base, receiver }: Outside): Promise<string[]> {
   ]
 }
 
+/** In the order in which a message goes through them. ERROR may be corrected by a receipt. */
+const STATES = ['QUEUED', 'PENDING', 'ACCEPTED', 'SENT', 'DELIVERED']
+
 function olderAfterNewer({ receiver }: Outside): string[] {
-  const latest = new Map<string, number>()
-  return receiver.posts.flatMap(({ handle, sequence }) => {
-    const before = latest.get(handle) ?? 0
-    latest.set(handle, Math.max(before, sequence))
-    return sequence < before ? [`${handle}: event ${sequence} posted after ${before}`] : []
+  const latest = new Map<string, { sequence: number; status: string }>()
+  return receiver.posts.flatMap((post) => {
+    const { handle, sequence, status } = post
+    const before = latest.get(handle) ?? { sequence: 0, status: '' }
+    if (sequence >= before.sequence) latest.set(handle, post)
+    const isBack = STATES.indexOf(status) < STATES.indexOf(before.status) && status !== 'ERROR'
+    return sequence < before.sequence || isBack
+      ? [`${handle}: ${sequence} ${status} posted after ${before.sequence} ${before.status}`]
+      : []
   })
+}
+
+/** The last post of each message tells the state that it has. */
+async function untoldStates({ base, receiver }: Outside): Promise<string[]> {
+  const told = new Map(receiver.posts.map(({ handle, status }) => [handle, status]))
+  const stored = await base.all<StoredMessage>('select handle, content, status from messages')
+  return stored.flatMap(({ handle, content, status }) =>
+    told.get(handle) === status ? [] : [`${content}: ${status}, last told ${told.get(handle)}`],
+  )
 }

@@ -68,9 +68,13 @@ export async function run(seed: number, steps: number): Promise<RunResult> {
       const number = before?.number ?? chance.pick(PEOPLE)
       const tries = (before?.tries ?? -1) + 1
       books.open.set(content, { number, tries })
+      const isKeyed = content.endsWith('7')
       const answer = await (await current()).ask('POST', '/api/send-message', {
         body: { from_number: LINE, number, content },
-        ...(tries > 0 && { headers: { 'x-stainless-retry-count': String(Math.min(tries, 2)) } }),
+        headers: {
+          ...(isKeyed && { 'idempotency-key': content.replace(' ', '-') }),
+          ...(tries > 0 && !isKeyed && { 'x-stainless-retry-count': String(tries) }),
+        },
       })
       if (answer?.status !== 202) return
       books.open.delete(content)

@@ -1,0 +1,1 @@
+export const PLANTED: readonly { name: string; file: string; from: string; to: string }[]
