@@ -17,17 +17,18 @@ symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
 writeFileSync(join(folder, 'vitest.config.js'), CONFIG)
 
 function simulate() {
-  const { stdout } = spawnSync(
+  const { stdout, stderr } = spawnSync(
     process.execPath,
     [resolve('node_modules/vitest/vitest.mjs'), 'run', '--no-color'],
     {
       cwd: folder,
-      env: { ...process.env, SIMULATE: process.env.SIMULATE ?? '60' },
+      env: { ...process.env, NO_COLOR: '1', SIMULATE: process.env.SIMULATE ?? '60' },
       encoding: 'utf8',
     },
   )
-  const seed = /SEED=\d+/.exec(stdout)?.[0]
-  const why = /^\s*\+\s+"(.*)",$/m.exec(stdout)?.[1]
+  const said = stdout + stderr
+  const seed = /SEED=\d+/.exec(said)?.[0]
+  const why = /^\s*\+\s+"(.*)",$/m.exec(said)?.[1]
   return seed ? `${seed}: ${why}` : undefined
 }
 
