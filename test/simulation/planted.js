@@ -78,8 +78,8 @@ export const PLANTED = [
   {
     name: 'a webhook is marked as delivered before it is posted',
     file: 'src/services/webhooks/delivery.ts',
-    from: 'const { attempt, outcome } = await post(ctx, delivery, endpoint)',
-    to: "await store({ delivery: endDelivery(delivery, 'delivered', 200, null, ctx.clock.now()), attempt: null })\n      const { attempt, outcome } = await post(ctx, delivery, endpoint)",
+    from: 'const { attempt, outcome } = await post(',
+    to: "const done = endDelivery(delivery, 'delivered', 200, null, ctx.clock.now())\n      await store({ delivery: done, attempt: null, held })\n      const { attempt, outcome } = await post(",
   },
   {
     name: 'a failed webhook is not repeated',
