@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { warmUp } from './api/http/compilers.js'
 import { buildServer } from './api/http/server.js'
 import { renderWebhook } from './api/webhooks/payloads.js'
+import { createLoops } from './base/again.js'
 import { type Clock, createClock } from './base/clock.js'
 import { createFailpoint } from './base/failpoint.js'
 import { createIds } from './base/ids.js'
@@ -26,6 +27,7 @@ import { checkVault } from './services/accounts/seal.js'
 import { openVault } from './services/accounts/vault.js'
 import { endLostChanges } from './services/audit/audit.js'
 import type { Ctx, Platform } from './services/ctx.js'
+import { createDisk } from './services/disk.js'
 import { createLineDesk } from './services/lines/desk.js'
 import { loadDrivers } from './services/lines/driver-load.js'
 import { sweepMedia } from './services/media/retention.js'
@@ -59,7 +61,7 @@ export interface App {
   /** Where it listens, once started. */
   url(): string
   start(): Promise<void>
-  /** Not ready, no new claims, sends on the wire finish, leases go back, connections close. */
+  /** Not ready, clients are told to go, no new requests or claims, sends on the wire finish, leases go back. */
   stop(): Promise<void>
   /** Waits until nothing is going on any more at the present time. */
   settle(): Promise<void>
@@ -122,7 +124,9 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     errands.begun++
     return work().finally(() => errands.open--)
   }
-  const exposure = createExposure({ db, config, wakes, log, errand, clock })
+  const metrics = createMetrics()
+  const loops = createLoops(clock, log, (loop) => metrics.loopFailures.inc({ loop }))
+  const exposure = createExposure({ db, config, wakes, loops, errand })
   const urlRules = urlRulesOf(exposure, config.allowHosts)
   const platform: Platform = {
     db,
@@ -131,7 +135,8 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     log,
     newId: () => ids.timeOrdered(clock.now()),
     random: ids.random,
-    metrics: createMetrics(),
+    metrics,
+    loops,
     wakes,
     vault,
     exposure,
@@ -140,6 +145,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       options.door ??
       createDoor(urlRules, { lookup: options.lookup, postTimeoutMs: config.webhookTimeoutMs }),
     blobs: await openBlobs(config, db),
+    disk: createDisk({ config, db }),
     publicUrl: () => config.publicUrl ?? (listenUrl(server) || expectedUrl(config)),
     errand,
     failpoint: createFailpoint(config.failpoint),
@@ -194,6 +200,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     },
     advance,
     async start() {
+      ctx.disk.watch()
       await endKeysIfExposed(ctx)
       if (!config.publicUrl && /^(0\.0\.0\.0|::)$/.test(config.host))
         log.warn({ host: config.host }, 'TRUNKLINE_PUBLIC_URL is not set: nobody can follow links to media')
@@ -212,11 +219,15 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     },
     async stop() {
       phase = 'stopping'
+      await http.lameDuck.leave(config.lameDuckMs)
+      const allLeft = http.lameDuck.refuse(config.lameDuckMs)
       try {
         await Promise.all([worker.stop(), courier.stop(config.drainMs)])
       } finally {
         // A database that cannot take the leases back must not keep the rest open.
+        await allLeft
         await closeServer(http, config.drainMs)
+        ctx.disk.stop()
         clock.stop()
         await ctx.door.close()
         await db.close()

@@ -18,6 +18,10 @@ export interface Config {
   /** Set: PostgreSQL instead. */
   databaseUrl: string | null
   logLevel: string
+  /** Free megabytes on the disk of the data folder below which sends are refused (SQLite); 0: never. */
+  minFreeMb: number
+  /** How long a stopping server still answers requests, telling clients to go. */
+  lameDuckMs: number
   /** How long a stop waits for sends that are on the wire. */
   drainMs: number
   /** How long a carrier may take to answer a send before its outcome counts as unknown. */
@@ -110,6 +114,14 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     data: text('data', 'TRUNKLINE_DATA') ?? './.trunkline',
     databaseUrl,
     logLevel,
+    minFreeMb: whole(
+      'TRUNKLINE_MIN_FREE_MB',
+      text(undefined, 'TRUNKLINE_MIN_FREE_MB'),
+      100,
+      0,
+      1_000_000_000,
+    ),
+    lameDuckMs: whole('TRUNKLINE_LAME_DUCK_MS', text(undefined, 'TRUNKLINE_LAME_DUCK_MS'), 500, 0, 600_000),
     drainMs: whole('TRUNKLINE_DRAIN_MS', text(undefined, 'TRUNKLINE_DRAIN_MS'), 25_000, 0, 600_000),
     wireTimeoutMs: whole(
       'TRUNKLINE_WIRE_TIMEOUT_MS',

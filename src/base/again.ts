@@ -1,3 +1,5 @@
+import type { Log } from './log.js'
+
 /** Work that runs again while there are requests: one run at a time, and one more for all requests made during it. */
 export interface Again {
   /** Starts a run at once; while a run is under way, one more follows it. */
@@ -90,6 +92,87 @@ export function createAgain(
       cancelTimer()
       if (!isRunning) dismiss()
       return ended
+    },
+  }
+}
+
+/** Background work that must go on as long as the process lives: a failed run is tried again and can be seen. */
+export interface Loops {
+  create(
+    name: string,
+    work: () => ReturnType<Parameters<typeof createAgain>[1]>,
+    options?: LoopOptions,
+  ): Again
+  /** Loops whose last run failed, by name. */
+  failing(): FailingLoop[]
+}
+
+interface LoopOptions {
+  /** The process is of no use without it. */
+  isVital?: boolean
+  /** Fields of the log line. */
+  fields?: object
+  /** Milliseconds until the next try, instead of one second at first and four at most. */
+  retryMs?: number
+  /** Called after a failed run. Returns whether the loop must end. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most handlers return nothing
+  failed?(error: unknown): boolean | void
+}
+
+export interface FailingLoop {
+  name: string
+  /** Loops with this name that fail at the moment. */
+  loops: number
+  /** The most runs in a row that failed. */
+  failures: number
+  isVital: boolean
+}
+
+const FIRST_RETRY_MS = 1000
+/** Short enough that work goes on within five seconds after its cause is gone. */
+const LONGEST_RETRY_MS = 4000
+
+export function createLoops(
+  clock: Parameters<typeof createAgain>[0],
+  log: Log,
+  countFailure: (name: string) => void,
+): Loops {
+  const failing = new Set<{ name: string; failures: number; isVital: boolean }>()
+  return {
+    create(name, work, { isVital = false, fields = {}, retryMs, failed } = {}) {
+      const loop = { name, failures: 0, isVital }
+      const again = createAgain(
+        clock,
+        async () => {
+          const next = await work()
+          loop.failures = 0
+          failing.delete(loop)
+          return next
+        },
+        (error) => {
+          if (failed?.(error)) return void stop()
+          loop.failures++
+          failing.add(loop)
+          countFailure(name)
+          log.error({ err: error, loop: name, ...fields }, `background work failed: ${name}; trying again`)
+          return retryMs ?? Math.min(FIRST_RETRY_MS * 2 ** (loop.failures - 1), LONGEST_RETRY_MS)
+        },
+      )
+      const stop = () => {
+        failing.delete(loop)
+        return again.stop()
+      }
+      return { ...again, stop }
+    },
+    failing() {
+      const byName = new Map<string, FailingLoop>()
+      for (const { name, failures, isVital } of failing) {
+        const known = byName.get(name) ?? { name, loops: 0, failures: 0, isVital }
+        known.loops++
+        known.failures = Math.max(known.failures, failures)
+        byName.set(name, known)
+      }
+      return [...byName.values()]
     },
   }
 }

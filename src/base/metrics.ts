@@ -90,6 +90,23 @@ export function createMetrics() {
       labelNames: ['result'] as const,
       registers,
     }),
+    loopFailures: new Counter({
+      name: 'trunkline_loop_failures_total',
+      help: 'Failed runs of background work, by its name; each is tried again',
+      labelNames: ['loop'] as const,
+      registers,
+    }),
+    failingLoops: new Gauge({
+      name: 'trunkline_loops_failing',
+      help: 'Background work whose last run failed',
+      labelNames: ['loop'] as const,
+      registers,
+    }),
+    diskFree: new Gauge({
+      name: 'trunkline_disk_free_bytes',
+      help: 'Free space on the disk of the data folder (SQLite)',
+      registers,
+    }),
     linesDriven: new Gauge({ name: 'trunkline_lines_driven', help: 'Lines this process drives', registers }),
     eventStreams: new Gauge({
       name: 'trunkline_event_streams',

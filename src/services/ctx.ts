@@ -1,3 +1,4 @@
+import type { Loops } from '../base/again.js'
 import type { Clock } from '../base/clock.js'
 import type { Random } from '../base/ids.js'
 import type { Log } from '../base/log.js'
@@ -5,6 +6,7 @@ import type { Metrics } from '../base/metrics.js'
 import type { Wakes } from '../base/wakes.js'
 import type { Config } from '../config.js'
 import type { Vault } from '../core/accounts/seal.js'
+import type { AppError } from '../core/errors.js'
 import type { Line } from '../core/lines/line.js'
 import type { NewMessage } from '../core/messages/message.js'
 import type { UrlRules } from '../core/url.js'
@@ -28,6 +30,8 @@ export interface Platform {
   random: Random
   log: Log
   metrics: Metrics
+  /** Background work of this process. */
+  loops: Loops
   wakes: Wakes
   /** Seals what must be read again, and opens it. */
   vault: Vault
@@ -36,6 +40,7 @@ export interface Platform {
   urlRules: UrlRules
   /** The only way out for URLs that users choose. */
   door: Door
+  disk: Disk
   /** The bytes of media. */
   blobs: Blobs
   /** The address under which clients reach this server, without a slash at the end; empty until it listens. */
@@ -44,6 +49,19 @@ export interface Platform {
   errand<T>(work: () => Promise<T>): Promise<T>
   /** A named moment at which a test may kill the process. Does nothing otherwise. */
   failpoint(name: string): void
+}
+
+/** The disk that messages are stored on. */
+export interface Disk {
+  /** Looks at once and then regularly, until `stop`. */
+  watch(): void
+  stop(): void
+  /** Undefined: not known. */
+  freeBytes(): number | undefined
+  /** What the operator must know; undefined if there is enough space. */
+  trouble(): string | undefined
+  /** The answer to a request that would store much; undefined if there is enough space. */
+  refusal(): AppError | undefined
 }
 
 /** Whether this is a harmless world, in which the development keys and loopback URLs are allowed. */

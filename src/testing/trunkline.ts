@@ -127,6 +127,7 @@ async function boot(options: TrunklineOptions, data: string, removeData: () => v
   const config = loadConfig({
     PORT: '0',
     TRUNKLINE_DATA: data,
+    TRUNKLINE_LAME_DUCK_MS: '0',
     TRUNKLINE_DRAIN_MS: '0',
     // Receivers of a test are on this machine, also beside a line of the test's own driver.
     ...(options.drivers ? { TRUNKLINE_ALLOW_HOSTS: '127.0.0.1,localhost' } : {}),

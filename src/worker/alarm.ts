@@ -1,4 +1,3 @@
-import { createAgain } from '../base/again.js'
 import type { Topic } from '../base/wakes.js'
 import type { Ctx } from '../services/ctx.js'
 
@@ -20,19 +19,12 @@ interface AlarmOptions {
 /** Runs work at the time stored in the database, then reads the next time. */
 export function createAlarm(ctx: Ctx, { topic, next, run }: AlarmOptions): Alarm {
   let unsubscribe = () => {}
-  const looking = createAgain(
-    ctx.clock,
-    async () => {
-      const due = await next()
-      if (due === undefined || due > ctx.clock.now()) return due
-      await run()
-      return next()
-    },
-    (error) => {
-      ctx.log.warn({ err: error, topic: topic.name }, 'due work failed; trying again')
-      return 1000
-    },
-  )
+  const looking = ctx.loops.create(topic.name, async () => {
+    const due = await next()
+    if (due === undefined || due > ctx.clock.now()) return due
+    await run()
+    return next()
+  })
   const look = () => looking.run().catch(() => {})
 
   return {

@@ -44,17 +44,23 @@ describe.each(ENGINES)('operations on %s', (engine) => {
     }
   })
 
-  it('is alive but not ready while it stops, and finishes what it was asked meanwhile', async () => {
+  it('is alive but not ready while it stops, and refuses in words what comes meanwhile', async () => {
     world = await createWorld(engine, { line: { config: { fault: 'silence' } } })
     await world.send()
     await world.settle() // one send is on the wire and keeps the stop waiting
     const restarted = world.restart()
     expect(await world.get('/readyz', null)).toMatchObject({ status: 503, body: { status: 'unavailable' } })
     expect((await world.get('/livez', null)).status).toBe(200)
-    const late = await world.send({ number: BOB })
+    const body = { from_number: LINE, number: BOB, content: CONTENT }
+    const late = await world.post('/api/send-message', body)
+    expect([late.status, late.headers['retry-after'], late.headers['x-should-retry']]).toEqual([
+      503,
+      '1',
+      'true',
+    ])
     await restarted
     expect((await world.get('/readyz', null)).status).toBe(200)
-    expect((await world.status(late.message_handle)).message_handle).toBe(late.message_handle)
+    expect((await world.post('/api/send-message', body)).status).toBe(202)
   })
 
   it.runIf(engine === 'postgres')(

@@ -35,6 +35,8 @@ export interface SpawnOptions {
   engine?: Engine
   args?: string[]
   timeoutMs?: number
+  /** The program of another release. */
+  main?: string
 }
 
 const children = new Set<ChildProcess>()
@@ -72,11 +74,16 @@ export async function temporaryStorage(engine: Engine): Promise<Record<string, s
 
 /** Starts a server on a free port. Resolves when it is ready; rejects with its output when it ends instead. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
-  const { env = {}, args = [], timeoutMs = 20_000 } = options
+  const { env = {}, args = [], timeoutMs = 20_000, main } = options
   const hasStorage = env.TRUNKLINE_DATA !== undefined || env.DATABASE_URL !== undefined
   const storage = hasStorage ? {} : await temporaryStorage(options.engine ?? 'sqlite')
   const startedAt = performance.now()
-  const child = start(['serve', ...args], { PORT: '0', ...storage, ...env })
+  const child = start(
+    ['serve', ...args],
+    { PORT: '0', TRUNKLINE_LAME_DUCK_MS: '0', ...storage, ...env },
+    undefined,
+    main,
+  )
   let output = ''
   for (const stream of [child.stdout!, child.stderr!])
     stream.setEncoding('utf8').on('data', (text) => (output += text))
@@ -185,8 +192,8 @@ export async function eventually<T>(
 }
 
 /** Nothing of the surrounding environment reaches the process but the way to its programs. */
-function start(args: string[], env: Record<string, string>, input?: string): ChildProcess {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+function start(args: string[], env: Record<string, string>, input?: string, main = MAIN): ChildProcess {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })

@@ -125,6 +125,7 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
     ...(isReal ? LOOPBACK_RECEIVERS : {}),
     PORT: '0',
     TRUNKLINE_DATA: directory,
+    TRUNKLINE_LAME_DUCK_MS: '0',
     TRUNKLINE_DRAIN_MS: '500',
     ...(database ? { DATABASE_URL: database.url } : {}),
     ...env,

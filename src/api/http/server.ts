@@ -55,6 +55,7 @@ import { registerScheduledMessages } from '../messages/scheduled.js'
 import { registerMessageTimeline } from '../messages/timeline.js'
 import { registerConsole } from '../pages/console.js'
 import { registerDocs } from '../pages/docs.js'
+import { createLameDuck } from '../pages/lame-duck.js'
 import { registerOps } from '../pages/ops.js'
 import { registerSimCalls } from '../sim/calls.js'
 import { registerSimClock } from '../sim/clock.js'
@@ -114,6 +115,8 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     schemaController: { compilersFactory: COMPILERS },
   }
   const app = Fastify(settings).withTypeProvider<TypeBoxTypeProvider>()
+  const lameDuck = createLameDuck(app)
+  app.decorate('lameDuck', lameDuck)
   registerBodyParsers(app)
   app.setValidatorCompiler(validators())
   app.setSerializerCompiler(serializers())
@@ -151,6 +154,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     // Answers hold texts, numbers and secrets: no cache keeps one unless its route says so.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
     reply.header('x-content-type-options', 'nosniff')
+    if (lameDuck.isLeaving()) reply.header('connection', 'close')
     const route = request.routeOptions.url ?? 'none'
     ctx.metrics.countRequest(request.method, route, reply.statusCode)
     if (ctx.log.isLevelEnabled('debug')) {

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import type { FailingLoop } from '../../base/again.js'
 import type { Ctx } from '../../services/ctx.js'
 import { countQueued } from '../../storage/messages/queue.js'
 import { type Routes, routesOf } from '../http/routes.js'
-import { string } from '../http/schemas.js'
+import { optional, string } from '../http/schemas.js'
 
 const route = routesOf('Operations', { access: 'open' })
 
@@ -13,7 +14,13 @@ const DOCUMENT = new URL('../../../openapi.json', import.meta.url)
 
 /** Health without authentication, metrics for this machine and administrators; both without confidential data. */
 export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean; document: boolean }): void {
-  const Status = Type.Object({ status: string('ok, starting or unavailable') })
+  const Status = Type.Object({ status: string('ok') })
+  const Readiness = Type.Object({
+    status: string('ok, degraded (ready, but background work fails) or unavailable'),
+    reasons: optional(
+      Type.Array(Type.String(), { description: 'Why the status is not ok, for the operator' }),
+    ),
+  })
 
   app.get(
     '/livez',
@@ -26,16 +33,23 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     route({
       summary: 'Is the process ready for traffic?',
       security: [],
-      response: { 200: Status, 503: Status },
+      response: { 200: Readiness, 503: Readiness },
     }),
     async (_request, reply) => {
-      if (!options.isReady()) return say(reply.code(503), 'unavailable')
+      if (!options.isReady())
+        return say(reply.code(503), 'unavailable', ['The server is starting or stopping.'])
       try {
         await ctx.db.one('select 1 as ok')
-        return say(reply, 'ok')
       } catch {
-        return say(reply.code(503), 'unavailable')
+        return say(reply.code(503), 'unavailable', ['The database cannot be reached.'])
       }
+      const failing = ctx.loops.failing()
+      const faults = [
+        ...[ctx.disk.trouble()].filter((one) => one !== undefined),
+        ...failing.filter(({ isVital, failures }) => isVital && failures >= VITAL_FAILURES).map(tell),
+      ]
+      if (faults.length > 0) return say(reply.code(503), 'unavailable', faults)
+      return failing.length > 0 ? say(reply, 'degraded', failing.map(tell)) : say(reply, 'ok')
     },
   )
 
@@ -52,6 +66,10 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
       for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
       ctx.metrics.inFlight.reset()
       for (const one of ctx.lines.all()) ctx.metrics.inFlight.set({ line: one.line.id }, one.inFlight())
+      ctx.metrics.failingLoops.reset()
+      for (const { name, loops } of ctx.loops.failing()) ctx.metrics.failingLoops.set({ loop: name }, loops)
+      const free = ctx.disk.freeBytes()
+      if (free !== undefined) ctx.metrics.diskFree.set(free)
       reply.header('content-type', ctx.metrics.registry.contentType)
       return ctx.metrics.registry.metrics()
     },
@@ -64,6 +82,14 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 }
 
 /** Sends text, so that health checks of a starting server do not wait for a serialiser. */
-function say(reply: FastifyReply, status: string): FastifyReply {
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify({ status }))
+function say(reply: FastifyReply, status: string, reasons?: readonly string[]): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify({ status, reasons }))
+}
+
+/** A single failure may be a moment of a failover; after this many in a row the process is of no use. */
+const VITAL_FAILURES = 3
+
+function tell({ name, loops, failures }: FailingLoop): string {
+  const times = failures === 1 ? 'once' : `${failures} times in a row`
+  return `Background work fails: ${name}${loops > 1 ? ` (${loops})` : ''}, ${times}. The log has the cause.`
 }

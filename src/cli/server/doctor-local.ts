@@ -68,8 +68,10 @@ export function checkDisk(config: Config): Finding {
   const { bavail, bsize, blocks } = statfsSync(nearest(resolve(config.data)))
   const free = bavail * bsize
   const detail = `${megabytes(free)} free of ${megabytes(blocks * bsize)}`
-  if (free < 100 * MB) return fail('disk', detail, 'Free some space: a full disk stops every send.')
-  if (free >= 1024 * MB) return ok('disk', detail)
+  const least = config.minFreeMb * MB
+  if (free < least)
+    return fail('disk', detail, `Free some space: below ${megabytes(least)} every send is refused.`)
+  if (free >= 1024 * MB || least === 0) return ok('disk', detail)
   return warn('disk', detail, 'Free some space, or reduce TRUNKLINE_EVENT_DAYS and TRUNKLINE_WEBHOOK_DAYS.')
 }
 

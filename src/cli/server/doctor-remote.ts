@@ -59,9 +59,7 @@ export async function checkServer(args: Args): Promise<Finding[]> {
   // The header has whole seconds, so the time is half a second later on average.
   const there = Date.parse(ready.headers.get('date') ?? '') + 500
   const findings = [
-    ready.status === 200
-      ? ok('server', `ready at ${url}`)
-      : fail('server', `not ready at ${url}`, 'Read its log: its database may be unreachable.'),
+    await readiness(url, ready),
     ...(Number.isNaN(there) ? [] : [skew('clock of the server', there - here, 'the server')]),
     ...(await checkOutside(url)),
   ]
@@ -81,6 +79,19 @@ export async function checkServer(args: Args): Promise<Finding[]> {
     )
   }
   return findings
+}
+
+async function readiness(url: string, reply: Response): Promise<Finding> {
+  const { status, reasons = [] } = (await reply.json().catch(() => ({}))) as {
+    status?: string
+    reasons?: string[]
+  }
+  const why = reasons.length > 0 ? `: ${reasons.join(' ')}` : ''
+  if (reply.status !== 200)
+    return fail('server', `not ready at ${url}${why}`, 'Read its log: its database may be unreachable.')
+  return status === 'degraded'
+    ? warn('server', `ready at ${url}${why}`, 'Read its log.')
+    : ok('server', `ready at ${url}`)
 }
 
 /** Short secrets of webhooks. Nothing to say about an account without secrets, or to a key that may not read them. */

@@ -1,4 +1,3 @@
-import { createAgain } from '../../base/again.js'
 import { harmsOf, INIT, keysEnded } from '../../core/accounts/harmless.js'
 import { topics } from '../../core/topics.js'
 import type { UrlRules } from '../../core/url.js'
@@ -10,17 +9,13 @@ import type { Exposure, Platform } from '../ctx.js'
 
 /** Knows without a query whether the world is harmless. Until the first look, every line counts as real. */
 export function createExposure(
-  ctx: Pick<Platform, 'db' | 'config' | 'wakes' | 'log' | 'errand' | 'clock'>,
+  ctx: Pick<Platform, 'db' | 'config' | 'wakes' | 'loops' | 'errand'>,
 ): Exposure {
   const { host, publicUrl } = ctx.config
   let harms: readonly string[] = harmsOf({ host, publicUrl, hasRealLines: true })
-  const reading = createAgain(
-    ctx.clock,
-    async () => {
-      harms = harmsOf({ host, publicUrl, hasRealLines: await hasRealLines(ctx.db) })
-    },
-    (error) => void ctx.log.warn({ err: error }, 'it could not be read whether a line is real'),
-  )
+  const reading = ctx.loops.create('exposure', async () => {
+    harms = harmsOf({ host, publicUrl, hasRealLines: await hasRealLines(ctx.db) })
+  })
   const look = () => void ctx.errand(reading.run).catch(() => {})
   ctx.wakes.on(topics.lines, look)
   return { harms: () => harms, load: reading.run, look }

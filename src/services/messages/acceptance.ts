@@ -82,6 +82,8 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
 
   async function schedule(item: Pending): Promise<AcceptedSend> {
     const { accountId } = item.message
+    const full = ctx.disk.refusal()
+    if (full) return refuse(item, full)
     const { scheduled: maxScheduled } = (await ctx.directory.account(accountId))?.limits ?? DEFAULT_LIMITS
     // Asked first, so that an account at its limit does not make batches fail that carry messages of others.
     if (!mayRepeat(item)) await checkScheduled(ctx.db, accountId, maxScheduled, 1)

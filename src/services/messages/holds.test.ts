@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { createLoops } from '../../base/again.js'
 import { createClock } from '../../base/clock.js'
 import type { Db, Row } from '../../storage/engine/db.js'
 import { createHolds } from './holds.js'
@@ -21,12 +22,12 @@ function slowly() {
     },
   } as unknown as Db
   const quiet = () => {}
+  const log = { info: quiet, warn: quiet, error: quiet, debug: quiet, isLevelEnabled: () => false }
   const holds = createHolds({
     db,
     wakes: { wake: quiet, on: () => quiet },
-    log: { info: quiet, warn: quiet, error: quiet, debug: quiet, isLevelEnabled: () => false },
     errand: (work) => work(),
-    clock: createClock(0),
+    loops: createLoops(createClock(0), log, quiet),
   })
   /** What is asked is answered, the latest first, until nothing is asked any more. */
   const answerAll = async () => {

@@ -1,4 +1,3 @@
-import { createAgain } from '../../base/again.js'
 import { MESSAGE_ERROR } from '../../core/errors.js'
 import type { Line } from '../../core/lines/line.js'
 import type { NewMessage } from '../../core/messages/message.js'
@@ -19,7 +18,7 @@ import { saveChanges } from './changes.js'
 type HeldConversation = Parameters<Holds['hold']>[0]
 type ReleaseHandler = Parameters<Holds['onRelease']>[0]
 
-export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand' | 'clock'>): Holds {
+export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'loops' | 'errand'>): Holds {
   let held = new Map<string, HeldConversation>()
   const unwritten = new Map<string, HeldConversation>()
   const handlers = new Set<ReleaseHandler>()
@@ -27,11 +26,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'log' | 'errand
     `${lineId} ${accountId} ${conversation}`
   const keyOf = (hold: HeldConversation) => key(hold.lineId, hold.accountId, hold.conversation)
   // Reads run one after the other: of two at once, the older result could arrive last.
-  const reading = createAgain(
-    ctx.clock,
-    read,
-    (error) => void ctx.log.warn({ err: error }, 'held conversations could not be read'),
-  )
+  const reading = ctx.loops.create('held conversations', read)
 
   async function read() {
     const rows: HeldConversation[] = await listHolds(ctx.db)

@@ -88,6 +88,8 @@ export interface Db extends Sql {
    * tried again later.
    */
   scrub(): Promise<boolean>
+  /** What keeps the database from storing or reading, for the operator; undefined if nothing is known. */
+  trouble(): string | undefined
   /** Counts of statements and transactions, so that tests can wait until the process is idle. */
   activity(): Activity
   close(): Promise<void>

@@ -2,6 +2,7 @@ import type { Db } from './db.js'
 import { migrate } from './migrate.js'
 import { openSqlite } from './sqlite.js'
 import { DirectoryInUse } from './sqlite-lock.js'
+import { inWords } from './sqlite-start.js'
 
 interface StorageSettings {
   /** URL of PostgreSQL; null uses SQLite in the data folder. */
@@ -23,7 +24,7 @@ export async function openStorage(
   const db = databaseUrl
     ? await (await import('./postgres.js')).openPostgres(databaseUrl, { guardTx: rest.guardTx, failpoint })
     : await openSqlite(data, { ...rest, failpoint }).catch((error) => {
-        if (!beside || !(error instanceof DirectoryInUse)) throw error
+        if (!beside || !(error instanceof DirectoryInUse)) throw inWords(error, data)
         isShared = true
         return openSqlite(data, { ...rest, failpoint, shares: true })
       })
@@ -32,6 +33,6 @@ export async function openStorage(
     return db
   } catch (error) {
     await db.close()
-    throw error
+    throw databaseUrl ? error : inWords(error, data)
   }
 }

@@ -3,9 +3,9 @@ import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { createFailpoint } from '../../base/failpoint.js'
 import { createFairTurns } from '../../base/turns.js'
-import { AppError } from '../../core/errors.js'
 import { createAnnouncer } from './announce.js'
-import { CommitUnknown, type Db, MissingValue, type Param, type Sql, UniqueViolation } from './db.js'
+import { CommitUnknown, type Db, type Param, type Sql } from './db.js'
+import { isConnectionLoss, isStalePlan, translate } from './postgres-errors.js'
 import { listenOn, type Subscription } from './postgres-listen.js'
 import {
   arrayText,
@@ -26,7 +26,9 @@ const CHANNEL = 'trunkline'
 const LOCK_CONNECTIONS = 4
 /** For long reads; the other connections stay free for short work. */
 const ASIDE_CONNECTIONS = 3
+const POOL_SIZE = 10
 const DEADLOCK = '40P01'
+const DISK_FULL = '53100'
 const DEADLOCK_TRIES = 5
 
 /** PostgreSQL through a connection pool. A bulk operation is one statement, regardless of the number of rows. */
@@ -34,12 +36,13 @@ export async function openPostgres(
   url: string,
   options: { guardTx?: boolean; poolSize?: number; failpoint?: string | null; listenRetryMs?: number } = {},
 ): Promise<Db> {
-  const pool = openPool(url, 'trunkline', options.poolSize ?? 10)
+  const pool = openPool(url, 'trunkline', options.poolSize ?? POOL_SIZE)
   // A separate pool: a lock, held or awaited, must not take the connection that the work under it needs.
   const locks = openPool(url, 'trunkline-lock', LOCK_CONNECTIONS)
   const guard = createTxGuard(options.guardTx ?? false)
   const failpoint = createFailpoint(options.failpoint ?? null)
   const durable = new WeakSet<pg.PoolClient>()
+  let trouble: string | undefined
   let open = 0
   let begun = 0
   const waiting: (() => void)[] = []
@@ -71,7 +74,9 @@ export async function openPostgres(
       client.release()
       return result
     } catch (error) {
-      client?.release(isConnectionLoss(error) || error instanceof CommitUnknown)
+      const { code, cause } = error as { code?: string; cause?: { code?: string } }
+      if ((code ?? cause?.code) === DISK_FULL) trouble = 'The disk of the database is full.'
+      client?.release(isConnectionLoss(error) || isStalePlan(error) || error instanceof CommitUnknown)
       throw translate(error)
     } finally {
       open--
@@ -79,19 +84,21 @@ export async function openPostgres(
     }
   }
 
-  /** Runs a transaction, and again if PostgreSQL has rolled it back to end a deadlock. */
+  /** Runs a transaction or statement, and again if PostgreSQL has rolled it back for a reason that passes. */
   async function inTx<T>(run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     for (let left = DEADLOCK_TRIES; ; left--) {
       try {
         return await withClient(run)
       } catch (error) {
-        if ((error as { code?: string }).code !== DEADLOCK || left === 1) throw error
+        // Each connection of the pool may have an old plan; a new connection has none.
+        if (isStalePlan(error) && left > -POOL_SIZE) continue
+        if ((error as { code?: string }).code !== DEADLOCK || left <= 1) throw error
       }
     }
   }
 
   const announcer = createAnnouncer()
-  const ask: Query = (query) => withClient((client) => client.query(query))
+  const ask: Query = (query) => inTx((client) => client.query(query))
   const inTurn = createFairTurns(ASIDE_CONNECTIONS)
   const db: Db = {
     ...statements((query) => guard.outside(() => ask(query)), announcer.announce),
@@ -106,6 +113,7 @@ export async function openPostgres(
             const result = await guard.inside(() => fn(statements(inSequence(client), news.announce)))
             failpoint('storage.before_commit')
             await commit(client)
+            trouble = undefined
             news.publish()
             return result
           } catch (error) {
@@ -122,6 +130,7 @@ export async function openPostgres(
         if (plan.length === 0) return
         failpoint('storage.before_commit')
         await inTx((client) => runPlan(client, plan))
+        trouble = undefined
         news.publish()
       }),
     lock: (name, fn) =>
@@ -150,6 +159,7 @@ export async function openPostgres(
     notify: (payload) =>
       withClient(async (client) => void (await client.query('select pg_notify($1, $2)', [CHANNEL, payload]))),
     onAnnounce: announcer.onAnnounce,
+    trouble: () => trouble,
     onNotify(handler) {
       subscriptions.push(listenOn(url, CHANNEL, options.listenRetryMs ?? 1000, handler))
     },
@@ -275,25 +285,4 @@ async function assertDurable(client: pg.PoolClient) {
       throw new Error(`PostgreSQL runs with ${setting}=off: an accepted message could be lost. Set it to on.`)
     }
   }
-}
-
-function isConnectionLoss(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string }
-  if (code && /^(08|57P0|53)/.test(code)) return true
-  if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ENOENT)/.test(code)) return true
-  return /Connection terminated|timeout exceeded when trying to connect|connection is closed/i.test(
-    message ?? '',
-  )
-}
-
-function translate(error: unknown): unknown {
-  const { code } = error as { code?: string }
-  if (code === '23505') return new UniqueViolation(error)
-  if (code === '23502') return new MissingValue(error)
-  if (isConnectionLoss(error)) {
-    return new AppError('unavailable', 'The database cannot be reached at the moment. Try again.', {
-      retryAfterMs: 1000,
-    })
-  }
-  return error
 }

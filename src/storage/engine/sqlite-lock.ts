@@ -16,6 +16,7 @@ export function lockDirectory(open: OpenSqlite, directory: string): () => void {
     lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
   } catch (cause) {
     lock.close()
+    if (!/locked|busy/i.test(String(cause))) throw cause
     throw new DirectoryInUse(
       `The data directory ${directory} is in use by another Trunkline. Stop it, or set TRUNKLINE_DATA to another directory.`,
       { cause },

@@ -1,5 +1,7 @@
+import { dirname } from 'node:path'
 import { createFailpoint } from '../../base/failpoint.js'
 import type { Reply } from './sqlite-calls.js'
+import { createMark, markFileOf } from './sqlite-mark.js'
 import { createStatements, type OpenSqlite } from './sqlite-statements.js'
 
 export interface WriterData {
@@ -34,6 +36,8 @@ export function createWriter(
   // A checkpoint copies each changed page once, so rarer checkpoints write less.
   connection.exec('pragma wal_autocheckpoint = 16000')
 
+  const mark = data.durable ? createMark(connection, markFileOf(dirname(data.file))) : undefined
+
   const statements = createStatements(connection)
   const plans: { id: number; steps: PlanStep[] }[] = []
   let plansScheduled = false
@@ -46,7 +50,7 @@ export function createWriter(
     commit() {
       try {
         failpoint('storage.before_commit')
-        connection.exec('commit')
+        commit()
       } catch (error) {
         // The next transaction may already be queued and must not find this one open.
         rollback()
@@ -80,7 +84,16 @@ export function createWriter(
         connection.exec(`pragma busy_timeout = ${BUSY_MS}`)
       }
     },
-    close: () => connection.close(),
+    close() {
+      connection.close()
+      mark?.close()
+    },
+  }
+
+  function commit() {
+    mark?.count()
+    connection.exec('commit')
+    mark?.keep()
   }
 
   function rollback() {
@@ -127,7 +140,7 @@ export function createWriter(
         for (const [op, ...args] of steps) (statements[op] as (...args: unknown[]) => unknown)(...args)
       }
       failpoint('storage.before_commit')
-      connection.exec('commit')
+      commit()
       return undefined
     } catch (error) {
       rollback()

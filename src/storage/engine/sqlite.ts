@@ -6,10 +6,12 @@ import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writ
 import { type Calls, callHere, callThread } from './sqlite-calls.js'
 import { lockDirectory } from './sqlite-lock.js'
 import { createReader } from './sqlite-reader.js'
+import { checkInBackground, checkSqlite, damaged, isDamage } from './sqlite-start.js'
 import { loadSqlite } from './sqlite-statements.js'
 import { createWriter, type PlanStep, type WriterData } from './sqlite-writer.js'
 import { createTxGuard } from './tx-guard.js'
 
+const FULL = 'The disk of the database is full.'
 /** Maximum number of transactions in one commit; more would delay the first one. */
 const GROUP_LIMIT = 256
 
@@ -35,6 +37,8 @@ export async function openSqlite(
   const file = join(directory, 'trunkline.db')
   makePrivateDatabase(file)
   const { durable = true } = options
+  let trouble: string | undefined
+  const endCheck = checkContent()
   const data: WriterData = { role: 'writer', file, failpoint: options.failpoint ?? null, durable }
   // Without a flush to disk, the writer needs no thread.
   const writer = durable
@@ -53,6 +57,39 @@ export async function openSqlite(
     )
   }
   const reader = createReader(open, file, durable)
+
+  /** A write has succeeded. A damaged database stays damaged. */
+  function forgetFullDisk() {
+    if (trouble === FULL) trouble = undefined
+  }
+
+  /** Translates an error, and remembers what concerns every caller. */
+  function fault(error: unknown): unknown {
+    const text = error instanceof Error ? error.message : ''
+    if (isDamage(text)) trouble = damaged(file, text)
+    else if (/disk is full/i.test(text)) trouble ??= FULL
+    return translate(error)
+  }
+
+  const reading = (answer: Promise<unknown>) =>
+    answer.catch((error) => {
+      throw fault(error)
+    })
+
+  function checkContent(): () => Promise<unknown> {
+    if (options.shares || !durable) return async () => {}
+    let isUnchecked: boolean
+    try {
+      isUnchecked = checkSqlite(open, directory, file)
+    } catch (error) {
+      unlock()
+      throw error
+    }
+    if (!isUnchecked) return async () => {}
+    return checkInBackground(file, (text) => {
+      trouble = text
+    })
+  }
 
   const guard = createTxGuard(options.guardTx ?? false)
   const announcer = createAnnouncer()
@@ -102,7 +139,7 @@ export async function openSqlite(
     } catch (error) {
       await writer.call('rollback')
       if (group.length > 1) return false
-      group[0]!.reject(translate(error))
+      group[0]!.reject(fault(error))
       return true
     }
     committing++
@@ -113,11 +150,12 @@ export async function openSqlite(
       .call('commit')
       .then(
         () => {
+          if (trouble !== undefined) forgetFullDisk()
           committed.publish()
           for (const [index, one] of group.entries()) one.resolve(results[index])
         },
         (error) => {
-          for (const one of group) one.reject(translate(error))
+          for (const one of group) one.reject(fault(error))
         },
       )
       .finally(() => committing--)
@@ -146,9 +184,10 @@ export async function openSqlite(
     writing++
     try {
       await guard.outside(() => writer.call('plan', steps))
+      if (trouble !== undefined) forgetFullDisk()
       news.publish()
     } catch (error) {
-      throw translate(error)
+      throw fault(error)
     } finally {
       writing--
     }
@@ -157,15 +196,15 @@ export async function openSqlite(
   return {
     ...inside,
     all: async <T>(sql: string, params: readonly Param[] = []) =>
-      guard.outside(() => reader.read('all', sql, params) as Promise<T[]>),
+      guard.outside(() => reading(reader.read('all', sql, params)) as Promise<T[]>),
     one: async <T>(sql: string, params: readonly Param[] = []) =>
-      guard.outside(() => reader.read('one', sql, params) as Promise<T | undefined>),
+      guard.outside(() => reading(reader.read('one', sql, params)) as Promise<T | undefined>),
     aside: (owner) => ({
       ...inside,
       all: async <T>(sql: string, params: readonly Param[] = []) =>
-        guard.outside(() => reader.readAside(owner, 'all', sql, params) as Promise<T[]>),
+        guard.outside(() => reading(reader.readAside(owner, 'all', sql, params)) as Promise<T[]>),
       one: async <T>(sql: string, params: readonly Param[] = []) =>
-        guard.outside(() => reader.readAside(owner, 'one', sql, params) as Promise<T | undefined>),
+        guard.outside(() => reading(reader.readAside(owner, 'one', sql, params)) as Promise<T | undefined>),
     }),
     run: (sql, params) => tx((inner) => inner.run(sql, params)),
     insertMany: (...args) => tx((inner) => inner.insertMany(...args)),
@@ -186,11 +225,13 @@ export async function openSqlite(
     notify: async () => {},
     onNotify: () => {},
     onAnnounce: announcer.onAnnounce,
+    trouble: () => trouble,
     activity: () => ({
       open: waiting.length + committing + writing + reader.open() + (flushing ? 1 : 0),
       begun,
     }),
     async close() {
+      await endCheck()
       while (flushing || committing + writing + reader.open() > 0)
         await new Promise((resolve) => setImmediate(resolve))
       await reader.close()
@@ -231,6 +272,10 @@ function translate(error: unknown): unknown {
   const text = error instanceof Error ? error.message : ''
   if (/UNIQUE constraint failed/i.test(text)) return new UniqueViolation(error)
   if (/NOT NULL constraint failed/i.test(text)) return new MissingValue(error)
+  if (isDamage(text))
+    return new AppError('unavailable', 'The database is damaged. The operator must restore a backup.', {
+      retryAfterMs: 60_000,
+    })
   if (/disk I\/O error/i.test(text)) {
     // After a failed flush the page cache cannot be trusted. The process ends, and a restart reads what is on disk.
     setImmediate(() => {

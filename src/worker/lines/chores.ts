@@ -1,4 +1,3 @@
-import { createAgain } from '../../base/again.js'
 import type { Line } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
 import type { Ctx, DrivenLine } from '../../services/ctx.js'
@@ -16,13 +15,10 @@ interface Chores {
 
 export function startChores(ctx: Ctx, line: Line, lease: Lease, act: DrivenLine['act']): Chores {
   let stopping = false
-  const profiles = createAgain(
-    ctx.clock,
+  const profiles = ctx.loops.create(
+    'profile changes',
     () => performProfileRequests(ctx, { line, lease, act }, () => stopping),
-    (error) => {
-      ctx.log.error({ err: error, line: line.id }, 'a profile change failed; trying again in a second')
-      return 1000
-    },
+    { fields: { line: line.id } },
   )
 
   function actForOthers() {

@@ -1,4 +1,3 @@
-import { createAgain } from '../../base/again.js'
 import { firstIdAt } from '../../base/ids.js'
 import { inTime as limitTime } from '../../base/in-time.js'
 import { storable } from '../../base/storable.js'
@@ -69,10 +68,9 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const news = createNews(ctx, on, inTurn)
   const wireSeconds = ctx.metrics.wireSeconds.labels({ driver: line.driver })
   const inFlight = new Set<number>()
-  const dispatch = createAgain(ctx.clock, step, (error) => {
-    if (error instanceof LeaseLost) return void dispatch.stop()
-    ctx.log.error({ err: error, line: line.id }, 'dispatch failed; trying again in a second')
-    return 1000
+  const dispatch = ctx.loops.create('dispatch', step, {
+    fields: { line: line.id },
+    failed: (error) => error instanceof LeaseLost,
   })
   const wake = dispatch.ask
   const health = createStateKeeper(ctx, line, lease, wake)

@@ -1,4 +1,3 @@
-import { createAgain } from '../../base/again.js'
 import type { Line, LineState } from '../../core/lines/line.js'
 import type { Ctx } from '../../services/ctx.js'
 import { recordLineState } from '../../services/lines/states.js'
@@ -15,14 +14,9 @@ interface StateKeeper {
 export function createStateKeeper(ctx: Ctx, line: Line, lease: Lease, cameBack: () => void): StateKeeper {
   let state: LineState = 'UNKNOWN'
   let detail: string | null = null
-  const writing = createAgain(
-    ctx.clock,
-    () => recordLineState(ctx, line, lease, state, detail),
-    (error) => {
-      ctx.log.warn({ err: error, line: line.id }, "a line's state could not be written; trying again")
-      return 1000
-    },
-  )
+  const writing = ctx.loops.create('line state', () => recordLineState(ctx, line, lease, state, detail), {
+    fields: { line: line.id },
+  })
 
   return {
     report(next, why) {

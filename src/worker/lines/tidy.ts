@@ -25,28 +25,39 @@ const TOKENS_KEPT_MS = 30 * 24 * 3_600_000
 
 /** Ends what waits for removed or blocked lines and for removed worlds. */
 export async function tidyLines(ctx: Ctx): Promise<void> {
-  await failOrphans(ctx)
-  await failBlocked(ctx)
-  await finishEmptying(ctx, false)
-  await removeOrphanedWorlds(ctx)
-  await failLostProfileRequests(ctx)
+  await runAll([
+    () => failOrphans(ctx),
+    () => failBlocked(ctx),
+    () => finishEmptying(ctx, false),
+    () => removeOrphanedWorlds(ctx),
+    () => failLostProfileRequests(ctx),
+  ])
 }
 
 /** Deletes rows whose time is over. */
 export async function dropExpired(ctx: Ctx): Promise<void> {
   const now = ctx.clock.now()
-  await dropExpiredReplays(ctx.db, now)
-  await dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS)
-  await dropExpiredSessions(ctx.db, Date.now())
-  await dropExpiredActions(ctx.db, Date.now())
-  await dropParkedReceipts(ctx.db, now - PARKED_MS)
-  await dropUnacknowledged(ctx.db, now - UNACKNOWLEDGED_MS)
-  await sweepMedia(ctx, false)
-  await sweepDeliveries(ctx)
-  await dropOldEvents(ctx)
-  await endLostChanges(ctx, false)
-  await dropOldAudit(ctx)
-  await dropStrangers(ctx.db, now - CLAIM_MS)
-  await dropEmptyCounts(ctx.db, now - 2 * 3_600_000)
-  await forgetNodes(ctx.db, 24 * 3_600_000)
+  await runAll([
+    () => dropExpiredReplays(ctx.db, now),
+    () => dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS),
+    () => dropExpiredSessions(ctx.db, Date.now()),
+    () => dropExpiredActions(ctx.db, Date.now()),
+    () => dropParkedReceipts(ctx.db, now - PARKED_MS),
+    () => dropUnacknowledged(ctx.db, now - UNACKNOWLEDGED_MS),
+    () => sweepMedia(ctx, false),
+    () => sweepDeliveries(ctx),
+    () => dropOldEvents(ctx),
+    () => endLostChanges(ctx, false),
+    () => dropOldAudit(ctx),
+    () => dropStrangers(ctx.db, now - CLAIM_MS),
+    () => dropEmptyCounts(ctx.db, now - 2 * 3_600_000),
+    () => forgetNodes(ctx.db, 24 * 3_600_000),
+  ])
+}
+
+/** Runs every step whatever the others do: a damaged row must not end the retention of everything else. */
+export async function runAll(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const faults: unknown[] = []
+  for (const step of steps) await step().catch((error) => faults.push(error))
+  if (faults.length > 0) throw faults[0]
 }

@@ -1,4 +1,3 @@
-import { createAgain } from '../../base/again.js'
 import type { Line } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -30,7 +29,7 @@ import { findNextDue } from '../../storage/messages/schedule.js'
 import { findNextExpiry } from '../../storage/verify/verifications.js'
 import { createAlarm } from '../alarm.js'
 import { type Runner, startRunner } from './runner.js'
-import { dropExpired, tidyLines } from './tidy.js'
+import { dropExpired, runAll, tidyLines } from './tidy.js'
 
 /** Renewals for each lease time: one or two may fail before the lease expires. */
 const BEATS = 5
@@ -72,9 +71,11 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   let comparedAt = Number.NEGATIVE_INFINITY
 
   /** One pass over leases, connections, changed and removed lines. Never two at once. */
-  const tending = createAgain(ctx.clock, tendOnce, (error) => {
-    comparedAt = Number.NEGATIVE_INFINITY
-    ctx.log.error({ err: error }, 'the worker cannot reach its leases; trying again')
+  const tending = ctx.loops.create('leases', tendOnce, {
+    isVital: true,
+    failed() {
+      comparedAt = Number.NEGATIVE_INFINITY
+    },
   })
 
   function tend(): Promise<void> {
@@ -197,13 +198,13 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     ctx.wakes.wake(topics.nodes)
   }
 
-  const tidySafely = () => tidyAll().catch((error) => ctx.log.warn({ err: error }, 'tidying up failed'))
+  const tidying = ctx.loops.create('housekeeping', tidyAll, { retryMs: TIDY_MS })
 
   /** On a frozen clock, which tests move by whole days: tidies once a day at its own time. */
   function tidyDaily() {
     cancelTidying = ctx.clock.after(TIDY_FROZEN_MS, () => {
       tidyDaily()
-      void ctx.errand(tidySafely)
+      void ctx.errand(tidying.run).catch(() => {})
     })
   }
 
@@ -231,9 +232,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     }),
   ]
   async function tidyAll() {
-    await tidyLines(ctx)
-    for (const alarm of alarms) await alarm.look()
-    await dropExpired(ctx)
+    await runAll([() => tidyLines(ctx), ...alarms.map((alarm) => alarm.look), () => dropExpired(ctx)])
   }
 
   /** Looks at every line that may have work which no hint told of. */
@@ -259,14 +258,14 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       // The others give up their surplus at once.
       if (place.nodes > 1) tellOthers()
       if (ctx.clock.isFrozen) tidyDaily()
-      else every(TIDY_MS, () => void tidySafely())
+      else every(TIDY_MS, tidying.ask)
       // Several processes may commit ids out of order; a single process does not.
       if (ctx.db.engine === 'postgres') {
         every(SWEEP_MS, () => void sweep().catch(() => {}))
       }
       for (const alarm of alarms) await alarm.start()
       if (ctx.db.engine === 'sqlite') await finishEmptying(ctx, true)
-      await tidyAll()
+      await tidying.run().catch(() => {})
     },
     async stop() {
       stopped = true
@@ -279,6 +278,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
         // The others take each line as soon as it is released.
         await renew()
         for (const alarm of alarms) await alarm.stop()
+        await tidying.stop()
         await tending.stop()
         await Promise.all(
           [...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)),

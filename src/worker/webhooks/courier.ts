@@ -1,4 +1,4 @@
-import { type Again, createAgain } from '../../base/again.js'
+import type { Again } from '../../base/again.js'
 import { createBoundedMap } from '../../base/bounded-map.js'
 import { topics } from '../../core/topics.js'
 import { shardOf } from '../../core/webhooks/webhook.js'
@@ -47,7 +47,7 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
   const leaving = new Set<Lane>()
   const shards = createShards(ctx, nodeId, { leave, isBusy, begin: look })
   let stopped = false
-  let sweeping: NodeJS.Timeout | undefined
+  let sweepTimer: NodeJS.Timeout | undefined
 
   /** Stops the work for accounts of other processes. */
   function leave() {
@@ -145,17 +145,9 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
   function feedingOf(accountId: string): Feeding {
     const known = accounts.get(accountId)
     if (known) return known
-    const again = createAgain(
-      ctx.clock,
-      () => ctx.errand(() => feed(accountId, feeding)),
-      (error) => {
-        ctx.log.error(
-          { err: error, account: accountId },
-          'events could not be turned into deliveries; trying again in a second',
-        )
-        return 1000
-      },
-    )
+    const again = ctx.loops.create('webhook feed', () => ctx.errand(() => feed(accountId, feeding)), {
+      fields: { account: accountId },
+    })
     const feeding: Feeding = { ...again, feed: undefined, watch: createSurplusWatch(ctx, accountId) }
     accounts.set(accountId, feeding)
     return feeding
@@ -172,6 +164,7 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
     await feeding.watch(step?.added ?? 0)
   }
 
+  const sweeping = ctx.loops.create('webhook sweep', () => look(shards.list()))
   const subscriptions: (() => void)[] = []
   return {
     async start() {
@@ -191,14 +184,14 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
       await shards.start()
       if (ctx.db.engine === 'sqlite') return
       // Hints from other processes may get lost.
-      sweeping = setInterval(() => void look(shards.list()).catch(() => {}), SWEEP_MS).unref()
+      sweepTimer = setInterval(sweeping.ask, SWEEP_MS).unref()
     },
     async stop(drainMs) {
       stopped = true
-      clearInterval(sweeping)
+      clearInterval(sweepTimer)
       for (const unsubscribe of subscriptions) unsubscribe()
       // A feed that ended later would open a lane that is never stopped and keeps the process alive.
-      await Promise.all([...accounts.values()].map((feeding) => feeding.stop()))
+      await Promise.all([sweeping.stop(), ...[...accounts.values()].map((feeding) => feeding.stop())])
       for (const [key, lane] of lanes) drop(key, lane)
       await shards.stop(Date.now() + drainMs)
     },

@@ -1,4 +1,3 @@
-import { createAgain } from '../../base/again.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Deliverer, ReceiverAnswer } from '../../services/webhooks/delivery.js'
 import type { QueueEntry } from '../../storage/messages/queue.js'
@@ -34,6 +33,8 @@ export interface Lane {
 const WIDTH = { least: 1, most: 32 }
 /** Milliseconds of pause for each failure of a receiver, so that it does not take time from others. */
 const PAUSE = { each: 25, most: 250 }
+/** Milliseconds until a result is stored again that the database did not take. */
+const STORE_AGAIN = { first: 1000, most: 4000 }
 /** Maximum number of results that wait to be stored. */
 const MOST_LEFT = 256
 const READ_AT_ONCE = 500
@@ -63,6 +64,8 @@ export function createLane(
   let inFlight = 0
   /** Attempts about to start, on the wire, or answered and not stored yet. */
   let left = 0
+  /** Answered attempts whose result the database did not take so far. */
+  let unstored = 0
   let failures = 0
   let pausedUntil = 0
   let unread = true
@@ -71,19 +74,15 @@ export function createLane(
   /** Subjects with more deliveries than the window had room for; the rest is still in the table. */
   const crowded = new Set<Gap>()
   let abandoned = false
-  const dispatch = createAgain(
-    ctx.clock,
+  const dispatch = ctx.loops.create(
+    'webhook lane',
     () =>
       ctx.errand(async () => {
         const next = await step()
         if (isIdle()) onIdle(width)
         return next
       }),
-    (error) => {
-      giveBack()
-      ctx.log.error({ err: error }, 'a webhook lane failed; trying again in a second')
-      return 1000
-    },
+    { failed: giveBack },
   )
   const wake = dispatch.ask
 
@@ -107,6 +106,8 @@ export function createLane(
 
   function take(now: number): TakenEntry[] {
     const taken: TakenEntry[] = []
+    // The result of a further post could not be stored either, and after a crash it would be posted again.
+    if (unstored > 0) return taken
     // Waits for several free places: reading deliveries one by one would cost more than posting them.
     if (granted.length === 0 && inFlight > width * (3 / 4)) return taken
     while (left < MOST_LEFT && queue.hasReady(now) && inFlight < width) {
@@ -199,14 +200,25 @@ export function createLane(
     release(slot)
     if (abandoned) return finish(entry, null)
     wake()
+    // The subject's next delivery waits for this write: a crash could otherwise post the older one after the newer.
+    if (posted) await store(entry, posted.record)
+    else finish(entry, ctx.clock.now() + 1000)
+  }
+
+  /** Stores a result, however long the database cannot: a post that was answered is not repeated. */
+  async function store(entry: Entry, record: ReceiverAnswer['record'], tries = 0): Promise<void> {
+    let nextAt: number | null
     try {
-      // The subject's next delivery waits for this write: a crash could otherwise post the older one after the newer.
-      finish(entry, posted ? await posted.record() : ctx.clock.now() + 1000)
+      nextAt = abandoned ? null : await record()
+      if (tries > 0) unstored--
     } catch (error) {
-      // No result is stored, so the delivery is posted again; the receiver recognises it by its id.
-      ctx.log.warn({ err: error }, 'the result of a delivery could not be stored; the delivery is repeated')
-      finish(entry, ctx.clock.now() + 1000)
+      if (tries === 0) unstored++
+      ctx.log.warn({ err: error }, 'the result of a delivery could not be stored; trying again')
+      const wait = Math.min(STORE_AGAIN.first * 2 ** tries, STORE_AGAIN.most)
+      ctx.clock.after(wait, () => void ctx.errand(() => store(entry, record, tries + 1)))
+      return
     }
+    finish(entry, nextAt)
   }
 
   function adapt(wentWell: boolean) {

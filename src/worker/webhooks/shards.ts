@@ -1,4 +1,3 @@
-import { createAgain } from '../../base/again.js'
 import { topics } from '../../core/topics.js'
 import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -39,21 +38,24 @@ export function createShards(ctx: Ctx, nodeId: string, work: ShardWork): Shards 
   const held = new Map<number, HeldShard>()
   /** Shards that other processes get as soon as the posts under way are stored. Nothing new starts in them. */
   const giving = new Set<number>()
+  /** Shards whose open work was not read so far. */
+  const unread = new Set<number>()
   /** Until when no other process can have the leases, on the clock of `performance.now`, which never jumps. */
   let heldUntil = isAlone ? Number.POSITIVE_INFINITY : 0
   let stopped = false
   let beating: NodeJS.Timeout | undefined
   let watching: NodeJS.Timeout | undefined
   let unsubscribe = () => {}
-  const tending = createAgain(ctx.clock, tend, (error) =>
-    ctx.log.error({ err: error }, 'the courier cannot reach its leases; trying again'),
-  )
+  const tending = ctx.loops.create('webhooks', tend, { isVital: true })
 
   const list = () => [...held.keys()].filter((shard) => !giving.has(shard))
 
   /** One pass: releases surplus shards, renews the others, takes free ones. Never two at once. */
   async function tend() {
-    if (isAlone) return work.begin(update(ALL_SHARDS))
+    if (isAlone) {
+      update(ALL_SHARDS)
+      return begin()
+    }
     const askedAt = performance.now()
     const share = stopped ? 0 : shareOf(await findPlace(ctx.db, nodeId), WEBHOOK_SHARDS)
     for (const shard of list().slice(share)) giving.add(shard)
@@ -63,30 +65,36 @@ export function createShards(ctx: Ctx, nodeId: string, work: ShardWork): Shards 
     released.forEach(forget)
     const leases = await holdShards(ctx.db, { nodeId, leaseMs, share: share + giving.size, released })
     heldUntil = askedAt + leaseMs
-    const added = update(leases)
+    update(leases)
     if (released.length > 0) ctx.wakes.wake(topics.nodes)
     if (giving.size > 0) watch()
-    if (!stopped && added.length > 0) await work.begin(added)
+    if (!stopped) await begin()
   }
 
-  /** Notes the leases of this process. Returns the shards that are new, or were lost in between. */
-  function update(leases: readonly ShardLease[]): number[] {
+  async function begin() {
+    if (unread.size > 0) await work.begin([...unread])
+    unread.clear()
+  }
+
+  /** Notes the leases of this process, and which of them are new or were lost in between. */
+  function update(leases: readonly ShardLease[]) {
     const epochs = new Map(leases.map(({ shard, epoch }) => [shard, epoch]))
     for (const { shard, epoch } of held.values()) if (epochs.get(shard) !== epoch) forget(shard)
     // Also in shards that were lost and taken again: what their lanes have read may be out of date.
     work.leave()
-    const added = leases.filter(({ shard }) => !held.has(shard))
-    for (const lease of added) {
+    for (const lease of leases) {
+      if (held.has(lease.shard)) continue
       const isHeld = () => performance.now() < heldUntil && held.get(lease.shard) === own
       const own: HeldShard = { ...lease, isHeld }
       held.set(lease.shard, own)
+      unread.add(lease.shard)
     }
-    return added.map(({ shard }) => shard)
   }
 
   function forget(shard: number) {
     held.delete(shard)
     giving.delete(shard)
+    unread.delete(shard)
   }
 
   /** Asks for the pass that releases a shard as soon as its posts under way are stored. */

@@ -19,7 +19,10 @@ const MIN_WAIT_MS = 1000
 const MAX_WAIT_MS = 60_000
 
 /** `unwritten` is the number of sends that wait for the database. */
-export function createAdmission(ctx: Pick<Ctx, 'config' | 'backlog'>, unwritten: () => number): Admission {
+export function createAdmission(
+  ctx: Pick<Ctx, 'config' | 'backlog' | 'disk'>,
+  unwritten: () => number,
+): Admission {
   const entered = new Map<string, number>()
 
   /** While the database is behind, each account has an equal share of the room; a quiet one is not refused. */
@@ -37,6 +40,8 @@ export function createAdmission(ctx: Pick<Ctx, 'config' | 'backlog'>, unwritten:
   }
 
   function refusalOf(place: QueuePlace): AppError | undefined {
+    const full = ctx.disk.refusal()
+    if (full) return full
     if (isOverShare(place.accountId)) return databaseBehind(unwritten(), ctx.backlog.state(place))
     const { length, limit } = ctx.backlog.state(place)
     return length >= limit ? lineFull(place) : undefined
@@ -46,7 +51,7 @@ export function createAdmission(ctx: Pick<Ctx, 'config' | 'backlog'>, unwritten:
     refusalOf,
     enter(message) {
       const { accountId } = message
-      const queue = isOverShare(accountId) ? undefined : ctx.backlog.join(message)
+      const queue = ctx.disk.refusal() || isOverShare(accountId) ? undefined : ctx.backlog.join(message)
       if (!queue) return refusalOf(message)!
       entered.set(accountId, (entered.get(accountId) ?? 0) + 1)
       return queue
