@@ -72,8 +72,8 @@ export const PLANTED = [
   {
     name: 'the next webhook does not wait for the result of the one before',
     file: 'src/worker/webhooks/lane.ts',
-    from: 'finish(entry, posted ? await posted.record() : ctx.clock.now() + 1000)',
-    to: 'finish(entry, null)\n      if (posted) await posted.record()',
+    from: 'if (posted) await store(entry, posted.record)\n    else finish(entry, ctx.clock.now() + 1000)',
+    to: 'finish(entry, null)\n    if (posted) await posted.record()',
   },
   {
     name: 'a webhook is marked as delivered before it is posted',

@@ -48,7 +48,7 @@ export function isDamage(text: string): boolean {
 }
 
 export function damaged(file: string, detail: string): string {
-  return `The database ${file} is damaged (${detail}). Stop the server and restore a backup: trunkline doctor checks the database again.`
+  return `The database ${file} is damaged (${detail.replace(/\s+/g, ' ')}). Stop the server and restore a backup: trunkline doctor checks the database again.`
 }
 
 function behind(directory: string, lost: number): string {
