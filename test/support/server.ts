@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, rmSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
@@ -189,6 +189,19 @@ export async function eventually<T>(
       throw new Error(`Still not right after ${timeoutMs} ms: ${JSON.stringify(answer)}`)
     await pause(everyMs)
   }
+}
+
+/** Waits until a process has stopped itself at a failpoint with SIGSTOP. */
+export async function untilPaused({ pid }: SpawnedServer): Promise<void> {
+  const state = () =>
+    existsSync('/proc/self/stat')
+      ? readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!
+      : execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+  await eventually(
+    async () => state()[0],
+    (letter) => letter === 'T',
+    60_000,
+  )
 }
 
 /** Nothing of the surrounding environment reaches the process but the way to its programs. */
