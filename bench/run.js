@@ -11,6 +11,7 @@ import { neighbour } from './neighbour.js'
 import { smppAccept, smppReceipts, smppThrottled } from './smpp.js'
 import { soak } from './soak.js'
 import { fanout } from './streams.js'
+import { takeover } from './takeover.js'
 import { thirtyDays } from './thirty-days.js'
 import { deadNeighbour, webhookRate } from './webhooks.js'
 import { worldCreate } from './worlds.js'
@@ -36,6 +37,7 @@ const BENCHES = {
   smpp_accept_vs_kannel_spool: smppAccept,
   smpp_receipts_vs_kannel: smppReceipts,
   smpp_throttled_ideal: smppThrottled,
+  takeover_kill_ms: takeover,
   soak,
 }
 const DEFAULT = [
@@ -50,6 +52,7 @@ const DEFAULT = [
   'dead_neighbour_p99',
   'neighbour_p99',
   'fanout_p99_ms',
+  'takeover_kill_ms',
   'thirty_days_s',
   'cold_start_ms',
   'world_create_ms',
