@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseUrl } from './base/parse-url.js'
 import { parseSealKeys, type SealKey } from './core/accounts/seal.js'
+import { hostUrls } from './core/database-url.js'
 import { type BucketPlace, parseBucketUrl } from './core/media/bucket-url.js'
 
 /** A bucket for media, with its keys. */
@@ -17,6 +18,8 @@ export interface Config {
   data: string
   /** Set: PostgreSQL instead. */
   databaseUrl: string | null
+  /** Set: `databaseUrl` leads to a pooler such as pgbouncer, and this is the database itself. */
+  databaseDirectUrl: string | null
   logLevel: string
   /** Free megabytes on the disk of the data folder below which sends are refused (SQLite); 0: never. */
   minFreeMb: number
@@ -96,12 +99,23 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     }
     return number
   }
-  const databaseUrl = text('database-url', 'TRUNKLINE_DATABASE_URL', 'DATABASE_URL') ?? null
-  if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new ConfigError(
-      'DATABASE_URL must start with postgres:// or postgresql://. Leave it out to use SQLite.',
-    )
+  const database = (name: string, url: string | undefined): string | null => {
+    if (!url) return null
+    try {
+      hostUrls(url)
+      return url
+    } catch (error) {
+      const { message } = error as Error
+      throw new ConfigError(`${name} ${message}. Leave it out to use SQLite.`)
+    }
   }
+  const databaseUrl = database('DATABASE_URL', text('database-url', 'TRUNKLINE_DATABASE_URL', 'DATABASE_URL'))
+  const databaseDirectUrl = database(
+    'TRUNKLINE_DATABASE_DIRECT_URL',
+    text(undefined, 'TRUNKLINE_DATABASE_DIRECT_URL'),
+  )
+  if (databaseDirectUrl && !databaseUrl)
+    throw new ConfigError('TRUNKLINE_DATABASE_DIRECT_URL needs DATABASE_URL, the URL of the pooler.')
   const logLevel = text('log-level', 'TRUNKLINE_LOG_LEVEL', 'LOG_LEVEL') ?? 'info'
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
     throw new ConfigError(
@@ -113,6 +127,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     port: whole('PORT', text('port', 'TRUNKLINE_PORT', 'PORT'), 4040, 0, 65_535),
     data: text('data', 'TRUNKLINE_DATA') ?? './.trunkline',
     databaseUrl,
+    databaseDirectUrl,
     logLevel,
     minFreeMb: whole(
       'TRUNKLINE_MIN_FREE_MB',

@@ -1,5 +1,6 @@
+import { pbkdf2 } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { inTime, inTimeEach } from './in-time.js'
+import { inRunningTime, inTime, inTimeEach } from './in-time.js'
 
 async function all<T>(pieces: AsyncIterable<T>): Promise<T[]> {
   const got: T[] = []
@@ -14,6 +15,14 @@ describe('in time', () => {
     expect(await inTime(Promise.resolve(7), 1000, 'no answer')).toBe(7)
     await expect(inTime(Promise.reject(new Error('broken')), 1000, 'no answer')).rejects.toThrow('broken')
     await expect(inTime(never(), 5, 'no answer')).rejects.toThrow('no answer in 5 ms')
+  })
+
+  it('counts running time only: a process that stood still reads the answer first', async () => {
+    const answer = new Promise<void>((resolve) => pbkdf2('', '', 1, 8, 'sha1', () => resolve()))
+    const timely = inRunningTime(answer, 50, () => new Error('no answer'))
+    for (const until = performance.now() + 200; performance.now() < until; );
+    await timely
+    await expect(inRunningTime(never(), 50, () => new Error('no answer'))).rejects.toThrow('no answer')
   })
 
   it('are all pieces of a source that goes on, and then it is closed', async () => {

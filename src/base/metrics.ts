@@ -72,6 +72,12 @@ export function createMetrics() {
       buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30],
       registers,
     }),
+    databaseFaults: new Counter({
+      name: 'trunkline_database_faults_total',
+      help: 'Sessions lost, connections without an answer, and transactions repeated (PostgreSQL)',
+      labelNames: ['kind'] as const,
+      registers,
+    }),
     queued: new Gauge({
       name: 'trunkline_queue_messages',
       help: 'Messages that wait for something to be done, on lines this process drives',

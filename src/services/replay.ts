@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto'
 import { elapsedMs } from '../base/time.js'
 import { AppError } from '../core/errors.js'
 import type { NewMessage } from '../core/messages/message.js'
 import { isSameSend } from '../core/messages/message.js'
 import { findReplay, type Replay } from '../storage/accounts/replays.js'
-import type { Sql } from '../storage/engine/db.js'
+import type { Db, Sql } from '../storage/engine/db.js'
 import { findMessagesByHandle, listTwins } from '../storage/messages/messages.js'
 import { type Arrival, isLate } from './arrival.js'
 
@@ -38,6 +39,17 @@ const SKEW_MS = 5000
 /** Whether an earlier request may have the answer to this one. */
 export function mayRepeat({ request }: { request: RequestIdentity }): boolean {
   return request.key !== undefined || request.retryCount > 0 || isLate(request.arrival)
+}
+
+/** A transaction that knows the messages of earlier requests that items repeat. */
+export async function txWithAnswers<T>(
+  db: Db,
+  items: readonly Pending[],
+  now: number,
+  work: (sql: Sql, answers: Map<Pending, NewMessage>) => Promise<T>,
+): Promise<T> {
+  await untilStored(db, items.filter(mayRepeat))
+  return db.tx(async (sql) => work(sql, await firstAnswers(sql, items, now)))
 }
 
 /**
@@ -151,12 +163,34 @@ export function replayOf(request: RequestIdentity, message: NewMessage, now: num
   }
 }
 
-/** Two processes may hold the same request at once: the account's lock puts them in order (PostgreSQL). */
+/**
+ * Waits until first requests that another process is storing at this moment are stored (PostgreSQL): they hold the
+ * account's counter. A statement of its own, so that the counter is free again at once.
+ */
+async function untilStored(db: Db, items: readonly Pending[]): Promise<void> {
+  if (db.engine !== 'postgres' || items.length === 0) return
+  const list = db.inList(1, [...new Set(items.map((item) => item.request.accountId))])
+  await db.all(`select 1 from event_counters where account_id in ${list.sql} order by account_id for share`, [
+    list.param,
+  ])
+}
+
+/**
+ * Two processes may hold the same request at once: a lock on its identity puts them in order until the commit
+ * (PostgreSQL). Only repeats of the request wait for it, never the account's other requests.
+ */
 async function serialise(sql: Sql, items: readonly Pending[]): Promise<void> {
   if (sql.engine !== 'postgres') return
-  for (const accountId of [...new Set(items.map((item) => item.request.accountId))].sort()) {
-    await sql.one('select 1 from event_counters where account_id = $1 for update', [accountId])
-  }
+  const keys = new Set(items.map((item) => lockOf(item)))
+  const list = sql.listTable(1, [...keys].sort())
+  await sql.all(`select pg_advisory_xact_lock(j.value::bigint) from ${list.sql}`, [list.param])
+}
+
+/** A number for what repeats of a request share. */
+function lockOf({ request, message }: Pending): string {
+  const { accountId, path, key } = request
+  const identity = key === undefined ? [accountId, message.contact, message.content] : [accountId, path, key]
+  return createHash('sha256').update(JSON.stringify(identity)).digest().readBigInt64BE().toString()
 }
 
 function mismatch(): AppError {

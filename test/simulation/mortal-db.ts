@@ -15,9 +15,12 @@ export function mortalDb(base: Db, life: Life): Db {
     insertMany: (...args) => life.inside(() => sql.insertMany(...args)),
     updateMany: (...args) => life.inside(() => sql.updateMany(...args)),
   })
-  return {
+  const db: Db = {
     ...base,
     ...reads,
+    get upkeep() {
+      return db
+    },
     aside: () => ({ ...base, ...reads }),
     run: (sql, params) => life.through(() => base.run(sql, params)),
     insertMany: (...args) => life.through(() => base.insertMany(...args)),
@@ -29,4 +32,5 @@ export function mortalDb(base: Db, life: Life): Db {
     activity: life.activity,
     close: async () => {},
   }
+  return db
 }

@@ -1,14 +1,50 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { signalAfterUs } from './watchdog.js'
 
 /** A real PostgreSQL server of our own, from the npm package's binaries, on a free port. */
-export async function startPostgres(directory: string): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startPostgres(directory: string): Promise<PostgresServer> {
+  const server = await prepare(join(directory, 'data'))
+  await server.initialise()
+  return server.start()
+}
+
+export interface PostgresServer {
+  url: string
+  /** Ends the server at once, without a checkpoint. Its files stay. */
+  crash(): void
+  stop(): Promise<void>
+}
+
+/** A server and its standby, which follows it until it is promoted. */
+export async function startPair(
+  directory: string,
+): Promise<[primary: PostgresServer, standby: PostgresServer]> {
+  const replication = { wal_level: 'replica', max_wal_senders: '10' }
+  const first = await prepare(join(directory, 'first'), replication)
+  await first.initialise()
+  execFileSync('cp', ['-a', join(directory, 'first'), join(directory, 'second')])
+  writeFileSync(join(directory, 'second', 'standby.signal'), '')
+  const primary = await first.start()
+  const { port } = new URL(primary.url)
+  const second = await prepare(join(directory, 'second'), {
+    ...replication,
+    primary_conninfo: `host=127.0.0.1 port=${port} user=trunkline password=trunkline`,
+  })
+  return [primary, await second.start()]
+}
+
+async function prepare(databaseDir: string, settings: Record<string, string> = {}) {
   const EmbeddedPostgres = await load()
   const port = await freePort()
+  let isReady: () => void
+  const ready = new Promise<void>((resolve) => {
+    isReady = resolve
+  })
   const server = new EmbeddedPostgres({
-    databaseDir: join(directory, 'data'),
+    databaseDir,
     user: 'trunkline',
     password: 'trunkline',
     port,
@@ -26,19 +62,30 @@ export async function startPostgres(directory: string): Promise<{ url: string; s
       max_wal_senders: '0',
       max_wal_size: '2GB',
       jit: 'off',
+      ...settings,
     }),
-    onLog: () => {},
+    // The package itself does not recognise the words of a standby.
+    onLog: (text) => /ready to accept (read-only )?connections/.test(text) && isReady(),
     onError: () => {},
   })
-  await server.initialise()
-  await server.start()
-  const pid = Number.parseInt(readFileSync(join(directory, 'data', 'postmaster.pid'), 'utf8'), 10)
-  const hasEnded = signalAfterUs(pid, 'SIGQUIT')
   return {
-    url: `postgres://trunkline:trunkline@127.0.0.1:${port}/postgres`,
-    async stop() {
-      await server.stop()
-      hasEnded()
+    initialise: () => server.initialise(),
+    async start(): Promise<PostgresServer> {
+      await Promise.race([ready, server.start()])
+      const pid = Number.parseInt(readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8'), 10)
+      const hasEnded = signalAfterUs(pid, 'SIGQUIT')
+      let hasCrashed = false
+      return {
+        url: `postgres://trunkline:trunkline@127.0.0.1:${port}/postgres`,
+        crash() {
+          hasCrashed = true
+          process.kill(pid, 'SIGQUIT')
+        },
+        async stop() {
+          if (!hasCrashed) await server.stop()
+          hasEnded()
+        },
+      }
     },
   }
 }

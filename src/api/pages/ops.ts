@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { FailingLoop } from '../../base/again.js'
+import { inRunningTime } from '../../base/in-time.js'
 import type { Ctx } from '../../services/ctx.js'
+import { createHealth } from '../../storage/engine/health.js'
 import { countQueued } from '../../storage/messages/queue.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { optional, string } from '../http/schemas.js'
@@ -12,8 +14,12 @@ const route = routesOf('Operations', { access: 'open' })
 /** The committed document; a test checks that it matches the routes. */
 const DOCUMENT = new URL('../../../openapi.json', import.meta.url)
 
+/** Health checks ask every few seconds and give up after about as long. */
+const HEALTH_MS = 5000
+
 /** Health without authentication, metrics for this machine and administrators; both without confidential data. */
 export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean; document: boolean }): void {
+  const health = createHealth(ctx.db)
   const Status = Type.Object({ status: string('ok') })
   const Readiness = Type.Object({
     status: string('ok, degraded (ready, but background work fails) or unavailable'),
@@ -32,22 +38,25 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     '/readyz',
     route({
       summary: 'Is the process ready for traffic?',
+      description: 'Answers 200 only if the process can write to its database.',
       security: [],
       response: { 200: Readiness, 503: Readiness },
     }),
     async (_request, reply) => {
       if (!options.isReady())
         return say(reply.code(503), 'unavailable', ['The server is starting or stopping.'])
+      const trouble = ctx.disk.trouble()
+      // A write that succeeds would hide another one that does not.
+      if (trouble) return say(reply.code(503), 'unavailable', [trouble])
       try {
-        await ctx.db.one('select 1 as ok')
+        await inRunningTime(health.check(), HEALTH_MS, () => new Error('the database did not answer'))
       } catch {
-        return say(reply.code(503), 'unavailable', ['The database cannot be reached.'])
+        return say(reply.code(503), 'unavailable', ['The database cannot be written to.'])
       }
       const failing = ctx.loops.failing()
-      const faults = [
-        ...[ctx.disk.trouble()].filter((one) => one !== undefined),
-        ...failing.filter(({ isVital, failures }) => isVital && failures >= VITAL_FAILURES).map(tell),
-      ]
+      const faults = failing
+        .filter(({ isVital, failures }) => isVital && failures >= VITAL_FAILURES)
+        .map(tell)
       if (faults.length > 0) return say(reply.code(503), 'unavailable', faults)
       return failing.length > 0 ? say(reply, 'degraded', failing.map(tell)) : say(reply, 'ok')
     },
@@ -62,6 +71,8 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     }),
     async (_request, reply) => {
       ctx.metrics.watchProcess()
+      ctx.metrics.databaseFaults.reset()
+      for (const [kind, n] of Object.entries(ctx.db.faults())) ctx.metrics.databaseFaults.inc({ kind }, n)
       ctx.metrics.queued.reset()
       for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
       ctx.metrics.inFlight.reset()

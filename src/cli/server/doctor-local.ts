@@ -34,7 +34,7 @@ const LEAST_NODE = [20, 19] as const
 /** Checking a larger database would take minutes. */
 const MAX_CHECKED_BYTES = 1024 * MB
 /** One row; every check of keys follows from it. */
-const CENSUS = `select
+export const CENSUS = `select
   (select count(*) from keys where well_known = 1 and revoked_at is null) as well_known,
   (select count(*) from keys where kind = 'admin' and well_known = 0 and revoked_at is null) as own_admin,
   (select count(*) from lines where driver <> 'simulator' and removed_at is null) as real_lines`
@@ -132,43 +132,6 @@ export async function checkSqlite(config: Config): Promise<Finding[]> {
   }
 }
 
-export async function checkPostgres(config: Config, timeoutMs: number): Promise<Finding[]> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: config.databaseUrl!, connectionTimeoutMillis: timeoutMs })
-  try {
-    await client.connect()
-  } catch (error) {
-    const detail = `PostgreSQL cannot be reached: ${(error as Error).message || (error as { code?: string }).code}`
-    return [
-      fail('database', detail, 'Check DATABASE_URL, and that the database accepts connections from here.'),
-    ]
-  }
-  try {
-    const one = async (sql: string) => Object.values((await client.query(sql)).rows[0] as object)[0]
-    const off: string[] = []
-    for (const name of ['fsync', 'synchronous_commit', 'full_page_writes'])
-      if ((await one(`show ${name}`)) === 'off') off.push(name)
-    const names = off.join(', ')
-    const asked = Date.now()
-    const now = Number(await one('select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms'))
-    const findings = [
-      off.length === 0
-        ? ok('database', `PostgreSQL ${await one('show server_version')}, every commit is flushed`)
-        : fail(
-            'database',
-            `PostgreSQL runs with ${names} off`,
-            `Set ${names} to on: an accepted message could be lost.`,
-          ),
-      skew('clock of the database', now - (asked + Date.now()) / 2, 'the database'),
-    ]
-    const hasKeys = (await one("select to_regclass('keys') is not null as there")) === true
-    const census = hasKeys ? ((await client.query(CENSUS)).rows[0] as Census) : undefined
-    return [...findings, ...checkKeys(config, census)]
-  } finally {
-    await client.end()
-  }
-}
-
 /** Receivers refuse signatures that are older than five minutes. */
 const SKEW_MS = { warn: 2000, fail: 60_000 } as const
 
@@ -180,7 +143,7 @@ export function skew(check: string, ms: number, than: string): Finding {
   return ok(check, `the same as ${than}`)
 }
 
-type Census = Readonly<Record<'well_known' | 'own_admin' | 'real_lines', number | string>>
+export type Census = Readonly<Record<'well_known' | 'own_admin' | 'real_lines', number | string>>
 
 /** Outside a harmless world the development keys must have ended, and there must be an admin key. */
 export function checkKeys(config: Config, census?: Census): Finding[] {

@@ -29,6 +29,7 @@ export const doctor = command({
 
 async function examine(args: Args): Promise<Finding[]> {
   const [local, remote] = await Promise.all([import('./doctor-local.js'), import('./doctor-remote.js')])
+  const { checkPostgres } = await import('./doctor-postgres.js')
   const { url: _url, ...flags } = args.values
   let config: Config
   try {
@@ -51,9 +52,7 @@ async function examine(args: Args): Promise<Finding[]> {
     examined('data', local.checkFolder),
     examined('disk', local.checkDisk),
     examined('seal key', local.checkSealKey),
-    ...(await (config.databaseUrl
-      ? local.checkPostgres(config, remote.TIMEOUT_MS)
-      : local.checkSqlite(config))),
+    ...(await (config.databaseUrl ? checkPostgres(config, remote.TIMEOUT_MS) : local.checkSqlite(config))),
     ...(await local.checkBucket(config)),
     ...(await local.checkDrivers(config)),
     ...local.checkPublicUrl(config),

@@ -22,7 +22,7 @@ import { insertFeed } from '../../storage/webhooks/feeds.js'
 import { requireFresh } from '../arrival.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Acceptance, AcceptedSend, Ctx } from '../ctx.js'
-import { firstAnswers, mayRepeat, type RequestIdentity, replayOf } from '../replay.js'
+import { mayRepeat, type RequestIdentity, replayOf, txWithAnswers } from '../replay.js'
 import { createAdmission } from './admission/admission.js'
 import { answerOverdue, isOverdue } from './send-at.js'
 
@@ -93,7 +93,9 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
   /** A message that was accepted before gets its answer, however full the queue is now. */
   async function refuse(item: Pending, refusal: AppError): Promise<AcceptedSend> {
     const now = ctx.clock.now()
-    const first = mayRepeat(item) && (await ctx.db.tx((sql) => firstAnswers(sql, [item], now))).get(item)
+    const first =
+      mayRepeat(item) &&
+      (await txWithAnswers(ctx.db, [item], now, async (_sql, answers) => answers.get(item)))
     if (!first) throw refusal
     return { message: first, replayed: true }
   }
@@ -178,8 +180,7 @@ function acceptOnce(
   turns: Turns,
   now: number,
 ): Promise<AcceptedSend[]> {
-  return ctx.db.tx(async (sql) => {
-    const first = await firstAnswers(sql, items, now)
+  return txWithAnswers(ctx.db, items, now, async (sql, first) => {
     const fresh = items.filter((item) => !first.has(item))
     const keyed = fresh.filter((item) => item.request.key !== undefined)
     await insertReplays(
@@ -194,6 +195,7 @@ function acceptOnce(
     await addMessages(sql, 'message.created', messages)
     for (const { message, maxScheduled } of fresh)
       if (maxScheduled !== undefined) await checkScheduled(sql, message.accountId, maxScheduled)
+    ctx.failpoint('accept.in_transaction')
     return items.map((item) => {
       const earlier = first.get(item)
       return { message: earlier ?? item.message, replayed: earlier !== undefined }
@@ -207,8 +209,8 @@ async function checkScheduled(sql: Sql, accountId: string, limit: number, more =
 }
 
 /**
- * Writes new messages with their events and totals. The order matters: event numbers are a lock that the account's
- * other transactions wait for, so the longest statement comes before it.
+ * Writes new messages with their events and totals. Event numbers and totals are locks that the account's other
+ * transactions wait for, so the longest statement comes before them.
  */
 export async function addMessages(
   sql: Writes,

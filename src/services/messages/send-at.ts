@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.js'
 import type { NewMessage } from '../../core/messages/message.js'
 import { sendAtFault } from '../../core/messages/schedule.js'
 import type { AcceptedSend, Ctx } from '../ctx.js'
-import { firstAnswers, mayRepeat, type RequestIdentity } from '../replay.js'
+import { mayRepeat, type RequestIdentity, txWithAnswers } from '../replay.js'
 
 /**
  * Refuses a send time that is too far ahead or past. A past time may belong to a repeated request; that shows when
@@ -27,7 +27,7 @@ export async function answerOverdue(
 ): Promise<AcceptedSend> {
   const now = ctx.clock.now()
   const item = { message, request }
-  const first = (await ctx.db.tx((sql) => firstAnswers(sql, [item], now))).get(item)
+  const first = await txWithAnswers(ctx.db, [item], now, async (_sql, answers) => answers.get(item))
   if (!first) throw new AppError('invalid', `send_at: ${sendAtFault(message.extra!.sendAt!, now)}`)
   return { message: first, replayed: true }
 }

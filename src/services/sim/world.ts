@@ -2,7 +2,7 @@ import type { Account } from '../../core/accounts/account.js'
 import { AppError } from '../../core/errors.js'
 import { DEFAULT_SETTINGS } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
-import type { Sql } from '../../storage/engine/db.js'
+import { RowsLocked, type Sql } from '../../storage/engine/db.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findLineEver, saveLine } from '../../storage/lines/lines.js'
 import { deleteMedia, listMediaOf } from '../../storage/media/media.js'
@@ -36,8 +36,6 @@ export interface FencedWorld {
   lines: readonly string[]
 }
 
-/** SQLSTATE of a deadlock, and of a lock that was not free in time. */
-const BLOCKED = new Set(['40P01', '55P03'])
 const TRIES = 50
 const PAUSE_MS = 5
 
@@ -47,7 +45,7 @@ export async function untilFree<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!BLOCKED.has((error as { code?: string }).code ?? '') || left === 1) throw error
+      if (!(error instanceof RowsLocked) || left === 1) throw error
       await new Promise((done) => setTimeout(done, PAUSE_MS))
     }
   }

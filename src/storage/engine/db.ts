@@ -46,12 +46,17 @@ export interface Sql {
   /** Like `inList`, but as a table `j` with the column `value`. */
   listTable(position: number, values: readonly string[]): { sql: string; param: Param }
   inIds(position: number, ids: readonly number[]): { sql: string; param: Param }
+  /**
+   * Runs statements on rows that many transactions change, such as counters, with the commit: on PostgreSQL in one
+   * packet with it, so that a process that stops in between does not keep others waiting for those rows.
+   */
+  atCommit(work: (sql: Writes) => Promise<unknown>): Promise<unknown>
   /** Publishes a hint to `onAnnounce` handlers after the commit. */
   announce<Detail extends string[]>(topic: Topic<Detail>, ...detail: Detail): void
 }
 
 /** The part of `Sql` that returns no data. */
-export type Writes = Pick<Sql, 'engine' | 'announce' | 'inIds' | 'inList'> & {
+export type Writes = Pick<Sql, 'engine' | 'announce' | 'atCommit' | 'inIds' | 'inList'> & {
   [K in 'run' | 'insertMany' | 'updateMany']: (...args: Parameters<Sql[K]>) => Promise<unknown>
 }
 
@@ -74,6 +79,8 @@ export interface Db extends Sql {
    * promise resolves, like `tx`, but without a round trip for each statement.
    */
   write(fn: (sql: Writes) => Promise<unknown>): Promise<void>
+  /** For leases and health, on connections that no other work can use up. */
+  readonly upkeep: Sql & Pick<Db, 'tx'>
   /** Runs `fn` while no other process holds the same name. */
   lock<T>(name: string, fn: () => Promise<T>): Promise<T>
   /** Runs a migration script in one transaction. */
@@ -90,21 +97,34 @@ export interface Db extends Sql {
   scrub(): Promise<boolean>
   /** What keeps the database from storing or reading, for the operator; undefined if nothing is known. */
   trouble(): string | undefined
+  /** Faults of the database since the start, by kind. */
+  faults(): Readonly<Record<string, number>>
   /** Counts of statements and transactions, so that tests can wait until the process is idle. */
   activity(): Activity
   close(): Promise<void>
 }
 
 /** The connection broke between COMMIT and its answer: the transaction may or may not be stored. */
-export class CommitUnknown extends Error {
-  constructor(cause: unknown) {
-    super('The outcome of the commit is unknown', { cause })
+export class CommitUnknown extends AppError {
+  constructor(override readonly cause: unknown) {
+    super('unavailable', 'The database was lost before it said whether this request was stored. Try again.', {
+      retryAfterMs: 1000,
+    })
+  }
+}
+
+/** Other transactions held rows that this one needs for too long, or it was ended as a deadlock. Nothing was stored. */
+export class RowsLocked extends AppError {
+  constructor(override readonly cause: unknown) {
+    super('unavailable', 'The database is busy with other requests at the moment. Try again.', {
+      retryAfterMs: 1000,
+    })
   }
 }
 
 /** Tells a fault of the database itself: the same statements for other rows would fail, too. */
 export function isStorageFault(error: unknown): boolean {
-  return error instanceof CommitUnknown || (error instanceof AppError && error.code === 'unavailable')
+  return error instanceof AppError && error.code === 'unavailable'
 }
 
 export class UniqueViolation extends Error {

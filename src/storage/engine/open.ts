@@ -1,3 +1,4 @@
+import { AppError } from '../../core/errors.js'
 import type { Db } from './db.js'
 import { migrate } from './migrate.js'
 import { openSqlite } from './sqlite.js'
@@ -7,6 +8,8 @@ import { inWords } from './sqlite-start.js'
 interface StorageSettings {
   /** URL of PostgreSQL; null uses SQLite in the data folder. */
   databaseUrl: string | null
+  /** URL of the database itself, if `databaseUrl` leads to a pooler. */
+  databaseDirectUrl?: string | null
   data: string
   failpoint: string | null
 }
@@ -16,13 +19,17 @@ interface StorageSettings {
  * server has open; the schema is then left to the server.
  */
 export async function openStorage(
-  { databaseUrl, data, failpoint }: StorageSettings,
+  { databaseUrl, databaseDirectUrl, data, failpoint }: StorageSettings,
   options: { now: number; guardTx?: boolean; durable?: boolean; beside?: boolean },
 ): Promise<Db> {
   const { now, beside, ...rest } = options
   let isShared = false
   const db = databaseUrl
-    ? await (await import('./postgres.js')).openPostgres(databaseUrl, { guardTx: rest.guardTx, failpoint })
+    ? await (await import('./postgres.js')).openPostgres(databaseUrl, {
+        directUrl: databaseDirectUrl,
+        guardTx: rest.guardTx,
+        failpoint,
+      })
     : await openSqlite(data, { ...rest, failpoint }).catch((error) => {
         if (!beside || !(error instanceof DirectoryInUse)) throw inWords(error, data)
         isShared = true
@@ -33,6 +40,17 @@ export async function openStorage(
     return db
   } catch (error) {
     await db.close()
-    throw databaseUrl ? error : inWords(error, data)
+    throw databaseUrl ? withReason(error) : inWords(error, data)
   }
+}
+
+/** Whoever starts the server needs the database's own words, which a client does not get. */
+function withReason(error: unknown): unknown {
+  const cause =
+    error instanceof AppError ? (error.cause as (Error & { code?: string }) | undefined) : undefined
+  if (!cause) return error
+  const reason = cause.message || cause.code
+  return new Error(`The database cannot be used: ${reason}. Check DATABASE_URL with: trunkline doctor`, {
+    cause,
+  })
 }

@@ -211,6 +211,10 @@ export async function openSqlite(
     updateMany: (...args) => tx((inner) => inner.updateMany(...args)),
     tx,
     write,
+    atCommit: write,
+    get upkeep(): Db {
+      return this as Db
+    },
     lock: (_name, fn) => fn(),
     script: (text, record) =>
       tx(async (inner) => {
@@ -226,6 +230,7 @@ export async function openSqlite(
     onNotify: () => {},
     onAnnounce: announcer.onAnnounce,
     trouble: () => trouble,
+    faults: () => ({}),
     activity: () => ({
       open: waiting.length + committing + writing + reader.open() + (flushing ? 1 : 0),
       begun,
@@ -247,6 +252,10 @@ function statementsOf(call: Calls['call'], announce: Sql['announce']): Sql {
   return {
     engine: 'sqlite',
     announce,
+    // One transaction runs at a time, so no row keeps others waiting.
+    atCommit(work) {
+      return work(this)
+    },
     all: <T>(sql: string, params: readonly Param[] = []) => call('all', sql, params) as Promise<T[]>,
     one: <T>(sql: string, params: readonly Param[] = []) =>
       call('one', sql, params) as Promise<T | undefined>,

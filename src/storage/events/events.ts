@@ -21,9 +21,9 @@ const COLUMNS = {
 } as const satisfies Columns
 
 /**
- * Appends events under the next numbers of their accounts. The counter's row stays locked until the commit, so
- * numbers become visible in their order and a reader who has seen n has seen everything before it. Accounts are
- * taken in the order of their ids, which keeps transactions of several accounts from deadlocking.
+ * Appends events under the next numbers of their accounts, when the transaction commits. The counter's row stays
+ * locked until then, so numbers become visible in their order and a reader who has seen n has seen everything before
+ * it. Accounts are taken in the order of their ids, which keeps transactions of several accounts from deadlocking.
  */
 export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
@@ -36,12 +36,14 @@ export async function appendEvents(sql: Writes, events: readonly NewEvent[]): Pr
     return [event.accountId, back, event.type, event.subject, event.at, JSON.stringify(event.data)]
   })
   for (const [accountId] of counts) sql.announce(topics.events, accountId)
-  await Promise.all([
-    ...counts.map(([accountId, n]) =>
-      sql.run('update event_counters set last_seq = last_seq + $2 where account_id = $1', [accountId, n]),
-    ),
-    sql.insertMany('events', COLUMNS, rows),
-  ])
+  await sql.atCommit((last) =>
+    Promise.all([
+      ...counts.map(([accountId, n]) =>
+        last.run('update event_counters set last_seq = last_seq + $2 where account_id = $1', [accountId, n]),
+      ),
+      last.insertMany('events', COLUMNS, rows),
+    ]),
+  )
 }
 
 /** Events of an account after a sequence number, oldest first. */

@@ -41,7 +41,7 @@ export interface Beat {
 /** Shows that this node is alive, which renews its leases. */
 export async function beat(db: Db, { nodeId, startedAt, leaseMs, isLeaving }: Beat): Promise<void> {
   const now = nowOf(db)
-  await db.run(
+  await db.upkeep.run(
     `insert into nodes (id, started_at, seen_at, lease_ms, leaving) values ($1, $2, ${now}, $3, $4)
      on conflict (id) do update set seen_at = ${now}, lease_ms = $3, leaving = $4`,
     [nodeId, startedAt, leaseMs, isLeaving ? 1 : 0],
@@ -56,7 +56,7 @@ export interface NodePlace {
 }
 
 export async function findPlace(db: Db, nodeId: string): Promise<NodePlace> {
-  const place = await db.one<NodePlace>(
+  const place = await db.upkeep.one<NodePlace>(
     `select count(*) as nodes,
        count(case when n.started_at < me.started_at or (n.started_at = me.started_at and n.id < me.id) then 1 end) as rank
      from nodes n left join nodes me on me.id = $1 where n.leaving = 0 and ${isAlive(db)}`,
@@ -72,11 +72,11 @@ export function shareOf({ nodes, rank }: NodePlace, total: number): number {
 
 /** Removes a process that ends, so that other processes take its lines at once. */
 export async function forgetNode(db: Db, nodeId: string): Promise<void> {
-  await db.run('delete from nodes where id = $1', [nodeId])
+  await db.upkeep.run('delete from nodes where id = $1', [nodeId])
 }
 
 export async function forgetNodes(db: Db, olderThanMs: number): Promise<void> {
-  await db.run(`delete from nodes where seen_at < ${nowOf(db)} - $1`, [olderThanMs])
+  await db.upkeep.run(`delete from nodes where seen_at < ${nowOf(db)} - $1`, [olderThanMs])
 }
 
 const HELD = 'line_leases where node_id = $1 and expires_at >'
@@ -117,7 +117,7 @@ export async function acquireLeases(
 ): Promise<{ line: Line; lease: Lease }[]> {
   const lock = db.engine === 'postgres' ? 'for update of l skip locked' : ''
   const isLeftOver = (x: string) => (isOnlyProcess ? `${x}.node_id <> ''` : '1 = 0')
-  return db.tx(async (sql) => {
+  return db.upkeep.tx(async (sql) => {
     const among = lineIds && sql.inList(3, lineIds)
     const free = await LINES.all(
       sql,
@@ -147,16 +147,15 @@ export async function acquireLeases(
 
 /** Releases a line at once. The epoch stays, so that the next one is higher. */
 export async function releaseLease(db: Db, nodeId: string, lease: Lease): Promise<void> {
-  await db.run('update line_leases set expires_at = 0 where line_id = $1 and node_id = $2 and epoch = $3', [
-    lease.lineId,
-    nodeId,
-    lease.epoch,
-  ])
+  await db.upkeep.run(
+    'update line_leases set expires_at = 0 where line_id = $1 and node_id = $2 and epoch = $3',
+    [lease.lineId, nodeId, lease.epoch],
+  )
 }
 
 /** Starts a new epoch of a line in the same process: work in progress then belongs to an old epoch. */
 export function nextEpoch(db: Db, nodeId: string, lease: Lease): Promise<Lease | undefined> {
-  return db.tx((sql) =>
+  return db.upkeep.tx((sql) =>
     sql.one(
       `update line_leases set epoch = epoch + 1 where line_id = $1 and node_id = $2 and epoch = $3
        returning line_id as "lineId", epoch`,

@@ -101,12 +101,14 @@ function countsAlike(a: CountedFields, b: CountedFields): boolean {
 export async function saveTally(sql: Writes, tally: Tally): Promise<void> {
   const rows = tally.rows()
   if (rows.length === 0) return
-  await sql.insertMany(
-    'message_counts',
-    COLUMNS,
-    rows,
-    `on conflict (account_id, series, width, bucket, line_id, is_outbound, status, service, type)
-     do update set n = message_counts.n + excluded.n`,
+  await sql.atCommit((last) =>
+    last.insertMany(
+      'message_counts',
+      COLUMNS,
+      rows,
+      `on conflict (account_id, series, width, bucket, line_id, is_outbound, status, service, type)
+       do update set n = message_counts.n + excluded.n`,
+    ),
   )
 }
 

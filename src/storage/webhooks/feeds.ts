@@ -74,7 +74,7 @@ export interface ShardWish {
 export function holdShards(db: Db, { nodeId, leaseMs, share, released }: ShardWish): Promise<ShardLease[]> {
   const now = nowOf(db)
   const skip = db.engine === 'postgres' ? 'for update skip locked' : ''
-  return db.tx(async (sql) => {
+  return db.upkeep.tx(async (sql) => {
     await releaseShards(sql, nodeId, released)
     const held = await sql.all<ShardLease>(
       `update webhook_shards set expires_at = ${now} + $2 where node_id = $1 and expires_at > ${now}

@@ -130,7 +130,7 @@ export function createShards(ctx: Ctx, nodeId: string, work: ShardWork): Shards 
       const released = [...held.keys()]
       held.clear()
       if (isAlone || released.length === 0) return
-      await releaseShards(ctx.db, nodeId, released)
+      await releaseShards(ctx.db.upkeep, nodeId, released)
       ctx.wakes.wake(topics.nodes)
     },
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { createBoundedMap } from '../../base/bounded-map.js'
-import { type Columns, MAX_STATEMENTS, type Param } from './db.js'
+import { createBoundedMap } from '../../../base/bounded-map.js'
+import { type Columns, MAX_STATEMENTS, type Param } from '../db.js'
 
 /** Turns rows into statements and parameters for PostgreSQL. */
 
