@@ -29,7 +29,7 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
 
   const waiting = async (): Promise<Delivery> => {
     const found = () => world.app.ctx.db.one('select * from webhook_deliveries where next_at is not null')
-    await expect.poll(found, { timeout: 10_000 }).toBeTruthy()
+    await expect.poll(found, { timeout: 30_000 }).toBeTruthy()
     return DELIVERIES.read((await found())!)
   }
   const shards = () =>
@@ -42,7 +42,7 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
     let isAnswered = false
     sink.answer(() => (isAnswered ? 200 : 503))
     await world.text(ADA, 'Hello?')
-    await expect.poll(() => sink.received.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => sink.received.length, { timeout: 30_000 }).toBe(1)
     isAnswered = true
     const delivery = await waiting()
     const { node, shard, epoch } = (await shards())[shardOf(delivery.accountId)]!
@@ -64,6 +64,34 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
     expect(open).toEqual([])
   })
 
+  it('a process that lost the shard and took it again begins anew; its answer from before changes nothing', async () => {
+    const { db, wakes } = world.app.ctx
+    sink.received.splice(0)
+    let refuse = () => {}
+    sink.answer((_post, reply) => {
+      if (sink.received.length > 1) return 200
+      refuse = () => void reply.writeHead(404).end()
+      return undefined
+    })
+    await world.text(ADA, 'Twice')
+    await expect.poll(() => sink.received.length, { timeout: 30_000 }).toBe(1)
+    const { id, accountId } = await waiting()
+    // What another process leaves that took the shard and released it.
+    await db.run(
+      "update webhook_shards set node_id = 'other', epoch = epoch + 1, expires_at = 0 where shard = $1",
+      [shardOf(accountId)],
+    )
+    wakes.wake(topics.nodes)
+    const state = async () =>
+      (await db.one('select state from webhook_deliveries where id = $1', [id]))!.state
+    await expect.poll(state, { timeout: 30_000 }).toBe('delivered')
+    refuse()
+    await world.settle()
+    expect(await state()).toBe('delivered')
+    expect(new Set(sink.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(sink.received).toHaveLength(2)
+  })
+
   it('a shard is given away only when its posts under way are stored', async () => {
     const { db, wakes } = world.app.ctx
     sink.received.splice(0)
@@ -72,17 +100,17 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
       letGo = () => void reply.writeHead(200).end()
     })
     await world.text(ADA, 'A slow one')
-    await expect.poll(() => sink.received.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => sink.received.length, { timeout: 30_000 }).toBe(1)
     const busy = shardOf((await waiting()).accountId)
     // So many older processes that this one keeps no shard.
     for (let i = 0; i < 8; i++)
       await db.run('insert into nodes (id, started_at, seen_at) values ($1, 0, 9000000000000)', [`old-${i}`])
     wakes.wake(topics.nodes)
     const free = async () => (await shards()).filter((one) => one.free).length
-    await expect.poll(free, { timeout: 10_000 }).toBe(7)
+    await expect.poll(free, { timeout: 30_000 }).toBe(7)
     expect((await shards())[busy]!.free).toBe(false)
     letGo()
-    await expect.poll(free, { timeout: 10_000 }).toBe(8)
+    await expect.poll(free, { timeout: 30_000 }).toBe(8)
     expect(await db.all('select 1 from webhook_deliveries where next_at is not null')).toEqual([])
     expect(sink.received).toHaveLength(1)
   })
