@@ -72,7 +72,7 @@ it('groups on two processes: the same people are one group, and either process c
         (await get(urls[1]!, `/sim/groups/${group_id}`)).members,
       ],
       ([ours, theirs]) => ours.length === 2 && theirs.length === 3,
-      5000,
+      60_000,
       50,
     )
   }

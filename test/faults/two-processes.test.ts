@@ -9,7 +9,7 @@ const quick = { pace: 0, settle_ms: 300, config: { latency_ms: 1 } }
 async function delivered(url: string, count: number): Promise<void> {
   const total = async () => (await get(url, '/api/v2/messages?status=DELIVERED&limit=1')).pagination?.total
   // An account may ask for fifty lists in ten seconds at each of two processes.
-  await eventually(total, (n) => n === count, 30_000, 250)
+  await eventually(total, (n) => n === count, 120_000, 250)
 }
 
 it('two processes on one PostgreSQL send at once: nothing twice, nothing lost, no number missing or repeated', async () => {

@@ -88,7 +88,7 @@ describe.each(ENGINES)('a line that is changed while it works, on %s', (engine) 
     await eventually(
       async () => old.submitted.length,
       (count) => count > 0,
-      5000,
+      60_000,
       5,
     )
     await change(line.id, { config: { ...line.config, port: fresh.port, password: 'sesame2' } })
@@ -112,14 +112,14 @@ describe.each(ENGINES)('a line that is changed while it works, on %s', (engine) 
     await eventually(
       async () => old.submitted.length,
       (count) => count === 1,
-      5000,
+      60_000,
       5,
     )
     const { message_handle: next } = await send(line.number, BOB, 'for certain')
     await eventually(
       async () => old.submitted.length,
       (count) => count === 2,
-      5000,
+      60_000,
       5,
     )
     await change(line.id, { config: { ...line.config, port: fresh.port, password: 'sesame1' } })

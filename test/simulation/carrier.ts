@@ -121,17 +121,24 @@ export function createCarrier(chance: Chance, now: () => number): Carrier {
       takeLate()
       const { host, life } = connected ?? {}
       if (!host || !life || life.isOver()) return
-      const until = <T>(work: Promise<T>) =>
-        Promise.race([work.then(() => true), life.ended.then(() => false)])
+      /** Whether the program took it; a carrier repeats what was refused. */
+      const isTaken = (work: Promise<void>) =>
+        Promise.race([
+          work.then(
+            () => true,
+            () => false,
+          ),
+          life.ended.then(() => false),
+        ])
       for (const [providerId, { content, sentAt }] of texts) {
         const message = { providerId, from: '+12025557000', service: 'SMS', content, sentAt } as const
         const copies = chance.happens(0.2) ? 2 : 1
-        const stored = await Promise.all(Array.from({ length: copies }, () => until(host.receive(message))))
+        const stored = await Promise.all(Array.from({ length: copies }, () => isTaken(host.receive(message))))
         // Some acknowledgements are lost on the way.
         if (stored.includes(true) && (isHealthy || chance.happens(0.8))) texts.delete(providerId)
       }
       for (const receipt of [...receipts]) {
-        if (!(await until(host.receipt(receipt)))) return
+        if (!(await isTaken(host.receipt(receipt)))) return
         receipts.splice(receipts.indexOf(receipt), 1)
         if (receipt.status === 'DELIVERED') delivered.add(contents.get(receipt.providerId!)!)
       }

@@ -74,7 +74,7 @@ export async function temporaryStorage(engine: Engine): Promise<Record<string, s
 
 /** Starts a server on a free port. Resolves when it is ready; rejects with its output when it ends instead. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
-  const { env = {}, args = [], timeoutMs = 20_000, main } = options
+  const { env = {}, args = [], timeoutMs = 120_000, main } = options
   const hasStorage = env.TRUNKLINE_DATA !== undefined || env.DATABASE_URL !== undefined
   const storage = hasStorage ? {} : await temporaryStorage(options.engine ?? 'sqlite')
   const startedAt = performance.now()
@@ -135,7 +135,7 @@ export async function spawnCli(
   const ran = { stdout: '', stderr: '' }
   child.stdout!.setEncoding('utf8').on('data', (text) => (ran.stdout += text))
   child.stderr!.setEncoding('utf8').on('data', (text) => (ran.stderr += text))
-  const hung = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const hung = setTimeout(() => child.kill('SIGKILL'), 120_000)
   const { code } = await ended(child)
   clearTimeout(hung)
   return { code, ...ran }
@@ -147,7 +147,7 @@ export async function spawnWithoutReader(args: string[], env: Record<string, str
   child.stdout!.destroy()
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text) => (stderr += text))
-  const hung = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const hung = setTimeout(() => child.kill('SIGKILL'), 120_000)
   const { code } = await ended(child)
   clearTimeout(hung)
   return { code, stdout: '', stderr }

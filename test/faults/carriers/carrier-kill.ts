@@ -157,7 +157,7 @@ export async function killEverywhere(engine: Engine, carrier: Carrier): Promise<
       await carrier.report().catch(() => {})
       return `${why}: it ${isDead || !sent.every(Boolean) ? 'died' : 'never came to that'}`
     }
-    await eventually(oneMore, (fate) => fate.endsWith('died'), 30_000, 100)
+    await eventually(oneMore, (fate) => fate.endsWith('died'), 120_000, 100)
   }
 
   async function online(server: SpawnedServer) {
