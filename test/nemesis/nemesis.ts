@@ -122,10 +122,11 @@ async function disturb(fleet: Fleet, carrier: SmscCarrier, db: Db, dice: number)
   } else await fleet.strike()
 }
 
-/** Messages and webhooks that are still on their way. */
+/** Messages, receipts and webhooks that are still on their way. */
 async function open(db: Db): Promise<number> {
   const row = await db.one<{ n: number }>(
     `select (select count(*) from messages where next_action_at is not null)
+       + (select count(*) from parked_receipts)
        + (select count(*) from webhook_deliveries where next_at is not null)
        + (select count(*) from webhook_feeds f join event_counters c on c.account_id = f.account_id
           where f.seq < c.last_seq) as n`,

@@ -60,7 +60,7 @@ export function createReceiver(options: ReceiverOptions): (pdu: Pdu) => Promise<
       sessions.refused(from, content)
       throw error
     }
-    return { status: 0, onSent: () => void host.acknowledged(message).catch(() => {}) }
+    return { status: 0, onRead: () => void host.acknowledged(message).catch(() => {}) }
   }
 }
 

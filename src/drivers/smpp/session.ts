@@ -6,6 +6,7 @@ import { meaningOf } from './codec/status.js'
 import { createRequests, type Reply, type Request } from './requests.js'
 import { refusalOf, type Trouble, troubleOf } from './trouble.js'
 import { ANY_TURN, type Turn } from './turn.js'
+import { createUnreadAnswers } from './unread.js'
 
 /** One bound connection to the carrier. A session is never reused; after its end a new one is opened. */
 export interface Session {
@@ -39,10 +40,10 @@ export interface SessionOptions {
   unbindTimeoutMs?: number
 }
 
-/** The answer to a delivery: its command_status, and a callback for when the answer is written. */
+/** The answer to a delivery: its command_status, and a callback for when the carrier has read the answer. */
 export interface DeliveryAnswer {
   status: number
-  onSent?(): void
+  onRead?(): void
 }
 
 /** The connection failed. */
@@ -84,6 +85,10 @@ export function openSession(options: SessionOptions): Session {
   let ended: string | undefined
   let lastHeard = clock.now()
   const deliveries = new Set<Promise<void>>()
+  const unread = createUnreadAnswers(
+    () => requests.send({ command: 'enquire_link' }),
+    () => ended === undefined && !isUnbinding,
+  )
   let isGathering = false
   let paused = false
   let idle = () => {}
@@ -167,8 +172,10 @@ export function openSession(options: SessionOptions): Session {
 
   function deliver(pdu: Pdu) {
     const command = pdu.command === 'data_sm' ? 'data_sm_resp' : 'deliver_sm_resp'
-    const answer = ({ status, onSent }: DeliveryAnswer) =>
-      write({ command, status, sequence: pdu.sequence }, onSent)
+    const answer = ({ status, onRead }: DeliveryAnswer) => {
+      write({ command, status, sequence: pdu.sequence })
+      if (onRead && ended === undefined) unread.add(onRead)
+    }
     // A carrier that is unbinding may not read an answer any more: it keeps the message and redelivers it.
     if (isUnbinding) return
     if (deliveries.size >= MAX_DELIVERIES && !paused) return answer({ status: QUEUE_FULL })
@@ -201,14 +208,14 @@ export function openSession(options: SessionOptions): Session {
     socket.resume()
   }
 
-  function write(pdu: Pdu, written?: () => void) {
-    if (ended === undefined) writeOctets(encodePdu(pdu), written)
+  function write(pdu: Pdu) {
+    if (ended === undefined) writeOctets(encodePdu(pdu))
   }
 
   /**
    * Corks the socket for one tick, so that PDUs share packets: a packet for each PDU would cost more than the PDU.
    */
-  function writeOctets(octets: Buffer, written?: () => void) {
+  function writeOctets(octets: Buffer) {
     if (!isGathering) {
       isGathering = true
       socket.cork()
@@ -217,7 +224,7 @@ export function openSession(options: SessionOptions): Session {
         socket.uncork()
       })
     }
-    socket.write(octets, (error) => error || written?.())
+    socket.write(octets)
   }
 
   /** Sends enquire_link after silence, to detect a dead connection. */
@@ -264,7 +271,10 @@ export function openSession(options: SessionOptions): Session {
       await within(STORE_MS, deliveriesStored())
       isUnbinding = true
       if (ended === undefined && isBound)
-        await within(options.unbindTimeoutMs ?? UNBIND_TIMEOUT_MS, requests.send({ command: 'unbind' }))
+        await within(
+          options.unbindTimeoutMs ?? UNBIND_TIMEOUT_MS,
+          unread.provenBy(requests.send({ command: 'unbind' })),
+        )
       end('the line was closed')
     },
   }

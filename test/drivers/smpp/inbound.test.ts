@@ -49,6 +49,22 @@ describe('receiving over SMPP', () => {
     await soon(() => expect(line.acknowledged).toEqual(line.received))
   })
 
+  it('reports an acknowledgement when the carrier has read it, not when it is written', async () => {
+    smsc.options.enquire = false
+    expect(await text('Hello')).toMatchObject({ status: 0 })
+    await soon(() => expect(smsc.heard.at(-1)?.command).toBe('enquire_link'))
+    expect(line.acknowledged).toEqual([])
+    smsc.cut()
+    await soon(() => expect(line.states.at(-1)?.[0]).not.toBe('ONLINE'))
+    expect(line.acknowledged).toEqual([])
+
+    smsc.options.enquire = true
+    await line.moved(60_000)
+    await line.online()
+    expect(await text('Hello again')).toMatchObject({ status: 0 })
+    await soon(() => expect(line.acknowledged).toMatchObject([{ content: 'Hello again' }]))
+  })
+
   it('refuses a message that cannot be stored, so that the carrier keeps it', async () => {
     line.onReceive(async () => {
       throw new Error('disk full')
