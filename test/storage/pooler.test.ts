@@ -103,14 +103,17 @@ describe.runIf(ENGINES.includes('postgres'))('a pooler in front of PostgreSQL', 
     await expect(openStorage(settings, { now: 0 })).rejects.toThrow(
       /pgbouncer.*TRUNKLINE_DATABASE_DIRECT_URL/,
     )
-    // What the pooler or the database says is passed on.
-    const wrong = new URL(url)
+  })
+})
+
+describe.runIf(ENGINES.includes('postgres'))('a start without its database', () => {
+  const start = (databaseUrl: string) => openStorage({ databaseUrl, data: '', failpoint: null }, { now: 0 })
+
+  it('gives the words of the database, or of the network', async () => {
+    const wrong = new URL((await database()).url)
     wrong.pathname = '/no_such_database'
-    await expect(openStorage({ ...settings, databaseUrl: wrong.href }, { now: 0 })).rejects.toThrow(
-      /database "no_such_database" does not exist/,
-    )
-    await expect(
-      openStorage({ ...settings, databaseUrl: 'postgres://trunkline@127.0.0.1:1/none' }, { now: 0 }),
-    ).rejects.toThrow(/ECONNREFUSED/)
+    await expect(start(wrong.href)).rejects.toThrow(/database "no_such_database" does not exist/)
+    await expect(start('postgres://trunkline@127.0.0.1:1/none')).rejects.toThrow(/ECONNREFUSED/)
+    await expect(start('postgres://trunkline@no-such-host.invalid/none')).rejects.toThrow(/no-such-host/)
   })
 })

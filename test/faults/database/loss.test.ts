@@ -1,6 +1,8 @@
 import { chmodSync, rmSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHealth } from '../../../src/storage/engine/health.js'
+import { openPostgres } from '../../../src/storage/engine/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../support/database-faults/tcp-proxy.js'
 import { makeDirectory } from '../../support/directory.js'
 import { startPostgres } from '../../support/postgres.js'
@@ -52,10 +54,16 @@ describe.runIf(ENGINES.includes('postgres'))('a server whose database', () => {
 
   it('was demoted answers 503 with Retry-After, is not ready, and recovers', async () => {
     await recovery()
+    // Without the other work of a server, which would find the fault, too.
+    const alone = await openPostgres(database.url)
+    const writes = () => createHealth(alone).check()
+    await writes()
     await ask('alter system set default_transaction_read_only = on', 'select pg_reload_conf()')
     const refused = await eventually(send, ({ status }) => status !== 202)
     expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
     await eventually(isReady, (is) => !is)
+    await expect(writes()).rejects.toThrow('cannot be reached')
+    await alone.close()
     // Reads go to a new session, too: one that can only read is of no use.
     expect((await send()).status).toBe(503)
     await ask(

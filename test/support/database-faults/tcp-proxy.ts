@@ -6,6 +6,8 @@ export interface TcpProxy {
   url: string
   /** Bytes of clients, as they come. */
   onBytes?: (from: Socket, bytes: Buffer) => void
+  /** New connections lead to another server, like a name that was given another address. */
+  lead(target: string): void
   /** From now on, no byte passes on the connections there are; with 'all', on new ones neither. */
   swallow(which: 'open' | 'all'): void
   /** New connections work again; swallowed ones stay silent. */
@@ -14,7 +16,7 @@ export interface TcpProxy {
 }
 
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const url = new URL(target)
+  let url = new URL(target)
   const pairs = new Set<[Socket, Socket]>()
   let swallowsNew = false
   const server = createServer((client) => {
@@ -39,6 +41,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   own.port = String((server.address() as { port: number }).port)
   const proxy: TcpProxy = {
     url: own.href,
+    lead(to) {
+      url = new URL(to)
+    },
     swallow(which) {
       for (const pair of pairs) for (const socket of pair) socket.pause()
       if (which === 'all') swallowsNew = true
