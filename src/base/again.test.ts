@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Again, createAgain } from './again.js'
+import { type Again, createAgain, createLoops } from './again.js'
+import { createLog } from './log.js'
 
 /** Work whose runs end when the test says so, and a clock whose timers fire when the test says so. */
 function byHand() {
@@ -316,5 +317,26 @@ describe('work that runs again', () => {
       }),
       { numRuns: 400 },
     )
+  })
+})
+
+describe('background loops', () => {
+  const clock = { now: () => 0, after: () => () => {} }
+
+  it('are listed while they fail, but not after they were stopped during a run', async () => {
+    const loops = createLoops(clock, createLog('silent'), () => {})
+    let fail = (_: Error) => {}
+    const loop = loops.create('dispatch', () => new Promise((_, reject) => (fail = reject)), {
+      isVital: true,
+    })
+    loop.ask()
+    fail(new Error('no database'))
+    await new Promise(setImmediate)
+    expect(loops.failing()).toEqual([{ name: 'dispatch', loops: 1, failures: 1, isVital: true }])
+    loop.ask()
+    const stopped = loop.stop()
+    fail(new Error('still no database'))
+    await stopped
+    expect(loops.failing()).toEqual([])
   })
 })

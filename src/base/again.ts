@@ -141,6 +141,7 @@ export function createLoops(
   return {
     create(name, work, { isVital = false, fields = {}, retryMs, failed } = {}) {
       const loop = { name, failures: 0, isVital }
+      let isStopped = false
       const again = createAgain(
         clock,
         async () => {
@@ -151,6 +152,8 @@ export function createLoops(
         },
         (error) => {
           if (failed?.(error)) return void stop()
+          // A run may end after `stop`, and no later run would take the loop from the list.
+          if (isStopped) return undefined
           loop.failures++
           failing.add(loop)
           countFailure(name)
@@ -159,6 +162,7 @@ export function createLoops(
         },
       )
       const stop = () => {
+        isStopped = true
         failing.delete(loop)
         return again.stop()
       }

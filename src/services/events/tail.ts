@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createAgain } from '../../base/again.js'
 import { nextTurn } from '../../base/turns.js'
 import type { Event } from '../../core/events/event.js'
 import type { Gap } from '../../core/events/stream.js'
@@ -73,17 +72,12 @@ export function createTail(ctx: Ctx, renderer: Renderer, accountId: string): Tai
   let followerCount = 0
   let stopped = false
   /** Reads at once after a quiet time, otherwise when the pause is over. */
-  const looking = createAgain(
-    ctx.clock,
+  const looking = ctx.loops.create(
+    'event streams',
     async () => {
-      const pauseMs = await read().catch((error) => {
-        if (!stopped) ctx.log.warn({ err: error, account: accountId }, 'the event log could not be read')
-        looking.ask()
-        return POLL_MS
-      })
-      await pause(pauseMs, undefined, { ref: false })
+      await pause(await read(), undefined, { ref: false })
     },
-    () => {},
+    { fields: { account: accountId } },
   )
 
   /** Returns the pause before the next look. */

@@ -50,6 +50,9 @@ export async function takeMedia(
   source: MediaSource,
   incoming: FileStream,
 ): Promise<MediaDraft> {
+  // Inbound media is part of what the reserve of the disk is for.
+  const full = source === 'upload' ? ctx.disk.refusal() : undefined
+  if (full) throw full
   const { limit, room } = await mediaRoom(ctx, accountId)
   const name = ctx.random.text(MEDIA_NAME_LENGTH)
   const blob = await ctx.blobs.create(name)

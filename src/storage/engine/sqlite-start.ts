@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { makePrivateFile } from '../../base/private-files.js'
 import { countLostCommits, markFileOf } from './sqlite-mark.js'
 import type { OpenSqlite } from './sqlite-statements.js'
 
@@ -23,8 +24,11 @@ export function checkSqlite(open: OpenSqlite, directory: string, file: string): 
       const [health] = Object.values(connection.prepare('pragma quick_check(1)').get() as object)
       if (health !== 'ok') throw new StorageRefused(damaged(file, String(health)))
     }
-    const lost = countLostCommits(connection, markFileOf(directory))
+    const mark = markFileOf(directory)
+    const lost = countLostCommits(connection, mark)
     if (lost > 0) throw new StorageRefused(behind(directory, lost))
+    // Here, because an error of the writer's thread would end the process without words.
+    makePrivateFile(mark)
     return !isSmall
   } finally {
     connection.close()

@@ -242,6 +242,8 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     for (const lineId of await listLinesWithWork(ctx.db, Date.now())) runners.get(lineId)?.sweep()
   }
 
+  const sweeping = ctx.loops.create('line sweep', sweep)
+
   const subscriptions = [
     ctx.wakes.on(topics.nodes, () => void tend()),
     ctx.wakes.on(topics.lines, (lineId) => {
@@ -261,7 +263,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       else every(TIDY_MS, tidying.ask)
       // Several processes may commit ids out of order; a single process does not.
       if (ctx.db.engine === 'postgres') {
-        every(SWEEP_MS, () => void sweep().catch(() => {}))
+        every(SWEEP_MS, sweeping.ask)
       }
       for (const alarm of alarms) await alarm.start()
       if (ctx.db.engine === 'sqlite') await finishEmptying(ctx, true)
@@ -278,7 +280,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
         // The others take each line as soon as it is released.
         await renew()
         for (const alarm of alarms) await alarm.stop()
-        await tidying.stop()
+        await Promise.all([tidying.stop(), sweeping.stop()])
         await tending.stop()
         await Promise.all(
           [...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)),

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { formOf, upload } from '../../media/support.js'
 import { spawnCli, spawnServer, temporaryDirectory } from '../../support/server.js'
 import { createSink } from '../../support/web/sink.js'
 import { ADA, createWorld, credentials, ENGINES, LINE } from '../../support/world.js'
@@ -67,6 +68,7 @@ describe('a disk below its low-water mark', () => {
       expect(refused.headers).toMatchObject({ 'retry-after': '30', 'x-should-retry': 'true' })
       expect(refused.body.error_message).toMatch(/cannot store messages safely.*Nothing was stored/)
     }
+    expect(await upload(world, formOf(Buffer.from('bytes'), 'notes.txt'))).toMatchObject({ status: 503 })
     // A carrier that has a message for us need not keep it: the reserve is for that.
     await world.text(ADA, 'inbound')
     await world.settle()

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { topics } from '../../../src/core/topics.js'
+import { accountOf, streamsIn, take } from '../../events/support.js'
 import { createSink } from '../../support/web/sink.js'
 import { ADA, createWorld, ENGINES } from '../../support/world.js'
 
@@ -47,4 +49,26 @@ describe.each(ENGINES)('background work that fails on %s', (engine) => {
     expect((await world.get('/readyz', null)).body).toEqual({ status: 'ok' })
     await world.close()
   })
+
+  it('is an event stream that cannot read the log, until it can', async () => {
+    const world = await createWorld(engine)
+    const { db, wakes } = world.app.ctx
+    const accountId = await accountOf(world)
+    const streams = streamsIn(
+      () => world,
+      () => accountId,
+    )
+    const { follower } = await streams.open()
+    await db.script('alter table events rename to unreadable', NOTHING)
+    wakes.wake(topics.events, accountId)
+    const reasons = async () => (await world.get('/readyz', null)).body.reasons ?? []
+    await expect.poll(reasons, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/: event streams/))
+    await db.script('alter table unreadable rename to events', NOTHING)
+    await streams.append({})
+    await world.advance(5000)
+    expect(await take(follower, 1)).toMatchObject([{ event: 'contact.created' }])
+    await expect.poll(reasons, { timeout: 30_000 }).toEqual([])
+    follower.close()
+    await world.close()
+  }, 90_000)
 })

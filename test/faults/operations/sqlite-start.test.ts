@@ -1,5 +1,15 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, cpSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
@@ -73,21 +83,34 @@ describe('the start of SQLite', () => {
     await db.close()
   })
 
-  it('says in words, without a stack trace, that a folder cannot be written', async () => {
-    const data = temporaryDirectory()
-    chmodSync(data, 0o555)
-    // The superuser may write everywhere.
-    const uid = process.getuid?.() === 0 ? 65_534 : undefined
-    const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) =>
-      execFile(
-        process.execPath,
-        [MAIN, 'serve'],
-        { env: { PATH: process.env.PATH, PORT: '0', TRUNKLINE_DATA: data }, uid, timeout: 20_000 },
-        (error, _stdout, stderr) => resolve({ code: error?.code, stderr }),
-      ),
-    )
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/The data folder \S+ cannot be written by this user\. Change its owner/)
-    expect(stderr).not.toMatch(/^\s+at /m)
-  }, 30_000)
+  it.each([
+    ['the folder', (data: string) => chmodSync(data, 0o555)],
+    [
+      'its mark',
+      (data: string) => {
+        chmodSync(data, 0o777)
+        writeFileSync(join(data, 'trunkline.mark'), '', { mode: 0o444 })
+      },
+    ],
+  ])(
+    'says in words, without a stack trace, that %s cannot be written',
+    async (_, protect) => {
+      const data = temporaryDirectory()
+      protect(data)
+      // The superuser may write everywhere.
+      const uid = process.getuid?.() === 0 ? 65_534 : undefined
+      const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) =>
+        execFile(
+          process.execPath,
+          [MAIN, 'serve'],
+          { env: { PATH: process.env.PATH, PORT: '0', TRUNKLINE_DATA: data }, uid, timeout: 20_000 },
+          (error, _stdout, stderr) => resolve({ code: error?.code, stderr }),
+        ),
+      )
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/The data folder \S+ cannot be written by this user\. Change its owner/)
+      expect(stderr).not.toMatch(/^\s+at /m)
+    },
+    30_000,
+  )
 })

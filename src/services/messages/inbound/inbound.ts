@@ -1,4 +1,3 @@
-import { createAgain } from '../../../base/again.js'
 import { createBatch } from '../../../base/batch.js'
 import { storable } from '../../../base/storable.js'
 import type { NewEvent } from '../../../core/events/event.js'
@@ -54,14 +53,14 @@ export function createInboundDoor(
   const prepared = withMedia(ctx, line)
   const acknowledged = new Set<string>()
   // An entry that stayed would make the next equal message look like a repeat, so a failed delete is tried again.
-  const recording = createAgain(
-    ctx.clock,
+  const recording = ctx.loops.create(
+    'acknowledgements',
     async () => {
       const ids = [...acknowledged]
       if (ids.length > 0) await deleteUnacknowledged(ctx.db, lease, ids)
       for (const id of ids) acknowledged.delete(id)
     },
-    () => 1000,
+    { fields: { line: line.id } },
   )
   return {
     async receive(original) {
