@@ -49,10 +49,12 @@ export async function block(ctx: Ctx, id: string, inWorld?: number): Promise<voi
 /** The line's driver reports a block. */
 export function blockedByCarrier(ctx: Ctx, line: Line, detail: string): void {
   ctx.log.warn({ line: line.id, detail }, 'the carrier has blocked a line')
-  ctx.errand(() => block(ctx, line.id, line.resets)).catch((error) => {
-    ctx.log.error({ err: error, line: line.id }, 'a blocked line is still in use; trying again in a second')
-    ctx.clock.after(1000, () => blockedByCarrier(ctx, line, detail))
-  })
+  ctx
+    .errand(() => block(ctx, line.id, line.resets))
+    .catch((error) => {
+      ctx.log.error({ err: error, line: line.id }, 'a blocked line is still in use; trying again in a second')
+      ctx.clock.after(1000, () => blockedByCarrier(ctx, line, detail))
+    })
 }
 
 /** Unblocks a line, which takes the state of its driver. */

@@ -10,6 +10,7 @@ import {
 } from '../../support/server.js'
 import { ADA, credentials, LINE } from '../../support/world.js'
 
+const PHONES = [ADA, '+12025550211', '+12025550212']
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** What the next release may add beside running nodes: a column in a table that every send reads and writes. */
@@ -36,32 +37,47 @@ const afterNext = () => laterRelease({ '9001_next_release.sql': EXPAND, '9002_af
 /** Sends to one server after the other, like a balancer, until it is stopped. */
 function load(servers: SpawnedServer[]) {
   const statuses: number[] = []
+  const accepted: string[] = []
   let isOver = false
   const client = async (index: number) => {
     for (let n = 0; !isOver; n++) {
       const server = servers[(index + n) % servers.length]!
+      const content = `${index} ${n}`
       try {
         const reply = await fetch(`${server.url}/api/send-message`, {
           method: 'POST',
           headers: { ...credentials('live'), 'content-type': 'application/json' },
-          body: JSON.stringify({ from_number: LINE, number: ADA, content: `${index} ${n}` }),
+          body: JSON.stringify({ from_number: LINE, number: PHONES[index], content }),
         })
         statuses.push(reply.status)
+        if (reply.status === 202) accepted.push(content)
         const list = await fetch(`${server.url}/api/v2/messages?limit=2`, { headers: credentials('live') })
         if (list.status !== 429) statuses.push(list.status)
       } catch {
         // A stopped server refuses connections; a balancer asks the next one.
       }
+      // An inbox shows 1000 messages.
+      await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
-  const clients = [0, 1, 2].map(client)
+  const clients = PHONES.map((_, index) => client(index))
   return {
     statuses,
+    accepted,
     async end() {
       isOver = true
       await Promise.all(clients)
     },
   }
+}
+
+async function listArrived(server: SpawnedServer): Promise<string[]> {
+  const inboxes = PHONES.map(async (phone) => {
+    const url = `${server.url}/sim/phones/${encodeURIComponent(phone)}/inbox?limit=1000`
+    const reply = await fetch(url, { headers: credentials('live') })
+    return ((await reply.json()) as { data: { direction: string; content: string }[] }).data
+  })
+  return (await Promise.all(inboxes)).flat().flatMap((one) => (one.direction === 'in' ? [one.content] : []))
 }
 
 describe('a rolling upgrade of three processes on PostgreSQL', () => {
@@ -90,6 +106,13 @@ describe('a rolling upgrade of three processes on PostgreSQL', () => {
     await traffic.end()
     expect(traffic.statuses.filter((status) => status >= 400 && status !== 429 && status !== 503)).toEqual([])
     expect(traffic.statuses.filter((status) => status === 202).length).toBeGreaterThan(20)
+    // Every accepted message reaches its phone, and no message twice.
+    const arrived = () => listArrived(servers[0]!)
+    await expect
+      .poll(arrived, { timeout: 120_000, interval: 200 })
+      .toEqual(expect.arrayContaining(traffic.accepted))
+    const texts = await arrived()
+    expect(texts).toHaveLength(new Set(texts).size)
     await Promise.all(servers.map((server) => server.kill('SIGTERM')))
 
     // The contracting release ends it, in words.
