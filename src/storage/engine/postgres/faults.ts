@@ -22,7 +22,7 @@ const BUSY = /^(57014|40001|53...)$/
 export type DatabaseFaults = Record<'lost_session' | 'silent_connection' | 'repeated_transaction', number>
 
 export function codeOf(error: unknown): string {
-  return (error as { code?: string }).code ?? ''
+  return (error as { code?: string } | undefined)?.code ?? ''
 }
 
 /** Whether PostgreSQL itself said this, instead of the network. */

@@ -22,7 +22,10 @@ export const TIMEOUTS = {
 export const CONNECT_MS = 3000
 /** For a free connection: as long as a statement may take. */
 const WAIT_MS = TIMEOUTS.statement_timeout
-/** SQLSTATE of a session that PostgreSQL ended because this process paused: its other sessions are well. */
+/**
+ * SQLSTATE of a session that PostgreSQL ended in a transaction because this process paused: nothing was stored, and its
+ * other sessions are well.
+ */
 const PAUSED = '25P03'
 /** Time without traffic before the kernel asks whether the other side is there. */
 const KEEPALIVE_MS = 5000
@@ -51,8 +54,8 @@ export interface Pool {
 export function openPool(options: PoolOptions): Pool {
   const { hosts, isPooled, mayTakeLong = false } = options
   const made = new WeakMap<pg.PoolClient, number>()
-  /** What the server or the network said about a connection between two statements. */
-  const ends = new WeakMap<pg.PoolClient, unknown>()
+  /** What the server or the network said first when a connection ended between two statements. */
+  const ends = new WeakMap<pg.PoolClient, Error>()
   const seats = createSeats(options.max, options.waitMs ?? WAIT_MS)
   let count = 0
   /** Connections with this number and lower ones are not used any more. */
@@ -85,7 +88,7 @@ export function openPool(options: PoolOptions): Pool {
     keepAliveInitialDelayMillis: KEEPALIVE_MS,
     async onConnect(client: pg.PoolClient) {
       made.set(client, ++count)
-      client.on('error', (error) => ends.set(client, error))
+      client.once('error', (error) => ends.set(client, error)).on('error', () => {})
       try {
         await inRunningTime(prepare(client, options), CONNECT_MS, () => noAnswer(client))
       } catch (error) {
@@ -129,18 +132,18 @@ export function openPool(options: PoolOptions): Pool {
         watch.delete(asWatched(client))
         client.release()
         return result
-      } catch (error) {
-        if (client) {
-          watch.delete(asWatched(client))
-          const isLost = isConnectionLoss(error) || error instanceof CommitUnknown
-          if (isLost) {
-            options.faults.lost_session++
-            if (codeOf(ends.get(client) ?? error) !== PAUSED) condemn(asWatched(client).url)
-          }
-          const isStale = isStalePlan(error)
-          if (isStale) condemned = count
-          client.release(isLost || isStale)
-        }
+      } catch (failure) {
+        if (!client) throw failure
+        const end = ends.get(client)
+        // A session that ended between two statements says why; the next statement only says that it is gone.
+        const error = codeOf(end) === PAUSED ? end : failure
+        watch.delete(asWatched(client))
+        const isLost = isConnectionLoss(error) || error instanceof CommitUnknown
+        const isStale = isStalePlan(error)
+        if (isLost) options.faults.lost_session++
+        if (isLost && codeOf(error) !== PAUSED) condemn(asWatched(client).url)
+        if (isStale) condemned = count
+        client.release(isLost || isStale)
         throw error
       } finally {
         seats.free()
