@@ -34,6 +34,7 @@ import { sweepMedia } from './services/media/retention.js'
 import { createAcceptance } from './services/messages/acceptance.js'
 import { createBacklog } from './services/messages/admission/backlog.js'
 import { createHolds } from './services/messages/holds.js'
+import { warnOfDoubt } from './services/messages/recovery.js'
 import { createArrivals } from './services/sim/arrivals.js'
 import { createCallNetwork } from './services/sim/calls.js'
 import { createFaultNetwork } from './services/sim/faults.js'
@@ -212,6 +213,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       await sweepMedia(ctx, true)
       await endLostChanges(ctx, true)
       await ctx.holds.load()
+      await warnOfDoubt(ctx)
       await worker.start()
       await courier.start()
       await http.listen({ host: config.host, port: config.port })

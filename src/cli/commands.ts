@@ -1,5 +1,6 @@
 import { ADMIN_COMMANDS, CONVERSATION_COMMANDS } from './admin/admin.js'
 import { AUDIT_COMMANDS } from './admin/audit.js'
+import { recover } from './admin/recovery.js'
 import { SEAL_COMMANDS } from './admin/seal.js'
 import type { Command } from './command.js'
 import { LINE_COMMANDS } from './lines/lines.js'
@@ -11,6 +12,7 @@ import { messages } from './messages/messages.js'
 import { send } from './messages/send.js'
 import { wait } from './messages/wait.js'
 import { why } from './messages/why.js'
+import { backup, restore } from './server/backup.js'
 import { doctor } from './server/doctor.js'
 import { init } from './server/init.js'
 import { serve } from './server/serve.js'
@@ -24,7 +26,7 @@ import { WEBHOOK_COMMANDS } from './webhooks/webhooks.js'
 
 /** The commands in the order of the help. */
 export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[] = [
-  { title: 'The server', commands: [serve, init, doctor] },
+  { title: 'The server', commands: [serve, init, doctor, backup, restore, recover] },
   { title: 'Messages', commands: [send, messages, why, exportCommand] },
   { title: 'Events and webhooks', commands: [tail, listen, replay, ...WEBHOOK_COMMANDS] },
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },

@@ -81,8 +81,11 @@ export interface World {
   advance(ms: number): Promise<void>
   /** Begins the live and the test world anew, as users do between tests: a tenth of the cost of another `createWorld`. */
   reset(): Promise<void>
-  /** Stops this process's app and starts another on the same data, as after a restart; at another time if given. */
-  restart(at?: number): Promise<void>
+  /**
+   * Stops this process's app and starts another on the same data, as after a restart; at another time if given.
+   * `between` runs while no app has the data open.
+   */
+  restart(at?: number, between?: () => unknown): Promise<void>
   close(): Promise<void>
 }
 
@@ -243,9 +246,10 @@ export async function createWorld(engine: Engine, options: WorldOptions = {}): P
       }
       await app.settle()
     },
-    async restart(at) {
+    async restart(at, between) {
       time = at ?? app.ctx.clock.now()
       await app.stop()
+      await between?.()
       await boot()
     },
     async close() {

@@ -40,7 +40,7 @@ function createRenderer(ctx: Ctx): Renderer {
       return events.map((event) => ({
         seq: event.seq,
         type: event.type,
-        bytes: bytesOf(envelope(event, subjects, account), event.seq),
+        bytes: bytesOf(envelope(ctx, event, subjects, account), event.seq),
       }))
     },
     gap: (gap) => ({ seq: gap.to, type: null, bytes: bytesOf(gapEnvelope(gap, ctx.clock.now()), gap.to) }),

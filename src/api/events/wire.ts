@@ -4,6 +4,7 @@ import type { Account } from '../../core/accounts/account.js'
 import type { Event } from '../../core/events/event.js'
 import { isAboutMessage, type MessageEvent, messageAt } from '../../core/events/message-events.js'
 import { eventId, type Gap } from '../../core/events/stream.js'
+import type { Ctx } from '../../services/ctx.js'
 import type { EventSubjects } from '../../services/events/subjects.js'
 import { snakeCase } from '../http/render.js'
 import { integer, string } from '../http/schemas.js'
@@ -24,10 +25,10 @@ export const EventWire = Type.Object({
   }),
 })
 
-export function envelope(event: Event, subjects: EventSubjects, account: Account) {
+export function envelope({ db }: Pick<Ctx, 'db'>, event: Event, subjects: EventSubjects, account: Account) {
   return {
     version: 1,
-    id: eventId(event),
+    id: eventId(event, db.incarnations),
     type: event.type,
     occurred_at: formatTime(event.at),
     data: dataOf(event, subjects, account),

@@ -19,6 +19,7 @@ import { registerAdminConversations } from '../admin/conversations.js'
 import { registerAdminDrivers } from '../admin/drivers.js'
 import { registerAdminKeys } from '../admin/keys.js'
 import { registerAdminLines } from '../admin/lines.js'
+import { registerAdminRecovery } from '../admin/recovery.js'
 import { registerAdminSeal } from '../admin/seal.js'
 import { registerAdminSeats } from '../admin/seats.js'
 import { registerAuditLog } from '../audit/audit.js'
@@ -238,6 +239,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminDrivers(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
+    registerAdminRecovery(routes, ctx)
     registerAdminSeal(routes, ctx)
     registerAuditLog(routes, ctx)
     registerTotp(routes, ctx)

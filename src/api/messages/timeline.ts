@@ -84,11 +84,11 @@ export function registerMessageTimeline(app: Routes, ctx: Ctx): void {
           why: storyWire(handle, story),
           events: events.map((event) => ({
             sequence: event.seq,
-            ...envelope(event, subjects, actor.account),
+            ...envelope(ctx, event, subjects, actor.account),
           })),
           attempts: attempts.map(tryWire),
           webhook_deliveries: deliveries.map(({ delivery, posts }) => ({
-            ...deliveryWire(delivery),
+            ...deliveryWire(ctx, delivery),
             body: delivery.body,
             attempt_log: posts.map(attemptWire),
           })),

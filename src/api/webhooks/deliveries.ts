@@ -123,7 +123,10 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
         place,
         Math.min(limit, 1000),
       )
-      return { data: deliveries.map(deliveryWire), next_cursor: next ? positionText(next) : null }
+      return {
+        data: deliveries.map((one) => deliveryWire(ctx, one)),
+        next_cursor: next ? positionText(next) : null,
+      }
     },
   )
 
@@ -140,7 +143,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
       if (!delivery) throw new AppError('not_found', 'There is no such delivery')
       const attempts = await listDeliveryAttempts(ctx.db, delivery.id)
       return {
-        data: { ...deliveryWire(delivery), body: delivery.body, attempt_log: attempts.map(attemptWire) },
+        data: { ...deliveryWire(ctx, delivery), body: delivery.body, attempt_log: attempts.map(attemptWire) },
       }
     },
   )
@@ -158,7 +161,7 @@ export function registerWebhookDeliveries(app: Routes, ctx: Ctx): void {
       return answerOnce(ctx, reply, 'told', async (sql) => {
         if (!id) throw new AppError('not_found', 'There is no such delivery')
         const delivery = await replayDelivery(ctx, sql, accountOf(request).id, id)
-        return { status: 202, body: { data: deliveryWire(delivery) } }
+        return { status: 202, body: { data: deliveryWire(ctx, delivery) } }
       })
     },
   )
@@ -210,13 +213,17 @@ function deliveryId(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-export const deliveryWire = renderer<Delivery>()(DeliveryWire, {
+const wireOf = renderer<Delivery & { webhookId: string }>()(DeliveryWire, {
   id: ({ id }) => String(id),
-  webhook_id: ({ accountId, eventSeq }) => webhookIdOf({ accountId, seq: eventSeq }),
   sequence: ({ eventSeq }) => eventSeq,
   status: ({ state }) => state,
   next_attempt_at: ({ nextAt }) => (nextAt === null ? null : formatTime(nextAt)),
 })
+
+export function deliveryWire({ db }: Pick<Ctx, 'db'>, delivery: Delivery): Static<typeof DeliveryWire> {
+  const { accountId, eventSeq: seq } = delivery
+  return wireOf({ ...delivery, webhookId: webhookIdOf({ accountId, seq }, db.incarnations) })
+}
 
 export const attemptWire = renderer<DeliveryAttempt>()(AttemptWire, {
   attempt: ({ n }) => n,

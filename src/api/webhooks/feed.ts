@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Event } from '../../core/events/event.js'
 import { isPosted, isWebhookType, WEBHOOK_TYPES, WEBHOOKS, webhookTypeOf } from '../../core/webhooks/types.js'
-import { webhookIdOf } from '../../core/webhooks/webhook.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { Renderer } from '../../services/events/tail.js'
 import { withSubjects } from '../../services/webhooks/fanout.js'
@@ -52,7 +51,7 @@ function createRenderer(ctx: Ctx): Renderer {
         if (!rendered) return []
         const type = webhookTypeOf(event.type)
         const post: Static<typeof Post> = {
-          webhook_id: webhookIdOf(event),
+          webhook_id: source.webhookId,
           sequence: event.seq,
           type,
           event_type: event.type,

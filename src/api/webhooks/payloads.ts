@@ -1,8 +1,6 @@
 import { formatTime } from '../../base/time.js'
-import type { Account } from '../../core/accounts/account.js'
 import type { Event } from '../../core/events/event.js'
 import { type MessageEvent, messageAt } from '../../core/events/message-events.js'
-import { webhookIdOf } from '../../core/webhooks/webhook.js'
 import type { RenderWebhook, WebhookSource } from '../../services/webhooks/fanout.js'
 import { snakeCase } from '../http/render.js'
 import { toRecord } from '../messages/wire.js'
@@ -19,7 +17,7 @@ export const renderWebhook: RenderWebhook = (source) => {
 }
 
 function bodyOf(source: WebhookSource): ReturnType<RenderWebhook> {
-  const { event, account } = source
+  const { event } = source
   switch (event.type) {
     case 'message.received':
     case 'message.created':
@@ -33,12 +31,12 @@ function bodyOf(source: WebhookSource): ReturnType<RenderWebhook> {
       return call('call_log', event.data, event.data.fromNumber)
     case 'line.assigned':
     case 'line.blocked':
-      return line(event, account)
+      return line(event, source)
     case 'contact.created':
-      return contact(event, account)
+      return contact(event, source)
     case 'contact.opted_out':
     case 'contact.opted_in':
-      return consent(event, account)
+      return consent(event, source)
     case 'contact_profile.completed':
     case 'contact_profile.failed':
       return profile(event)
@@ -73,13 +71,13 @@ function call(type: string, data: Event<'call.inbound' | 'call.outbound'>['data'
   return { body: { event_type: type, ...wireNames(data, ['createdAt', 'endedAt']) }, lineNumber }
 }
 
-function line(event: Event<'line.assigned' | 'line.blocked'>, account: Account) {
+function line(event: Event<'line.assigned' | 'line.blocked'>, { account, webhookId }: WebhookSource) {
   const { number, assignment } = event.data
   const blocked = event.type === 'line.blocked'
   return {
     body: {
       event_type: blocked ? 'line_blocked' : 'line_assigned',
-      event_id: webhookIdOf(event),
+      event_id: webhookId,
       accountEmail: account.email,
       worker_id: event.subject,
       number,
@@ -92,12 +90,12 @@ function line(event: Event<'line.assigned' | 'line.blocked'>, account: Account) 
   }
 }
 
-function contact(event: Event<'contact.created'>, account: Account) {
+function contact(event: Event<'contact.created'>, { account, webhookId }: WebhookSource) {
   const { phone, firstName, lastName } = event.data
   return {
     body: {
       event_type: 'contact_created',
-      event_id: webhookIdOf(event),
+      event_id: webhookId,
       accountEmail: account.email,
       contact_id: event.subject,
       phone,
@@ -109,12 +107,15 @@ function contact(event: Event<'contact.created'>, account: Account) {
   }
 }
 
-function consent(event: Event<'contact.opted_out' | 'contact.opted_in'>, account: Account) {
+function consent(
+  event: Event<'contact.opted_out' | 'contact.opted_in'>,
+  { account, webhookId }: WebhookSource,
+) {
   const { contact: number, lineNumber } = event.data
   return {
     body: {
       event_type: 'contact_consent',
-      event_id: webhookIdOf(event),
+      event_id: webhookId,
       accountEmail: account.email,
       number,
       sendblue_number: lineNumber,

@@ -12,6 +12,7 @@ import { loadDrivers } from '../../services/lines/driver-load.js'
 import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
 import { probeBucket } from '../../storage/media/blob-bucket.js'
 import { openBucket } from '../../storage/media/bucket.js'
+import { type LineInDoubt, listLinesInDoubt } from '../../storage/messages/recovery.js'
 
 export interface Finding {
   check: string
@@ -122,6 +123,11 @@ export async function checkSqlite(config: Config): Promise<Finding[]> {
         )
       }
       const isEmpty = one("select 1 from sqlite_master where name = 'keys'") === undefined
+      const knowsIncarnations = one("select 1 from sqlite_master where name = 'incarnations'") !== undefined
+      if (knowsIncarnations)
+        findings.push(
+          ...checkDoubt(await listLinesInDoubt({ all: async (sql) => db.prepare(sql).all() as never })),
+        )
       return [...findings, ...checkKeys(config, isEmpty ? undefined : (db.prepare(CENSUS).get() as Census))]
     } finally {
       db.close()
@@ -130,6 +136,14 @@ export async function checkSqlite(config: Config): Promise<Finding[]> {
     const detail = `${file}: ${(error as Error).message}`
     return [fail('database', detail, 'Check its owner and permissions, or restore a backup.')]
   }
+}
+
+/** Messages that wait for the operator after a restore. */
+export function checkDoubt(lines: readonly LineInDoubt[]): Finding[] {
+  const messages = lines.reduce((sum, line) => sum + Number(line.messages), 0)
+  if (messages === 0) return []
+  const detail = `${messages} messages may have been sent before the database was restored, and are held`
+  return [warn('messages in doubt', detail, 'Decide with: trunkline recover')]
 }
 
 /** Receivers refuse signatures that are older than five minutes. */

@@ -1,7 +1,18 @@
 import type { Client } from 'pg'
 import type { Config } from '../../config.js'
 import { hostUrls } from '../../core/database-url.js'
-import { CENSUS, type Census, checkKeys, type Finding, fail, ok, skew, warn } from './doctor-local.js'
+import { listLinesInDoubt } from '../../storage/messages/recovery.js'
+import {
+  CENSUS,
+  type Census,
+  checkDoubt,
+  checkKeys,
+  type Finding,
+  fail,
+  ok,
+  skew,
+  warn,
+} from './doctor-local.js'
 
 /** Checks of PostgreSQL, and of a pooler in front of it. */
 
@@ -32,6 +43,21 @@ export async function checkPostgres(config: Config, timeoutMs: number): Promise<
           ),
       skew('clock of the database', now - (asked + Date.now()) / 2, 'the database'),
     ]
+    const standbys = Number(await one('select count(*) from pg_stat_replication'))
+    if (standbys > 0 && (await one('show synchronous_standby_names')) === '')
+      findings.push(
+        warn(
+          'standby servers',
+          `${standbys} asynchronous: a promotion may lose the last commits`,
+          'Set synchronous_standby_names (Patroni: synchronous_mode). Otherwise messages in doubt are held after a promotion.',
+        ),
+      )
+    if ((await one("select to_regclass('incarnations') is not null as there")) === true)
+      findings.push(
+        ...checkDoubt(
+          await listLinesInDoubt({ all: async (sql) => (await client.query(sql)).rows as never }),
+        ),
+      )
     const hasKeys = (await one("select to_regclass('keys') is not null as there")) === true
     const census = hasKeys ? ((await client.query(CENSUS)).rows[0] as Census) : undefined
     return [...findings, ...checkKeys(config, census)]

@@ -180,7 +180,7 @@ interface Entry<T extends EventType> {
 export type NewEvent<T extends EventType = EventType> = { [K in T]: Entry<K> }[T]
 
 interface StoredEntry<T extends EventType> extends Entry<T> {
-  /** Per account, from 1, without a gap, in commit order. */
+  /** Per account, from 1, in commit order; without a gap except between two incarnations of the database. */
   seq: number
 }
 

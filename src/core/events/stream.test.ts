@@ -26,12 +26,12 @@ describe('the id of an event', () => {
     ['group.updated', 'G', {}, 'group:G:updated:7'],
     ['message.read', 'H', {}, 'message:H:read:7'],
   ])('%s of %s', (type, subject, data, id) => {
-    expect(eventId(event(type, subject, data))).toBe(id)
+    expect(eventId(event(type, subject, data), [])).toBe(id)
   })
 
   it('is one of its own for every type', () => {
     const data = { status: 'ONLINE', statusChangedAt: AT }
-    const ids = EVENT_TYPES.map((type) => eventId(event(type, 'X', data)))
+    const ids = EVENT_TYPES.map((type) => eventId(event(type, 'X', data), []))
     expect(new Set(ids).size).toBe(EVENT_TYPES.length)
     expect(STREAM_TYPES).toHaveLength(12)
   })

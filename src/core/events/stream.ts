@@ -1,5 +1,6 @@
 import { formatTime } from '../../base/time.js'
 import type { Event, EventType } from './event.js'
+import { eventNumber, type Incarnation } from './incarnation.js'
 
 /** Event types that a client of the event stream gets by default. */
 export const STREAM_TYPES = [
@@ -20,9 +21,9 @@ export const STREAM_TYPES = [
 /**
  * The id by which clients recognise a repeated event. A client that closes a gap from a list makes the ids of some
  * types itself, so those ids are made of the fields that the list shows. All other ids end in the event's sequence
- * number, which is unique.
+ * number with its incarnation, which is unique.
  */
-export function eventId(event: Event): string {
+export function eventId(event: Event, incarnations: readonly Incarnation[]): string {
   const { type, subject, at, seq } = event
   switch (event.type) {
     case 'message.received':
@@ -41,7 +42,7 @@ export function eventId(event: Event): string {
       return `verification:${subject}:${lastPart(type)}`
     default: {
       const [kind, ...what] = type.split('.')
-      return `${kind}:${subject}:${what.join('.')}:${seq}`
+      return `${kind}:${subject}:${what.join('.')}:${eventNumber(incarnations, seq)}`
     }
   }
 }

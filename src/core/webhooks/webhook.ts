@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { eventNumber, type Incarnation } from '../events/incarnation.js'
 import type { WebhookType } from './types.js'
 
 /** A receiver of the events of one webhook type. */
@@ -30,8 +31,11 @@ export function shardOf(accountId: string): number {
 }
 
 /** The id of an event for receivers, equal in every attempt and at every endpoint. */
-export function webhookIdOf(event: { accountId: string; seq: number }): string {
-  return `evt_${event.accountId}_${event.seq}`
+export function webhookIdOf(
+  event: { accountId: string; seq: number },
+  incarnations: readonly Incarnation[],
+): string {
+  return `evt_${event.accountId}_${eventNumber(incarnations, event.seq)}`
 }
 
 /** The lane of a delivery. Status callbacks share a lane for each host, so that a dead host blocks one lane. */

@@ -135,7 +135,12 @@ async function recordAfterAll(
     ])
     const changes: Change[] = []
     const current = ended.map(({ claimed, result }, index) => {
-      const before = live.get(claimed.message.id)!
+      const before = live.get(claimed.message.id)
+      // The database lost the message, and may have given its id to another one.
+      if (before?.handle !== claimed.message.handle) {
+        ctx.log.error({ message: claimed.message.handle }, 'a sent message is no longer in the database')
+        return () => ({ nextActionAt: null })
+      }
       // A late acceptance is still evidence; other late results are not.
       if (!written[index] && result.outcome !== 'accepted') return () => before
       const change: Change = {

@@ -201,7 +201,7 @@ async function headersOf(
   endpoint: WebhookEndpoint | null,
 ): Promise<Record<string, string>> {
   const post = {
-    webhookId: webhookIdOf({ accountId: delivery.accountId, seq: delivery.eventSeq }),
+    webhookId: webhookIdOf({ accountId: delivery.accountId, seq: delivery.eventSeq }, ctx.db.incarnations),
     eventType: delivery.eventType,
     sequence: delivery.eventSeq,
     attempt: delivery.attempts + 1,

@@ -4,7 +4,7 @@ import { isAboutMessage } from '../../core/events/message-events.js'
 import type { Group } from '../../core/groups/group.js'
 import type { Message, NewMessage } from '../../core/messages/message.js'
 import { isPosted, type PostedEvent, type WebhookType, webhookTypeOf } from '../../core/webhooks/types.js'
-import { callbackLane, type WebhookEndpoint } from '../../core/webhooks/webhook.js'
+import { callbackLane, type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
 import { listEvents } from '../../storage/events/events.js'
 import { listDeleted } from '../../storage/messages/messages.js'
 import { insertDeliveries, type NewDelivery } from '../../storage/webhooks/deliveries.js'
@@ -16,6 +16,7 @@ import { currentEndpointsOf } from './webhooks.js'
 /** An event with the objects that its webhook body is made from. */
 export interface WebhookSource {
   event: PostedEvent
+  webhookId: string
   account: Account
   message?: Omit<Message, 'id'>
   group?: Group
@@ -145,6 +146,7 @@ export async function withSubjects(
     const message = isAboutMessage(event)
       ? (messages.get(event.subject) ?? known.get(event.subject))
       : undefined
-    return { event, account, message, group: groups.get(message?.groupId ?? '') }
+    const webhookId = webhookIdOf(event, ctx.db.incarnations)
+    return { event, webhookId, account, message, group: groups.get(message?.groupId ?? '') }
   })
 }

@@ -1,6 +1,7 @@
 import type { Activity } from '../../base/settled.js'
 import type { Topic } from '../../base/wakes.js'
 import { AppError } from '../../core/errors.js'
+import type { Incarnation } from '../../core/events/incarnation.js'
 
 /**
  * The storage port. SQL is written once for both engines (`$1` placeholders, integer times, JSON as text);
@@ -64,6 +65,10 @@ export type Writes = Pick<Sql, 'engine' | 'announce' | 'atCommit' | 'inIds' | 'i
 export type Reads = Pick<Sql, 'engine' | 'all' | 'one' | 'inList' | 'inIds' | 'listTable'>
 
 export interface Db extends Sql {
+  /** The lives of the database, oldest first; a new one is here before this process can write in it. */
+  readonly incarnations: readonly Incarnation[]
+  /** Begins another incarnation if this is not the database that the current one knows. `now`: the service's time. */
+  noticeIncarnation(now: number): Promise<void>
   /**
    * Reads for statements that may take long, such as those of lists and searches. They delay nobody: owners take turns
    * in a thread of their own (SQLite), or on few of the connections (PostgreSQL).

@@ -37,6 +37,7 @@ export async function openStorage(
       })
   try {
     await migrate(db, now, isShared)
+    await db.noticeIncarnation(now)
     return db
   } catch (error) {
     await db.close()

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { createFailpoint } from '../../base/failpoint.js'
 import { createFairTurns } from '../../base/turns.js'
+import type { Incarnation } from '../../core/events/incarnation.js'
 import { createAnnouncer } from './announce.js'
 import type { Db } from './db.js'
+import { LIST, noticeIncarnation } from './incarnations.js'
 import { type DatabaseFaults, translate } from './postgres/faults.js'
 import { createHosts } from './postgres/hosts.js'
 import { listenOn, type Subscription } from './postgres/listen.js'
@@ -43,7 +45,19 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const faults: DatabaseFaults = { lost_session: 0, silent_connection: 0, repeated_transaction: 0 }
   const hosts = createHosts(url)
   const directHosts = isPooled ? createHosts(directUrl) : hosts
-  const direct = { hosts: directHosts, isPooled: false, refusesPooler: !isPooled, faults }
+  const incarnations: Incarnation[] = []
+  let isNoticing = false
+
+  async function notice(client: pg.PoolClient, now?: number) {
+    await client.query(noticeIncarnation(now))
+    const { rows } = await client.query<Incarnation>(LIST)
+    incarnations.splice(0, incarnations.length, ...rows)
+  }
+  const onSession = async (client: pg.PoolClient) => {
+    if (isNoticing) await notice(client)
+  }
+
+  const direct = { hosts: directHosts, isPooled: false, refusesPooler: !isPooled, faults, onSession }
   const pool = openPool({
     hosts,
     name: 'trunkline',
@@ -52,6 +66,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     isPooled,
     refusesPooler: !isPooled,
     faults,
+    onSession,
   })
   const upkeep = openPool({ ...direct, name: 'trunkline-upkeep', max: UPKEEP_CONNECTIONS })
   // A separate pool: a lock, held or awaited, must not take the connection that the work under it needs.
@@ -111,6 +126,11 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const inTurn = createFairTurns(ASIDE_CONNECTIONS)
   const db: Db = {
     ...main,
+    incarnations,
+    async noticeIncarnation(now) {
+      await withLock((client) => notice(client, now))
+      isNoticing = true
+    },
     aside: (owner) =>
       statements(
         (query) => guard.outside(() => inTurn(owner, () => ask(query))),

@@ -1,9 +1,13 @@
 import { join } from 'node:path'
 import { makePrivateDatabase, makePrivateFolder } from '../../base/private-files.js'
 import { AppError } from '../../core/errors.js'
+import type { Incarnation } from '../../core/events/incarnation.js'
 import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
-import { type Calls, callHere, callThread } from './sqlite-calls.js'
+import { listIncarnations } from './incarnations.js'
+import { keepMark, type MarkKeeper } from './sqlite/incarnation.js'
+import { statementsOf } from './sqlite/sql.js'
+import { callHere, callThread } from './sqlite-calls.js'
 import { lockDirectory } from './sqlite-lock.js'
 import { createReader } from './sqlite-reader.js'
 import { checkInBackground, checkSqlite, damaged, isDamage } from './sqlite-start.js'
@@ -193,8 +197,16 @@ export async function openSqlite(
     }
   }
 
-  return {
+  const incarnations: Incarnation[] = []
+  let keeper: MarkKeeper | undefined
+  const db: Db = {
     ...inside,
+    incarnations,
+    async noticeIncarnation(now) {
+      if (options.shares || !durable) return
+      keeper ??= await keepMark(db, directory, now)
+      incarnations.splice(0, incarnations.length, ...(await listIncarnations(db)))
+    },
     all: async <T>(sql: string, params: readonly Param[] = []) =>
       guard.outside(() => reading(reader.read('all', sql, params)) as Promise<T[]>),
     one: async <T>(sql: string, params: readonly Param[] = []) =>
@@ -237,6 +249,7 @@ export async function openSqlite(
     }),
     async close() {
       await endCheck()
+      await keeper?.stop()
       while (flushing || committing + writing + reader.open() > 0)
         await new Promise((resolve) => setImmediate(resolve))
       await reader.close()
@@ -245,36 +258,7 @@ export async function openSqlite(
       unlock()
     },
   }
-}
-
-/** The statement operations of the port, run by the writer thread. */
-function statementsOf(call: Calls['call'], announce: Sql['announce']): Sql {
-  return {
-    engine: 'sqlite',
-    announce,
-    // One transaction runs at a time, so no row keeps others waiting.
-    atCommit(work) {
-      return work(this)
-    },
-    all: <T>(sql: string, params: readonly Param[] = []) => call('all', sql, params) as Promise<T[]>,
-    one: <T>(sql: string, params: readonly Param[] = []) =>
-      call('one', sql, params) as Promise<T | undefined>,
-    run: (sql, params = []) => call('run', sql, params) as Promise<number>,
-    insertMany: async (table, columns, rows, tail = '') => {
-      if (rows.length > 0) await call('insertMany', table, columns, rows, tail)
-    },
-    updateMany: async (table, keys, set, rows, guard = '') =>
-      rows.length > 0 ? ((await call('updateMany', table, keys, set, rows, guard)) as boolean[]) : [],
-    inList: (position, values) => ({
-      sql: `(select value from json_each($${position}))`,
-      param: JSON.stringify(values),
-    }),
-    listTable: (position, values) => ({ sql: `json_each($${position}) as j`, param: JSON.stringify(values) }),
-    inIds: (position, ids) => ({
-      sql: `(select value from json_each($${position}))`,
-      param: JSON.stringify(ids),
-    }),
-  }
+  return db
 }
 
 function translate(error: unknown): unknown {

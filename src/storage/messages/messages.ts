@@ -51,10 +51,13 @@ export interface Change {
   after: Message
 }
 
-/** Fails the update with MissingValue if another transaction changed the message in the meantime. */
+/**
+ * The version and handle that the message had. Fails the update with MissingValue if another transaction changed the
+ * message in the meantime, or if the row is another message's: a database that lost commits uses their ids again.
+ */
 const VERSION = {
-  type: 'bigint',
-  as: 'case when messages.version = {version} - 1 then {version} end',
+  type: 'text',
+  as: "case when messages.version || ' ' || messages.handle = {version} then messages.version + 1 end",
 } as const
 
 /**
@@ -65,7 +68,7 @@ export async function saveMessages(sql: Writes, changes: readonly Change[]): Pro
   const groups = new Map<string, { columns: number[]; rows: Param[][] }>()
   for (const { before, after } of changes) {
     const columns: number[] = []
-    const row: Param[] = [after.id, before.version + 1]
+    const row: Param[] = [after.id, `${before.version} ${before.handle}`]
     for (let i = 0; i < CHANGING.length; i++) {
       const value = CHANGING[i]!.of(after)
       if (value === CHANGING[i]!.of(before)) continue

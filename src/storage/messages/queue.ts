@@ -1,4 +1,5 @@
 import type { Db, Sql } from '../engine/db.js'
+import { HELD_THROUGH } from '../engine/incarnations.js'
 import { listValues } from '../engine/query.js'
 import type { Hold } from './holds.js'
 
@@ -14,7 +15,7 @@ export interface QueueEntry {
 
 const QUEUED = `select id, handle, account_id as "accountId", contact, group_id as "groupId",
     next_action_at as "nextActionAt" from messages
-  where line_id = $1 and next_action_at is not null and due_at is null`
+  where line_id = $1 and next_action_at is not null and due_at is null and id > ${HELD_THROUGH}`
 
 export function listQueue(sql: Sql, lineId: string, afterId: number, limit: number): Promise<QueueEntry[]> {
   return sql.all(`${QUEUED} and id > $2 order by id limit $3`, [lineId, afterId, limit])

@@ -1,10 +1,14 @@
 import type { Message } from '../../core/messages/message.js'
 import type { Param, Sql } from '../engine/db.js'
+import { HELD_SINCE, HELD_THROUGH } from '../engine/incarnations.js'
 import { findValue } from '../engine/query.js'
 import { toMessage } from './rows.js'
 
+/** Without messages that may have been sent before the database was restored. */
+const CERTAIN = `(id > ${HELD_THROUGH} or due_at > ${HELD_SINCE})`
+
 export function findNextDue(sql: Sql): Promise<number | undefined> {
-  return findValue(sql, 'select min(due_at) from messages where due_at is not null')
+  return findValue(sql, `select min(due_at) from messages where due_at is not null and ${CERTAIN}`)
 }
 
 export interface SchedulePosition {
@@ -25,7 +29,7 @@ export function listDue(
 ): Promise<DueMessage[]> {
   return sql.all(
     `select id, account_id as "accountId", due_at as "dueAt" from messages
-     where due_at is not null and due_at <= $1 and (due_at, id) > ($2, $3) order by due_at, id limit $4`,
+     where due_at is not null and due_at <= $1 and (due_at, id) > ($2, $3) and ${CERTAIN} order by due_at, id limit $4`,
     [now, after.dueAt, after.id, limit],
   )
 }

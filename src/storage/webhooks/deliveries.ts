@@ -215,10 +215,12 @@ export async function saveOutcomes(
   await Promise.all([
     sql.updateMany(
       'webhook_deliveries',
-      { id: 'bigint' },
+      // With the event's number: a database that lost commits uses ids again, but no event numbers.
+      { id: 'bigint', event_seq: 'bigint' },
       POSTED,
       posted.map(({ delivery: one }) => [
         one.id,
+        one.eventSeq,
         one.attempts,
         one.httpStatus,
         one.state,

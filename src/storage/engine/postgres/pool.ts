@@ -42,6 +42,8 @@ export interface PoolOptions {
   refusesPooler: boolean
   /** How long work waits for a free connection. */
   waitMs?: number
+  /** Runs on every new connection before its first use: a promoted or restored database is reached by new ones only. */
+  onSession?: (client: pg.PoolClient) => Promise<void>
   faults: DatabaseFaults
 }
 
@@ -186,6 +188,7 @@ async function prepare(client: pg.PoolClient, options: PoolOptions): Promise<voi
   if (options.refusesPooler && session.pid !== (client as unknown as { processID: number }).processID)
     throw new PoolerFound()
   asWatched(client).pid = options.isPooled ? 0 : session.pid
+  await options.onSession?.(client)
 }
 
 /** A pooler was found where the database itself was expected. */
