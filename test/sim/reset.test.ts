@@ -30,6 +30,8 @@ const FRAME = new Set([
   'line_states',
   'nodes',
   'migrations',
+  'high_water',
+  'incarnations',
   'event_counters',
   'webhook_shards',
   'webhook_feeds',

@@ -24,6 +24,7 @@ const OF_PROCESSES = new Set([
   'line_leases',
   'webhook_shards',
   'sqlite_sequence',
+  'high_water',
   // The audit log outlives the worlds it is about.
   'audit_log',
   'audit_ends',
