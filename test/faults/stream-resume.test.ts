@@ -55,7 +55,11 @@ function consume(port: number, kept: Kept, diesAfter: number, until: () => boole
       if (inHead) {
         head += data
         const end = head.indexOf('\r\n\r\n')
-        if (end < 0) return
+        if (end < 0) {
+          // A short life ends before the head does.
+          if (bytes >= diesAfter) socket.destroy()
+          return
+        }
         if (!head.startsWith('HTTP/1.1 200')) return reject(new Error(head))
         inHead = false
         data = head.slice(end + 4)
