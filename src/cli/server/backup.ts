@@ -6,7 +6,7 @@ import { BackupFault, backupSqlite, restoreSqlite } from '../../storage/engine/s
 import { type Args, flag, onePositional } from '../args.js'
 import { ApiError } from '../client.js'
 import { command } from '../command.js'
-import { note, printRecord, printText } from '../output.js'
+import { note, printRecord } from '../output.js'
 
 const PLACE = { data: 'as for serve', 'database-url': 'as for serve' }
 
@@ -25,21 +25,28 @@ export const backup = command({
   async run(args) {
     const file = resolve(onePositional(args, 'file'))
     const config = configOf(args)
-    if (config.databaseUrl) return adviseBackup(args, config, file)
+    const bucket = outsideMedia(config)
+    if (config.databaseUrl)
+      return (await import('./backup-postgres.js')).adviseBackup(args, config, file, bucket)
     const key = join(config.data, KEY_FILE)
     const withKey = args.values['with-seal-key'] === true
     if (withKey && !existsSync(key))
       throw new ApiError(`There is no ${key}: the keys are in TRUNKLINE_SEAL_KEYS. Keep a copy of them.`)
     const sealKey = withKey ? readFileSync(key, 'utf8') : null
-    const made = await told(() => backupSqlite(config.data, file, sealKey, (words) => note(args, words)))
+    const media = bucket ? null : join(config.data, 'media')
+    const made = await told(() =>
+      backupSqlite(config.data, file, { media, sealKey }, (words) => note(args, words)),
+    )
     printRecord(args, {
       file,
       bytes: made.bytes,
       messages: made.messages,
       media: made.media,
       media_missing: made.missing,
+      ...(bucket ? { media_bucket: bucket.url } : {}),
       seal_key: made.hasSealKey,
     })
+    if (bucket) note(args, bucket.words)
     if (!withKey)
       note(args, 'Without the seal key: keep a copy of it elsewhere, or stored secrets cannot be opened.')
   },
@@ -54,7 +61,7 @@ export const restore = command({
   async run(args) {
     const file = resolve(onePositional(args, 'file'))
     const config = configOf(args)
-    if (config.databaseUrl) return adviseRestore(args, file)
+    if (config.databaseUrl) return (await import('./backup-postgres.js')).adviseRestore(args, config, file)
     const done = await told(() =>
       restoreSqlite(
         config.data,
@@ -77,6 +84,19 @@ export const restore = command({
   },
 })
 
+/** Media in a bucket, which no backup holds. */
+export interface OutsideMedia {
+  url: string
+  words: string
+}
+
+function outsideMedia({ mediaBucket }: Config): OutsideMedia | null {
+  if (!mediaBucket) return null
+  const url = `s3://${mediaBucket.place.bucket}/${mediaBucket.place.prefix}`
+  const words = `Media are in ${url} and not in the backup: copy the bucket as well, or switch on its versions.`
+  return { url, words }
+}
+
 function configOf({ values, io }: Args): Config {
   const { data, 'database-url': url } = values
   const flags = { ...(data ? { data } : {}), ...(url ? { 'database-url': url } : {}) }
@@ -93,71 +113,4 @@ async function told<T>(work: () => Promise<T>): Promise<T> {
       throw new ApiError(`${path} cannot be used (${code}). Check its folder, owner and free space.`)
     throw error
   }
-}
-
-/** PostgreSQL has backups of its own; Trunkline checks what they need. */
-async function adviseBackup(args: Args, config: Config, file: string): Promise<void> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: config.databaseUrl!, connectionTimeoutMillis: 5000 })
-  await client.connect().catch((error) => {
-    throw new ApiError(`PostgreSQL cannot be reached: ${(error as Error).message}. Check DATABASE_URL.`)
-  })
-  try {
-    const { rows } = await client.query<Facts>(FACTS)
-    const facts = rows[0]!
-    if (args.json) return printRecord(args, { ...facts, command: dump(file) })
-    printText(
-      args,
-      [
-        `PostgreSQL ${facts.version}, ${facts.size}, media included. The seal keys are not in it: keep a copy of TRUNKLINE_SEAL_KEYS.`,
-        '',
-        'A copy of this moment, consistent while the server runs:',
-        `  ${dump(file)}`,
-        '',
-        facts.archive_mode === 'off'
-          ? 'Point-in-time recovery: not possible now, archive_mode is off. Set archive_mode and archive_command, or use pgBackRest, Barman or WAL-G.'
-          : `Point-in-time recovery: archive_mode is ${facts.archive_mode}, ${facts.failed} failed and ${facts.archived} archived segments. Make base backups with pg_basebackup or your tool.`,
-        ...(facts.standbys > 0 && facts.synchronous === ''
-          ? [
-              `${facts.standbys} standby servers are asynchronous: a promotion may lose the last commits, and Trunkline then holds messages in doubt.`,
-            ]
-          : []),
-      ].join('\n'),
-    )
-  } finally {
-    await client.end()
-  }
-}
-
-const dump = (file: string) =>
-  `pg_dump --format=custom --file '${file.replaceAll("'", "'\\''")}' "$DATABASE_URL"`
-
-interface Facts {
-  version: string
-  size: string
-  archive_mode: string
-  archived: number
-  failed: number
-  standbys: number
-  synchronous: string
-}
-
-const FACTS = `select current_setting('server_version') as version,
-  pg_size_pretty(pg_database_size(current_database())) as size,
-  current_setting('archive_mode') as archive_mode,
-  (select archived_count::int from pg_stat_archiver) as archived,
-  (select failed_count::int from pg_stat_archiver) as failed,
-  (select count(*)::int from pg_stat_replication) as standbys,
-  current_setting('synchronous_standby_names') as synchronous`
-
-function adviseRestore(args: Args, file: string): void {
-  printText(
-    args,
-    [
-      'PostgreSQL restores its own backups. Stop every Trunkline process on the database first, then:',
-      `  pg_restore --clean --if-exists --no-owner --dbname "$DATABASE_URL" '${file}'`,
-      '',
-      'The next start notices the restored database: messages that waited in it are held until you decide with: trunkline recover',
-    ].join('\n'),
-  )
 }

@@ -67,7 +67,7 @@ export async function checkPostgres(config: Config, timeoutMs: number): Promise<
 }
 
 /** The first host that can write, and what is to be said about the others. */
-async function findPrimary(
+export async function findPrimary(
   config: Config,
   open: (url: string) => Client,
 ): Promise<{ client?: Client; findings: Finding[] }> {

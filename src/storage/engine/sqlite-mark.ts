@@ -1,11 +1,13 @@
-import { closeSync, fdatasync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fdatasync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 import { makePrivateFile } from '../../base/private-files.js'
 
 /**
- * The number of the last commit, in the database and in a file beside it. SQLite opens a database whose write-ahead
- * log was cut or removed as if nothing were missing; only the file then knows of the lost commits.
+ * The file beside a SQLite database by which a start recognises it: the number of the last commit, the inode of the
+ * file and the name of the incarnation. SQLite opens a database whose write-ahead log was cut or removed as if nothing
+ * were missing; only the file then knows of the lost commits. No copy of the folder has the inode, and a database that
+ * was put into the folder has another incarnation.
  */
 export interface HighWaterMark {
   /** Counts a commit, inside its transaction. */
@@ -47,13 +49,37 @@ export function createMark(connection: DatabaseSyncInstance, file: string): High
 
 /** How many commits the database has lost since the file was written. */
 export function countLostCommits(connection: DatabaseSyncInstance, file: string): number {
-  let kept: number
-  try {
-    kept = Number(readFileSync(file, 'utf8'))
-  } catch {
-    return 0
-  }
+  const kept = Number(read(file).slice(0, DIGITS))
   const has = connection.prepare("select 1 from sqlite_master where name = 'high_water'").get()
   const row = has && (connection.prepare('select n from high_water').get() as { n: number } | undefined)
   return Math.max(0, (Number.isNaN(kept) ? 0 : kept) - (row ? row.n : 0))
+}
+
+/** The incarnation that the file names, and whether the file is a copy. Undefined if the file names none. */
+export function readIdentity(file: string): { incarnation: string; isCopy: boolean } | undefined {
+  const [, inode, incarnation] = /^ (\d+) (.+)\n/.exec(read(file).slice(DIGITS)) ?? []
+  return incarnation === undefined ? undefined : { incarnation, isCopy: inode !== inodeOf(file) }
+}
+
+/** Written in place, because the writer has the file open. */
+export function writeIdentity(file: string, incarnation: string): void {
+  const handle = openSync(file, 'r+')
+  try {
+    writeSync(handle, ` ${inodeOf(file)} ${incarnation}\n`, DIGITS)
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function inodeOf(file: string): string {
+  return String(statSync(file, { bigint: true }).ino)
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }

@@ -68,6 +68,12 @@ export function inWords(error: unknown, data: string): unknown {
     return refused(
       `The data folder ${directory} cannot be written by this user. Change its owner (chown -R "$(id -u)" ${directory}), or set TRUNKLINE_DATA to another folder.`,
     )
+  if (code === 'EISDIR') {
+    const { path = directory } = error as { path?: string }
+    return refused(
+      `${path} is a folder, but a file of the database belongs there. Move the folder away, then start again.`,
+    )
+  }
   if (code === 'ENOTDIR' || code === 'EEXIST')
     return refused(`${directory} is not a folder. Set TRUNKLINE_DATA to a folder.`)
   if (code === 'ENOSPC' || /disk is full/i.test(message))

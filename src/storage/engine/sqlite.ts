@@ -5,7 +5,7 @@ import type { Incarnation } from '../../core/events/incarnation.js'
 import { type Announcements, createAnnouncer } from './announce.js'
 import { type Db, MissingValue, type Param, type Sql, UniqueViolation, type Writes } from './db.js'
 import { listIncarnations } from './incarnations.js'
-import { keepMark, type MarkKeeper } from './sqlite/incarnation.js'
+import { noticeIncarnation } from './sqlite/incarnation.js'
 import { statementsOf } from './sqlite/sql.js'
 import { callHere, callThread } from './sqlite-calls.js'
 import { lockDirectory } from './sqlite-lock.js'
@@ -198,13 +198,12 @@ export async function openSqlite(
   }
 
   const incarnations: Incarnation[] = []
-  let keeper: MarkKeeper | undefined
   const db: Db = {
     ...inside,
     incarnations,
     async noticeIncarnation(now) {
       if (options.shares || !durable) return
-      keeper ??= await keepMark(db, directory, now)
+      await noticeIncarnation(db, directory, now)
       incarnations.splice(0, incarnations.length, ...(await listIncarnations(db)))
     },
     all: async <T>(sql: string, params: readonly Param[] = []) =>
@@ -249,7 +248,6 @@ export async function openSqlite(
     }),
     async close() {
       await endCheck()
-      await keeper?.stop()
       while (flushing || committing + writing + reader.open() > 0)
         await new Promise((resolve) => setImmediate(resolve))
       await reader.close()

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
+  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
@@ -82,6 +83,15 @@ describe('the start of SQLite', () => {
     expect(db.trouble()).toMatch(/is damaged/)
     await db.close()
   })
+
+  it.each(['trunkline.mark', 'trunkline.db', 'lock.db'])(
+    'refuses in words when %s is a folder',
+    async (name) => {
+      const data = temporaryDirectory()
+      mkdirSync(join(data, name))
+      await expect(open(data)).rejects.toThrow(new RegExp(`${name} is a folder, .* Move the folder away`))
+    },
+  )
 
   it.each([
     ['the folder', (data: string) => chmodSync(data, 0o555)],

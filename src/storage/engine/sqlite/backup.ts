@@ -17,7 +17,6 @@ import { makePrivateFolder } from '../../../base/private-files.js'
 import { lockDirectory } from '../sqlite-lock.js'
 import { markFileOf } from '../sqlite-mark.js'
 import { loadSqlite, type OpenSqlite } from '../sqlite-statements.js'
-import { removeMark } from './incarnation.js'
 
 /**
  * Backups of a SQLite installation in one file: the database as SQLite copies it, with two more tables for the media
@@ -35,6 +34,13 @@ export interface BackupContents {
 /** Tells how far the work is. */
 type Say = (words: string) => void
 
+/** What the backup holds beside the database. */
+export interface AddedFiles {
+  /** Folder of the media files; null: they are elsewhere. */
+  media: string | null
+  sealKey: string | null
+}
+
 export class BackupFault extends Error {}
 
 const DATABASE = 'trunkline.db'
@@ -44,7 +50,7 @@ const SAY_EVERY = 100
 export async function backupSqlite(
   folder: string,
   file: string,
-  sealKey: string | null,
+  add: AddedFiles,
   say: Say,
 ): Promise<BackupContents> {
   const source = join(folder, DATABASE)
@@ -63,7 +69,7 @@ export async function backupSqlite(
     } finally {
       live.close()
     }
-    const contents = addFiles(open, part, join(folder, 'media'), sealKey, say)
+    const contents = addFiles(open, part, add, say)
     say('Checking the copy …')
     checkCopy(open, part)
     syncFile(part)
@@ -75,20 +81,23 @@ export async function backupSqlite(
   }
 }
 
-function addFiles(open: OpenSqlite, file: string, media: string, sealKey: string | null, say: Say) {
+function addFiles(open: OpenSqlite, file: string, { media, sealKey }: AddedFiles, say: Say) {
   const db = open(file)
   try {
     db.exec(`create table backup_media (name text not null, n bigint not null, bytes blob not null, primary key (name, n));
       create table backup_facts (made_at bigint not null, seal_key text)`)
     db.prepare('insert into backup_facts (made_at, seal_key) values (?, ?)').run(Date.now(), sealKey)
-    const names = (db.prepare('select name from media order by name').all() as { name: string }[]).map(
-      ({ name }) => name,
-    )
+    const names =
+      media === null
+        ? []
+        : (db.prepare('select name from media order by name').all() as { name: string }[]).map(
+            ({ name }) => name,
+          )
     const insert = db.prepare('insert into backup_media (name, n, bytes) values (?, ?, ?)')
     let missing = 0
     db.exec('begin')
     for (const [i, name] of names.entries()) {
-      const path = join(media, name)
+      const path = join(media!, name)
       if (existsSync(path)) for (const [n, bytes] of chunksOf(path)) insert.run(name, n, bytes)
       else missing++
       if ((i + 1) % SAY_EVERY === 0 || i + 1 === names.length) say(`Media ${i + 1} of ${names.length}`)
@@ -139,7 +148,7 @@ export interface RestoreOptions {
 }
 
 /**
- * Puts a backup into a data folder that no server uses. The marks go, so that the next start takes the database for
+ * Puts a backup into a data folder that no server uses. The mark goes, so that the next start takes the database for
  * a restored one: it begins another incarnation and holds what waited.
  */
 export async function restoreSqlite(
@@ -164,7 +173,6 @@ export async function restoreSqlite(
     chmodSync(part, 0o600)
     const facts = takeFiles(open, part, folder, keyFile, say)
     syncFile(part)
-    removeMark(folder)
     rmSync(markFileOf(folder), { force: true })
     const setAside = existsSync(target) ? setDatabaseAside(target) : null
     renameSync(part, target)
