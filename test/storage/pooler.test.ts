@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { topics } from '../../src/core/topics.js'
 import { openStorage } from '../../src/storage/engine/open.js'
 import { createDatabase, type Database } from '../support/database.js'
 import { HAS_PGBOUNCER, startPgbouncer } from '../support/database-faults/pgbouncer.js'
 import { startTcpProxy } from '../support/database-faults/tcp-proxy.js'
+import { createPuppet } from '../support/puppet.js'
+import { takeDump } from '../support/restored.js'
 import { ADA, createWorld, ENGINES, LINE, type World } from '../support/world.js'
 
 const toClose: (() => Promise<unknown>)[] = []
@@ -117,3 +120,37 @@ describe.runIf(ENGINES.includes('postgres'))('a start without its database', () 
     await expect(start('postgres://trunkline@no-such-host.invalid/none')).rejects.toThrow(/no-such-host/)
   })
 })
+
+describe.runIf(ENGINES.includes('postgres') && HAS_PGBOUNCER)(
+  'pgbouncer that leads to a restored database while the server runs',
+  () => {
+    it('sends nothing twice, although no connection to the pooler was lost', async () => {
+      const puppet = createPuppet()
+      const { url } = await database()
+      const bouncer = await startPgbouncer(url)
+      toClose.push(bouncer.stop)
+      const env = { DATABASE_URL: bouncer.url, TRUNKLINE_DATABASE_DIRECT_URL: url }
+      const world = await createWorld('postgres', { env, drivers: [puppet] })
+      toClose.push(world.close)
+      const [account] = (await world.get('/admin/accounts', 'admin')).body.data
+      const own = '+12025550188'
+      const line = { account_id: account.id, number: own, driver: 'puppet', pace: 1 }
+      expect((await world.post('/admin/lines', line, 'admin')).status).toBe(201)
+      for (const content of ['one', 'two', 'three', 'four']) await world.send({ from_number: own, content })
+      await world.advance(300)
+      const restore = await takeDump(url)
+      await world.advance(60_000)
+      expect(puppet.sent.map(({ content }) => content)).toEqual(['one', 'two', 'three', 'four'])
+
+      await restore()
+      await world.send({ from_number: own, content: 'new' })
+      world.app.ctx.wakes.wake(topics.nodes)
+      await world.advance(60_000)
+      expect(puppet.sent.slice(4).map(({ content }) => content)).toEqual(['new'])
+      expect((await world.get('/admin/recovery', 'admin')).body).toMatchObject({
+        incarnation: 2,
+        messages: 3,
+      })
+    }, 60_000)
+  },
+)

@@ -65,7 +65,10 @@ export type Writes = Pick<Sql, 'engine' | 'announce' | 'atCommit' | 'inIds' | 'i
 export type Reads = Pick<Sql, 'engine' | 'all' | 'one' | 'inList' | 'inIds' | 'listTable'>
 
 export interface Db extends Sql {
-  /** The lives of the database, oldest first; a new one is here before this process can write in it. */
+  /**
+   * The lives of the database, oldest first. A new one is here before a connection that was opened in it is used.
+   * Behind a pooler an open connection may lead to a promoted server; the process notices when its direct sessions end.
+   */
   readonly incarnations: readonly Incarnation[]
   /** Begins another incarnation if this is not the database that the current one knows. `now`: the service's time. */
   noticeIncarnation(now: number): Promise<void>

@@ -57,8 +57,33 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     if (isNoticing) await notice(client)
   }
 
-  const direct = { hosts: directHosts, isPooled: false, refusesPooler: !isPooled, faults, onSession }
-  const pool = openPool({
+  let losses = 0
+  let known = 0
+  let looking: Promise<unknown> | undefined
+  const onLost = () => {
+    losses++
+  }
+  /**
+   * A pooler may lead an open connection to a promoted or restored database. Direct sessions end before that happens:
+   * when one was lost, another one looks at the database before the next work goes through the pooler.
+   */
+  async function lookAfterLoss() {
+    while (isNoticing && losses !== known) {
+      const seen = losses
+      looking ??= upkeep
+        .use((client) => notice(client))
+        .then(() => {
+          known = seen
+        })
+        .finally(() => {
+          looking = undefined
+        })
+      await looking
+    }
+  }
+
+  const direct = { hosts: directHosts, isPooled: false, refusesPooler: !isPooled, faults, onSession, onLost }
+  const connections = openPool({
     hosts,
     name: 'trunkline',
     max: options.poolSize ?? 10,
@@ -68,6 +93,9 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     faults,
     onSession,
   })
+  const pool: Pool = isPooled
+    ? { ...connections, use: async (work) => lookAfterLoss().then(() => connections.use(work)) }
+    : connections
   const upkeep = openPool({ ...direct, name: 'trunkline-upkeep', max: UPKEEP_CONNECTIONS })
   // A separate pool: a lock, held or awaited, must not take the connection that the work under it needs.
   const locks = openPool({ ...direct, name: 'trunkline-lock', max: LOCK_CONNECTIONS, mayTakeLong: true })

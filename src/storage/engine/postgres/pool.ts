@@ -44,6 +44,8 @@ export interface PoolOptions {
   waitMs?: number
   /** Runs on every new connection before its first use: a promoted or restored database is reached by new ones only. */
   onSession?: (client: pg.PoolClient) => Promise<void>
+  /** Runs when a connection is lost. */
+  onLost?: () => void
   faults: DatabaseFaults
 }
 
@@ -67,6 +69,7 @@ export function openPool(options: PoolOptions): Pool {
   function condemn(url: string) {
     condemned = count
     hosts.leave(url)
+    options.onLost?.()
   }
 
   class HostClient extends pg.Client {
@@ -100,7 +103,7 @@ export function openPool(options: PoolOptions): Pool {
     },
   } as object)
   // The pool replaces an idle connection that breaks; without a handler the error would end the process.
-  pool.on('error', () => {})
+  pool.on('error', () => options.onLost?.())
   const watch = createWatch(mayTakeLong, (url) => {
     options.faults.silent_connection++
     condemn(url)
