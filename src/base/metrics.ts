@@ -84,6 +84,11 @@ export function createMetrics() {
       labelNames: ['line'] as const,
       registers,
     }),
+    inDoubt: new Gauge({
+      name: 'trunkline_messages_in_doubt',
+      help: 'Messages that are held until the operator decides, because the database was restored, copied or promoted',
+      registers,
+    }),
     inFlight: new Gauge({
       name: 'trunkline_in_flight_messages',
       help: 'Messages this process is putting on the wire or asking a carrier about',

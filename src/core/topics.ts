@@ -8,7 +8,7 @@ export const topics = {
   access: topic('access', 'all'),
   /** A line was added, changed or removed; without an id: any line may have changed. */
   lines: topic<[lineId: string]>('lines', 'all'),
-  /** A process has joined or left, or has released lines or webhook shards. */
+  /** A process has joined or left, or leases of lines or webhook shards were released or fenced. */
   nodes: topic('nodes', 'all'),
   /** A conversation was held or released. */
   holds: topic('holds', 'burst'),

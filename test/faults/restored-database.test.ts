@@ -23,7 +23,7 @@ describe.each(ENGINES)('a database that is put back to an earlier state, on %s',
       await world.restart(undefined, () => cpSync(world.config.data, copy, { recursive: true }))
       return async () => {
         // A start refuses the older copy until the operator deletes the mark.
-        rmSync(join(world.config.data, 'trunkline.mark'), { force: true })
+        rmSync(join(world.config.data, 'trunkline.mark'))
         for (const name of ['trunkline.db', 'trunkline.db-wal', 'trunkline.db-shm']) {
           rmSync(join(world.config.data, name), { force: true })
           if (existsSync(join(copy, name))) cpSync(join(copy, name), join(world.config.data, name))
@@ -65,7 +65,7 @@ describe.each(ENGINES)('a database that is put back to an earlier state, on %s',
     await world.advance(HOUR)
     expect([await texts(ADA), await texts(BOB)]).toEqual([['one'], []])
     expect(await inDoubt()).toMatchObject({ incarnation: 2, is_held: true, messages: 4 })
-    expect(world.logs.join('\n')).toContain('decide with: trunkline recover')
+    expect(world.logs.join('\n')).toContain('Decide with: trunkline recover')
     // New messages pass the ones in doubt.
     await world.send({ content: 'new' })
     await world.post('/api/v2/contacts', { number: '+12025550172' })
@@ -75,13 +75,16 @@ describe.each(ENGINES)('a database that is put back to an earlier state, on %s',
     expect(new Set(ids).size).toBe(2)
     const { incarnation_id } = await inDoubt()
     expect(ids[1]).toContain(`_${incarnation_id}_`)
+    expect(sink.received.map(({ headers }) => headers['webhook-id'])).toEqual(ids)
+    const logged = (await world.get('/v3/webhook-deliveries')).body.data
+    expect(logged.map((one: Json) => one.webhook_id)).toContain(ids[1])
     expect((await world.events()).at(-1).seq).toBeGreaterThan(lost)
 
     // Still so after an ordinary restart.
     await world.restart()
     await world.advance(5000)
     expect(await inDoubt()).toMatchObject({ incarnation: 2, messages: 4 })
-    expect(await decide({ action: 'fail', before: new Date(START + 60_000).toISOString() })).toBe(3)
+    expect(await decide({ action: 'give_up', before: new Date(START + 60_000).toISOString() })).toBe(3)
     expect(await inDoubt()).toMatchObject({ is_held: true, messages: 1 })
     expect(await decide({ action: 'resend' })).toBe(1)
     await world.advance(5000)
@@ -113,7 +116,9 @@ describe.each(ENGINES)('a database that is put back to an earlier state, on %s',
   it('refuses a decision that says nothing', async () => {
     world = await createWorld(engine)
     expect((await world.post('/admin/recovery', { action: 'maybe' }, 'admin')).status).toBe(400)
-    expect((await world.post('/admin/recovery', { action: 'fail', before: 'x' }, 'admin')).status).toBe(400)
+    expect((await world.post('/admin/recovery', { action: 'give_up', before: 'x' }, 'admin')).status).toBe(
+      400,
+    )
     expect((await world.post('/admin/recovery', { action: 'resend' }, 'live')).status).toBe(403)
     expect(await decide({ action: 'resend' })).toBe(0)
   })

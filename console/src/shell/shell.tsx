@@ -8,6 +8,7 @@ import { EmptyState, SkeletonRows } from '../ui/state'
 import { HOME, REAL_HOME, VIEWS, type View } from '../views'
 import { Boundary } from './boundary'
 import { ClockControl } from './clock-control'
+import { DoubtBanner } from './doubt-banner'
 import { FaultBanner } from './fault-banner'
 import { LiveLight } from './live-light'
 import { Navigation } from './navigation'
@@ -70,6 +71,7 @@ export function Shell({ session }: { session: Session }) {
         <Foot session={session} />
       </aside>
       <div className="column main">
+        <DoubtBanner />
         <FaultBanner />
         <header className="row topbar">
           <span className="menu-button">

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
+import { topics } from '../../core/topics.js'
 import type { Ctx } from '../../services/ctx.js'
 import { decideInDoubt, wakeLines } from '../../services/messages/recovery.js'
-import { type LineInDoubt, listLinesInDoubt } from '../../storage/messages/recovery.js'
+import { holdQueue, type LineInDoubt, listLinesInDoubt } from '../../storage/messages/recovery.js'
 import { requireTime } from '../http/fields.js'
 import { answerOnce } from '../http/once.js'
 import { renderer } from '../http/render.js'
@@ -61,22 +62,32 @@ export function registerAdminRecovery(app: Routes, ctx: Ctx): void {
     admin({
       summary: 'Decide about messages in doubt',
       description:
-        'Decides about one batch of messages in doubt, oldest first. Repeat until `decided` is 0. Safe to interrupt and repeat.',
+        '`resend` and `give_up` decide about one batch of messages in doubt, oldest first: repeat until `decided` is 0. Safe to interrupt and repeat. `hold` holds every message that is in the queue now, for example to stop a resend, or after a restore that was not noticed.',
       body: Type.Object({
-        action: oneOf<'resend' | 'fail'>(
-          ['resend', 'fail'],
-          'resend: send them now, behind newer messages. fail: do not send them; each ends with error 10002, outcome unknown',
+        action: oneOf<'resend' | 'give_up' | 'hold'>(
+          ['resend', 'give_up', 'hold'],
+          'resend: send them now, behind newer messages. give_up: never send them; each ends with error 10002, outcome unknown. hold: send no message that waits now until another decision',
         ),
-        before: optional(string('Only messages that were to be sent before this time, ISO 8601')),
+        before: optional(
+          string(
+            'Only messages that were to be sent before this time, ISO 8601; for hold: messages that were accepted before it',
+          ),
+        ),
       }),
       response: {
-        200: Type.Object({ decided: integer('Messages of this batch; 0: nothing is left to decide') }),
+        200: Type.Object({
+          decided: integer('Messages of this batch; 0: nothing is left to decide, or the action was hold'),
+        }),
       },
     }),
     async (request, reply) => {
       const { action, before } = request.body
       const until = before === undefined ? Number.MAX_SAFE_INTEGER : requireTime('before', before)
       return answerOnce(ctx, reply, 'anew', async (sql) => {
+        if (action === 'hold') {
+          await holdQueue(sql, until)
+          return { status: 200, body: { decided: 0 }, after: () => ctx.wakes.wake(topics.nodes) }
+        }
         const { decided, lines } = await decideInDoubt(ctx, sql, { action, before: until })
         return { status: 200, body: { decided }, after: () => wakeLines(ctx, lines) }
       })

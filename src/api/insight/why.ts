@@ -23,6 +23,7 @@ export const StoryWire = Type.Object({
       'received: it arrived. delivered: it is on the phone. sent: the delivery receipt is still to come. ' +
       'sent_no_receipts: it was sent, and the carrier reports no deliveries. phone_off: it was sent, and the phone is off (simulated phones only). ' +
       'scheduled, queued, queued_behind, waiting_for_pace, daily_limit, line_offline, conversation_held: it waits for its send time, its turn, an earlier message of its conversation, the pace of the line, the next day, the line to come online, the end of a hold. ' +
+      "held_after_restore: the database was restored, the message may have been sent before, and it waits for the operator's decision. " +
       'on_wire: the carrier has not answered yet. retrying: the line could not send it and retries. ' +
       'pending_lookup: the line is asking the carrier for the outcome. outcome_unknown: the outcome could not be found out. ' +
       'opted_out, refused, unreachable, not_imessage, undelivered, line_blocked, line_removed, conversation_dropped, failed: it failed for that reason.',

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { FailingLoop } from '../../base/again.js'
 import { inRunningTime } from '../../base/in-time.js'
 import type { Ctx } from '../../services/ctx.js'
+import { createDoubtCount, describeDoubt } from '../../services/messages/recovery.js'
 import { createHealth } from '../../storage/engine/health.js'
 import { countQueued } from '../../storage/messages/queue.js'
 import { type Routes, routesOf } from '../http/routes.js'
@@ -20,9 +21,10 @@ const HEALTH_MS = 5000
 /** Health without authentication, metrics for this machine and administrators; both without confidential data. */
 export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean; document: boolean }): void {
   const health = createHealth(ctx.db)
+  const countInDoubt = createDoubtCount(ctx)
   const Status = Type.Object({ status: string('ok') })
   const Readiness = Type.Object({
-    status: string('ok, degraded (ready, but background work fails) or unavailable'),
+    status: string('ok, degraded (ready, but background work fails or messages are held) or unavailable'),
     reasons: optional(
       Type.Array(Type.String(), { description: 'Why the status is not ok, for the operator' }),
     ),
@@ -58,7 +60,9 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
         .filter(({ isVital, failures }) => isVital && failures >= VITAL_FAILURES)
         .map(tell)
       if (faults.length > 0) return say(reply.code(503), 'unavailable', faults)
-      return failing.length > 0 ? say(reply, 'degraded', failing.map(tell)) : say(reply, 'ok')
+      const held = await countInDoubt()
+      const reasons = [...failing.map(tell), ...(held > 0 ? [`${describeDoubt(held)}.`] : [])]
+      return reasons.length > 0 ? say(reply, 'degraded', reasons) : say(reply, 'ok')
     },
   )
 
@@ -75,6 +79,7 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
       for (const [kind, n] of Object.entries(ctx.db.faults())) ctx.metrics.databaseFaults.inc({ kind }, n)
       ctx.metrics.queued.reset()
       for (const { lineId, n } of await countQueued(ctx.db)) ctx.metrics.queued.set({ line: lineId }, n)
+      ctx.metrics.inDoubt.set(await countInDoubt())
       ctx.metrics.inFlight.reset()
       for (const one of ctx.lines.all()) ctx.metrics.inFlight.set({ line: one.line.id }, one.inFlight())
       ctx.metrics.failingLoops.reset()

@@ -9,6 +9,7 @@ import { isLoopback } from '../../core/url.js'
 import { BUILT_IN } from '../../drivers/registry.js'
 import { KEY_FILE } from '../../services/accounts/vault.js'
 import { loadDrivers } from '../../services/lines/driver-load.js'
+import { describeDoubt } from '../../services/messages/recovery.js'
 import { loadSqlite } from '../../storage/engine/sqlite-statements.js'
 import { probeBucket } from '../../storage/media/blob-bucket.js'
 import { openBucket } from '../../storage/media/bucket.js'
@@ -142,8 +143,9 @@ export async function checkSqlite(config: Config): Promise<Finding[]> {
 export function checkDoubt(lines: readonly LineInDoubt[]): Finding[] {
   const messages = lines.reduce((sum, line) => sum + Number(line.messages), 0)
   if (messages === 0) return []
-  const detail = `${messages} messages may have been sent before the database was restored, and are held`
-  return [warn('messages in doubt', detail, 'Decide with: trunkline recover')]
+  const advice =
+    'See them with: trunkline recover. Then decide: --resend-unsent sends them, --give-up ends them unsent.'
+  return [warn('messages in doubt', describeDoubt(messages), advice)]
 }
 
 /** Receivers refuse signatures that are older than five minutes. */

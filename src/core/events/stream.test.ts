@@ -29,6 +29,14 @@ describe('the id of an event', () => {
     expect(eventId(event(type, subject, data), [])).toBe(id)
   })
 
+  it('names the incarnation in which its number was given, unless it is the first', () => {
+    const life = (n: number, id: string, eventBase: number) => ({ n, id, reason: '', begunAt: 0, eventBase })
+    const lives = [life(1, '', 0), life(2, 'ab12', 6), life(3, 'cd34', 7)]
+    expect(eventId(event('message.read', 'H', {}), lives)).toBe('message:H:read:ab12_7')
+    expect(eventId({ ...event('message.read', 'H', {}), seq: 6 }, lives)).toBe('message:H:read:6')
+    expect(eventId({ ...event('message.read', 'H', {}), seq: 8 }, lives)).toBe('message:H:read:cd34_8')
+  })
+
   it('is one of its own for every type', () => {
     const data = { status: 'ONLINE', statusChangedAt: AT }
     const ids = EVENT_TYPES.map((type) => eventId(event(type, 'X', data), []))

@@ -15,6 +15,7 @@ import { type Attempt, listAttempts, listWireTimes } from '../../storage/message
 import { findHold } from '../../storage/messages/holds.js'
 import { findMessage, findMessagesById } from '../../storage/messages/messages.js'
 import { countBefore } from '../../storage/messages/queue.js'
+import { isInDoubt } from '../../storage/messages/recovery.js'
 import { findPhone } from '../../storage/sim/phones.js'
 import type { Delivery, DeliveryAttempt } from '../../storage/webhooks/deliveries.js'
 import { listAttemptsOf, listDeliveries } from '../../storage/webhooks/log.js'
@@ -78,12 +79,13 @@ interface Sources {
 
 async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Sources> {
   const line = await findLineEver(ctx.db, message.lineId)
-  const [attempts, events, lineNow, queue, hold, phone, newestFirst] = await Promise.all([
+  const [attempts, events, lineNow, queue, hold, inDoubt, phone, newestFirst] = await Promise.all([
     listAttempts(ctx.db, message.id),
     eventsAround(ctx, message),
     knownLine(ctx, message, line),
     queueBefore(ctx, message),
     findHold(ctx.db, { ...message, conversation: conversationOf(message) }),
+    message.nextActionAt !== null && isInDoubt(ctx.db, message.id),
     simulatedPhone(ctx, message, line),
     listDeliveries(ctx.db, message.accountId, { subject: message.handle }, undefined, DELIVERIES),
   ])
@@ -96,6 +98,7 @@ async function factsOf(ctx: Ctx, actor: Actor, message: Message): Promise<Source
     line: lineNow,
     queue,
     hold: hold ?? null,
+    isInDoubt: inDoubt,
     phone,
     isMediaUnchecked:
       message.isOutbound &&

@@ -6,7 +6,7 @@ import { topics } from '../../core/topics.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { countAsynchronousStandbys } from '../../storage/engine/incarnations.js'
 import { lockMessages } from '../../storage/messages/messages.js'
-import { endHold, listInDoubt, listLinesInDoubt, releaseMessages } from '../../storage/messages/recovery.js'
+import { countInDoubt, endHold, listInDoubt, releaseMessages } from '../../storage/messages/recovery.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Ctx } from '../ctx.js'
 import { optedOutError } from './acceptance.js'
@@ -14,8 +14,8 @@ import { saveChanges } from './changes.js'
 
 /** What the operator decides about messages in doubt. */
 export interface Decision {
-  /** resend: send them now. fail: do not send them; their outcome stays unknown. */
-  action: 'resend' | 'fail'
+  /** resend: send them now. give_up: do not send them; their outcome stays unknown. */
+  action: 'resend' | 'give_up'
   /** Only messages that were to be sent before this time. */
   before: number
 }
@@ -26,7 +26,7 @@ const BATCH = 100
 const GIVEN_UP = {
   code: MESSAGE_ERROR.outcomeUnknown,
   message:
-    'The database was restored while the message waited. It may have been sent before, and it was not sent again.',
+    'The database was restored while the message waited: it may have been sent before, and it was not sent again',
   reason: OUTCOME_UNKNOWN,
   detail: null,
 }
@@ -44,7 +44,7 @@ export async function decideInDoubt(
   )
   const blocked = await findBlocked(sql, locked)
   const changes = locked.map((before): { before: Message; after: Message } => {
-    if (action === 'fail') return { before, after: failMessage(before, now, GIVEN_UP) }
+    if (action === 'give_up') return { before, after: failMessage(before, now, GIVEN_UP) }
     if (blocked(before) && before.attempts === 0)
       return { before, after: { ...failMessage(before, now, optedOutError(before)), optedOut: true } }
     const heldUntil = ctx.holds.until(before.lineId, before.accountId, conversationOf(before))
@@ -72,11 +72,27 @@ export async function warnOfDoubt(ctx: Ctx): Promise<void> {
       { standbys },
       'standby servers are asynchronous: a promotion may lose the last commits, and messages in doubt are then held; set synchronous_standby_names',
     )
-  const lines = await listLinesInDoubt(ctx.db)
-  const messages = lines.reduce((sum, line) => sum + line.messages, 0)
-  if (messages === 0) return
-  ctx.log.warn(
-    { messages, lines: lines.length, reason: ctx.db.incarnations.at(-1)?.reason },
-    'messages may have been sent before the database was restored, and are held; decide with: trunkline recover',
-  )
+  const messages = await countInDoubt(ctx.db)
+  if (messages > 0)
+    ctx.log.warn({ messages, reason: ctx.db.incarnations.at(-1)?.reason }, describeDoubt(messages))
+}
+
+/** Tells the operator that messages are held, and which command decides. */
+export function describeDoubt(messages: number): string {
+  const are = messages === 1 ? '1 message is' : `${messages} messages are`
+  return `${are} held: the database was restored, copied or promoted, and they may have been sent before. Decide with: trunkline recover`
+}
+
+/** How long a count is used; anybody may ask for readiness as often as they like. */
+const COUNT_FRESH_MS = 2000
+
+export function createDoubtCount(ctx: Ctx): () => Promise<number> {
+  let counting: Promise<number> | undefined
+  let countedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (counting && performance.now() - countedAt < COUNT_FRESH_MS) return counting
+    countedAt = performance.now()
+    counting = countInDoubt(ctx.db).catch(() => 0)
+    return counting
+  }
 }

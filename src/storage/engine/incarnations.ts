@@ -12,7 +12,6 @@ export const REASONS = {
   restored: 'the database was restored',
   promoted: 'a standby was promoted, or the database was restored to a point in time',
   copied: 'the data folder or the database file was copied',
-  behind: 'the database is older than the mark in its folder',
 } as const
 
 interface Beginning {
@@ -37,8 +36,10 @@ function beginning(v: Beginning): string[] {
     `insert into incarnations (n, id, identity, reason, begun_at, event_base, held_through, is_synchronous)
      select ${v.n}, ${v.id}, ${v.identity}, ${v.reason}, ${v.now},
        (select case when max(last_seq) > ${v.wall} then max(last_seq) else ${v.wall} end from event_counters),
-       case when ${v.isLossy} = 0 then 0 else (select coalesce(max(id), 0) from messages
-         where next_action_at is not null and (due_at is null or due_at <= ${v.now})) end, 0`,
+       case when ${v.isLossy} = 0 then 0 else (select coalesce(max(id), 0) from (
+         select max(+id) as id from messages where next_action_at is not null and due_at is null
+         union all
+         select max(+id) from messages where next_action_at is not null and due_at <= ${v.now}) waiting) end, 0`,
     'update event_counters set last_seq = (select max(event_base) from incarnations)',
     'update line_leases set epoch = epoch + 1',
   ]

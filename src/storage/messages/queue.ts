@@ -89,7 +89,8 @@ export async function countBefore(
     `select count(*) as "onLine", count(case when coalesce(group_id, contact) = $3 then 1 end) as "inConversation",
        min(case when coalesce(group_id, contact) = $3 then id end) as "firstId"
      from (select id, account_id, contact, group_id from messages
-       where line_id = $1 and next_action_at is not null and due_at is null and id < $2 order by id desc limit $4) earlier
+       where line_id = $1 and next_action_at is not null and due_at is null and id < $2 and id > ${HELD_THROUGH}
+       order by id desc limit $4) earlier
      where account_id = $5`,
     [lineId, id, conversation, limit, accountId],
   )

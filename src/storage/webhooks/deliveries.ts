@@ -232,9 +232,16 @@ export async function saveOutcomes(
     ),
     sql.updateMany(
       'webhook_deliveries',
-      { id: 'bigint' },
+      { id: 'bigint', event_seq: 'bigint' },
       CANCELED,
-      canceled.map(({ delivery: one }) => [one.id, one.state, one.nextAt, one.reason, one.finishedAt]),
+      canceled.map(({ delivery: one }) => [
+        one.id,
+        one.eventSeq,
+        one.state,
+        one.nextAt,
+        one.reason,
+        one.finishedAt,
+      ]),
       'webhook_deliveries.next_at is not null',
     ),
     sql.insertMany(

@@ -3,11 +3,13 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Db } from '../../../src/storage/engine/db.js'
 import { openPostgres } from '../../../src/storage/engine/postgres.js'
+import { runCli } from '../../support/cli.js'
 import { startTcpProxy, type TcpProxy } from '../../support/database-faults/tcp-proxy.js'
 import { makeDirectory } from '../../support/directory.js'
 import { freePort, type PostgresServer, startPair } from '../../support/postgres.js'
 import { eventually } from '../../support/server.js'
-import { ADA, createWorld, ENGINES, LINE, type World } from '../../support/world.js'
+import { onServer } from '../../support/template.js'
+import { ADA, createWorld, ENGINES, type Json, LINE, type World } from '../../support/world.js'
 
 describe.runIf(ENGINES.includes('postgres'))(
   'a server with several hosts in DATABASE_URL, or with a name that moves',
@@ -21,6 +23,11 @@ describe.runIf(ENGINES.includes('postgres'))(
     beforeAll(async () => {
       chmodSync(directory, 0o755) // as root, the servers run as another user
       ;[primary, standby] = await startPair(directory)
+      await eventually(
+        () => onServer(primary.url, 'select 1 from pg_stat_replication'),
+        ([rows]) => rows!.length === 1,
+        60_000,
+      )
       const ports = [await freePort(), new URL(standby.url).port, new URL(primary.url).port]
       const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
       const url = `postgres://trunkline:trunkline@${hosts}/postgres?target_session_attrs=read-write`
@@ -56,6 +63,35 @@ describe.runIf(ENGINES.includes('postgres'))(
       await write()
     })
 
+    it('warns of an asynchronous standby at the start and in doctor, not of a synchronous one', async () => {
+      expect(world.logs.join('\n')).toContain('standby servers are asynchronous')
+      const examine = async () => {
+        const ran = await runCli(['doctor', '--json'], { DATABASE_URL: world.config.databaseUrl! })
+        return JSON.parse(ran.stdout).findings.find((one: Json) => one.check === 'standby servers')
+      }
+      expect(await examine()).toMatchObject({
+        result: 'warn',
+        detail: expect.stringContaining('1 asynchronous'),
+      })
+      const made = await runCli(['backup', 'x', '--database-url', world.config.databaseUrl!])
+      expect(made).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('1 standby servers are asynchronous'),
+      })
+      const setSynchronous = async (names: string) => {
+        await onServer(primary.url, `alter system set synchronous_standby_names = '${names}'`)
+        await onServer(primary.url, 'select pg_reload_conf()')
+        await eventually(
+          () => onServer(primary.url, 'show synchronous_standby_names'),
+          ([rows]) => rows![0]!.synchronous_standby_names === names,
+          60_000,
+        )
+      }
+      await setSynchronous('*')
+      expect(await examine()).toBeUndefined()
+      await setSynchronous('')
+    }, 60_000)
+
     it('follows the promotion of the standby, with everything that was stored', async () => {
       await eventually(
         () => ask("select count(*)::int as n from messages where content = 'before'"),
@@ -88,6 +124,10 @@ describe.runIf(ENGINES.includes('postgres'))(
       const { body } = await world.get('/api/v2/messages?limit=100')
       const contents = body.data.map((one: { content: string }) => one.content)
       expect(contents).toEqual(expect.arrayContaining(['before', 'after']))
+      expect((await world.get('/admin/recovery', 'admin')).body).toMatchObject({
+        incarnation: 2,
+        reason: expect.stringContaining('a standby was promoted'),
+      })
     }, 120_000)
   },
 )

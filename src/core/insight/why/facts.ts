@@ -13,6 +13,8 @@ export interface MessageFacts {
   line: LineFacts
   queue: QueueFacts
   hold: { until: number; alternations: number } | null
+  /** Whether the message may have been sent before the database was restored, and waits for the operator. */
+  isInDoubt: boolean
   /** The recipient's virtual phone; null on a real network. */
   phone: { power: boolean } | null
   /** Whether the message has media that its simulated line did not fetch. */

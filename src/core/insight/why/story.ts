@@ -43,6 +43,7 @@ export const VERDICTS = [
   'line_blocked',
   'line_removed',
   'conversation_held',
+  'held_after_restore',
   'conversation_dropped',
   'on_wire',
   'retrying',

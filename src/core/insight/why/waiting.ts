@@ -9,7 +9,7 @@ export const OTHER_LINE =
 
 /** The cause for which a message waits. If there are several, the one that blocks all others. */
 export function explainWaiting(facts: MessageFacts): Conclusion {
-  const { message, attempts, line, queue, hold, now } = facts
+  const { message, attempts, line, queue, hold, isInDoubt, now } = facts
   const last = attempts.at(-1)
   const waits = (verdict: VerdictCode, sentence: string, nextStep: string, what: string): Conclusion => ({
     verdict,
@@ -17,6 +17,13 @@ export function explainWaiting(facts: MessageFacts): Conclusion {
     nextStep,
     waits: what,
   })
+  if (isInDoubt)
+    return waits(
+      'held_after_restore',
+      'The database was restored while the message waited. The message may have been sent before, so it is held.',
+      'Do not send the message again. The operator decides with "trunkline recover" whether it is sent.',
+      "The operator's decision.",
+    )
   if (last?.state === 'on_wire')
     return waits(
       'on_wire',

@@ -68,6 +68,7 @@ const facts = (fields: Partial<MessageFacts> = {}): MessageFacts => ({
   line: ONLINE,
   queue: { inConversation: 0, firstHandle: null, onLine: 0 },
   hold: null,
+  isInDoubt: false,
   phone: null,
   isMediaUnchecked: false,
   deliveries: [],
@@ -93,6 +94,7 @@ describe('the verdict', () => {
     ['queued', { line: { ...ONLINE, state: 'DEGRADED' } }],
     ['line_blocked', { line: { ...blocked, state: 'OFFLINE' } }],
     ['conversation_held', { hold: { until: T + 9000, alternations: 6 }, queue: behind }],
+    ['held_after_restore', { isInDoubt: true, queue: behind }],
     ['scheduled', { message: message({ status: 'REGISTERED', nextActionAt: T + 9000 }) }],
     [
       'retrying',
