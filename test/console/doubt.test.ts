@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { forgetIdentity } from '../support/restored.js'
+import { forgetIdentity } from '../support/database-faults/restored.js'
 import { launchBrowser } from '../support/web/browser.js'
 import { openConsole } from '../support/web/console.js'
 import { createWorld, type World } from '../support/world.js'

@@ -4,9 +4,9 @@ import { topics } from '../../src/core/topics.js'
 import { openStorage } from '../../src/storage/engine/open.js'
 import { createDatabase, type Database } from '../support/database.js'
 import { HAS_PGBOUNCER, startPgbouncer } from '../support/database-faults/pgbouncer.js'
+import { takeDump } from '../support/database-faults/restored.js'
 import { startTcpProxy } from '../support/database-faults/tcp-proxy.js'
 import { createPuppet } from '../support/puppet.js'
-import { takeDump } from '../support/restored.js'
 import { ADA, createWorld, ENGINES, LINE, type World } from '../support/world.js'
 
 const toClose: (() => Promise<unknown>)[] = []

@@ -2,10 +2,15 @@ import type { Config } from '../../config.js'
 import type { Args } from '../args.js'
 import { ApiError } from '../client.js'
 import { printRecord, printText } from '../output.js'
-import type { OutsideMedia } from './backup.js'
 import { findPrimary } from './doctor-postgres.js'
 
 /** PostgreSQL has backups of its own; Trunkline checks what they need and prints the commands. */
+
+/** Media in a bucket, which no backup holds. */
+export interface OutsideMedia {
+  url: string
+  words: string
+}
 
 const TIMEOUT_MS = 5000
 

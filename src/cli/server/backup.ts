@@ -7,6 +7,7 @@ import { type Args, flag, onePositional } from '../args.js'
 import { ApiError } from '../client.js'
 import { command } from '../command.js'
 import { note, printRecord } from '../output.js'
+import type { OutsideMedia } from './backup-postgres.js'
 
 const PLACE = { data: 'as for serve', 'database-url': 'as for serve' }
 
@@ -83,12 +84,6 @@ export const restore = command({
     )
   },
 })
-
-/** Media in a bucket, which no backup holds. */
-export interface OutsideMedia {
-  url: string
-  words: string
-}
 
 function outsideMedia({ mediaBucket }: Config): OutsideMedia | null {
   if (!mediaBucket) return null

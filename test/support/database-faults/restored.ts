@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { createDatabaseNamed, onServer, TEMPLATE } from './template.js'
-import type { World } from './world.js'
+import { createDatabaseNamed, onServer, TEMPLATE } from '../template.js'
+import type { World } from '../world.js'
 
 /** Makes the next start take the database for a restored one, as an operator can. */
 export async function forgetIdentity({ engine, config }: World): Promise<void> {

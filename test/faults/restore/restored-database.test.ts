@@ -1,9 +1,9 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, inject, it } from 'vitest'
-import { createDatabaseNamed, onServer } from '../support/template.js'
-import { createSink } from '../support/web/sink.js'
-import { ADA, BOB, createWorld, ENGINES, type Json, START, type World } from '../support/world.js'
+import { createDatabaseNamed, onServer } from '../../support/template.js'
+import { createSink } from '../../support/web/sink.js'
+import { ADA, BOB, createWorld, ENGINES, type Json, START, type World } from '../../support/world.js'
 
 const HOUR = 3_600_000
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { SendResult } from '../../src/core/messages/outcome.js'
-import { openPostgres } from '../../src/storage/engine/postgres.js'
-import { createPuppet } from '../support/puppet.js'
-import { forgetIdentity } from '../support/restored.js'
-import { createSink } from '../support/web/sink.js'
-import { ADA, createWorld, ENGINES, LINE, START, type World } from '../support/world.js'
+import type { SendResult } from '../../../src/core/messages/outcome.js'
+import { openPostgres } from '../../../src/storage/engine/postgres.js'
+import { forgetIdentity } from '../../support/database-faults/restored.js'
+import { createPuppet } from '../../support/puppet.js'
+import { createSink } from '../../support/web/sink.js'
+import { ADA, createWorld, ENGINES, LINE, START, type World } from '../../support/world.js'
 
 const OWN = '+12025550188'
 

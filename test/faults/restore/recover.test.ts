@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runCli } from '../support/cli.js'
-import { forgetIdentity } from '../support/restored.js'
-import { ADA, BOB, createWorld, ENGINES, type Json, LINE, START, type World } from '../support/world.js'
+import { runCli } from '../../support/cli.js'
+import { forgetIdentity } from '../../support/database-faults/restored.js'
+import { ADA, BOB, createWorld, ENGINES, type Json, LINE, START, type World } from '../../support/world.js'
 
 describe.each(ENGINES)('messages that are held after a restore, on %s', (engine) => {
   let world: World
