@@ -120,7 +120,7 @@ function contact(i) {
   return `+1303${String(2_000_000 + (Math.floor(i / 20) % 90_000) * 71).padStart(7, '0')}`
 }
 
-function row(i, size, accountId, lines) {
+export function row(i, size, accountId, lines) {
   const status = STATUSES[i % STATUSES.length]
   const line = lines[i % 3 === 0 ? 1 : 0]
   const at = START + Math.floor((i / size) * SPAN_MS)

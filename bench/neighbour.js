@@ -34,7 +34,7 @@ async function startSilence() {
 }
 
 /** An account with a key and an unpaced line. */
-async function addAccount(server, name, number) {
+export async function addAccount(server, name, number) {
   const make = (path, body) =>
     server.request(path, { method: 'POST', headers: ADMIN, body: JSON.stringify(body) })
   const { id } = await make('/admin/accounts', { email: `${name}@example.com` })
@@ -48,6 +48,8 @@ async function addAccount(server, name, number) {
     'content-type': 'application/json',
   }
   return {
+    headers,
+    line: number,
     call: (path, body, method = 'POST') =>
       server.request(path, { method, headers, body: JSON.stringify(body) }),
     async send(fields) {

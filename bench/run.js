@@ -7,6 +7,7 @@ import { bulkGrowth, contactsGrowth } from './contacts.js'
 import { deliveredSqlite } from './delivered.js'
 import { linesGrowth } from './lines.js'
 import { listGrowth } from './list.js'
+import { livez } from './livez.js'
 import { neighbour } from './neighbour.js'
 import { smppAccept, smppReceipts, smppThrottled } from './smpp.js'
 import { soak } from './soak.js'
@@ -28,6 +29,7 @@ const BENCHES = {
   webhook_rate: webhookRate,
   dead_neighbour_p99: deadNeighbour,
   neighbour_p99: neighbour,
+  livez_p99_ms: livez,
   fanout_p99_ms: fanout,
   rss_mb: acceptSqlite,
   thirty_days_s: thirtyDays,
@@ -51,6 +53,7 @@ const DEFAULT = [
   'webhook_rate',
   'dead_neighbour_p99',
   'neighbour_p99',
+  'livez_p99_ms',
   'fanout_p99_ms',
   'takeover_kill_ms',
   'thirty_days_s',

@@ -8,7 +8,7 @@ import { createWorld, ENGINES, type Json, LINE, type Who, type World } from '../
 const CONTACTS = 5 * SLICE
 const SENDS = 2 * SLICE
 
-describe.each(ENGINES)('removing a large world on %s', (engine) => {
+describe.each(ENGINES)('large jobs on %s', (engine) => {
   let world: World
   let sink: Sink
   let before: Record<string, number>
@@ -76,7 +76,41 @@ describe.each(ENGINES)('removing a large world on %s', (engine) => {
     return seen
   }
 
-  it('lets others write between its slices, and leaves nothing behind', async () => {
+  it('contacts in bulk let others write in between; an invalid row or too little room stores none', async () => {
+    const { id, keys } = (await world.post('/sim/worlds', {}, 'admin')).body
+    const rows = Array.from({ length: CONTACTS + 1 }, (_, i) => ({
+      phone: `+1202557${1000 + i}`,
+      first_name: 'A',
+    }))
+    const bulk = (contacts: object[], headers = {}) =>
+      world.post('/api/v2/contacts/bulk', { contacts }, keys.live, headers)
+    const count = () => rowsOf('contacts', id)
+    const none = await bulk([...rows, { phone: '+12025571000', sendblue_number: '+12025550999' }])
+    expect([none.status, none.body.message, await count()]).toEqual([
+      400,
+      expect.stringContaining(`contacts.${rows.length}.sendblue_number`),
+      0,
+    ])
+    const setRoom = (contacts: number) =>
+      world.call('PATCH', `/admin/accounts/${id}`, { as: 'admin', body: { budgets: { contacts } } })
+    await setRoom(CONTACTS)
+    expect([(await bulk(rows)).status, await count()]).toEqual([429, 0])
+
+    await setRoom(10 * CONTACTS)
+    const twice = [...rows, { phone: '+12025571000', last_name: 'Z' }]
+    const key = { 'idempotency-key': 'sliced' }
+    const stored = bulk(twice, key)
+    const { contacts: seen } = await seenDuring(stored, id)
+    expect(seen.some((there) => there > 0 && there < CONTACTS)).toBe(true)
+    const { contacts } = (await stored).body
+    expect([contacts.length, await count()]).toEqual([CONTACTS + 1, CONTACTS + 1])
+    expect(contacts[0]).toMatchObject({ phone: '+12025571000', first_name: 'A', last_name: 'Z' })
+    const again = await bulk(twice, key)
+    expect([again.headers['x-idempotent-replay'], again.body.contacts]).toEqual(['true', contacts])
+    await world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })
+  })
+
+  it('a removed world lets others write between its slices, and leaves nothing behind', async () => {
     const { id } = await make()
     const removal = world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })
     const { writes, contacts, messages } = await seenDuring(removal, id)
@@ -88,7 +122,7 @@ describe.each(ENGINES)('removing a large world on %s', (engine) => {
     expect(await counts()).toEqual(before)
   })
 
-  it('lets requests of the account wait until the new world is there', async () => {
+  it('a reset lets requests of the account wait until the new world is there', async () => {
     const { id, as } = await make()
     const { directory } = world.app.ctx
     const version = directory.version()
@@ -107,7 +141,7 @@ describe.each(ENGINES)('removing a large world on %s', (engine) => {
     expect(await counts()).toEqual(before)
   })
 
-  it('is finished by the next process after a crash, as a reset or as a removal', async () => {
+  it('a reset or a removal is finished by the next process after a crash', async () => {
     const { id, as } = await make()
     const crash = (emptied: string) =>
       world.app.ctx.db.run(

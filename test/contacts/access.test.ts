@@ -168,11 +168,10 @@ describe.each(ENGINES)('who may see a contact on %s', (engine) => {
     const put = async (actor: Actor, phone: string, fields: Json, update = false) => {
       const { ctx } = world.app
       const owner = await ownerOf(ctx, actor)
-      return ctx.db.tx(async (sql) => {
-        const { contacts, written } = await putContacts(ctx, sql, owner, [{ at: '', phone, fields }], update)
-        await written
-        return contacts[0]!
-      })
+      const [contact] = await ctx.db.tx((sql) =>
+        putContacts(ctx, sql, owner, [{ at: '', phone, fields }], update),
+      )
+      return contact!
     }
     const list = async (actor: Actor, changes: Json = {}) =>
       (await listContacts(world.app.ctx.db, scopeFor(actor), { ...page, ...changes })).map(

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { nextTurn } from '../../base/turns.js'
 import type { Contact } from '../../core/contacts/contact.js'
-import { type ContactInput, ownerOf, putContacts, removeContacts } from '../../services/contacts/contacts.js'
+import { type ContactInput, ownerOf, removeContacts } from '../../services/contacts/contacts.js'
+import { importContacts } from '../../services/contacts/import.js'
 import type { Ctx } from '../../services/ctx.js'
-import { once } from '../../services/once.js'
 import { findContactStates, findContacts } from '../../storage/contacts/contacts.js'
-import type { Sql } from '../../storage/engine/db.js'
 import { type Aliases, olderNames } from '../http/aliases.js'
 import { actorOf } from '../http/auth.js'
 import { identityOf } from '../http/identity.js'
@@ -32,21 +32,27 @@ const Row = Type.Object({
 const ROW_ALIASES = { phone: ['number', 'phone_number', 'phoneNumber'], ...CONTACT_ALIASES } as const
 const DELETE_ALIASES = { contact_ids: ['contactIds'] } as const
 
+const Answer = Type.Object({ status: string('OK'), contacts: Type.Array(ContactWire) })
+type Answer = Static<typeof Answer>
+
 const ContactList: Record<string, unknown> = { ...Type.Array(ContactWire) }
 const PART = 100
 
 /**
- * Serialises the answer a hundred contacts at a time. One text of megabytes consists of a million small strings that
- * stay alive until it is complete, and the garbage collector spent more time on them than all other work took.
+ * Serialises the answer a hundred contacts at a time, with the work of other accounts in between. One text of megabytes
+ * consists of a million small strings that stay alive until it is complete, and the garbage collector spent more time on
+ * them than all other work took.
  */
-function inParts(
+async function inParts(
   reply: FastifyReply,
+  accountId: string,
   contacts: readonly Contact[],
   wire: (contact: Contact) => Static<typeof ContactWire>,
-): Buffer {
+): Promise<Buffer> {
   const serialize = reply.compileSerializationSchema(ContactList) as (list: unknown) => string
   const parts = [Buffer.from('{"status":"OK","contacts":[')]
   for (let from = 0; from < contacts.length; from += PART) {
+    if (from > 0) await nextTurn(accountId)
     const list = serialize(contacts.slice(from, from + PART).map(wire))
     parts.push(Buffer.from(`${from === 0 ? '' : ','}${list.slice(1, -1)}`))
   }
@@ -66,9 +72,9 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
       ...rowsRoute({
         summary: 'Create many contacts',
         description:
-          'Stores all rows or none; the error names the first invalid row. An existing number is updated, as with update_if_exists. Of two rows with the same number, the later one wins field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
+          'All rows are checked before the first is stored: an invalid row, which the error names, or too little room for all stores none. More than 200 contacts are stored in parts, so that others need not wait: should the server stop in between, send the request again. An existing number is updated, as with update_if_exists. Of two rows with the same number, the later one wins field by field; the answer has each contact once. At most 10,000 rows and 8 MiB.',
         body: Type.Object({ contacts: Type.Array(Row, { maxItems: MAX_ROWS }) }),
-        response: { 200: Type.Object({ status: string('OK'), contacts: Type.Array(ContactWire) }) },
+        response: { 200: Answer },
         beforeValidation: withRowAliases,
       }),
       bodyLimit: BODY_LIMIT,
@@ -81,29 +87,16 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
       const owner = await ownerOf(ctx, actorOf(request))
       const phones = [...new Set(inputs.map((input) => input.phone))]
       const stateOf = await findContactStates(ctx.db, owner.account.id, phones)
-      const answer = (contacts: readonly Contact[]) => ({
-        status: 'OK',
-        contacts: contacts.map((contact) => contactWire(contact, stateOf(contact.phone))),
-      })
-      let bytes: Buffer = Buffer.alloc(0)
-      // The answer is many times longer than its request, so it is not stored: a repeat reads the contacts again.
-      const effect = async (sql: Sql) => {
-        const { contacts, written } = await putContacts(ctx, sql, owner, inputs, true)
-        const make = async () => {
-          bytes = inParts(reply, contacts, (contact) => contactWire(contact, stateOf(contact.phone)))
-        }
-        await Promise.all([written, make()])
-        return { status: 200, body: null }
-      }
-      const { replayed } = await once(ctx, identityOf(request), effect, 'anew')
-      if (replayed) {
+      const wire = (contact: Contact) => contactWire(contact, stateOf(contact.phone))
+      let contacts = await importContacts(ctx, identityOf(request), owner, inputs)
+      if (!contacts) {
         const found = await findContacts(ctx.db, owner.account.id, 'phone', phones)
+        contacts = phones.flatMap((phone) => found.get(phone) ?? [])
         reply.header('x-idempotent-replay', 'true')
-        return answer(phones.flatMap((phone) => found.get(phone) ?? []))
       }
       // Fastify sends bytes unchanged and would serialise an object again.
       reply.type('application/json; charset=utf-8')
-      return bytes as unknown as ReturnType<typeof answer>
+      return (await inParts(reply, owner.account.id, contacts, wire)) as unknown as Answer
     },
   )
 

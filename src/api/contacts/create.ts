@@ -51,9 +51,8 @@ export async function createContact(
   const input = { at: '', phone, fields: fieldsOf(body) }
   const update = body.update_if_exists ?? false
   const effect = async (sql: Sql) => {
-    const { contacts, written } = await putContacts(ctx, sql, owner, [input], update)
-    await written
-    return { status, body: contacts[0]! }
+    const [contact] = await putContacts(ctx, sql, owner, [input], update)
+    return { status, body: contact! }
   }
   const isThere = async (sql: Sql, stored: Contact) => {
     const current = (await findContacts(sql, owner.account.id, 'phone', [phone])).get(phone)

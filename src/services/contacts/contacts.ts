@@ -52,24 +52,24 @@ export async function ownerOf(ctx: Ctx, actor: Actor): Promise<Owner> {
   return { ...actor, lines, maxContacts }
 }
 
-/**
- * Creates contacts, and changes existing ones if `update` is set. All or none: the first invalid one fails all. A
- * phone given twice is one contact, described in the order of the rows. The contacts are known before they are
- * `written`, so that a long answer can be built while the storage works.
- */
-export async function putContacts(
+interface ContactPlan {
+  contacts: Contact[]
+  fresh: Contact[]
+  changes: ContactChange[]
+}
+
+/** What inputs make of the contacts that are there. The first invalid input fails all. */
+export async function planContacts(
   ctx: Ctx,
   sql: Sql,
   owner: Owner,
   inputs: readonly ContactInput[],
   update: boolean,
-): Promise<{ contacts: Contact[]; written: Promise<unknown> }> {
-  const { account } = owner
+): Promise<ContactPlan> {
   const now = ctx.clock.now()
-  await lockContacts(sql, account.id)
   const there = await findContacts(
     sql,
-    account.id,
+    owner.account.id,
     'phone',
     inputs.map((input) => input.phone),
   )
@@ -84,25 +84,45 @@ export async function putContacts(
     made.set(phone, after)
   }
   const contacts = [...made.values()]
-  const fresh = contacts.filter(({ phone }) => !there.has(phone))
-  if (fresh.length > 0) {
-    const count = await countAllContacts(sql, { accountId: account.id, lineNumbers: null })
-    if (count + fresh.length > owner.maxContacts) throw overBudget('contacts', owner.maxContacts)
+  return {
+    contacts,
+    fresh: contacts.filter(({ phone }) => !there.has(phone)),
+    changes: contacts.flatMap((after): ContactChange[] => {
+      const before = there.get(after.phone)
+      return before ? [{ before, after }] : []
+    }),
   }
-  const changes = contacts.flatMap((after): ContactChange[] => {
-    const before = there.get(after.phone)
-    return before ? [{ before, after }] : []
-  })
-  // In parts, so that the storage works while the next part is made. Event numbers are a lock that the account's
-  // sends wait for, so they come last.
-  const parts = inParts(fresh, PART)
-  const written = Promise.all([
-    ...parts.map((part) => insertContacts(sql, part)),
+}
+
+export async function requireRoom(sql: Sql, owner: Owner, more: number): Promise<void> {
+  if (more === 0) return
+  const count = await countAllContacts(sql, { accountId: owner.account.id, lineNumbers: null })
+  if (count + more > owner.maxContacts) throw overBudget('contacts', owner.maxContacts)
+}
+
+/**
+ * Creates contacts, and changes existing ones if `update` is set. All or none: the first invalid one fails all. A
+ * phone given twice is one contact, described in the order of the rows.
+ */
+export async function putContacts(
+  ctx: Ctx,
+  sql: Sql,
+  owner: Owner,
+  inputs: readonly ContactInput[],
+  update: boolean,
+): Promise<Contact[]> {
+  const { id: accountId } = owner.account
+  await lockContacts(sql, accountId)
+  const { contacts, fresh, changes } = await planContacts(ctx, sql, owner, inputs, update)
+  await requireRoom(sql, owner, fresh.length)
+  // Event numbers are a lock that the account's sends wait for, so they come last.
+  await Promise.all([
+    insertContacts(sql, fresh),
     saveContacts(sql, changes),
-    saveLabels(sql, account.id, inputs, now),
-    ...parts.map((part) => appendEvents(sql, part.map(contactEvent))),
+    saveLabels(sql, accountId, inputs, ctx.clock.now()),
+    appendEvents(sql, fresh.map(contactEvent)),
   ])
-  return { contacts, written }
+  return contacts
 }
 
 /** Makes a number a contact with this line, unless it is a contact already. */
@@ -115,11 +135,8 @@ export async function addContact(
 ): Promise<void> {
   await lockContacts(sql, owner.account.id)
   if ((await findContacts(sql, owner.account.id, 'phone', [phone])).has(phone)) return
-  const { written } = await putContacts(ctx, sql, owner, [{ at: '', phone, fields: { lineNumber } }], false)
-  await written
+  await putContacts(ctx, sql, owner, [{ at: '', phone, fields: { lineNumber } }], false)
 }
-
-const PART = 500
 
 function inParts<T>(items: readonly T[], size: number): T[][] {
   const count = Math.ceil(items.length / size)

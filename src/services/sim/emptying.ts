@@ -1,6 +1,6 @@
 import type { Account, Emptying } from '../../core/accounts/account.js'
 import { deleteMedia, listMediaOf } from '../../storage/media/media.js'
-import { deleteWorldSlice, isLarge, SLICED } from '../../storage/sim/slices.js'
+import { deleteWorldSlice, isLarge, slicedTables } from '../../storage/sim/slices.js'
 import { HOLD_MS, holdLines, outlastTransactions, skipFeed } from '../../storage/sim/world.js'
 import { hideAccounts, keepEmptying, markEmptying } from '../../storage/sim/worlds.js'
 import { KEEP_MS } from '../accounts/directory.js'
@@ -47,7 +47,7 @@ export async function emptyIfLarge(ctx: Ctx, accounts: readonly Account[], as: E
   }
   let heldAt = Date.now()
   for (const scope of scopes) {
-    for (const table of SLICED) {
+    for (const table of slicedTables(ctx.db)) {
       const next = () =>
         untilFree(() =>
           // A process that was paused finds the mark gone: the rows are those of the new world.

@@ -1,68 +1,68 @@
 import type { Sql } from '../engine/db.js'
 import { findValue, forUpdate, listValues } from '../engine/query.js'
 import { deleteSlice, SLICE } from '../engine/slices.js'
-import { bindScope, type WorldScope } from './world.js'
+import { bindScope, WORLD_TABLES, type WorldScope, type WorldTable } from './world.js'
 
-interface SlicedTable {
-  name: string
-  /** Which of its rows belong to the world, as in `WORLD_TABLES`. */
-  where: string
+interface SlicedTable extends WorldTable {
   /** Columns that identify a row, for tables that SQLite stores without row ids. */
   key?: string
   /** Rows that go with the rows {ids} of this table, so that none is left without the row it belongs to. */
   parts?: readonly string[]
 }
 
-const byAccount = (name: string, key?: string): SlicedTable => ({
-  name,
-  where: 'account_id = {account}',
-  ...(key ? { key } : {}),
-})
-
 /** Ids of the messages {ids} on the phones that they were sent to. */
 const ON_PHONES = `select p.provider_id from phone_messages p
   where p.ref in (select ref from attempts where message_id in {ids})`
 
+const DELIVERIES: SlicedTable = {
+  name: 'webhook_deliveries',
+  where: 'account_id = {account}',
+  parts: ['webhook_attempts where delivery_id in {ids}'],
+}
+
 /**
- * The tables of a world that can be large. Messages that wait on a line of several accounts stay for the transaction
- * that ends the old world: the line goes on for the others, and may be about to send one.
+ * Messages on their way over a line of several accounts stay for the transaction that ends the old world: the line goes
+ * on for the others, and may have handed one to its carrier. On SQLite, where no other transaction runs beside this
+ * one, a message without an attempt has not been.
  */
-export const SLICED: readonly SlicedTable[] = [
-  {
-    name: 'webhook_deliveries',
-    where: 'account_id = {account}',
-    parts: ['webhook_attempts where delivery_id in {ids}'],
-  },
-  {
-    name: 'messages',
-    where: 'account_id = {account} and (next_action_at is null or line_id in {lines})',
-    parts: [
-      `phone_reactions where network = {account} and provider_id in (${ON_PHONES})`,
-      'phone_reactions where network = {account} and provider_id in (select provider_id from messages where id in {ids})',
-      'phone_messages where network = {account} and ref in (select ref from attempts where message_id in {ids})',
-      'phone_messages where network = {account} and provider_id in (select provider_id from messages where id in {ids})',
-      'attempts where message_id in {ids}',
-    ],
-  },
-  { name: 'phone_messages', where: 'network = {account}' },
-  byAccount('message_counts', 'series, width, bucket, line_id, is_outbound, status, service, type'),
-  byAccount('contacts', 'id'),
-  byAccount('opt_outs'),
-  byAccount('line_turns', 'line_id, contact'),
-  byAccount('verified_contacts'),
-  byAccount('verifications'),
-  byAccount('replays'),
-  byAccount('events', 'seq'),
-]
+const messages = (sql: Sql): SlicedTable => ({
+  name: 'messages',
+  where: `account_id = {account} and (next_action_at is null or line_id in {lines}
+    ${sql.engine === 'sqlite' ? 'or not exists (select 1 from attempts a where a.message_id = messages.id)' : ''})`,
+  parts: [
+    `phone_reactions where network = {account} and provider_id in (${ON_PHONES})`,
+    'phone_reactions where network = {account} and provider_id in (select provider_id from messages where id in {ids})',
+    'phone_messages where network = {account} and ref in (select ref from attempts where message_id in {ids})',
+    'phone_messages where network = {account} and provider_id in (select provider_id from messages where id in {ids})',
+    'attempts where message_id in {ids}',
+  ],
+})
+
+const KEYS: Record<string, string> = {
+  message_counts: 'series, width, bucket, line_id, is_outbound, status, service, type',
+  contacts: 'id',
+  line_turns: 'line_id, contact',
+  events: 'seq',
+}
+
+const WITH_PARTS = ['webhook_attempts', 'webhook_deliveries', 'attempts', 'messages']
+
+/** Every table of a world: the account decides how large each grows. */
+export function slicedTables(sql: Sql): SlicedTable[] {
+  const others = WORLD_TABLES.filter(({ name }) => !WITH_PARTS.includes(name)).map((table) => {
+    const key = KEYS[table.name]
+    return key ? { ...table, key } : table
+  })
+  return [DELIVERIES, messages(sql), ...others]
+}
 
 /** Whether emptying the world in one transaction would hold up other writes. */
 export async function isLarge(sql: Sql, scope: WorldScope): Promise<boolean> {
-  for (const { name, where } of SLICED) {
-    const bound = bindScope(sql, where, scope)
-    const text = `select 1 from ${name} where ${bound.where} limit 1 offset ${SLICE}`
-    if ((await findValue(sql, text, bound.params)) !== undefined) return true
-  }
-  return false
+  const anyIsLarge = slicedTables(sql)
+    .map(({ name, where }) => `exists (select 1 from ${name} where ${where} limit 1 offset ${SLICE})`)
+    .join(' or ')
+  const { where, params } = bindScope(sql, anyIsLarge, scope)
+  return (await findValue(sql, `select 1 where ${where}`, params)) !== undefined
 }
 
 /** Deletes up to `SLICE` rows of a world. Returns whether there may be more in the table. */

@@ -8,7 +8,7 @@ export interface WorldScope {
   lines: readonly string[]
 }
 
-interface WorldTable {
+export interface WorldTable {
   name: string
   /** Which of its rows belong to the world: {account} and {lines} stand for the scope. */
   where: string
@@ -24,7 +24,7 @@ const OWN = '(select id from messages where account_id = {account})'
  * Everything that happens in a simulated world, what depends on others before them. Accounts, keys, seats and
  * lines are not in it: they are the world's frame.
  */
-const WORLD_TABLES: readonly WorldTable[] = [
+export const WORLD_TABLES: readonly WorldTable[] = [
   {
     name: 'webhook_attempts',
     where: 'delivery_id in (select id from webhook_deliveries where account_id = {account})',
