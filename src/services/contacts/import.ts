@@ -1,4 +1,5 @@
 import type { Contact } from '../../core/contacts/contact.js'
+import type { Sql } from '../../storage/engine/db.js'
 import { SLICE } from '../../storage/engine/slices.js'
 import { txOf } from '../accounts/present.js'
 import { requireFresh } from '../arrival.js'
@@ -31,16 +32,12 @@ export async function importContacts(
     }
   }
   let rest: Contact[] = []
-  const { replayed } = await once(
-    ctx,
-    request,
-    async (sql) => {
-      rest = await putContacts(ctx, sql, owner, last, true)
-      // The answer is many times longer than its request, so it is not stored.
-      return { status: 200, body: null }
-    },
-    'anew',
-  )
+  const effect = async (sql: Sql) => {
+    rest = await putContacts(ctx, sql, owner, last, true)
+    // The answer is many times longer than its request, so it is not stored.
+    return { status: 200, body: null }
+  }
+  const { replayed } = await once(ctx, request, effect, 'anew')
   return replayed ? undefined : [...contacts, ...rest]
 }
 

@@ -116,7 +116,7 @@ export interface Release {
   drop: boolean
 }
 
-/** Messages of one transaction: about 10 ms, so that a long conversation keeps no other account's writes waiting. */
+/** Messages of one transaction: the writes of other accounts wait for it. */
 const AT_ONCE = 100
 
 /**
