@@ -113,6 +113,18 @@ export function createMetrics() {
       labelNames: ['loop'] as const,
       registers,
     }),
+    removed: new Counter({
+      name: 'trunkline_retention_removed_total',
+      help: 'Rows that were removed because an account keeps them for a limited time only',
+      labelNames: ['data'] as const,
+      registers,
+    }),
+    removalLag: new Gauge({
+      name: 'trunkline_retention_lag_seconds',
+      help: 'How long the oldest row that this process has still to remove is over its time',
+      labelNames: ['data'] as const,
+      registers,
+    }),
     diskFree: new Gauge({
       name: 'trunkline_disk_free_bytes',
       help: 'Free space on the disk of the data folder (SQLite)',

@@ -1,14 +1,22 @@
 import { Type } from 'typebox'
 import type { Account } from '../../core/accounts/account.js'
+import {
+  MAX_RETENTION_DAYS,
+  RETENTION,
+  RETENTION_NAMES,
+  type Retention,
+  type RetentionName,
+} from '../../core/accounts/retention.js'
 import { changeAccount, createAccount, deleteAccount } from '../../services/accounts/accounts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { removeWorldsOf } from '../../services/sim/worlds.js'
 import { findAccount, listAccounts } from '../../storage/accounts/accounts.js'
+import { findRetention, listRetention } from '../../storage/accounts/retention.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { requireForwarding } from '../http/fields.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
-import { listOf, nullable, optional, string } from '../http/schemas.js'
+import { integer, listOf, nullable, optional, string } from '../http/schemas.js'
 import { BudgetChanges, OwnBudgets } from './budgets.js'
 import { admin, createOnce, IdParams, required } from './shared.js'
 
@@ -22,8 +30,33 @@ const NewAccount = Type.Object({
   plan: optional(string('dedicated (default), free or a name of your own', { minLength: 1, maxLength: 50 })),
 })
 
+const days = <T>(field: (description: string, limits: object) => T) =>
+  Object.fromEntries(
+    RETENTION_NAMES.map((name) => {
+      const { about, minDays } = RETENTION[name]
+      return [name, field(`${about}. In days`, { minimum: minDays, maximum: MAX_RETENTION_DAYS })]
+    }),
+  ) as Record<RetentionName, T>
+
+const OwnRetention = Type.Object(
+  days((description) => optional(integer(description))),
+  {
+    description:
+      'Days after which data of the account is removed. What is not in it is kept, or removed after the days that the settings of the server say',
+  },
+)
+const RetentionChanges = Type.Object(
+  days((description, limits) => optional(nullable('integer', `${description}; null: not set here`, limits))),
+  {
+    description:
+      'Days after which data is removed, in the live and the test world. What is not named stays as it is',
+    additionalProperties: false,
+  },
+)
+
 const AccountChanges = Type.Object({
   budgets: optional(BudgetChanges),
+  retention: optional(RetentionChanges),
   default_forwarding_number: optional(
     nullable(
       'string',
@@ -42,21 +75,33 @@ const AccountWire = Type.Object({
     'Number that rings when neither a seat nor the line has a forwarding number',
   ),
   budgets: OwnBudgets,
+  retention: OwnRetention,
   test_account_id: string('Id of its test world'),
   created_at: string('When it was created'),
 })
 
-const accountWire = renderer<Account>()(AccountWire, { test_account_id: ({ twinId }) => twinId })
+const accountWire = renderer<Account & { retention: Retention }>()(AccountWire, {
+  test_account_id: ({ twinId }) => twinId,
+})
+
+const withRetention = async (sql: Sql, account: Account) => ({
+  ...account,
+  retention: await findRetention(sql, account.id),
+})
 
 export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
   app.get(
     '/admin/accounts',
     admin({ summary: 'List accounts, without worlds', response: { 200: listOf(AccountWire) } }),
-    async () => ({
-      data: (await listAccounts(ctx.db))
-        .filter(({ world, owner }) => world === 'live' && owner === null)
-        .map(accountWire),
-    }),
+    async () => {
+      const retention = await listRetention(ctx.db)
+      const accounts = (await listAccounts(ctx.db)).filter(
+        (one) => one.world === 'live' && one.owner === null,
+      )
+      return {
+        data: accounts.map((one) => accountWire({ ...one, retention: retention.get(one.id) ?? {} })),
+      }
+    },
   )
   app.post(
     '/admin/accounts',
@@ -69,7 +114,7 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
       const { body } = request
       const create = async (sql: Sql) => {
         const { live } = await createAccount(ctx, sql, { ...body, name: body.name ?? body.email })
-        return { status: 201, body: accountWire(live) }
+        return { status: 201, body: accountWire({ ...live, retention: {} }) }
       }
       return createOnce(ctx, reply, create, {
         retries: async (sql, { id }) => (await findAccount(sql, id)) !== undefined,
@@ -81,9 +126,8 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
     admin({ summary: 'Show an account', params: IdParams, response: { 200: AccountWire } }),
     async (request) => {
       const account = await findAccount(ctx.db, request.params.id)
-      return accountWire(
-        required(account?.world === 'live' ? account : undefined, 'account', request.params.id),
-      )
+      const live = required(account?.world === 'live' ? account : undefined, 'account', request.params.id)
+      return accountWire(await withRetention(ctx.db, live))
     },
   )
   app.patch(
@@ -95,11 +139,10 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
       response: { 200: AccountWire },
     }),
     async (request) => {
-      const { default_forwarding_number: given, budgets } = request.body
+      const { default_forwarding_number: given, budgets, retention } = request.body
       const number = given == null ? given : requireForwarding('default_forwarding_number', given)
-      return accountWire(
-        await changeAccount(ctx, request.params.id, { defaultForwardingNumber: number, budgets }),
-      )
+      const changes = { defaultForwardingNumber: number, budgets, retention }
+      return accountWire(await withRetention(ctx.db, await changeAccount(ctx, request.params.id, changes)))
     },
   )
   app.delete(

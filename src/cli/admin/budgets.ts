@@ -1,4 +1,5 @@
 import { BUDGET_NAMES } from '../../core/accounts/budgets.js'
+import { RETENTION_NAMES } from '../../core/accounts/retention.js'
 import { type Args, clearable, repeatable, texts, UsageError } from '../args.js'
 import { type Command, command, type Fields } from '../command.js'
 
@@ -6,15 +7,21 @@ const BUDGET = repeatable(
   `a limit as name=number, or name=none for the usual one; names: ${BUDGET_NAMES.join(', ')}`,
 )
 
-/** The limits of the option --budget, for a request. */
-function budgetsIn(args: Args): Fields | undefined {
-  const given = texts(args, 'budget')
+const KEEP = repeatable(
+  `days after which data is removed, as name=days, or name=none to keep it; names: ${RETENTION_NAMES.join(', ')}`,
+)
+
+/** The numbers of an option like --budget, for a request. */
+function numbersIn(args: Args, option: string, names: readonly string[]): Fields | undefined {
+  const given = texts(args, option)
   if (given.length === 0) return undefined
   return Object.fromEntries(
     given.map((one) => {
       const [, name, value] = /^([a-z]+)=(none|\d{1,15})$/.exec(one) ?? []
-      if (!BUDGET_NAMES.some((known) => known === name))
-        throw new UsageError(`--budget must be name=number or name=none, not "${one}"`)
+      if (!names.some((known) => known === name))
+        throw new UsageError(
+          `--${option} must be name=number or name=none, not "${one}". Names: ${names.join(', ')}`,
+        )
       return [name, value === 'none' ? null : Number(value)]
     }),
   )
@@ -30,12 +37,18 @@ export const BUDGET_COMMANDS: readonly Command[] = [
         'rings on calls for which neither a seat nor the line has a number; none removes it',
       ),
       budget: BUDGET,
+      keep: KEEP,
     },
-    examples: ['<id> --default-forwarding-number +12025550111', '<id> --budget contacts=5000'],
+    examples: [
+      '<id> --default-forwarding-number +12025550111',
+      '<id> --budget contacts=5000',
+      '<id> --keep messages=90 --keep media=30',
+    ],
     request: 'PATCH /admin/accounts/:id',
     body: (args) => ({
       default_forwarding_number: args.values['default-forwarding-number'],
-      budgets: budgetsIn(args),
+      budgets: numbersIn(args, 'budget', BUDGET_NAMES),
+      retention: numbersIn(args, 'keep', RETENTION_NAMES),
     }),
   }),
   command({
@@ -61,6 +74,6 @@ export const BUDGET_COMMANDS: readonly Command[] = [
     options: { budget: BUDGET },
     examples: ['free --budget requests=50 --budget media=100000000'],
     request: 'PATCH /admin/plans/:id',
-    body: (args) => ({ budgets: budgetsIn(args) ?? {} }),
+    body: (args) => ({ budgets: numbersIn(args, 'budget', BUDGET_NAMES) ?? {} }),
   }),
 ]

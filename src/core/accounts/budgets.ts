@@ -158,7 +158,11 @@ const isStored = (name: BudgetName) => BUDGETS[name].counted === 'database'
 
 export const DEFAULT_LIMITS = limitsOf({}, {}, false)
 
-export function changedLimits(before: BudgetLimits, changes: BudgetChanges): Record<string, number> {
+/** Numbers by name after changes, in which null takes a number away. */
+export function changedLimits(
+  before: Readonly<Record<string, number>>,
+  changes: { readonly [name: string]: number | null | undefined },
+): Record<string, number> {
   const given = Object.entries({ ...before, ...changes }).filter(([, limit]) => limit != null)
   return Object.fromEntries(given) as Record<string, number>
 }

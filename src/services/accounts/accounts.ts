@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { type Random, SHORT_ID } from '../../base/ids.js'
 import { type Account, DEFAULT_PLAN, type Key, type KeyKind, type Seat } from '../../core/accounts/account.js'
 import { type BudgetChanges, changedLimits } from '../../core/accounts/budgets.js'
+import type { RetentionChanges } from '../../core/accounts/retention.js'
 import { AppError } from '../../core/errors.js'
 import { topics } from '../../core/topics.js'
 import {
@@ -20,6 +21,7 @@ import {
   saveSeatForwarding,
 } from '../../storage/accounts/accounts.js'
 import { saveBudgets } from '../../storage/accounts/budgets.js'
+import { findRetention, saveRetention } from '../../storage/accounts/retention.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { refuseLoop } from '../calls/forwarding.js'
 import type { Ctx } from '../ctx.js'
@@ -69,12 +71,13 @@ export interface AccountChanges {
   /** The number that calls go to if no other is set; undefined leaves it unchanged. */
   defaultForwardingNumber?: string | null | undefined
   budgets?: BudgetChanges | undefined
+  retention?: RetentionChanges | undefined
 }
 
 export async function changeAccount(
   ctx: Ctx,
   id: string,
-  { defaultForwardingNumber: number, budgets }: AccountChanges,
+  { defaultForwardingNumber: number, budgets, retention }: AccountChanges,
 ): Promise<Account> {
   const account = await ctx.db.tx(async (sql) => {
     const account = await requireLive(sql, id)
@@ -87,6 +90,8 @@ export async function changeAccount(
       account.budgets = changedLimits(account.budgets, budgets)
       await saveBudgets(sql, account, account.budgets)
     }
+    if (retention)
+      await saveRetention(sql, account, changedLimits(await findRetention(sql, account.id), retention))
     return account
   })
   ctx.directory.forget()

@@ -1,3 +1,5 @@
+import { shorterDays } from '../../core/accounts/retention.js'
+import { findRetention } from '../../storage/accounts/retention.js'
 import { deleteEvents, listAccountsWithOldEvents, listEvents } from '../../storage/events/events.js'
 import { findFeed } from '../../storage/webhooks/feeds.js'
 import type { Ctx } from '../ctx.js'
@@ -23,10 +25,21 @@ export async function dropOldEvents(ctx: Ctx): Promise<void> {
   }
 }
 
-async function dropOldest(ctx: Ctx, accountId: string, until: number): Promise<void> {
+/** Removes some of an account's expired events. Returns their number, and the time of the last one. */
+export async function dropOldest(
+  ctx: Ctx,
+  accountId: string,
+  until: number,
+): Promise<{ removed: number; at: number; isDone: boolean }> {
   const delivered = (await findFeed(ctx.db, accountId))?.seq
   const events = await listEvents(ctx.db, accountId, 0, AT_ONCE)
   const kept = events.findIndex((event) => event.at >= until || event.seq > (delivered ?? event.seq))
   const last = (kept === -1 ? events : events.slice(0, kept)).at(-1)
-  if (last) await deleteEvents(ctx.db, accountId, last.seq)
+  const removed = last ? await deleteEvents(ctx.db, accountId, last.seq) : 0
+  return { removed, at: last?.at ?? 0, isDone: kept !== -1 || events.length < AT_ONCE }
+}
+
+/** Days that an account's events can be read again; 0 for ever. */
+export async function eventDaysOf(ctx: Ctx, accountId: string): Promise<number> {
+  return shorterDays(ctx.config.eventDays, (await findRetention(ctx.db, accountId)).events)
 }

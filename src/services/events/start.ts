@@ -2,7 +2,7 @@ import { nextTurn } from '../../base/turns.js'
 import { AppError } from '../../core/errors.js'
 import { findEventFrom, findLastSeq, listEvents } from '../../storage/events/events.js'
 import type { Ctx } from '../ctx.js'
-import { DAY_MS } from './retention.js'
+import { DAY_MS, eventDaysOf } from './retention.js'
 
 /** Where a reader starts: after an event, from a time, or now. */
 export type Bookmark = { field: string; after: number } | { from: number } | 'now'
@@ -27,7 +27,7 @@ export async function startOf(ctx: Ctx, accountId: string, bookmark: Bookmark): 
 /** The sequence number just before the first event from this time on. */
 async function afterTime(ctx: Ctx, accountId: string, time: number, last: number): Promise<number> {
   const oldest = await findEventFrom(ctx.db, accountId, 1)
-  const { eventDays } = ctx.config
+  const eventDays = await eventDaysOf(ctx, accountId)
   const isKept = eventDays === 0 || time >= ctx.clock.now() - eventDays * DAY_MS
   // Removed events may be from after that time: the reader gets a gap.
   if (!isKept && (oldest?.seq ?? last + 1) > 1) return 0

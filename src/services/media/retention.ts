@@ -1,5 +1,5 @@
 import { keptMs, type MediaSource } from '../../core/media/media.js'
-import { deleteMedia, listOldMedia } from '../../storage/media/media.js'
+import { deleteMedia, listOldMedia, listWaitingReferences } from '../../storage/media/media.js'
 import type { Ctx } from '../ctx.js'
 
 const AT_ONCE = 100
@@ -22,12 +22,25 @@ async function dropOld(ctx: Ctx, source: MediaSource): Promise<void> {
   for (;;) {
     const names = await listOldMedia(ctx.db, source, ctx.clock.now() - kept, AT_ONCE)
     if (names.length === 0) return
-    await ctx.db.tx(async (sql) => {
-      await deleteMedia(sql, names)
-      await ctx.blobs.drop(sql, names)
-    })
-    ctx.failpoint('media.before_unlink')
-    // After the commit: a row without its file is worse than a file without its row.
-    await ctx.blobs.dropped(names)
+    await removeMedia(ctx, names)
   }
+}
+
+/** Names of media that waiting messages of an account may need. */
+export async function findNeededMedia(ctx: Ctx, accountId: string): Promise<Set<string>> {
+  const references = await listWaitingReferences(ctx.db.aside(accountId), accountId)
+  const names = references.flatMap(({ url, extra }) => [
+    ...`${url} ${extra ?? ''}`.matchAll(/\/media\/([0-9A-Za-z]{22})\./g),
+  ])
+  return new Set(names.map(([, name]) => name!))
+}
+
+export async function removeMedia(ctx: Ctx, names: readonly string[]): Promise<void> {
+  await ctx.db.tx(async (sql) => {
+    await deleteMedia(sql, names)
+    await ctx.blobs.drop(sql, names)
+  })
+  ctx.failpoint('media.before_unlink')
+  // After the commit: a row without its file is worse than a file without its row.
+  await ctx.blobs.dropped(names)
 }

@@ -34,7 +34,7 @@ export async function deleteMessage(ctx: Ctx, actor: Actor, handle: string): Pro
     await hide(sql, message.id, now)
     await appendEvents(sql, [deletedEvent(message, now)])
     await countMessages(sql, [message], -1)
-    await eraseDeliveries(sql, actor.account.id, handle, now)
+    await eraseDeliveries(sql, actor.account.id, [handle], now)
     sql.announce(topics.erasures)
   })
 }

@@ -6,7 +6,7 @@ import type { Message, NewMessage } from '../../core/messages/message.js'
 import { isPosted, type PostedEvent, type WebhookType, webhookTypeOf } from '../../core/webhooks/types.js'
 import { callbackLane, type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
 import { listEvents } from '../../storage/events/events.js'
-import { listDeleted } from '../../storage/messages/messages.js'
+import { listGone } from '../../storage/messages/messages.js'
 import { insertDeliveries, type NewDelivery } from '../../storage/webhooks/deliveries.js'
 import { moveFeed, type WebhookFeed } from '../../storage/webhooks/feeds.js'
 import type { Ctx } from '../ctx.js'
@@ -57,10 +57,11 @@ export async function fanOut(
   let added = 0
   const lanes = await ctx.db.tx(async (sql) => {
     if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return undefined
-    // In this transaction: a deletion waits for the feed, so none goes unseen.
-    const subjects = new Set(made.map(({ subject }) => subject))
-    const deleted = new Set(await listDeleted(sql, [...subjects]))
-    const wanted = made.filter(({ subject }) => !deleted.has(subject))
+    // In this transaction: a deletion or removal waits for the feed, so none goes unseen.
+    const handles = new Set(events.filter(isAboutMessage).map(({ subject }) => subject))
+    const posted = new Set(made.map(({ subject }) => subject).filter((subject) => handles.has(subject)))
+    const gone = new Set(await listGone(sql, [...posted]))
+    const wanted = made.filter(({ subject }) => !gone.has(subject))
     await insertDeliveries(sql, wanted)
     added = wanted.length
     return [...new Set(wanted.map(({ lane }) => lane))]

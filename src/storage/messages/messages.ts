@@ -135,13 +135,14 @@ export async function findMessagesByHandle(
   return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
 }
 
-/** The handles of messages that their account has deleted. */
-export async function listDeleted(sql: Sql, handles: readonly string[]): Promise<string[]> {
+/** Which of these handles belong to no message any more, or to one that its account has deleted. */
+export async function listGone(sql: Sql, handles: readonly string[]): Promise<string[]> {
   if (handles.length === 0) return []
-  const list = sql.inList(1, handles)
+  const list = sql.listTable(1, handles)
   return listValues(
     sql,
-    `select handle from messages where handle in ${list.sql} and deleted_at is not null`,
+    `select j.value from ${list.sql} left join messages m on m.handle = j.value
+     where m.id is null or m.deleted_at is not null`,
     [list.param],
   )
 }

@@ -83,6 +83,7 @@ export const WORLD_TABLES: readonly WorldTable[] = [
 /** The account itself with its keys, seats and lines, in the order of their foreign keys. */
 const FRAME: readonly WorldTable[] = [
   byAccount('account_totals'),
+  byAccount('retention_policies'),
   byAccount('webhook_endpoints'),
   byAccount('webhook_settings'),
   byAccount('webhook_feeds'),

@@ -50,9 +50,9 @@ export function moveFeed(sql: Sql, accountId: string, from: number, to: number):
 }
 
 /** Keeps events of the account from becoming deliveries until the commit. */
-export async function lockFeed(sql: Sql, accountId: string): Promise<void> {
+export async function lockFeed(sql: Writes, accountId: string): Promise<void> {
   if (sql.engine === 'postgres')
-    await sql.one('select 1 from webhook_feeds where account_id = $1 for update', [accountId])
+    await sql.run('select 1 from webhook_feeds where account_id = $1 for update', [accountId])
 }
 
 /** The right to post for the accounts of a shard. The epoch fences its previous holder. */

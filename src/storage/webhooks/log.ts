@@ -1,4 +1,4 @@
-import type { Param, Reads, Sql } from '../engine/db.js'
+import type { Param, Reads, Sql, Writes } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
 import {
   ATTEMPTS,
@@ -127,27 +127,74 @@ export async function reopenDeliveries(
   return { reopened: lanes.length, lanes: [...new Set(lanes)] }
 }
 
-/** Erases the bodies of deliveries about a subject, and the answers, which may repeat them. Cancels the waiting ones. */
+/** Erases the bodies of deliveries about messages, and the answers, which may repeat them. Cancels the waiting ones. */
 export async function eraseDeliveries(
-  sql: Sql,
+  sql: Writes,
   accountId: string,
-  subject: string,
+  handles: readonly string[],
   now: number,
 ): Promise<void> {
-  await sql.run(
-    `update webhook_deliveries set body = '',
-       state = case when next_at is null then state else 'canceled' end,
-       reason = case when next_at is null then reason else 'The message was deleted' end,
-       finished_at = case when next_at is null then finished_at else $3 end,
-       next_at = null
-     where subject = $2 and account_id = $1`,
-    [accountId, subject, now],
+  const list = sql.inList(2, handles)
+  await Promise.all([
+    sql.run(
+      `update webhook_deliveries set body = '',
+         state = case when next_at is null then state else 'canceled' end,
+         reason = case when next_at is null then reason else 'The message was deleted' end,
+         finished_at = case when next_at is null then finished_at else $3 end,
+         next_at = null
+       where subject in ${list.sql} and account_id = $1`,
+      [accountId, list.param, now],
+    ),
+    sql.run(
+      `update webhook_attempts set answer = null
+       where delivery_id in (select id from webhook_deliveries where subject in ${list.sql} and account_id = $1)`,
+      [accountId, list.param],
+    ),
+  ])
+}
+
+/** Which of these messages a delivery of the account waits for. */
+export async function listAwaited(
+  sql: Sql,
+  accountId: string,
+  handles: readonly string[],
+): Promise<string[]> {
+  const list = sql.inList(2, handles)
+  return listValues(
+    sql,
+    `select distinct subject from webhook_deliveries
+     where subject in ${list.sql} and account_id = $1 and next_at is not null`,
+    [accountId, list.param],
   )
-  await sql.run(
-    `update webhook_attempts set answer = null
-     where delivery_id in (select id from webhook_deliveries where subject = $2 and account_id = $1)`,
-    [accountId, subject],
+}
+
+/** Deliveries of an account up to a time, after a place, oldest first. */
+export function listOldDeliveries(
+  sql: Reads,
+  accountId: string,
+  until: number,
+  after: LogPlace,
+  limit: number,
+): Promise<(LogPlace & { nextAt: number | null })[]> {
+  return sql.all(
+    `select id, created_at as "createdAt", next_at as "nextAt" from webhook_deliveries
+     where account_id = $1 and created_at <= $2 and (created_at, id) > ($3, $4)
+     order by created_at, id limit $5`,
+    [accountId, until, after.createdAt, after.id, limit],
   )
+}
+
+/** Deletes deliveries that have ended, with their attempts. Returns the number of deliveries. */
+export async function removeDeliveries(sql: Sql, ids: readonly number[]): Promise<number> {
+  const list = sql.inIds(1, ids)
+  const gone = await listValues<number>(
+    sql,
+    `delete from webhook_deliveries where id in ${list.sql} and next_at is null returning id`,
+    [list.param],
+  )
+  const attempts = sql.inIds(1, gone)
+  await sql.run(`delete from webhook_attempts where delivery_id in ${attempts.sql}`, [attempts.param])
+  return gone.length
 }
 
 /** Deletes old finished deliveries, a batch at a time. Returns whether there may be more. */
@@ -158,8 +205,6 @@ export async function dropDeliveries(sql: Sql, before: number, limit: number): P
   )
   const ids = rows.filter((row) => row.created_at < before && row.next_at === null).map((row) => row.id)
   if (ids.length === 0) return false
-  const list = sql.inIds(1, ids)
-  await sql.run(`delete from webhook_attempts where delivery_id in ${list.sql}`, [list.param])
-  await sql.run(`delete from webhook_deliveries where id in ${list.sql}`, [list.param])
+  await removeDeliveries(sql, ids)
   return ids.length === limit
 }

@@ -1,5 +1,6 @@
 import type { Line } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
+import { createRetention } from '../../services/accounts/retention.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { WorkerDesk } from '../../services/lines/desk.js'
 import { createEraser } from '../../services/messages/erase.js'
@@ -199,12 +200,13 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   }
 
   const tidying = ctx.loops.create('housekeeping', tidyAll, { retryMs: TIDY_MS })
+  const retention = createRetention(ctx)
 
   /** On a frozen clock, which tests move by whole days: tidies once a day at its own time. */
   function tidyDaily() {
     cancelTidying = ctx.clock.after(TIDY_FROZEN_MS, () => {
       tidyDaily()
-      void ctx.errand(tidying.run).catch(() => {})
+      void ctx.errand(() => tidying.run().finally(retention.run)).catch(() => {})
     })
   }
 
@@ -260,7 +262,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       // The others give up their surplus at once.
       if (place.nodes > 1) tellOthers()
       if (ctx.clock.isFrozen) tidyDaily()
-      else every(TIDY_MS, tidying.ask)
+      else for (const ask of [tidying.ask, retention.ask]) every(TIDY_MS, ask)
       // Several processes may commit ids out of order; a single process does not.
       if (ctx.db.engine === 'postgres') {
         every(SWEEP_MS, sweeping.ask)
@@ -280,7 +282,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
         // The others take each line as soon as it is released.
         await renew()
         for (const alarm of alarms) await alarm.stop()
-        await Promise.all([tidying.stop(), sweeping.stop()])
+        await Promise.all([tidying.stop(), retention.stop(), sweeping.stop()])
         await tending.stop()
         await Promise.all(
           [...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)),
