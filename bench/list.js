@@ -9,9 +9,9 @@ import { countMessages, insertMessages } from '../dist/storage/messages/messages
 import { LIVE } from './servers.js'
 import { percentile, round } from './stats.js'
 
-const START = Date.parse('2026-01-01T00:00:00Z')
-const SPAN_MS = 100 * 86_400_000
-const STATUSES = [
+export const START = Date.parse('2026-01-01T00:00:00Z')
+export const SPAN_MS = 100 * 86_400_000
+export const STATUSES = [
   'DELIVERED',
   'DELIVERED',
   'DELIVERED',
@@ -51,7 +51,7 @@ export async function listGrowth(_runs, say, { databaseUrl, sizes = [10_000, 1_0
         await db.write((sql) => Promise.all([insertMessages(sql, batch), countMessages(sql, batch)]))
         if (rows % 100_000 === 0 && size > 100_000) say(`list_growth: ${rows} of ${size} rows`)
       }
-      measured.push(await measure(app, clock, db))
+      measured.push(await measureLists(app, clock, db))
     }
     for (const name of Object.keys(measured[0])) {
       worst[name] = round(measured[1][name] / measured[0][name], 2)
@@ -67,7 +67,7 @@ export async function listGrowth(_runs, say, { databaseUrl, sizes = [10_000, 1_0
 }
 
 /** Each list call's p99; totals are compared with a real count. */
-async function measure(app, clock, db) {
+export async function measureLists(app, clock, db) {
   const number = (i) => encodeURIComponent(contact(i * 37))
   const line = encodeURIComponent('+12025550100')
   const day = (i) => new Date(START + (i % 90) * 86_400_000 + 1_234_567).toISOString()

@@ -9,6 +9,7 @@ import { linesGrowth } from './lines.js'
 import { listGrowth } from './list.js'
 import { livez } from './livez.js'
 import { neighbour } from './neighbour.js'
+import { retention } from './retention.js'
 import { smppAccept, smppReceipts, smppThrottled } from './smpp.js'
 import { soak } from './soak.js'
 import { fanout } from './streams.js'
@@ -40,6 +41,7 @@ const BENCHES = {
   smpp_receipts_vs_kannel: smppReceipts,
   smpp_throttled_ideal: smppThrottled,
   takeover_kill_ms: takeover,
+  retention,
   soak,
 }
 const DEFAULT = [

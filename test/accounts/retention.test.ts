@@ -3,6 +3,7 @@ import { createRetention } from '../../src/services/accounts/retention.js'
 import { saveRetention, takePolicy } from '../../src/storage/accounts/retention.js'
 import { take } from '../events/support.js'
 import { blobs, formOf, upload } from '../media/support.js'
+import { runCli } from '../support/cli.js'
 import { dumpOf } from '../support/dump.js'
 import { PNG } from '../support/files.js'
 import { createSink, type Sink } from '../support/web/sink.js'
@@ -65,6 +66,16 @@ describe.each(ENGINES)('retention of an account on %s', (engine) => {
     }
     expect((await keep({ media: null, attempts: null })).body.retention).toEqual({})
     expect(await rowsOf('retention_policies')).toBe(0)
+  })
+
+  it('is set by the command line', async () => {
+    const cli = (...args: string[]) =>
+      runCli(['account', 'set', id, ...args, '--json'], { TRUNKLINE_URL: world.app.url() })
+    const made = await cli('--keep', 'messages=90', '--keep', 'media=30')
+    expect(JSON.parse(made.stdout).retention).toEqual({ messages: 90, media: 30 })
+    expect((await cli('--keep', 'texts=1')).stderr).toContain('messages, media, events, attempts')
+    const cleared = await cli('--keep', 'messages=none', '--keep', 'media=none')
+    expect(JSON.parse(cleared.stdout).retention).toEqual({})
   })
 
   it('keeps everything by default, and removes only what is over its time and not under way', async () => {
@@ -167,10 +178,12 @@ describe.each(ENGINES)('retention of an account on %s', (engine) => {
     expect((await world.status(old.message_handle)).status).toBe('DELIVERED')
     expect((await world.get(`/v3/messages/${old.message_handle}/why`)).status).toBe(200)
     const fresh = await world.send({ content: 'after the gap' })
-    for (const place of [{ 'last-event-id': '1' }, { since }]) {
-      const query = 'since' in place ? `?since=${encodeURIComponent(place.since!)}` : ''
-      const more = 'since' in place ? {} : (place as Record<string, string>)
-      const reader = await follow(world, `/api/v2/events${query}`, 'live', more)
+    const late: [string, Record<string, string>][] = [
+      ['', { 'last-event-id': '1' }],
+      [`?since=${encodeURIComponent(since)}`, {}],
+    ]
+    for (const [query, headers] of late) {
+      const reader = await follow(world, `/api/v2/events${query}`, 'live', headers)
       const [gap, next] = await take(reader, 2)
       expect([gap!.event, next!.event, next!.data.data.message_handle]).toEqual([
         'recovery.gap',

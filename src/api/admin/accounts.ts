@@ -30,7 +30,7 @@ const NewAccount = Type.Object({
   plan: optional(string('dedicated (default), free or a name of your own', { minLength: 1, maxLength: 50 })),
 })
 
-const days = <T>(field: (description: string, limits: object) => T) =>
+const days = <T>(field: (description: string, limits: { minimum: number; maximum: number }) => T) =>
   Object.fromEntries(
     RETENTION_NAMES.map((name) => {
       const { about, minDays } = RETENTION[name]
