@@ -34,7 +34,7 @@ export function createRetention(ctx: Ctx) {
     const faults: unknown[] = []
     while (!isStopped) {
       const now = ctx.clock.now()
-      const policy = await takePolicy(ctx.db, now, now + TAKEN_MS)
+      const policy = await ctx.db.tx((sql) => takePolicy(sql, now, now + TAKEN_MS))
       if (!policy) break
       try {
         const { isDone, attempts } = await takeTurn(policy.accountId, policy.days, {

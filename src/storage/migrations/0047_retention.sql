@@ -11,4 +11,5 @@ create table retention_policies (
 );
 create index retention_policies_due on retention_policies (due_at);
 -- Media of an account, oldest first.
+drop index media_account;
 create index media_account on media (account_id, created_at, name);
