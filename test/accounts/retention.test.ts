@@ -22,10 +22,7 @@ describe.each(ENGINES)('retention of an account on %s', (engine) => {
     sink = await createSink()
     id = (await world.get('/admin/accounts', 'admin')).body.data[0].id
   })
-  afterEach(async () => {
-    sink.answer(() => 200)
-    await keep({ messages: null, media: null, events: null, attempts: null })
-  })
+  afterEach(() => keep({ messages: null, media: null, events: null, attempts: null }))
   afterAll(async () => {
     await sink.close()
     await world.close()
@@ -145,12 +142,12 @@ describe.each(ENGINES)('retention of an account on %s', (engine) => {
     await world.setPhone(BOB, { power: false })
     const sent = await world.send({ number: BOB })
     await world.advance(60_000)
-    sink.answer(() => 503)
     const awaited = await world.send()
     await world.advance(60_000)
     const { db, clock } = world.app.ctx
-    await db.run('update webhook_deliveries set next_at = $1 where next_at is not null', [
+    await db.run("update webhook_deliveries set next_at = $1, state = 'pending' where subject = $2", [
       clock.now() + 20 * DAY,
+      awaited.message_handle,
     ])
     await world.advance(6 * DAY)
     expect((await world.status(sent.message_handle)).status).toBe('SENT')
