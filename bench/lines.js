@@ -1,8 +1,9 @@
 // Ten thousand lines on one node: what a further line costs, and what all of them cost while nothing happens.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from './postgres.js'
+import { cpuOf } from './processor.js'
 import { ADMIN, startTrunkline } from './servers.js'
 import { median, round } from './stats.js'
 
@@ -13,26 +14,9 @@ const FEW = 10
 const TURN = 100
 const IDLE_MS = 20_000
 const SETTLE_MS = 8_000
-const TICKS_A_SECOND = 100
 
 const { 'content-type': _, ...BARE } = ADMIN
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-const statOf = (pid) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-
-/** Seconds of processor time of processes and of their children, such as the backends of a database. */
-export function cpuOf(roots) {
-  let ticks = 0
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const stat = statOf(pid)
-      if (roots.includes(Number(pid)) || roots.includes(Number(stat[1])))
-        ticks += Number(stat[11]) + Number(stat[12])
-    } catch {
-      // The process has ended.
-    }
-  }
-  return ticks / TICKS_A_SECOND
-}
 
 async function startLines(count, postgres) {
   const home = mkdtempSync(join(tmpdir(), 'trunkline-lines-'))

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { acceptPostgres, acceptSqlite } from './accept.js'
 import { coldStart } from './cold-start.js'
 import { bulkGrowth, contactsGrowth } from './contacts.js'
+import { costPerMessage } from './cost.js'
 import { deliveredSqlite } from './delivered.js'
 import { linesGrowth } from './lines.js'
 import { listGrowth } from './list.js'
@@ -40,6 +41,7 @@ const BENCHES = {
   smpp_accept_vs_kannel_spool: smppAccept,
   smpp_receipts_vs_kannel: smppReceipts,
   smpp_throttled_ideal: smppThrottled,
+  cost_per_message: costPerMessage,
   takeover_kill_ms: takeover,
   retention,
   soak,
@@ -57,6 +59,7 @@ const DEFAULT = [
   'neighbour_p99',
   'livez_p99_ms',
   'fanout_p99_ms',
+  'cost_per_message',
   'takeover_kill_ms',
   'thirty_days_s',
   'cold_start_ms',
