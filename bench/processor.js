@@ -18,3 +18,8 @@ export function cpuOf(roots) {
   }
   return ticks / TICKS_A_SECOND
 }
+
+/** Seconds that the host took from this machine's processors since its start. */
+export function stolen() {
+  return Number(readFileSync('/proc/stat', 'utf8').split(/\s+/)[8]) / TICKS_A_SECOND
+}

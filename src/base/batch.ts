@@ -16,7 +16,7 @@ interface Waiting<I, O> {
 
 interface BatchOptions {
   /** A full batch starts at once instead of at the end of the event loop's turn. */
-  size?: number
+  size?: number | (() => number)
   /** Maximum number of concurrent batches. They start in order. */
   atOnce?: number
   /**
@@ -32,7 +32,8 @@ export function createBatch<I, O>(
   concernsAll: (error: unknown) => boolean,
   options: BatchOptions = {},
 ): Batch<I, O> {
-  const { size = 256, atOnce = 1, gatherMs = 0 } = options
+  const { size: most = 256, atOnce = 1, gatherMs = 0 } = options
+  const size = typeof most === 'function' ? most : () => most
   const waiting: Waiting<I, O>[] = []
   let running = 0
   let open = 0
@@ -41,7 +42,7 @@ export function createBatch<I, O>(
   async function start() {
     if (running >= atOnce || waiting.length === 0) return
     running++
-    const group = waiting.splice(0, size)
+    const group = waiting.splice(0, size())
     try {
       const results = await run(group.map((one) => one.item))
       for (const [index, one] of group.entries()) one.resolve(results[index]!)
@@ -51,7 +52,7 @@ export function createBatch<I, O>(
     }
     running--
     open -= group.length
-    if (gatherMs === 0 || waiting.length >= size) void start()
+    if (gatherMs === 0 || waiting.length >= size()) void start()
     else if (waiting.length > 0) gather()
   }
 
@@ -77,7 +78,7 @@ export function createBatch<I, O>(
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
         open++
-        if (waiting.length >= size) void start()
+        if (waiting.length >= size()) void start()
         if (scheduled || running >= atOnce) return
         scheduled = true
         setImmediate(() => {

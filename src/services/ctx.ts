@@ -33,6 +33,8 @@ export interface Platform {
   /** Background work of this process. */
   loops: Loops
   wakes: Wakes
+  /** How many messages or events one transaction takes at the moment. */
+  portion(): number
   /** Seals what must be read again, and opens it. */
   vault: Vault
   exposure: Exposure

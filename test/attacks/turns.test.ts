@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createWorld, ENGINES, type Json, SHARED_LINE, type World } from '../support/world.js'
 
 const HOSTILE_LINE = '+12025550160'
@@ -24,6 +24,10 @@ describe.each(ENGINES)('many messages of one account on %s', (engine) => {
   })
   afterAll(() => world.close())
 
+  const lineId = async (number: string) => {
+    const { data } = (await world.get('/admin/lines', 'admin')).body
+    return data.find((one: Json) => one.number === number && one.world === 'live').id
+  }
   const person = (i: number) => `+1202556${1000 + i}`
 
   it('on a shared line leave every second place to a neighbour, also for one person', async () => {
@@ -66,6 +70,49 @@ describe.each(ENGINES)('many messages of one account on %s', (engine) => {
     for (const line of [HOSTILE_LINE, NEIGHBOUR_LINE]) {
       const isOwn = (one: { line: string }) => one.line === line
       expect(queued.filter(isOwn)).toEqual(accepted.filter(isOwn))
+    }
+  })
+
+  it('are written in small portions while a neighbour is busy, in large ones otherwise', async () => {
+    const { ctx } = world.app
+    const { db } = ctx
+    const write = db.write
+    const portions: number[] = []
+    db.write = (fn) =>
+      write((sql) =>
+        fn({
+          ...sql,
+          insertMany: (table, columns, rows, tail) => {
+            if (table === 'attempts') portions.push(rows.length)
+            return sql.insertMany(table, columns, rows, tail)
+          },
+        }),
+      )
+    const burst = async () => {
+      const sendAt = new Date(ctx.clock.now() + 60_000).toISOString()
+      const plan = (_: unknown, i: number) =>
+        world.send({ from_number: HOSTILE_LINE, number: person(i), content: 'x', send_at: sendAt }, hostile)
+      await Promise.all(Array.from({ length: MANY }, plan))
+      portions.length = 0
+      return () => world.advance(60_000)
+    }
+    try {
+      await world.call('PATCH', `/admin/lines/${await lineId(HOSTILE_LINE)}`, {
+        as: 'admin',
+        body: { pace: 0 },
+      })
+      const among = await burst()
+      await world.send({ from_number: NEIGHBOUR_LINE, content: 'here' }, neighbour)
+      await among()
+      expect(Math.max(...portions)).toBeLessThanOrEqual(32)
+      const alone = await burst()
+      const quiet = performance.now() + 6000
+      vi.spyOn(performance, 'now').mockReturnValue(quiet)
+      await alone()
+      expect(Math.max(...portions)).toBeGreaterThan(32)
+    } finally {
+      vi.restoreAllMocks()
+      db.write = write
     }
   })
 })

@@ -99,6 +99,24 @@ describe.each(ENGINES)('scheduled sends on %s', (engine) => {
       expect(await storyOf(handle)).toEqual(['REGISTERED', 'QUEUED', 'SENT', 'DELIVERED'])
   })
 
+  it('two processes that read the same due message queue it once', async () => {
+    const { message_handle } = await plan(someone(), 'once', MINUTE)
+    const { ctx } = world.app
+    let bothHaveRead = () => {}
+    const reading = new Promise<void>((done) => (bothHaveRead = done))
+    let readers = 0
+    const write: typeof ctx.db.write = async (fn) => {
+      if (++readers === 2) bothHaveRead()
+      await reading
+      return ctx.db.write(fn)
+    }
+    const now = ctx.clock.now() + MINUTE
+    const later = { ...ctx, db: { ...ctx.db, write }, clock: { ...ctx.clock, now: () => now } }
+    await Promise.all([queueDue(later), queueDue(later)])
+    expect(await storyOf(message_handle)).toEqual(['REGISTERED', 'QUEUED'])
+    await world.advance(MINUTE)
+  })
+
   it.runIf(engine === 'sqlite')('nothing reads past what waits, or past all messages', async () => {
     const { db } = world.app.ctx
     const plans: string[] = []

@@ -23,7 +23,9 @@ type Written = { next: number | null } | { fault: unknown }
  * without a query, and the message changes once instead of twice.
  */
 export function createNews(ctx: Ctx, on: DispatchLine, inTurn: InTurn): News {
-  const batch = createBatch<Item, Written>((items) => inTurn(() => record(items)), isStorageFault)
+  const batch = createBatch<Item, Written>((items) => inTurn(() => record(items)), isStorageFault, {
+    size: ctx.portion,
+  })
 
   async function record(items: readonly Item[]): Promise<Written[]> {
     const ended = items.flatMap((item) => ('ended' in item ? item.ended : []))

@@ -4,16 +4,20 @@ import { conversationOf, type Message } from '../../core/messages/message.js'
 import { failMessage } from '../../core/messages/outcome.js'
 import { cancelMessage, queueScheduled } from '../../core/messages/schedule.js'
 import { topics } from '../../core/topics.js'
-import { findMessage, lockMessages } from '../../storage/messages/messages.js'
-import { listDue, moveToEnd, type SchedulePosition } from '../../storage/messages/schedule.js'
+import type { Sql, Writes } from '../../storage/engine/db.js'
+import { type Change, findMessage, findMessagesById, lockMessages } from '../../storage/messages/messages.js'
+import {
+  listDue,
+  moveToEnd,
+  requireMessages,
+  type SchedulePosition,
+} from '../../storage/messages/schedule.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Ctx } from '../ctx.js'
 import { optedOutError } from './acceptance.js'
-import { saveChanges } from './changes.js'
+import { saveChanges, unlessChanged } from './changes.js'
 import { type Actor, isWithin } from './outbound.js'
 
-/** Messages of one transaction, which takes about 10 ms. */
-const AT_ONCE = 50
 const READ_AT_ONCE = 1000
 /** Due messages that wait in memory for their turn, 8 bytes each. */
 const MOST_READ = 200_000
@@ -27,7 +31,7 @@ const ROUND = 5000
 export async function queueDue(ctx: Ctx): Promise<void> {
   const due = createRota<number>()
   let read: SchedulePosition = { dueAt: 0, id: 0 }
-  for (let queued = 0; queued < ROUND; queued += AT_ONCE) {
+  for (let queued = 0; queued < ROUND; ) {
     while (due.size() < MOST_READ) {
       const found = await listDue(ctx.db, ctx.clock.now(), read, READ_AT_ONCE)
       for (const { accountId, id } of found) due.add(accountId, id)
@@ -37,7 +41,9 @@ export async function queueDue(ctx: Ctx): Promise<void> {
       await new Promise((resolve) => setImmediate(resolve))
     }
     if (due.size() === 0) return
-    await queueBatch(ctx, takeUpTo(due, AT_ONCE))
+    const ids = takeUpTo(due, ctx.portion())
+    await queueBatch(ctx, ids)
+    queued += ids.length
   }
 }
 
@@ -50,32 +56,58 @@ function takeUpTo(due: Rota<number>, most: number): number[] {
   return ids
 }
 
+/** Writes without a lock or a round trip in the transaction, unless another process or a cancellation was faster. */
 async function queueBatch(ctx: Ctx, ids: readonly number[]): Promise<void> {
-  const lines = await ctx.db.tx(async (sql) => {
-    const now = ctx.clock.now()
-    const locked = await lockMessages(sql, ids)
-    // Another process may have queued or canceled a message before the lock was taken.
-    const due = ids.flatMap((id) => locked.get(id) ?? []).filter(({ dueAt }) => dueAt !== null)
-    const blocked = await findBlocked(sql, due)
-    const changes = due.map((before): { before: Message; after: Message } => ({
-      before,
-      after: blocked(before)
-        ? { ...failMessage(before, now, optedOutError(before)), optedOut: true }
-        : queueScheduled(
-            before,
-            ctx.holds.until(before.lineId, before.accountId, conversationOf(before)),
-            now,
-          ),
-    }))
-    await saveChanges(sql, changes)
-    const going = changes.flatMap(({ after }) => (after.nextActionAt === null ? [] : after))
-    await moveToEnd(
+  const queued = await unlessChanged(
+    async () => {
+      const changes = await changesOf(ctx, ctx.db, await findMessagesById(ctx.db, ids), ids)
+      await ctx.db.write((sql) => queue(sql, changes))
+      return changes
+    },
+    () =>
+      ctx.db.tx(async (sql) => {
+        const changes = await changesOf(ctx, sql, await lockMessages(sql, ids), ids)
+        await queue(sql, changes)
+        return changes
+      }),
+  )
+  for (const lineId of new Set(queued.filter(isGoing).map(({ after }) => after.lineId)))
+    ctx.wakes.wake(topics.line(lineId))
+}
+
+const isGoing = ({ after }: Change) => after.nextActionAt !== null
+
+/** Leaves out messages that were queued or canceled since they were listed. */
+async function changesOf(
+  ctx: Ctx,
+  sql: Sql,
+  found: ReadonlyMap<number, Message>,
+  ids: readonly number[],
+): Promise<Change[]> {
+  const now = ctx.clock.now()
+  const due = ids.flatMap((id) => found.get(id) ?? []).filter(({ dueAt }) => dueAt !== null)
+  const blocked = await findBlocked(sql, due)
+  return due.map((before) => ({
+    before,
+    after: blocked(before)
+      ? { ...failMessage(before, now, optedOutError(before)), optedOut: true }
+      : queueScheduled(before, ctx.holds.until(before.lineId, before.accountId, conversationOf(before)), now),
+  }))
+}
+
+async function queue(sql: Writes, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return
+  await Promise.all([
+    saveChanges(sql, changes),
+    requireMessages(
       sql,
-      going.map(({ id }) => id),
-    )
-    return new Set(going.map(({ lineId }) => lineId))
-  })
-  for (const lineId of lines) ctx.wakes.wake(topics.line(lineId))
+      changes.map(({ before }) => before.id),
+    ),
+    moveToEnd(
+      sql,
+      changes.filter(isGoing).map(({ before }) => before.id),
+    ),
+  ])
 }
 
 /** Cancels a scheduled message. The lock decides between canceling and queueing. */

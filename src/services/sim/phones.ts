@@ -30,14 +30,19 @@ import { inThisWorld, linesOf } from './this-world.js'
  * records, like a carrier, so that the outcome of a message can be looked up later.
  */
 export function createPhoneNetwork(ctx: Platform) {
-  const deliveries = createBatch<Delivery, string>((items) => take(ctx, items), isStorageFault)
-  const newcomers = createBatch<NewPhone, Phone>(async (items) => {
-    const phones = items.map(({ phone }) => phone)
-    const write = (sql: Writes) =>
-      Promise.all([insertPhones(sql, phones), requireCurrent(sql, linesOf(items))])
-    await inThisWorld(ctx.db.write(write))
-    return phones
-  }, isStorageFault)
+  const size = { size: ctx.portion }
+  const deliveries = createBatch<Delivery, string>((items) => take(ctx, items), isStorageFault, size)
+  const newcomers = createBatch<NewPhone, Phone>(
+    async (items) => {
+      const phones = items.map(({ phone }) => phone)
+      const write = (sql: Writes) =>
+        Promise.all([insertPhones(sql, phones), requireCurrent(sql, linesOf(items))])
+      await inThisWorld(ctx.db.write(write))
+      return phones
+    },
+    isStorageFault,
+    size,
+  )
   return {
     /** The account's phone behind a number that this line writes to. Every number has one. */
     async phone(line: Line, accountId: string, number: string): Promise<Phone> {

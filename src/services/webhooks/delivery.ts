@@ -35,23 +35,27 @@ export interface ReceiverAnswer {
 
 /** Returns a function that makes the deliverer of the accounts of a shard, for as long as its lease lasts. */
 export function createDeliverers(ctx: Ctx, nodeId: string): (held: HeldShard) => Deliverer {
-  const outcomes = createBatch<Outcome, undefined>(async (items) => {
-    ctx.failpoint('webhook.before_record')
-    await ctx.db.write((sql) =>
-      Promise.all([
-        saveOutcomes(sql, items),
-        // On SQLite there is one process.
-        ctx.db.engine === 'postgres' &&
-          requireShards(
-            sql,
-            nodeId,
-            items.map(({ held }) => held),
-          ),
-      ]),
-    )
-    ctx.failpoint('webhook.after_record')
-    return items.map(() => undefined)
-  }, isStorageFault)
+  const outcomes = createBatch<Outcome, undefined>(
+    async (items) => {
+      ctx.failpoint('webhook.before_record')
+      await ctx.db.write((sql) =>
+        Promise.all([
+          saveOutcomes(sql, items),
+          // On SQLite there is one process.
+          ctx.db.engine === 'postgres' &&
+            requireShards(
+              sql,
+              nodeId,
+              items.map(({ held }) => held),
+            ),
+        ]),
+      )
+      ctx.failpoint('webhook.after_record')
+      return items.map(() => undefined)
+    },
+    isStorageFault,
+    { size: ctx.portion },
+  )
   /** Stores an outcome; returns false if the delivery was deleted or its shard was lost while it was posted. */
   const store = async (outcome: Outcome): Promise<boolean> => {
     try {

@@ -25,9 +25,6 @@ export interface WebhookSource {
 /** The webhook body of an event, and its line. Undefined if its message was deleted. */
 export type RenderWebhook = (source: WebhookSource) => { body: object; lineNumber: string | null } | undefined
 
-/** Events for one transaction: enough to be cheap, few enough to take less than 20 ms. */
-const EVENTS_AT_ONCE = 250
-
 export interface FanOut {
   feed: WebhookFeed
   /** The lanes of the new deliveries. */
@@ -48,7 +45,8 @@ export async function fanOut(
   render: RenderWebhook,
 ): Promise<FanOut | undefined> {
   const { accountId } = feed
-  const events = await listEvents(ctx.db, accountId, feed.seq, EVENTS_AT_ONCE)
+  const most = ctx.portion()
+  const events = await listEvents(ctx.db, accountId, feed.seq, most)
   const last = events.at(-1)
   if (!last) return { feed, lanes: [], added: 0, more: false }
   const account = await ctx.directory.account(accountId)
@@ -68,7 +66,7 @@ export async function fanOut(
   })
   ctx.failpoint('webhook.after_fanout')
   if (!lanes) return undefined
-  return { feed: { accountId, seq: last.seq }, lanes, added, more: events.length === EVENTS_AT_ONCE }
+  return { feed: { accountId, seq: last.seq }, lanes, added, more: events.length === most }
 }
 
 async function deliveriesOf(

@@ -1,5 +1,5 @@
 import type { Message } from '../../core/messages/message.js'
-import type { Param, Sql } from '../engine/db.js'
+import type { Param, Sql, Writes } from '../engine/db.js'
 import { HELD_SINCE, HELD_THROUGH } from '../engine/incarnations.js'
 import { findValue } from '../engine/query.js'
 import { toMessage } from './rows.js'
@@ -58,10 +58,23 @@ export async function listScheduled(
 }
 
 /**
+ * Fails the transaction with MissingValue if one of these messages is gone, for example because another process moved
+ * it. On PostgreSQL an update waits for that process and then changes no row.
+ */
+export async function requireMessages(sql: Writes, ids: readonly number[]): Promise<void> {
+  const list = sql.inIds(1, ids)
+  await sql.run(
+    `insert into stale_writes (line_id) select cast(null as text)
+     where (select count(*) from messages where id in ${list.sql}) < $2`,
+    [list.param, ids.length],
+  )
+}
+
+/**
  * Moves messages to the end of the queue, in this order. The queue is ordered by id, and nothing refers to the id
  * of a message without an attempt, so the messages get new ids.
  */
-export async function moveToEnd(sql: Sql, ids: readonly number[]): Promise<void> {
+export async function moveToEnd(sql: Writes, ids: readonly number[]): Promise<void> {
   const next = sql.engine === 'postgres' ? 'default' : '(select max(id) + 1 from messages)'
   await Promise.all(ids.map((id) => sql.run(`update messages set id = ${next} where id = $1`, [id])))
 }

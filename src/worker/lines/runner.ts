@@ -126,7 +126,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     if (!queue.hasReady(now)) return queue.nextDue()
     const room = Math.min(pace.room(now), MAX_IN_FLIGHT - inFlight.size)
     if (room > 0) {
-      await start(queue.take(room))
+      await start(queue.take(Math.min(room, ctx.portion())))
       wake()
       return undefined
     }

@@ -44,12 +44,16 @@ export function createInboundDoor(
   const underWay = new Set<Promise<void>>()
   let isClosed = false
   const unacknowledged = new WeakMap<Inbound, string>()
-  const batch = createBatch<InboundItem, undefined>(async (items) => {
-    const { sorted, stored } = await receive(ctx, on, items)
-    for (const [message, id] of sorted.unacknowledged) unacknowledged.set(message, id)
-    for (const message of stored.messages) heard(message)
-    return items.map(() => undefined)
-  }, concernsAll)
+  const batch = createBatch<InboundItem, undefined>(
+    async (items) => {
+      const { sorted, stored } = await receive(ctx, on, items)
+      for (const [message, id] of sorted.unacknowledged) unacknowledged.set(message, id)
+      for (const message of stored.messages) heard(message)
+      return items.map(() => undefined)
+    },
+    concernsAll,
+    { size: ctx.portion },
+  )
   const prepared = withMedia(ctx, line)
   const acknowledged = new Set<string>()
   // An entry that stayed would make the next equal message look like a repeat, so a failed delete is tried again.
