@@ -42,6 +42,11 @@ export interface DriverHost extends ProbeHost {
    */
   openSends(options?: { unread?: boolean }): Promise<OpenSend[]>
   /**
+   * Receipts of the last 24 hours with `evidence` whose send is not known. A driver that starts names the sends it
+   * recognises in another `receipt`: the process before may have ended between a receipt and the answer to its send.
+   */
+  parkedReceipts(): Promise<Receipt[]>
+  /**
    * Returns the provider ids that already belong to sends of this line, and so cannot be the outcome of another
    * attempt.
    */

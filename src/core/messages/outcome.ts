@@ -62,6 +62,8 @@ export interface Receipt {
   at: number
   code?: string
   detail?: string
+  /** JSON of the driver's own: how to find the send, if its answer is never stored. Kept while the receipt waits. */
+  evidence?: object
 }
 
 export interface AttemptProgress {

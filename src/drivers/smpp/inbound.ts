@@ -111,6 +111,7 @@ export function receiptOf(
     at: host.clock.now(),
     code: report.code,
     detail: report.detail,
+    ...(proof ? {} : { evidence: report }),
   }
 }
 

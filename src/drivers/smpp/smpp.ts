@@ -3,6 +3,7 @@ import type { Connection, Driver, Outbound } from '../contract.js'
 import type { DriverHost } from '../host.js'
 import { keepBinds } from './binds.js'
 import { patternReader } from './codec/receipt-pattern.js'
+import type { DeliveryReport } from './codec/receipt-text.js'
 import { createDoubts, type Doubts } from './doubts.js'
 import { createGovernor } from './governor.js'
 import { createReceiver, type ReceiverOptions, receiptOf } from './inbound.js'
@@ -111,13 +112,18 @@ export const smpp: Driver = {
   },
 }
 
-/** Restores the sends that an earlier connection left in doubt. */
+/** Restores the sends that an earlier connection left in doubt, and finds their reports among those that came early. */
 async function restoreDoubts(host: DriverHost, settings: SmppSettings, doubts: Doubts): Promise<void> {
   const open = await host.openSends()
   for (const { ref, to, content, wireAt, providerId, partIds } of open.reverse()) {
     if (providerId !== null && isNamed({ providerId, partIds })) continue
     doubts.begin({ ref, to, content, wireAt, parts: countParts(settings, content) })
     doubts.keepOpen(ref)
+  }
+  for (const { evidence, to = '' } of await host.parkedReceipts()) {
+    const report = evidence as DeliveryReport
+    const proof = doubts.judge(report, to)
+    if (proof) await host.receipt(receiptOf({ host, settings }, report, to, proof))
   }
 }
 

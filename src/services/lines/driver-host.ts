@@ -6,6 +6,7 @@ import type { DriverHost } from '../../drivers/host.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { findCursor, saveCursor } from '../../storage/lines/cursors.js'
 import { requireCurrent } from '../../storage/lines/lines.js'
+import { listUnmatchedReceipts } from '../../storage/messages/receipts.js'
 import { findSends, listOpenSends } from '../../storage/messages/sends.js'
 import type { Ctx } from '../ctx.js'
 import { recordGroupNews } from '../groups/state.js'
@@ -63,6 +64,7 @@ export function hostFor(
     media: (url, only) => openMedia(ctx, url, only),
     openSends: ({ unread = false } = {}) =>
       listOpenSends(ctx.db, line.id, firstIdAt(ctx.clock.now() - OPEN_SENDS_MS), unread),
+    parkedReceipts: () => listUnmatchedReceipts(ctx.db, line.id, ctx.clock.now() - OPEN_SENDS_MS),
     knownSends: async (ids) => [...(await findSends(ctx.db, line.id, ids)).keys()],
     callbackUrl() {
       const base = ctx.publicUrl()

@@ -1,4 +1,5 @@
 import type { Status } from '../../core/messages/message.js'
+import type { Receipt } from '../../core/messages/outcome.js'
 import type { Db, Sql, Writes } from '../engine/db.js'
 import { listValues } from '../engine/query.js'
 import { deleteInSlices } from '../engine/slices.js'
@@ -77,6 +78,18 @@ export function listMatchedReceipts(sql: Sql, lineId: string): Promise<string[]>
      ) limit 100`,
     [lineId],
   )
+}
+
+const MAX_UNMATCHED = 1000
+
+/** Waiting receipts since that time by which a driver may recognise their sends, oldest first. */
+export async function listUnmatchedReceipts(sql: Sql, lineId: string, since: number): Promise<Receipt[]> {
+  const text = `select * from parked_receipts where line_id = $1 and received_at >= $2 and report like '%"evidence":%'
+    order by received_at limit $3`
+  const rows = await RECEIPTS.all(sql, text, [lineId, since, MAX_UNMATCHED])
+  // One receipt is parked under each spelling of its id.
+  const receipts = new Map(rows.map((row) => [`${row.receipt} ${row.status}`, row.report]))
+  return [...receipts.values()] as unknown as Receipt[]
 }
 
 export function dropParkedReceipts(db: Db, before: number): Promise<number> {

@@ -102,6 +102,7 @@ export function createStubHost(clock: StubClock, answer: (ask: HttpAsk) => HttpA
     },
     media: async () => ({ body: bytes(Buffer.from('file')), contentType: 'image/jpeg', fileName: 'x.jpg' }),
     openSends: async () => [],
+    parkedReceipts: async () => [],
     knownSends: async () => [],
     callbackUrl: () => 'http://trunkline.test/callbacks/line/token',
   }
