@@ -25,7 +25,7 @@ describe('receiving over SMPP', () => {
       ...fields,
     })
   const receipt = (content: string, fields: Partial<Pdu> = {}) => text(content, { esmClass: 4, ...fields })
-  const told = () => line.receipts.map(({ at: _at, ...rest }) => rest)
+  const told = () => line.receipts.map(({ at: _at, evidence: _evidence, ...rest }) => rest)
 
   it('stores a message before the answer, and reports the acknowledgement after it', async () => {
     let release = () => {}

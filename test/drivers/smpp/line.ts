@@ -92,6 +92,7 @@ export async function stubLine(
     },
     state: (state, detail) => void line.states.push([state, detail]),
     openSends: async () => openSends,
+    parkedReceipts: async () => [],
   }
   line.connection = await smpp.connect(
     {

@@ -6,7 +6,7 @@ import { openPostgres } from '../../../src/storage/engine/postgres.js'
 import { startTcpProxy, type TcpProxy } from '../../support/database-faults/tcp-proxy.js'
 import { makeDirectory } from '../../support/directory.js'
 import { startPostgres } from '../../support/postgres.js'
-import { eventually } from '../../support/server.js'
+import { eventually, spawnServer } from '../../support/server.js'
 import { ADA, createWorld, ENGINES, LINE, type World } from '../../support/world.js'
 
 /** 5 s are promised; a loaded machine may take longer. Without a remedy, each of these faults lasts for good. */
@@ -90,6 +90,13 @@ describe.runIf(ENGINES.includes('postgres'))('a server whose database', () => {
     await Promise.all(Array.from({ length: 8 }, send))
     proxy.swallow('open')
     // Connections that are open stay silent for good; new ones work.
+    await recovery()
+  }, 60_000)
+
+  it('stays silent on its connections does not keep a stopping process', async () => {
+    const server = await spawnServer({ env: { DATABASE_URL: proxy.url, LOG_LEVEL: 'silent' } })
+    proxy.swallow('open')
+    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
     await recovery()
   }, 60_000)
 

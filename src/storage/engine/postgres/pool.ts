@@ -27,6 +27,8 @@ const WAIT_MS = TIMEOUTS.statement_timeout
  * other sessions are well.
  */
 const PAUSED = '25P03'
+/** For a host to close a connection. */
+const END_MS = 1000
 /** Time without traffic before the kernel asks whether the other side is there. */
 const KEEPALIVE_MS = 5000
 
@@ -81,6 +83,14 @@ export function openPool(options: PoolOptions): Pool {
       // The pool connects it at once.
       const done = startDeadline(CONNECT_MS, () => asWatched(this).connection.stream.destroy(noAnswer(this)))
       this.once('connect', done).once('end', done)
+    }
+
+    /** An orderly end waits for the server, which may never answer, and an open socket keeps a stopping process. */
+    override end(...callback: []): Promise<void> {
+      const { stream } = asWatched(this).connection
+      const late = setTimeout(() => stream.destroy(), END_MS).unref()
+      stream.once('close', () => clearTimeout(late))
+      return super.end(...callback)
     }
   }
   const pool = new pg.Pool({
