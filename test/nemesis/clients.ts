@@ -1,3 +1,4 @@
+import { RANK, type Status } from '../../src/core/messages/message.js'
 import type { Chance } from '../simulation/chance.js'
 import { credentials } from '../support/world.js'
 import type { Fleet } from './fleet.js'
@@ -8,10 +9,18 @@ export interface Clients {
   acknowledged: Map<string, string>
   /** Texts that were sent, answered or not. */
   sent: Set<string>
+  /** Texts of phones, and whether the request was answered with success. */
+  texted: Map<string, boolean>
   /** Answers that no client should see. */
   strange: string[]
   /** Sends one text. */
   send(from: string): Promise<void>
+  /** Sends one text by this process only, until it is accepted or `isOver`. */
+  insist(url: string, from: string, isOver: () => boolean): Promise<void>
+  /** Types on a simulated phone. */
+  text(phone: string, to: string): Promise<void>
+  /** Asks for the status of a message, which must not go backwards. */
+  poll(): Promise<void>
 }
 
 const PATIENCE_S = 4
@@ -20,39 +29,95 @@ const TRIES = 3
 export function createClients(fleet: Fleet, chance: Chance): Clients {
   const acknowledged = new Map<string, string>()
   const sent = new Set<string>()
+  const texted = new Map<string, boolean>()
   const strange: string[] = []
+  const statuses = new Map<string, Status>()
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 200 + chance.below(500)))
 
-  async function attempt(from_number: string, content: string, retry: number): Promise<boolean> {
+  /** Undefined if the connection broke or nothing came in time. */
+  async function ask(
+    url: string,
+    body?: object,
+    headers: Record<string, string> = {},
+    patience = PATIENCE_S,
+  ) {
+    try {
+      const answer = await fetch(url, {
+        headers: { ...credentials('live'), 'content-type': 'application/json', ...headers },
+        ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+        signal: AbortSignal.timeout(patience * 1000),
+      })
+      return { status: answer.status, body: (await answer.json()) as Record<string, string> }
+    } catch {
+      return undefined
+    }
+  }
+
+  async function attempt(
+    url: string,
+    from_number: string,
+    content: string,
+    retry: number,
+    patience?: number,
+  ) {
     const number = `+1202555${3000 + (Number(/\d+/.exec(content)) % 8)}`
-    const answer = await fetch(`${fleet.anyUrl()}/api/send-message`, {
-      method: 'POST',
-      headers: {
-        ...credentials('live'),
-        'content-type': 'application/json',
-        'x-stainless-retry-count': String(retry),
-        'x-stainless-timeout': String(PATIENCE_S),
-      },
-      body: JSON.stringify({ from_number, number, content }),
-      signal: AbortSignal.timeout(PATIENCE_S * 1000),
-    }).catch(() => undefined)
-    // The connection broke, or nothing came in time.
+    const headers = { 'x-stainless-retry-count': String(retry), 'x-stainless-timeout': String(PATIENCE_S) }
+    const answer = await ask(`${url}/api/send-message`, { from_number, number, content }, headers, patience)
     if (!answer) return false
-    const body = (await answer.json().catch(() => ({}))) as { message_handle?: string; message?: string }
-    if (answer.status === 202) acknowledged.set(content, body.message_handle!)
-    else if (answer.status !== 503) strange.push(`${content}: ${answer.status} ${body.message}`)
+    if (answer.status === 202) acknowledged.set(content, answer.body.message_handle!)
+    else if (answer.status !== 503)
+      strange.push(`${content}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.status === 202
+  }
+  function next(): string {
+    const content = `text ${sent.size} of many`
+    sent.add(content)
+    return content
   }
   return {
     acknowledged,
     sent,
+    texted,
     strange,
     async send(from) {
-      const content = `text ${sent.size} of many`
-      sent.add(content)
+      const content = next()
       for (let retry = 0; retry < TRIES; retry++) {
-        if (await attempt(from, content, retry)) return
-        await new Promise((resolve) => setTimeout(resolve, 200 + chance.below(500)))
+        if (await attempt(fleet.anyUrl(), from, content, retry)) return
+        await pause()
       }
+    },
+    async insist(url, from, isOver) {
+      const content = next()
+      for (let retry = 0; !isOver(); retry++) if (await attempt(url, from, content, retry, 1)) return
+    },
+    async text(phone, to) {
+      const content = `typed ${texted.size}`
+      texted.set(content, false)
+      for (let tries = 0; tries < TRIES; tries++) {
+        const path = `/sim/phones/${encodeURIComponent(phone)}/messages`
+        const answer = await ask(
+          fleet.anyUrl() + path,
+          { to, content },
+          { 'idempotency-key': `typed-${texted.size}` },
+        )
+        if (answer && answer.status < 300) return void texted.set(content, true)
+        if (answer && answer.status !== 503)
+          strange.push(`${content}: ${answer.status} ${JSON.stringify(answer.body)}`)
+        await pause()
+      }
+    },
+    async poll() {
+      if (acknowledged.size === 0) return
+      const handle = chance.pick([...acknowledged.values()].slice(-200))
+      const answer = await ask(`${fleet.anyUrl()}/api/status?handle=${handle}`)
+      if (!answer || answer.status === 503) return
+      const status = answer.body.status as Status
+      const before = statuses.get(handle) ?? 'QUEUED'
+      if (answer.status !== 200) strange.push(`status of ${handle}: ${JSON.stringify(answer.body)}`)
+      // A receipt corrects an unknown outcome.
+      else if (before !== 'ERROR' && RANK[status] < RANK[before])
+        strange.push(`${handle}: ${status} after ${before}`)
+      else statuses.set(handle, status)
     },
   }
 }

@@ -2,15 +2,17 @@ import { expect, it } from 'vitest'
 import { ENGINES } from '../support/world.js'
 import { torment } from './nemesis.js'
 
-/** `SEED=7 MINUTES=10 npm run nemesis` runs longer. */
+/** `SEED=7 MINUTES=10 npm run nemesis` runs longer, `FAULTS='paused,black hole'` has only these faults. */
 const SEED = Number(process.env.SEED ?? 1)
+const FAULTS = process.env.FAULTS?.split(',')
 const MINUTES = Number(process.env.MINUTES ?? 0.25)
 
 it.skipIf(!ENGINES.includes('postgres'))(
-  'three processes keep every promise while processes, sessions and carriers come and go',
+  'three processes keep every promise while processes, databases, networks and carriers come and go',
   async () => {
-    const { broken, ...report } = await torment(SEED, MINUTES * 60_000)
-    if (process.env.MINUTES) console.log({ seed: SEED, ...report })
+    const say = (line: string) => void (process.env.MINUTES && process.stdout.write(`${line}\n`))
+    const { broken, ...report } = await torment(SEED, MINUTES * 60_000, say, FAULTS)
+    say(JSON.stringify({ seed: SEED, minutes: MINUTES, ...report }, null, 2))
     expect(broken, `again: SEED=${SEED} MINUTES=${MINUTES} npm run nemesis`).toEqual([])
     expect(report.sends).toBeGreaterThan(20)
   },

@@ -1,21 +1,26 @@
 import { loadConfig } from '../../src/config.js'
-import type { Db } from '../../src/storage/engine/db.js'
 import { openPostgres } from '../../src/storage/engine/postgres.js'
 import { type SmscCarrier, smscCarrier } from '../faults/carriers/smsc-carrier.js'
-import { get, post } from '../faults/ledger.js'
-import { outOfOrder } from '../faults/webhook-ledger.js'
+import { get, post, tuneLine } from '../faults/ledger.js'
 import { createChance } from '../simulation/chance.js'
-import { eventually, realStorage } from '../support/server.js'
+import { temporaryDirectory } from '../support/server.js'
 import { createSink, type Sink } from '../support/web/sink.js'
-import { credentials } from '../support/world.js'
-import { type Clients, createClients } from './clients.js'
-import { type Fleet, startFleet } from './fleet.js'
+import { ADA, credentials, LINE, LOOPBACK_RECEIVERS, makeRealWorld } from '../support/world.js'
+import { countOpen, describeOpen, type Evidence, judge } from './books.js'
+import { createClients } from './clients.js'
+import { startCluster } from './cluster.js'
+import { startFleet } from './fleet.js'
+import { createReader } from './readers.js'
+import { createRecoveryTimes } from './recovery.js'
 
-const LINE = '+12025557700'
+/** A line at the SMSC; LINE is simulated. */
+const REAL_LINE = '+12025557700'
 const PERSON = '+12025558800'
+const SIZE = 3
 /** A webhook that failed twice is posted again after five minutes. */
 const PEACE_MS = 600_000
 const ENV = {
+  ...LOOPBACK_RECEIVERS,
   TRUNKLINE_LEASE_MS: '2000',
   TRUNKLINE_WIRE_TIMEOUT_MS: '1500',
   TRUNKLINE_DRAIN_MS: '2000',
@@ -27,79 +32,153 @@ export interface Report {
   broken: string[]
   sends: number
   texts: number
-  fates: Record<string, number>
+  events: number
+  /** How often each fault struck. */
+  faults: Record<string, number>
+  /** Milliseconds from the database's recovery to the first accepted send of each process. */
+  recovery: Record<string, { n: number; median: number; worst: number }>
+  /** Seconds until all was done after the last fault. */
+  peace: number
 }
 
 /**
- * Three processes on one PostgreSQL, an SMSC, a receiver, clients that retry and a person who texts; and somebody who
- * kills, pauses and stops processes, ends database sessions and cuts the carrier, by seed. Then all is left in peace and
- * the books must agree.
+ * Three processes on a PostgreSQL with a standby, an SMSC, a receiver, readers of the event stream, clients that retry
+ * and people who text. One hand strikes processes and the carrier, another one the database, both by seed. Then
+ * all is left in peace and the books must agree.
  */
-export async function torment(seed: number, ms: number): Promise<Report> {
-  const chance = createChance(seed)
-  const [carrier, sink, storage] = await Promise.all([smscCarrier(), createSink(), realStorage('postgres')])
-  const db = await openPostgres(loadConfig(storage).databaseUrl!)
-  const fleet = await startFleet(3, { ...storage, ...ENV }, chance)
+export async function torment(
+  seed: number,
+  ms: number,
+  say: (line: string) => void,
+  only: readonly string[] = [],
+): Promise<Report> {
+  let chances = 0
+  const newChance = () => createChance(seed * 1000 + chances++)
+  const cleanups: (() => Promise<unknown>)[] = []
+  let end = Number.POSITIVE_INFINITY
+  const until = async (work: () => Promise<unknown>, pauseMs: () => number) => {
+    while (performance.now() < end) {
+      await work().catch((error) => {
+        end = 0
+        throw error
+      })
+      await new Promise((resolve) => setTimeout(resolve, pauseMs()))
+    }
+  }
   try {
+    const [carrier, sink, cluster] = await Promise.all([
+      smscCarrier(),
+      createSink(),
+      startCluster(newChance()),
+    ])
+    cleanups.push(carrier.close, sink.close, cluster.stop)
+    const data = { TRUNKLINE_DATA: temporaryDirectory() }
+    await makeRealWorld({ ...data, DATABASE_URL: cluster.url })
+    await cluster.prepareDisk()
+    const envOf = (place: number) => ({ ...data, ...ENV, ...cluster.settingsOf(place) })
+    const fleet = await startFleet(SIZE, envOf, newChance())
+    cleanups.unshift(fleet.stop)
     await setUp(fleet.anyUrl(), carrier, sink)
-    const clients = createClients(fleet, chance)
-    const texts = new Map<string, boolean>()
-    const end = performance.now() + ms
-    const until = async (work: () => Promise<unknown>, pauseMs: () => number) => {
-      while (performance.now() < end) {
-        await work()
-        await new Promise((resolve) => setTimeout(resolve, pauseMs()))
+
+    const clients = createClients(fleet, newChance())
+    const readers = [createReader(fleet, 0), createReader(fleet, 0)]
+    const brought = new Map<string, boolean>()
+    const evidence: Evidence = { carrier, sink, clients, brought, readers }
+    const recovery = createRecoveryTimes(fleet, clients, LINE)
+    const bring = async () => {
+      for (const [content, isTaken] of brought)
+        if (!isTaken) brought.set(content, await carrier.text(PERSON, REAL_LINE, content))
+    }
+    const counts = new Map<string, number>()
+    const hand = (
+      faults: Record<string, () => Promise<void>>,
+      restMs: number,
+      after = async (_fault: string) => {},
+    ) => {
+      const chance = newChance()
+      const names = Object.keys(faults).filter((name) => only.length === 0 || only.includes(name))
+      if (names.length === 0) return Promise.resolve()
+      const strike = async () => {
+        const name = chance.pick(names)
+        counts.set(name, (counts.get(name) ?? 0) + 1)
+        const startedAt = performance.now()
+        await faults[name]!()
+        say(`${name}: ${Math.round(performance.now() - startedAt)} ms`)
+        await after(name)
       }
+      return until(strike, () => restMs / 4 + chance.below(restMs))
     }
-    const deliver = async () => {
-      for (const [content, isTaken] of texts)
-        if (!isTaken) texts.set(content, await carrier.text(PERSON, LINE, content))
+    const outage = async () => {
+      await carrier.die()
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+      await carrier.revive()
     }
+    const chance = newChance()
+    let isOver = false
+    const reading = Promise.all(readers.map((reader) => reader.read(() => isOver)))
+    cleanups.unshift(async () => {
+      isOver = true
+      await reading
+    })
+    end = performance.now() + ms
     await Promise.all([
-      ...Array.from({ length: 4 }, () =>
+      ...Array.from({ length: 4 }, (_, i) =>
         until(
-          () => clients.send(LINE),
+          () => clients.send(i === 0 ? LINE : REAL_LINE),
           () => 20 + chance.below(100),
         ),
       ),
       until(
-        () => deliver().finally(() => texts.set(`answer ${texts.size}`, false)),
+        () => clients.text(ADA, LINE),
+        () => 100 + chance.below(300),
+      ),
+      until(clients.poll, () => 50),
+      until(
+        () => bring().finally(() => brought.set(`answer ${brought.size}`, false)),
         () => chance.below(300),
       ),
       until(
         () => carrier.report().catch(() => {}),
         () => 200,
       ),
-      until(
-        () => disturb(fleet, carrier, db, chance.below(6)),
-        () => 500 + chance.below(1500),
-      ),
+      hand({ ...fleet.faults, 'carrier gone': outage }, 2000),
+      hand(cluster.faults, 4000, (fault) => recovery.measure(fault, () => performance.now() > end + 60_000)),
     ])
-    await eventually(
-      async () => {
-        await deliver()
-        return [await carrier.report(), [...texts.values()].filter((one) => !one).length, ...(await open(db))]
-      },
-      (left) => left.every((one) => one === 0),
-      PEACE_MS,
-      500,
-    )
-    const broken = await judge(db, { carrier, sink, clients, texts: [...texts.keys()] })
+
+    const db = await openPostgres(loadConfig({ DATABASE_URL: cluster.url }).databaseUrl!)
+    cleanups.unshift(() => db.close())
+    const peaceAt = performance.now()
+    for (;;) {
+      await bring()
+      const open = await countOpen(db, evidence)
+      if (Object.values(open).every((n) => n === 0)) break
+      say(JSON.stringify(open))
+      if (performance.now() > peaceAt + PEACE_MS)
+        throw new Error(`Not at rest: ${JSON.stringify([open, await describeOpen(db)])}`)
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+    }
+    const peace = Math.round((performance.now() - peaceAt) / 1000)
+    const broken = await judge(db, evidence)
+    await fleet.stop()
     return {
-      broken,
+      broken: [...broken, ...fleet.lingering],
       sends: clients.sent.size,
-      texts: texts.size,
-      fates: Object.fromEntries(fleet.fates),
+      texts: brought.size + clients.texted.size,
+      events: readers[0]!.seen.length,
+      faults: Object.fromEntries(counts),
+      recovery: recovery.figures(),
+      peace,
     }
   } finally {
-    await fleet.stop()
-    await Promise.all([db.close(), carrier.close(), sink.close()])
+    end = 0
+    for (const cleanup of cleanups) await cleanup().catch((error) => say(String(error)))
   }
 }
 
 async function setUp(url: string, { driver, config }: SmscCarrier, sink: Sink): Promise<void> {
+  await tuneLine(url, { pace: 0, settle_ms: 1000 })
   const [account] = (await get(url, '/admin/accounts', 'admin')).data
-  const line = { account_id: account.id, number: LINE, driver, pace: 0, settle_ms: 1000, config }
+  const line = { account_id: account.id, number: REAL_LINE, driver, pace: 0, settle_ms: 1000, config }
   const made = await post(url, '/admin/lines', line, {}, 'admin')
   if (made.status !== 201) throw new Error(JSON.stringify(made.body))
   const hook = { url: `${sink.url}/hook`, retry_schedule: 'extended' }
@@ -108,73 +187,4 @@ async function setUp(url: string, { driver, config }: SmscCarrier, sink: Sink): 
     headers: { ...credentials('live'), 'content-type': 'application/json' },
     body: JSON.stringify({ webhooks: { receive: [hook], outbound: [hook] } }),
   })
-}
-
-async function disturb(fleet: Fleet, carrier: SmscCarrier, db: Db, dice: number): Promise<void> {
-  if (dice === 0) {
-    fleet.fates.set('sessions ended', (fleet.fates.get('sessions ended') ?? 0) + 1)
-    await db.all(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-    )
-  } else if (dice === 1) {
-    fleet.fates.set('carrier gone', (fleet.fates.get('carrier gone') ?? 0) + 1)
-    await carrier.die()
-    await new Promise((resolve) => setTimeout(resolve, 1000))
-    await carrier.revive()
-  } else await fleet.strike()
-}
-
-/** Messages, receipts, webhooks and events that are still on their way. */
-async function open(db: Db): Promise<number[]> {
-  const row = await db.one<Record<string, number>>(
-    `select (select count(*) from messages where next_action_at is not null) as messages,
-       (select count(*) from parked_receipts) as receipts,
-       (select count(*) from webhook_deliveries where next_at is not null) as webhooks,
-       (select count(*) from webhook_feeds f join event_counters c on c.account_id = f.account_id
-        where f.seq < c.last_seq) as events`,
-  )
-  return Object.values(row!).map(Number)
-}
-
-interface Evidence {
-  carrier: SmscCarrier
-  sink: Sink
-  clients: Clients
-  texts: string[]
-}
-
-async function judge(db: Db, { carrier, sink, clients, texts }: Evidence): Promise<string[]> {
-  const broken = [...clients.strange]
-  const copies = new Map<string, number>()
-  for (const text of carrier.taken()) copies.set(text, (copies.get(text) ?? 0) + 1)
-  for (const [text, n] of copies) if (n > 1) broken.push(`${text}: ${n} times at the carrier`)
-
-  const stored = await db.all<{ handle: string; content: string; status: string; reason: string | null }>(
-    'select handle, content, status, error_reason as reason from messages',
-  )
-  const of = (content: string) => stored.filter((one) => one.content === content)
-  for (const text of clients.sent) {
-    const [message, ...more] = of(text)
-    if (more.length > 0) broken.push(`${text}: stored ${more.length + 1} times`)
-    const handle = clients.acknowledged.get(text)
-    if (handle && message?.handle !== handle) broken.push(`${text}: acknowledged as ${handle}, not stored`)
-    if (!message) continue
-    const isTaken = copies.has(text)
-    if (isTaken !== (message.status === 'DELIVERED'))
-      broken.push(`${text}: ${message.status} ${message.reason}, ${isTaken ? '' : 'not '}at the carrier`)
-  }
-  for (const text of texts) if (of(text).length !== 1) broken.push(`${text}: stored ${of(text).length} times`)
-
-  const events = await db.all<{ account_id: string; seq: number; type: string }>(
-    'select account_id, seq, type from events order by account_id, seq',
-  )
-  for (const [i, { account_id, seq }] of events.entries()) {
-    const before = events[i - 1]
-    if (before?.account_id === account_id && before.seq !== seq - 1) broken.push(`no event before ${seq}`)
-  }
-  const heard = new Set(sink.received.map(({ headers }) => headers['webhook-id']))
-  for (const { account_id, seq, type } of events)
-    if (/^message\.(created|updated|received)$/.test(type) && !heard.has(`evt_${account_id}_${seq}`))
-      broken.push(`no webhook of event ${seq} (${type})`)
-  return [...broken, ...outOfOrder(sink.received)]
 }

@@ -28,6 +28,7 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = 4
 max_client_conn = 100
+server_login_retry = 1
 `,
   )
   const child = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file])

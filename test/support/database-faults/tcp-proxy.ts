@@ -18,18 +18,21 @@ export interface TcpProxy {
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let url = new URL(target)
   const pairs = new Set<[Socket, Socket]>()
+  const sockets = new Set<Socket>()
   let swallowsNew = false
   const server = createServer((client) => {
     const upstream = connect(Number(url.port), url.hostname)
     const pair: [Socket, Socket] = [client, upstream]
     pairs.add(pair)
     for (const [from, to] of [pair, [upstream, client] as const]) {
+      sockets.add(from)
       from.on('error', () => {})
       from.on('data', (bytes) => {
         if (from === client) proxy.onBytes?.(client, bytes)
         to.write(bytes)
       })
       from.on('close', () => {
+        sockets.delete(from)
         pairs.delete(pair)
         if (!from.isPaused()) to.destroy()
       })
@@ -52,7 +55,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       swallowsNew = false
     },
     async close() {
-      for (const pair of pairs) for (const socket of pair) socket.destroy()
+      for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }
