@@ -159,7 +159,8 @@ export async function livez(runs, say) {
       say(
         `livez_p99_ms ${name}: ${round(median(values), 1)} ms (${values.map((ms) => round(ms, 1)).join(', ')})`,
       )
-    const worst = Math.max(...Object.values(p99s).map(median))
+    const { quiet: _, ...attacked } = p99s
+    const worst = Math.max(...Object.values(attacked).map(median))
     if (worst >= LIMIT_MS) say(`livez: MISSED, p99 should be under ${LIMIT_MS} ms`)
     return { livez_p99_ms: round(worst, 1) }
   } finally {

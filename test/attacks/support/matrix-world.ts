@@ -61,7 +61,7 @@ export async function makeThings(
     return reply.body
   }
   const [phone, other] = [`${people}1`, `${people}2`]
-  for (const number of [phone, other]) await post('/sim/phones', { number })
+  for (const number of [phone, other]) await post('/sim/phones', { number, name: 'matrix-canary' })
   const send = (fields: Json) =>
     post('/api/send-message', { from_number: line, number: phone, content: 'matrix-canary', ...fields })
   // Nobody listens there: the delivery stays in the log.
@@ -72,7 +72,11 @@ export async function makeThings(
   const message = (await send({})).message_handle
   const scheduled = (await send({ send_at: '2026-12-01T00:00:00Z' })).message_handle
   const group = (await post('/api/create-group', { from_number: line, numbers: [phone, other] })).group_id
-  const { contact } = await post('/api/v2/contacts', { number: phone, first_name: 'matrix-canary' })
+  const { contact } = await post('/api/v2/contacts', {
+    number: phone,
+    first_name: 'matrix-canary',
+    sendblue_number: line,
+  })
   await world.post('/v3/verified-contacts', { phone_number: phone }, as)
   const totp = (await post('/api/v2/totp/secrets', { label: 'mail' })).totp_secret.id
   const service = (await post('/api/v2/verify/services', { friendly_name: 'Shop' })).sid
