@@ -144,6 +144,8 @@ describe.runIf(ENGINES.includes('postgres') && HAS_PGBOUNCER)(
 
       await restore()
       await world.send({ from_number: own, content: 'new' })
+      // Before any work: a sweep of the queue would find three messages again.
+      expect(world.app.ctx.db.incarnations).toHaveLength(2)
       world.app.ctx.wakes.wake(topics.nodes)
       await world.advance(60_000)
       expect(puppet.sent.slice(4).map(({ content }) => content)).toEqual(['new'])

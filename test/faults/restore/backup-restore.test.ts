@@ -114,6 +114,7 @@ describe('trunkline backup and restore', () => {
 
   it('say that media in a bucket are not in the backup, and which bucket', async () => {
     world = await createWorld('sqlite')
+    expect((await upload(world, formOf(PNG))).status).toBe(201)
     const env = {
       TRUNKLINE_MEDIA_URL: 's3://pictures/mine?endpoint=http://127.0.0.1:1',
       AWS_ACCESS_KEY_ID: 'id',

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Param } from '../../../src/storage/engine/db.js'
+import { countInDoubt, listInDoubt, listLinesInDoubt } from '../../../src/storage/messages/recovery.js'
 import { runCli } from '../../support/cli.js'
 import { forgetIdentity } from '../../support/database-faults/restored.js'
 import { ADA, BOB, createWorld, ENGINES, type Json, LINE, START, type World } from '../../support/world.js'
@@ -110,6 +112,27 @@ describe.each(ENGINES)('messages that are held after a restore, on %s', (engine)
     expect([...(await texts()), ...(await texts(BOB))].sort()).toEqual(
       ['one', 'two', 'three', 'soon', 'beside'].sort(),
     )
+  })
+
+  it.runIf(engine === 'sqlite')('are found by the indexes of waiting messages', async () => {
+    const { db } = world.app.ctx
+    const plans: string[] = []
+    async function explain(text: string, params: readonly Param[] = []) {
+      for (const row of await db.all(`explain query plan ${text}`, params)) plans.push(String(row.detail))
+      return []
+    }
+    const sql = {
+      ...db,
+      all: explain,
+      one: async (...args: Parameters<typeof explain>) => void explain(...args),
+    }
+    await listLinesInDoubt(sql as never)
+    await countInDoubt(sql as never)
+    await listInDoubt(sql as never, START, 10)
+    await world.settle()
+    const reads = plans.filter((plan) => /\bmessages\b/.test(plan))
+    expect(reads.length).toBeGreaterThan(5)
+    for (const plan of reads) expect(plan).toMatch(/USING INDEX messages_(queue|due)/)
   })
 
   it('wait on while the command is not understood', async () => {

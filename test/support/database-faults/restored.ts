@@ -13,7 +13,7 @@ export async function forgetIdentity({ engine, config }: World): Promise<void> {
 
 /**
  * What pg_dump and pg_restore do: reads every table in one snapshot while the server runs. Returns how to put the rows
- * into a new database with the name of the old one, while no server runs.
+ * into a new database, which then gets the name of the old one.
  */
 export async function takeDump(url: string): Promise<() => Promise<void>> {
   const admin = inject('postgresUrl')
@@ -31,9 +31,8 @@ export async function takeDump(url: string): Promise<() => Promise<void>> {
   }
   await client.end()
   return async () => {
-    await onServer(admin, `drop database ${name} with (force)`)
-    await createDatabaseNamed(admin, name, TEMPLATE)
-    const restored = new pg.Client({ connectionString: url })
+    const fresh = await createDatabaseNamed(admin, `${name}_restored`, TEMPLATE)
+    const restored = new pg.Client({ connectionString: fresh })
     await restored.connect()
     await restored.query("set session_replication_role = 'replica'")
     for (const [table, rows] of dump) {
@@ -54,5 +53,7 @@ export async function takeDump(url: string): Promise<() => Promise<void>> {
     // A backup is older than the leases of the processes that ran when it was made.
     await restored.query('update nodes set seen_at = 0')
     await restored.end()
+    await onServer(admin, `drop database ${name} with (force)`)
+    await onServer(admin, `alter database ${name}_restored rename to ${name}`)
   }
 }
