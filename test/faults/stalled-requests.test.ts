@@ -1,7 +1,7 @@
 import SendblueAPI from 'sendblue'
 import { describe, expect, it } from 'vitest'
 import { once } from '../../src/services/once.js'
-import { type SpawnedServer, spawnServer, temporaryStorage } from '../support/server.js'
+import { type SpawnedServer, spawnServer, temporaryStorage, untilPaused } from '../support/server.js'
 import { ADA, createWorld, credentials, ENGINES, LINE } from '../support/world.js'
 import { get } from './ledger.js'
 
@@ -114,6 +114,29 @@ describe('a process of two that was stopped (SIGSTOP), with retries at the other
       } finally {
         signal(stopped, 'SIGCONT')
       }
+      await catchUp(stopped)
+      expect(await contents(other)).toEqual(['only once'])
+    },
+    240_000,
+  )
+
+  it.each([
+    ['is refused', '1'],
+    ['merges with the retry', '60'],
+  ])(
+    'a request that was read before the stop, and not yet written, %s',
+    async (_fate, seconds) => {
+      const storage = await temporaryStorage('postgres')
+      const other = await spawnServer({ env: { ...env, ...storage } })
+      const stopped = await spawnServer({
+        env: { ...env, ...storage, TRUNKLINE_FAILPOINT: 'accept.before_write:SIGSTOP' },
+      })
+      await abandon(stopped.url, 'only once', { 'x-stainless-timeout': seconds })
+      await untilPaused(stopped)
+      const retry = { 'x-stainless-retry-count': '1', 'x-stainless-timeout': seconds }
+      expect((await sendTo(other.url, 'only once', retry)).status).toBe(202)
+      await pause(2500)
+      signal(stopped, 'SIGCONT')
       await catchUp(stopped)
       expect(await contents(other)).toEqual(['only once'])
     },

@@ -58,10 +58,10 @@ export function createClients(fleet: Fleet, chance: Chance): Clients {
     from_number: string,
     content: string,
     retry: number,
-    patience?: number,
+    patience = PATIENCE_S,
   ) {
     const number = `+1202555${3000 + (Number(/\d+/.exec(content)) % 8)}`
-    const headers = { 'x-stainless-retry-count': String(retry), 'x-stainless-timeout': String(PATIENCE_S) }
+    const headers = { 'x-stainless-retry-count': String(retry), 'x-stainless-timeout': String(patience) }
     const answer = await ask(`${url}/api/send-message`, { from_number, number, content }, headers, patience)
     if (!answer) return false
     if (answer.status === 202) acknowledged.set(content, answer.body.message_handle!)

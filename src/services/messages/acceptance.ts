@@ -138,7 +138,9 @@ async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
   try {
     const turns = await turnsIn(ctx, items)
     const mustRead = items.some((item) => mayRepeat(item) || item.maxScheduled !== undefined)
-    answers = await (mustRead ? acceptOnce(ctx, items, turns, now) : acceptNew(ctx, items, turns))
+    answers = mustRead
+      ? await acceptOnce(ctx, items, turns, now)
+      : ((await acceptNew(ctx, items, turns)) ?? (await acceptOnce(ctx, items, turns, now)))
   } catch (error) {
     // The account has no event numbers any more: its world was removed.
     if (error instanceof MissingValue && items.length === 1)
@@ -164,12 +166,30 @@ async function turnsIn(ctx: Incomplete, items: readonly Pending[]): Promise<Turn
   return ({ lineId, groupId, status }) => shared.has(lineId) && groupId === null && status !== 'ERROR'
 }
 
-/** No request can be a repeat: one write without a query. */
-async function acceptNew(ctx: Incomplete, items: readonly Pending[], turns: Turns): Promise<AcceptedSend[]> {
+/** A request waited so long for its write that a retry of it may have been accepted. */
+class LateWrite extends Error {}
+
+/** No request can be a repeat: one write without a query. Undefined if one of them has become late meanwhile. */
+async function acceptNew(
+  ctx: Incomplete,
+  items: readonly Pending[],
+  turns: Turns,
+): Promise<AcceptedSend[] | undefined> {
   const messages = items.map((item) => item.message)
-  await ctx.db.write((sql) =>
-    Promise.all([saveTurns(sql, messages.filter(turns)), addMessages(sql, 'message.created', messages)]),
-  )
+  ctx.failpoint('accept.before_write')
+  try {
+    await ctx.db.write(
+      (sql) =>
+        Promise.all([saveTurns(sql, messages.filter(turns)), addMessages(sql, 'message.created', messages)]),
+      () => {
+        if (items.some(mayRepeat)) throw new LateWrite()
+      },
+    )
+  } catch (error) {
+    if (!(error instanceof LateWrite)) throw error
+    for (const { request } of items) requireFresh(request.arrival)
+    return undefined
+  }
   return messages.map((message) => ({ message, replayed: false }))
 }
 

@@ -84,9 +84,10 @@ export interface Db extends Sql {
   tx<T>(fn: (sql: Sql) => Promise<T>): Promise<T>
   /**
    * A transaction whose statements do not depend on each other's results: `fn` only collects them. Durable when the
-   * promise resolves, like `tx`, but without a round trip for each statement.
+   * promise resolves, like `tx`, but without a round trip for each statement. They may wait for a connection, and
+   * go out again after a rollback: `check` runs each time just before, and throws if they are not wanted any more.
    */
-  write(fn: (sql: Writes) => Promise<unknown>): Promise<void>
+  write(fn: (sql: Writes) => Promise<unknown>, check?: () => void): Promise<void>
   /** For leases and health, on connections that no other work can use up. */
   readonly upkeep: Sql & Pick<Db, 'tx'>
   /** Runs `fn` while no other process holds the same name. */

@@ -140,7 +140,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
       },
       inside: guard.inside,
     })
-    const write: Transactions['write'] = (fn) => outside(() => on.write(fn))
+    const write: Transactions['write'] = (fn, check) => outside(() => on.write(fn, check))
     const tx: Transactions['tx'] = (fn) => outside(() => on.tx(fn))
     return {
       ...statements((query) => outside(() => on.ask(query)), write, announcer.announce),

@@ -176,7 +176,7 @@ export async function openSqlite(
     )
   }
 
-  async function write(fn: (sql: Writes) => Promise<unknown>): Promise<void> {
+  async function write(fn: (sql: Writes) => Promise<unknown>, check?: () => void): Promise<void> {
     begun++
     const steps: PlanStep[] = []
     const news = announcer.collect()
@@ -185,6 +185,7 @@ export async function openSqlite(
       news.announce,
     )
     await guard.inside(() => fn(collector))
+    check?.()
     writing++
     try {
       await guard.outside(() => writer.call('plan', steps))

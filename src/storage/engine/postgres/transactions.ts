@@ -118,7 +118,7 @@ export function createTransactions({
         news.publish()
         return result
       }),
-    async write(fn) {
+    async write(fn, check) {
       const news = collect()
       const plan: pg.QueryConfig[] = []
       const tail: pg.QueryConfig[] = []
@@ -126,7 +126,10 @@ export function createTransactions({
       await inside(() => fn(statements(into(plan), later, news.announce)))
       if (plan.length + tail.length === 0) return
       failpoint('storage.before_commit')
-      await again((client) => finish(client, [begin, ...plan, ...tail]))
+      await again((client) => {
+        check?.()
+        return finish(client, [begin, ...plan, ...tail])
+      })
       news.publish()
     },
   }
