@@ -36,7 +36,7 @@ export async function fillMessages(url, { from, to, size, accountId, lines, say 
        from messages where handle between $1 and $2 and is_outbound = 1`,
       [handle(low), handle(high)],
     )
-    if (low % 500_000 === 0 && size > 100_000)
+    if ((low - from) % 500_000 === 0 && size > 100_000)
       say(`retention: ${low} of ${size} rows after ${Math.round((performance.now() - startedAt) / 1000)} s`)
   }
   await client.query('delete from message_counts where account_id = $1', [accountId])

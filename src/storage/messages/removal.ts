@@ -10,20 +10,26 @@ export interface ChangePlace {
 
 export type UnchangedMessage = Pick<Message, 'id' | 'status' | 'updatedAt' | 'nextActionAt' | 'dueAt'>
 
-/** Messages of an account that have not changed since `until`, after a place, in the order of their last changes. */
-export function listUnchanged(
+/**
+ * Messages of an account that have not changed since `until`, after a place, in the order of their last changes. Those
+ * that the account deleted have an index of their own.
+ */
+export async function listUnchanged(
   sql: Reads,
   accountId: string,
   until: number,
   after: ChangePlace,
   limit: number,
 ): Promise<UnchangedMessage[]> {
-  return sql.all(
-    `select id, status, updated_at as "updatedAt", next_action_at as "nextActionAt", due_at as "dueAt" from messages
-     where account_id = $1 and updated_at <= $2 and (updated_at, id) > ($3, $4)
-     order by updated_at, id limit $5`,
-    [accountId, until, after.at, after.id, limit],
-  )
+  const list = (deleted: string) =>
+    sql.all<UnchangedMessage>(
+      `select id, status, updated_at as "updatedAt", next_action_at as "nextActionAt", due_at as "dueAt" from messages
+       where account_id = $1 and deleted_at ${deleted} and updated_at <= $2 and (updated_at, id) > ($3, $4)
+       order by updated_at, id limit ${limit}`,
+      [accountId, until, after.at, after.id],
+    )
+  const messages = [...(await list('is null')), ...(await list('is not null'))]
+  return messages.sort((a, b) => a.updatedAt - b.updatedAt || a.id - b.id).slice(0, limit)
 }
 
 /** Like `lockMessages`, without messages that another transaction has locked. */
