@@ -52,6 +52,14 @@ async function startLines(count, postgres) {
     async driven(id) {
       while ((await ask('GET', `/admin/lines/${id}`)).state !== 'ONLINE') await pause(20)
     },
+    /** Waits until the process drives that many lines. */
+    async drivesAll(lines) {
+      const driven = async () => {
+        const reply = await fetch(`http://127.0.0.1:${server.port}/metrics`, { headers: BARE })
+        return Number(/^trunkline_lines_driven (\d+)/m.exec(await reply.text())?.[1])
+      }
+      while ((await driven()) < lines) await pause(100)
+    },
     async restart() {
       await server.leave()
       const before = performance.now()
@@ -92,6 +100,7 @@ export async function linesGrowth(runs, say) {
       figures[`lines_growth${suffix}`] = round(median(ratios), 2)
       await few.restart()
       const readyMs = await many.restart()
+      await many.drivesAll(LINES)
       await pause(SETTLE_MS)
       const before = cpuOf(many.roots())
       await pause(IDLE_MS)
