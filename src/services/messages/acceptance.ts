@@ -166,15 +166,10 @@ async function turnsIn(ctx: Incomplete, items: readonly Pending[]): Promise<Turn
   return ({ lineId, groupId, status }) => shared.has(lineId) && groupId === null && status !== 'ERROR'
 }
 
-/** A request waited so long for its write that a retry of it may have been accepted. */
 class LateWrite extends Error {}
 
 /** No request can be a repeat: one write without a query. Undefined if one of them has become late meanwhile. */
-async function acceptNew(
-  ctx: Incomplete,
-  items: readonly Pending[],
-  turns: Turns,
-): Promise<AcceptedSend[] | undefined> {
+async function acceptNew(ctx: Incomplete, items: readonly Pending[], turns: Turns) {
   const messages = items.map((item) => item.message)
   ctx.failpoint('accept.before_write')
   try {
@@ -190,7 +185,7 @@ async function acceptNew(
     for (const { request } of items) requireFresh(request.arrival)
     return undefined
   }
-  return messages.map((message) => ({ message, replayed: false }))
+  return messages.map((message): AcceptedSend => ({ message, replayed: false }))
 }
 
 /** A request may be a repeat: repeats get the first answer, the others become messages. */
