@@ -1,10 +1,10 @@
 import { createBatch } from '../../base/batch.js'
 import { createBoundedMap } from '../../base/bounded-map.js'
 import { DEFAULT_LIMITS, overBudget } from '../../core/accounts/budgets.js'
-import { AppError, MESSAGE_ERROR } from '../../core/errors.js'
+import { AppError } from '../../core/errors.js'
 import { messageEvent } from '../../core/events/message-events.js'
-import type { NewMessage } from '../../core/messages/message.js'
-import { conversationOf, type Message, type MessageError } from '../../core/messages/message.js'
+import { conversationOf, type Message, type NewMessage } from '../../core/messages/message.js'
+import { optedOutError } from '../../core/messages/opted-out.js'
 import { topics } from '../../core/topics.js'
 import { findTotal } from '../../storage/accounts/budgets.js'
 import { insertReplays, saveReplay } from '../../storage/accounts/replays.js'
@@ -258,18 +258,6 @@ function block(message: NewMessage) {
     dueAt: null,
     error: optedOutError(message),
   } satisfies Partial<Message>)
-}
-
-export function optedOutError({ groupId }: Pick<Message, 'groupId'>): MessageError {
-  return {
-    code: MESSAGE_ERROR.blocked,
-    message:
-      groupId === null
-        ? 'The recipient has opted out of messages from this account'
-        : 'Someone in the group has opted out of messages from this account',
-    reason: 'opted_out',
-    detail: null,
-  }
 }
 
 /** A scheduled message. The hold of its conversation is checked when it is due. */

@@ -1,5 +1,6 @@
 import { MESSAGE_ERROR } from '../../core/errors.js'
 import { conversationOf, type Message, OUTCOME_UNKNOWN } from '../../core/messages/message.js'
+import { optedOutError } from '../../core/messages/opted-out.js'
 import { failMessage } from '../../core/messages/outcome.js'
 import { queueScheduled } from '../../core/messages/schedule.js'
 import { topics } from '../../core/topics.js'
@@ -9,7 +10,6 @@ import { lockMessages } from '../../storage/messages/messages.js'
 import { countInDoubt, endHold, listInDoubt, releaseMessages } from '../../storage/messages/recovery.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Ctx } from '../ctx.js'
-import { optedOutError } from './acceptance.js'
 import { saveChanges } from './changes.js'
 
 /** What the operator decides about messages in doubt. */

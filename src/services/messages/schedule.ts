@@ -1,6 +1,7 @@
 import { createRota, type Rota } from '../../base/rota.js'
 import { AppError } from '../../core/errors.js'
 import { conversationOf, type Message } from '../../core/messages/message.js'
+import { optedOutError } from '../../core/messages/opted-out.js'
 import { failMessage } from '../../core/messages/outcome.js'
 import { cancelMessage, queueScheduled } from '../../core/messages/schedule.js'
 import { topics } from '../../core/topics.js'
@@ -14,7 +15,6 @@ import {
 } from '../../storage/messages/schedule.js'
 import { findBlocked } from '../contacts/consent.js'
 import type { Ctx } from '../ctx.js'
-import { optedOutError } from './acceptance.js'
 import { saveChanges, unlessChanged } from './changes.js'
 import { type Actor, isWithin } from './outbound.js'
 
