@@ -6,8 +6,8 @@ export const PLANTED = [
   {
     name: 'a send is answered before it is stored',
     file: 'src/services/messages/acceptance.ts',
-    from: 'await ctx.db.write((sql) =>',
-    to: 'void ctx.db.write((sql) =>',
+    from: 'await ctx.db.write(',
+    to: 'void ctx.db.write(',
   },
   {
     name: 'a message leaves before its attempt is stored',
