@@ -1,7 +1,7 @@
 import type { Topic } from '../base/wakes.js'
 import type { Ctx } from '../services/ctx.js'
 
-export interface Alarm {
+interface Alarm {
   start(): Promise<void>
   /** Checks for due work. */
   look(): Promise<void>

@@ -34,7 +34,7 @@ export interface RemovedSlice {
   isDone: boolean
 }
 
-/** Removes rows of an account up to a time, from a place on, as many as take less than 20 ms on SQLite. */
+/** Removes rows of an account up to a time, from a place on, in a transaction of its own. */
 type RemoveSlice = (ctx: Ctx, accountId: string, until: number, from: Place) => Promise<RemovedSlice>
 
 /** Each of them has a message, an attempt and 9 indexes, or a delivery with its body. */

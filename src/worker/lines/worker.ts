@@ -3,7 +3,12 @@ import { topics } from '../../core/topics.js'
 import { createRetention } from '../../services/accounts/retention.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { WorkerDesk } from '../../services/lines/desk.js'
+import { createEraser } from '../../services/messages/erase.js'
+import { releaseDue } from '../../services/messages/holds.js'
+import { storeOverdueParts } from '../../services/messages/inbound/inbound.js'
+import { queueDue } from '../../services/messages/schedule.js'
 import { finishEmptying } from '../../services/sim/worlds.js'
+import { expireVerificationsDue } from '../../services/verify/ends.js'
 import {
   acquireLeases,
   beat,
@@ -19,7 +24,11 @@ import {
 } from '../../storage/lines/leases.js'
 import { countLines, findLines } from '../../storage/lines/lines.js'
 import { listLinesWithWork } from '../../storage/lines/work.js'
-import { createAlarms } from './alarms.js'
+import { findNextHoldEnd } from '../../storage/messages/holds.js'
+import { findNextPartsDue } from '../../storage/messages/inbound-parts.js'
+import { findNextDue } from '../../storage/messages/schedule.js'
+import { findNextExpiry } from '../../storage/verify/verifications.js'
+import { createAlarm } from '../alarm.js'
 import { type Runner, startRunner } from './runner.js'
 import { dropExpired, runAll, tidyLines } from './tidy.js'
 
@@ -30,7 +39,7 @@ const SWEEP_MS = 2_000
 const COMPARE_MS = 60_000
 /** Lines that one statement reads: a few milliseconds. */
 const LINES_AT_ONCE = 500
-/** How long a start waits for its lines and for what is due. The rest follows while the server answers. */
+/** How long a start waits for its lines. Further lines connect while the server answers. */
 const START_MS = 1_500
 /** How long hints about released lines are gathered: a process may release thousands. */
 const GATHER_MS = 20
@@ -56,7 +65,6 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   let renewing: Promise<void> | undefined
   let cancelTidying = () => {}
   let telling: NodeJS.Timeout | undefined
-  let housekeeping: Promise<void> | undefined
 
   /** Lines that changed since the last pass. */
   const changed = new Set<string>()
@@ -202,17 +210,31 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     })
   }
 
-  const alarms = createAlarms(ctx)
-
+  const alarms = [
+    createAlarm(ctx, {
+      topic: topics.verifications,
+      next: () => findNextExpiry(ctx.db),
+      run: () => expireVerificationsDue(ctx),
+    }),
+    createAlarm(ctx, {
+      topic: topics.parts,
+      next: () => findNextPartsDue(ctx.db),
+      run: () => storeOverdueParts(ctx),
+    }),
+    createAlarm(ctx, {
+      topic: topics.holds,
+      next: () => findNextHoldEnd(ctx.db, ctx.clock.now()),
+      run: () => releaseDue(ctx),
+    }),
+    createAlarm(ctx, { topic: topics.erasures, ...createEraser(ctx) }),
+    createAlarm(ctx, {
+      topic: topics.schedule,
+      next: () => findNextDue(ctx.db),
+      run: () => queueDue(ctx),
+    }),
+  ]
   async function tidyAll() {
     await runAll([() => tidyLines(ctx), ...alarms.map((alarm) => alarm.look), () => dropExpired(ctx)])
-  }
-
-  /** What is due at the start. Thousands of lines that start meanwhile slow it down. */
-  async function keepHouse() {
-    for (const alarm of alarms) await alarm.start()
-    if (ctx.db.engine === 'sqlite') await finishEmptying(ctx, true)
-    await tidying.run().catch(() => {})
   }
 
   /** Looks at every line that may have work which no hint told of. */
@@ -236,15 +258,18 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     async start() {
       const every = (ms: number, run: () => void) => void timers.push(setInterval(run, ms).unref())
       every(ctx.config.leaseMs / BEATS, () => void (tending.isIdle() ? tend() : renew()))
-      const late = new Promise((resolve) => setTimeout(resolve, START_MS).unref())
-      housekeeping = ctx.errand(keepHouse)
-      await Promise.race([Promise.all([housekeeping, tend()]), late])
+      await Promise.race([tend(), new Promise((resolve) => setTimeout(resolve, START_MS).unref())])
       // The others give up their surplus at once.
       if (place.nodes > 1) tellOthers()
       if (ctx.clock.isFrozen) tidyDaily()
       else for (const ask of [tidying.ask, retention.ask]) every(TIDY_MS, ask)
       // Several processes may commit ids out of order; a single process does not.
-      if (ctx.db.engine === 'postgres') every(SWEEP_MS, sweeping.ask)
+      if (ctx.db.engine === 'postgres') {
+        every(SWEEP_MS, sweeping.ask)
+      }
+      for (const alarm of alarms) await alarm.start()
+      if (ctx.db.engine === 'sqlite') await finishEmptying(ctx, true)
+      await tidying.run().catch(() => {})
     },
     async stop() {
       stopped = true
@@ -256,7 +281,6 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
         await renewing
         // The others take each line as soon as it is released.
         await renew()
-        await housekeeping?.catch(() => {})
         for (const alarm of alarms) await alarm.stop()
         await Promise.all([tidying.stop(), retention.stop(), sweeping.stop()])
         await tending.stop()
