@@ -100,6 +100,18 @@ describe.runIf(ENGINES.includes('postgres'))('a server whose database', () => {
     await recovery()
   }, 60_000)
 
+  it('stays silent on its connections does not keep a closing pool', async () => {
+    const db = await openPostgres(proxy.url)
+    await db.one('select 1 as one')
+    proxy.swallow('open')
+    const asked = db.one('select 1 as one').catch((error: Error) => error)
+    // Long enough for the statement to be on its way.
+    for (let turns = 0; turns < 20; turns++) await new Promise((done) => setImmediate(done))
+    await db.close()
+    expect(await asked).toBeInstanceOf(Error)
+    await recovery()
+  }, 60_000)
+
   it('cannot be reached for a while answers 503 with Retry-After, and recovers', async () => {
     proxy.swallow('all')
     expect(await send()).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })

@@ -165,8 +165,8 @@ export function openPool(options: PoolOptions): Pool {
       }
     },
     async end() {
-      watch.close()
-      await pool.end()
+      // Until then it watches: work that nobody awaited, such as a hint, may be under way on a silent connection.
+      await pool.end().finally(watch.close)
     },
   }
 }
