@@ -3,6 +3,7 @@ import { topics } from '../../src/core/topics.js'
 import { shardOf } from '../../src/core/webhooks/webhook.js'
 import { createDeliverers } from '../../src/services/webhooks/delivery.js'
 import { DELIVERIES, type Delivery } from '../../src/storage/webhooks/deliveries.js'
+import { outOfOrder } from '../faults/webhook-ledger.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, createWorld, ENGINES, type World } from '../support/world.js'
 
@@ -20,7 +21,8 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
   beforeAll(async () => {
     world = await createWorld('postgres', { realTime: true })
     sink = await createSink()
-    await world.call('PUT', '/api/account/webhooks', { body: { webhooks: { receive: [`${sink.url}/in`] } } })
+    const webhooks = { receive: [`${sink.url}/in`], outbound: [`${sink.url}/out`] }
+    await world.call('PUT', '/api/account/webhooks', { body: { webhooks } })
   })
   afterAll(async () => {
     await world?.close()
@@ -47,18 +49,19 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
     const delivery = await waiting()
     const { node, shard, epoch } = (await shards())[shardOf(delivery.accountId)]!
 
+    const lose = () => {}
     // Its lease has ended by its own clock: nothing leaves.
-    const late = createDeliverers(ctx, node)({ shard, epoch, isHeld: () => false })
+    const late = createDeliverers(ctx, node)({ shard, epoch, isHeld: () => false, lose })
     await expect(late.post(delivery, () => true)).rejects.toThrow()
     expect(sink.received).toHaveLength(1)
 
     // The post was out already when another process got the shard.
     const before = await waiting()
-    const fenced = createDeliverers(ctx, node)({ shard, epoch: epoch - 1, isHeld: () => true })
+    const fenced = createDeliverers(ctx, node)({ shard, epoch: epoch - 1, isHeld: () => true, lose })
     const answer = await fenced.post(before, () => true)
     expect(await answer!.record()).toBeNull()
     expect((await waiting()).attempts).toBe(before.attempts)
-    const held = createDeliverers(ctx, node)({ shard, epoch, isHeld: () => true })
+    const held = createDeliverers(ctx, node)({ shard, epoch, isHeld: () => true, lose })
     expect(await (await held.post(before, () => true))!.record()).toBeNull()
     const open = await ctx.db.all('select 1 from webhook_deliveries where next_at is not null')
     expect(open).toEqual([])
@@ -90,6 +93,28 @@ describe.skipIf(!ENGINES.includes('postgres'))('webhooks of an account that chan
     expect(await state()).toBe('delivered')
     expect(new Set(sink.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(sink.received).toHaveLength(2)
+  })
+
+  it('a process whose result is refused posts nothing newer about the message before it begins anew', async () => {
+    const { db } = world.app.ctx
+    sink.received.splice(0)
+    let letGo = () => {}
+    sink.answer((_post, reply) => {
+      if (sink.received.length > 1) return 200
+      letGo = () => void reply.writeHead(200).end()
+      return undefined
+    })
+    await world.send({ content: 'Three statuses' })
+    const open = async () =>
+      (await db.all('select 1 from webhook_deliveries where next_at is not null')).length
+    await expect.poll(open, { timeout: 30_000 }).toBe(3)
+    await expect.poll(() => sink.received.length, { timeout: 30_000 }).toBe(1)
+    // As after the promotion of a standby: the process has its lease by its own clock, with an epoch that is over.
+    await db.run('update webhook_shards set epoch = epoch + 1')
+    letGo()
+    await expect.poll(open, { timeout: 30_000 }).toBe(0)
+    expect(outOfOrder(sink.received)).toEqual([])
+    expect(sink.received.map(({ body }) => body.status)).toEqual(['QUEUED', 'QUEUED', 'SENT', 'DELIVERED'])
   })
 
   it('a shard is given away only when its posts under way are stored', async () => {

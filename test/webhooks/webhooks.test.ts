@@ -439,7 +439,7 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     const { node, ...lease } = (await ctx.db.one<{ node: string; shard: number; epoch: number }>(
       'select node_id as node, shard, epoch from webhook_shards where shard = 0',
     ))!
-    const held = { ...lease, isHeld: () => true }
+    const held = { ...lease, isHeld: () => true, lose() {} }
     const record = async (status: number) => {
       sink.answer(() => status)
       const posted = await createDeliverers(ctx, node)(held).post(delivery, () => true)

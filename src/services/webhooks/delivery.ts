@@ -7,7 +7,7 @@ import { WEBHOOKS } from '../../core/webhooks/types.js'
 import { type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
 import { isStorageFault, MissingValue } from '../../storage/engine/db.js'
 import { type Delivery, type DeliveryAttempt, saveOutcomes } from '../../storage/webhooks/deliveries.js'
-import { requireShards, type ShardLease } from '../../storage/webhooks/feeds.js'
+import { holdsShard, requireShards, type ShardLease } from '../../storage/webhooks/feeds.js'
 import type { Ctx } from '../ctx.js'
 import { PostFailed } from './door/failure.js'
 import { callbackSecretsOf } from './signing.js'
@@ -24,6 +24,8 @@ export interface Deliverer {
 /** A lease of a shard, and whether this process holds it as far as it knows. */
 export interface HeldShard extends ShardLease {
   isHeld(): boolean
+  /** Told that the database has another epoch or holder. From then on the shard is not held. */
+  lose(): void
 }
 
 export interface ReceiverAnswer {
@@ -62,8 +64,11 @@ export function createDeliverers(ctx: Ctx, nodeId: string): (held: HeldShard) =>
       await outcomes.add(outcome)
       return true
     } catch (error) {
-      if (error instanceof MissingValue) return false
-      throw error
+      if (!(error instanceof MissingValue)) throw error
+      // Newer posts would leave under a lease that is over, and this one after them again, by the shard's next holder.
+      if (ctx.db.engine === 'postgres' && !(await holdsShard(ctx.db, nodeId, outcome.held)))
+        outcome.held.lose()
+      return false
     }
   }
   return (held) => ({
@@ -99,7 +104,7 @@ export function createDeliverers(ctx: Ctx, nodeId: string): (held: HeldShard) =>
 interface Outcome {
   delivery: Delivery
   attempt: DeliveryAttempt | null
-  held: ShardLease
+  held: HeldShard
 }
 
 /** The current endpoint; null for a status callback, which has only a URL. */

@@ -108,6 +108,11 @@ export async function requireShards(
   )
 }
 
+export async function holdsShard(sql: Sql, nodeId: string, { shard, epoch }: ShardLease): Promise<boolean> {
+  const held = 'select 1 from webhook_shards where node_id = $1 and shard = $2 and epoch = $3'
+  return (await sql.one(held, [nodeId, shard, epoch])) !== undefined
+}
+
 export async function releaseShards(sql: Sql, nodeId: string, shards: readonly number[]): Promise<void> {
   if (shards.length === 0) return
   const list = sql.inIds(2, shards)

@@ -85,7 +85,13 @@ export function createShards(ctx: Ctx, nodeId: string, work: ShardWork): Shards 
     for (const lease of leases) {
       if (held.has(lease.shard)) continue
       const isHeld = () => performance.now() < heldUntil && held.get(lease.shard) === own
-      const own: HeldShard = { ...lease, isHeld }
+      const lose = () => {
+        if (held.get(lease.shard) !== own) return
+        forget(lease.shard)
+        work.leave()
+        tending.ask()
+      }
+      const own: HeldShard = { ...lease, isHeld, lose }
       held.set(lease.shard, own)
       unread.add(lease.shard)
     }
