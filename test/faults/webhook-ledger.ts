@@ -18,13 +18,18 @@ export async function listEmitted(engine: Engine, storage: Record<string, string
   }
 }
 
-/** Messages of which the receiver heard something older after something newer. */
+/** Messages of which the receiver heard something older after something newer, with all posts about them. */
 export function outOfOrder(received: readonly Received[]): string[] {
+  const seqOf = ({ headers }: Received) => Number(headers['x-trunkline-sequence'])
   const latest = new Map<string, number>()
-  return received.flatMap(({ headers, body }) => {
-    const seq = Number(headers['x-trunkline-sequence'])
-    const before = latest.get(body.message_handle) ?? 0
-    latest.set(body.message_handle, Math.max(before, seq))
-    return seq < before ? [`${body.message_handle}: ${seq} after ${before}`] : []
+  return received.flatMap((post) => {
+    const handle = post.body.message_handle
+    const seq = seqOf(post)
+    const before = latest.get(handle) ?? 0
+    latest.set(handle, Math.max(before, seq))
+    if (seq >= before) return []
+    const posts = received.filter(({ body }) => body.message_handle === handle)
+    const story = posts.map((one) => `${seqOf(one)} at ${new Date(one.at).toISOString()}`)
+    return [`${handle}: ${seq} after ${before} (${story.join(', ')})`]
   })
 }

@@ -103,7 +103,7 @@ export async function torment(
         counts.set(name, (counts.get(name) ?? 0) + 1)
         const startedAt = performance.now()
         await faults[name]!()
-        say(`${name}: ${Math.round(performance.now() - startedAt)} ms`)
+        say(`${new Date().toISOString()} ${name}: ${Math.round(performance.now() - startedAt)} ms`)
         await after(name)
       }
       return until(strike, () => restMs / 4 + chance.below(restMs))

@@ -12,6 +12,8 @@ export interface Sink {
 }
 
 export interface Received {
+  /** When its last byte came. */
+  at: number
   path: string
   headers: IncomingHttpHeaders
   text: string
@@ -26,7 +28,13 @@ export async function createSink(): Promise<Sink> {
     request.on('data', (chunk) => chunks.push(chunk))
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8')
-      const post = { path: request.url!, headers: request.headers, text, body: JSON.parse(text) }
+      const post = {
+        at: Date.now(),
+        path: request.url!,
+        headers: request.headers,
+        text,
+        body: JSON.parse(text),
+      }
       received.push(post)
       const status = decide(post, reply)
       if (typeof status === 'number') reply.writeHead(status).end()
