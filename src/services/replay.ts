@@ -170,7 +170,7 @@ export function replayOf(request: RequestIdentity, message: NewMessage, now: num
 async function untilStored(db: Db, items: readonly Pending[]): Promise<void> {
   if (db.engine !== 'postgres' || items.length === 0) return
   const list = db.inList(1, [...new Set(items.map((item) => item.request.accountId))])
-  await db.all(`select 1 from event_counters where account_id in ${list.sql} order by account_id for share`, [
+  await db.all(`select 1 from event_counters where account_id ${list.sql} order by account_id for share`, [
     list.param,
   ])
 }

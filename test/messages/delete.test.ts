@@ -275,11 +275,15 @@ describe.each(ENGINES)('deleting a message on %s', (engine) => {
 
   it('lists behind many deleted ones use an index that does not hold them', async () => {
     const { db } = world.app.ctx
-    const plan = await db.all(
-      `${engine === 'sqlite' ? 'explain query plan' : 'explain'} select id from messages
-       where deleted_at is null and account_id = $1 order by created_at desc, id desc limit 10`,
-      ['x'],
-    )
+    const plan = await db.tx(async (sql) => {
+      // PostgreSQL may sort the few rows of a test instead, once it has counted them.
+      if (engine === 'postgres') await sql.run('set local enable_sort = off')
+      return sql.all(
+        `${engine === 'sqlite' ? 'explain query plan' : 'explain'} select id from messages
+         where deleted_at is null and account_id = $1 order by created_at desc, id desc limit 10`,
+        ['x'],
+      )
+    })
     expect(JSON.stringify(plan)).toMatch(/ messages_created\b/)
     const indexes = await db.all(
       engine === 'sqlite'

@@ -43,7 +43,7 @@ export function listOpenChanges(sql: Sql, begunBefore: number, limit: number): P
 
 export async function removeOpenChanges(sql: Writes, ids: readonly string[]): Promise<void> {
   const list = sql.inList(1, ids)
-  await sql.run(`delete from audit_open where id in ${list.sql}`, [list.param])
+  await sql.run(`delete from audit_open where id ${list.sql}`, [list.param])
 }
 
 /** Appends rows that follow `head`. Fails with MissingValue if the chain has another head by now. */

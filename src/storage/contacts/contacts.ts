@@ -101,11 +101,11 @@ export async function deleteContacts(
   if (values.length === 0) return 0
   const list = sql.inList(2, values)
   const params: Param[] = [scope.accountId, list.param]
-  let where = `account_id = $1 and ${by} in ${list.sql}`
+  let where = `account_id = $1 and ${by} ${list.sql}`
   if (scope.lineNumbers) {
     const lines = sql.inList(3, scope.lineNumbers)
     params.push(lines.param)
-    where += ` and line_number in ${lines.sql}`
+    where += ` and line_number ${lines.sql}`
   }
   const lines = await listValues<string>(
     sql,
@@ -144,7 +144,7 @@ export async function countAllContacts(sql: Sql, scope: ContactScope): Promise<n
   if (scope.lineNumbers) {
     const lines = sql.inList(2, scope.lineNumbers)
     params.push(lines.param)
-    where += ` and line_number in ${lines.sql}`
+    where += ` and line_number ${lines.sql}`
   }
   return (await findValue<number>(sql, `select sum(n) from contact_counts where ${where}`, params)) ?? 0
 }

@@ -42,7 +42,7 @@ export interface Sql {
     rows: readonly Param[][],
     guard?: string,
   ): Promise<boolean[]>
-  /** A list of any length as one parameter for `column in <list>`, so that the statement text stays constant. */
+  /** The rest of `column in (…)`: a list of any length as one parameter, so that the statement text stays constant. */
   inList(position: number, values: readonly string[]): { sql: string; param: Param }
   /** Like `inList`, but as a table `j` with the column `value`. */
   listTable(position: number, values: readonly string[]): { sql: string; param: Param }

@@ -60,7 +60,7 @@ export function listEventsAbout(
   to: number,
 ): Promise<Event[]> {
   const list = sql.inList(4, subjects)
-  const where = `account_id = $1 and seq between $2 and $3 and subject in ${list.sql} order by seq`
+  const where = `account_id = $1 and seq between $2 and $3 and subject ${list.sql} order by seq`
   return EVENTS.list(sql, where, [accountId, from, to, list.param])
 }
 

@@ -69,7 +69,7 @@ export async function findGroup(sql: Sql, id: string, accountId: string): Promis
 export async function findGroups(sql: Sql, ids: readonly string[]): Promise<Map<string, Group>> {
   if (ids.length === 0) return new Map()
   const list = sql.inList(1, [...new Set(ids)])
-  return load(sql, `id in ${list.sql}`, [list.param])
+  return load(sql, `id ${list.sql}`, [list.param])
 }
 
 /** The group of exactly these people on this line. */
@@ -104,7 +104,7 @@ export async function listGroupIds(
     )
     const list = sql.inList(2, [...owners.keys()])
     const rows = await sql.all<{ id: string; chat_id: string; account_id: string }>(
-      `select id, chat_id, account_id from group_chats where line_id = $1 and chat_id in ${list.sql}`,
+      `select id, chat_id, account_id from group_chats where line_id = $1 and chat_id ${list.sql}`,
       [lineId, list.param],
     )
     for (const row of rows) if (owners.get(row.chat_id) === row.account_id) ids.set(row.chat_id, row.id)
@@ -126,7 +126,7 @@ async function load(sql: Sql, where: string, params: Param[]): Promise<Map<strin
   const members = new Map<string, GroupMember[]>(groups.map(({ id }) => [id, []]))
   const list = sql.inList(1, [...members.keys()])
   const rows = await sql.all<GroupMember & { group_id: string }>(
-    `select id, group_id, handle from group_members where group_id in ${list.sql} order by id`,
+    `select id, group_id, handle from group_members where group_id ${list.sql} order by id`,
     [list.param],
   )
   for (const { id, handle, group_id } of rows) members.get(group_id)!.push({ id, handle })

@@ -12,7 +12,7 @@ export async function findLatestWith(
 ): Promise<Message | undefined> {
   const list = sql.inList(3, lineIds)
   const row = await sql.one<Row>(
-    `select * from messages where account_id = $1 and contact = $2 and line_id in ${list.sql} and group_id is null
+    `select * from messages where account_id = $1 and contact = $2 and line_id ${list.sql} and group_id is null
        and status not in ('ERROR', 'DECLINED') order by created_at desc, id desc limit 1`,
     [accountId, contact, list.param],
   )

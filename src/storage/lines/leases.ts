@@ -95,7 +95,7 @@ export function listLeases(db: Db, nodeId: string, lineIds?: readonly string[]):
   const text = `select line_id as "lineId", epoch from ${HELD} ${nowOf(db)}`
   if (!lineIds) return db.all(text, [nodeId])
   const list = db.inList(2, lineIds)
-  return db.all(`${text} and line_id in ${list.sql}`, [nodeId, list.param])
+  return db.all(`${text} and line_id ${list.sql}`, [nodeId, list.param])
 }
 
 export interface LeaseWish {
@@ -122,7 +122,7 @@ export async function acquireLeases(
     const free = await LINES.all(
       sql,
       `select l.* from lines l left join line_leases x on x.line_id = l.id
-       where l.removed_at is null ${among ? `and l.id in ${among.sql}` : ''}
+       where l.removed_at is null ${among ? `and l.id ${among.sql}` : ''}
          and (x.line_id is null or not ${isInForce(sql, 'x')} or (x.node_id <> $1 and ${isLeftOver('x')}))
        order by l.created_at, l.id limit $2 ${lock}`,
       [nodeId, limit, ...(among ? [among.param] : [])],
@@ -134,7 +134,7 @@ export async function acquireLeases(
     )
     const leases = await sql.all<Lease>(
       `insert into line_leases (line_id, node_id, epoch, expires_at)
-       select id, cast($1 as text), 1, ${UNDATED} from lines where id in ${list.sql}
+       select id, cast($1 as text), 1, ${UNDATED} from lines where id ${list.sql}
        on conflict (line_id) do update set node_id = $1, epoch = line_leases.epoch + 1, expires_at = ${UNDATED}
        where not ${isInForce(sql, 'line_leases')} or line_leases.node_id = $1 or ${isLeftOver('line_leases')}
        returning line_id as "lineId", epoch`,

@@ -69,7 +69,7 @@ export async function listLineNumbers(
   numbers: readonly string[],
 ): Promise<Set<string>> {
   const list = sql.inList(2, numbers)
-  const text = `select number from lines where network = $1 and number in ${list.sql} and removed_at is null`
+  const text = `select number from lines where network = $1 and number ${list.sql} and removed_at is null`
   return new Set(await listValues<string>(sql, text, [network, list.param]))
 }
 
@@ -89,7 +89,7 @@ export async function countLines(sql: Sql): Promise<number> {
 
 export async function findLines(sql: Sql, ids: readonly string[]): Promise<Map<string, Line>> {
   const list = sql.inList(1, ids)
-  const lines = await LINES.list(sql, `id in ${list.sql} and removed_at is null`, [list.param])
+  const lines = await LINES.list(sql, `id ${list.sql} and removed_at is null`, [list.param])
   return new Map(lines.map((line) => [line.id, line]))
 }
 

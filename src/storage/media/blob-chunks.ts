@@ -63,7 +63,7 @@ export function createChunkBlobs(db: Db): Blobs {
     },
     async drop(sql, names) {
       const list = sql.inList(1, names)
-      await sql.run(`delete from media_chunks where name in ${list.sql}`, [list.param])
+      await sql.run(`delete from media_chunks where name ${list.sql}`, [list.param])
     },
     dropped: async () => {},
     async sweep() {

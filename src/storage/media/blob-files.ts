@@ -53,7 +53,7 @@ export function createFileBlobs(folder: string, sql: Sql): Blobs {
       for (let at = 0; at < names.length; at += 1000) {
         const some = names.slice(at, at + 1000)
         const list = sql.inList(1, some)
-        const rows = await sql.all<{ name: string }>(`select name from media where name in ${list.sql}`, [
+        const rows = await sql.all<{ name: string }>(`select name from media where name ${list.sql}`, [
           list.param,
         ])
         const known = new Set(rows.map((row) => row.name))

@@ -65,7 +65,7 @@ export function listMediaOf(sql: Sql, accountId: string): Promise<string[]> {
 export async function deleteMedia(sql: Sql, names: readonly string[]): Promise<void> {
   const list = sql.inList(1, names)
   const gone = await sql.all<{ accountId: string; size: number }>(
-    `delete from media where name in ${list.sql} returning account_id as "accountId", size`,
+    `delete from media where name ${list.sql} returning account_id as "accountId", size`,
     [list.param],
   )
   await addToTotals(

@@ -33,7 +33,7 @@ export async function findPartRefs(
   if (providerIds.length === 0) return new Map()
   const list = sql.inList(2, providerIds)
   const rows = await sql.all<{ provider_id: string; ref: string }>(
-    `select provider_id, ref from attempt_parts where line_id = $1 and provider_id in ${list.sql} order by ref`,
+    `select provider_id, ref from attempt_parts where line_id = $1 and provider_id ${list.sql} order by ref`,
     [lineId, list.param],
   )
   return new Map(rows.map((row) => [row.provider_id, row.ref]))
@@ -47,7 +47,7 @@ export async function listAttemptParts(
   const byRef = new Map<string, AttemptPart[]>()
   if (refs.length === 0) return byRef
   const list = sql.inList(1, refs)
-  for (const part of await PARTS.list(sql, `ref in ${list.sql} order by ref, n`, [list.param]))
+  for (const part of await PARTS.list(sql, `ref ${list.sql} order by ref, n`, [list.param]))
     byRef.set(part.ref, [...(byRef.get(part.ref) ?? []), part])
   return byRef
 }

@@ -110,7 +110,7 @@ export async function findNextAttempts(
 ): Promise<Map<number, Attempt>> {
   const next = new Map(messages.map(({ id, attempts }) => [id, attempts + 1]))
   const list = sql.inIds(1, [...next.keys()])
-  const attempts = await ATTEMPTS.list(sql, `message_id in ${list.sql}`, [list.param])
+  const attempts = await ATTEMPTS.list(sql, `message_id ${list.sql}`, [list.param])
   const found = attempts.filter(({ messageId, n }) => next.get(messageId) === n)
   return new Map(found.map((attempt) => [attempt.messageId, attempt]))
 }
@@ -127,7 +127,7 @@ export async function findAttemptsByProvider(
   if (providerIds.length === 0) return new Map()
   const list = sql.inList(2, providerIds)
   // If two share an id, the later one counts.
-  const where = `line_id = $1 and provider_id in ${list.sql} order by ref`
+  const where = `line_id = $1 and provider_id ${list.sql} order by ref`
   const attempts = await ATTEMPTS.list(sql, where, [lineId, list.param])
   return new Map(attempts.map((attempt) => [attempt.providerId!, attempt]))
 }
@@ -135,7 +135,7 @@ export async function findAttemptsByProvider(
 export async function findAttemptsByRef(sql: Sql, refs: readonly string[]): Promise<Map<string, Attempt>> {
   if (refs.length === 0) return new Map()
   const list = sql.inList(1, refs)
-  const attempts = await ATTEMPTS.list(sql, `ref in ${list.sql}`, [list.param])
+  const attempts = await ATTEMPTS.list(sql, `ref ${list.sql}`, [list.param])
   return new Map(attempts.map((attempt) => [attempt.ref, attempt]))
 }
 
@@ -151,7 +151,7 @@ export function listOpenAttempts(
     sql,
     `select a.* from messages m join attempts a on a.message_id = m.id and a.n = m.attempts + 1
      where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.state = 'on_wire'
-     and (a.epoch < $2 or a.ref in ${list.sql})`,
+     and (a.epoch < $2 or a.ref ${list.sql})`,
     [lineId, beforeEpoch, list.param],
   )
 }

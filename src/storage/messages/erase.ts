@@ -20,7 +20,7 @@ export async function listUnerased(sql: Sql, before: number, limit: number): Pro
 export async function eraseTexts(sql: Sql, ids: readonly number[]): Promise<void> {
   const list = sql.inIds(1, ids)
   await sql.run(
-    `update messages set content = '', media_url = '', extra = null, error_detail = null where id in ${list.sql}`,
+    `update messages set content = '', media_url = '', extra = null, error_detail = null where id ${list.sql}`,
     [list.param],
   )
 }

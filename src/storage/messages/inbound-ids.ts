@@ -13,7 +13,7 @@ export async function listStoredIds(
   if (providerIds.length === 0) return stored
   const list = sql.inList(2, providerIds)
   for (const lineId of lineIds) {
-    const text = `select provider_id from messages where line_id = $1 and provider_id in ${list.sql}`
+    const text = `select provider_id from messages where line_id = $1 and provider_id ${list.sql}`
     for (const id of await listValues<string>(sql, text, [lineId, list.param])) stored.add(id)
   }
   return stored
@@ -164,7 +164,7 @@ export function claimUnacknowledged(
 export async function deleteUnacknowledged(sql: Sql, lease: Lease, ids: readonly string[]): Promise<void> {
   const list = sql.inList(3, ids)
   await sql.run(
-    `delete from unthanked_messages where id in ${list.sql}
+    `delete from unthanked_messages where id ${list.sql}
      and exists (select 1 from line_leases where line_id = $1 and epoch = $2)`,
     [lease.lineId, lease.epoch, list.param],
   )

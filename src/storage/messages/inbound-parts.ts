@@ -59,7 +59,7 @@ export function listDueParts(sql: Sql, now: number, limit: number): Promise<Mess
 export function closeParts(sql: Sql, ids: readonly number[]): Promise<number> {
   const list = sql.inIds(1, ids)
   return sql.run(
-    `update message_parts set due_at = null, content = '' where id in ${list.sql} and due_at is not null`,
+    `update message_parts set due_at = null, content = '' where id ${list.sql} and due_at is not null`,
     [list.param],
   )
 }

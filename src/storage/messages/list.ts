@@ -69,7 +69,7 @@ export async function listMessages(
       1,
       ids.slice(i, i + ROWS_AT_ONCE).map((row) => row.id),
     )
-    const rows = await sql.all(`select * from messages where id in ${list.sql}`, [list.param])
+    const rows = await sql.all(`select * from messages where id ${list.sql}`, [list.param])
     for (const row of rows) byId.set(row.id as number, toMessage(row))
   }
   // A row may have been removed since its id was read.

@@ -131,7 +131,7 @@ export async function findMessagesByHandle(
   handles: readonly string[],
 ): Promise<Map<string, Message>> {
   const list = sql.inList(1, handles)
-  const rows = await sql.all(`select * from messages where handle in ${list.sql}`, [list.param])
+  const rows = await sql.all(`select * from messages where handle ${list.sql}`, [list.param])
   return new Map(rows.map((row) => [row.handle as string, toMessage(row)]))
 }
 
@@ -162,7 +162,7 @@ export async function lockMessages(sql: Sql, ids: readonly number[]): Promise<Ma
 async function byIds(sql: Sql, ids: readonly number[], tail: string): Promise<Map<number, Message>> {
   if (ids.length === 0) return new Map()
   const list = sql.inIds(1, ids)
-  const rows = await sql.all(`select * from messages where id in ${list.sql} ${tail}`, [list.param])
+  const rows = await sql.all(`select * from messages where id ${list.sql} ${tail}`, [list.param])
   return new Map(rows.map((row) => [row.id as number, toMessage(row)]))
 }
 

@@ -39,7 +39,7 @@ export async function correctWaits(db: Db, rows: QueueEntry[], now: number): Pro
     return listValues<number>(
       sql,
       `update messages set next_action_at = $1, version = version + 1
-       where id in ${list.sql} and next_action_at > $1 and due_at is null and (updated_at > $1 or exists (
+       where id ${list.sql} and next_action_at > $1 and due_at is null and (updated_at > $1 or exists (
          select 1 from attempts a where a.message_id = messages.id and coalesce(a.ended_at, a.wire_at) > $1))
        returning id`,
       [now, list.param],

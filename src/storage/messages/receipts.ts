@@ -38,7 +38,7 @@ export async function forgetReceipts(
 ): Promise<void> {
   if (receipts.length === 0) return
   const list = sql.inList(2, receipts)
-  await sql.run(`delete from parked_receipts where line_id = $1 and receipt in ${list.sql}`, [
+  await sql.run(`delete from parked_receipts where line_id = $1 and receipt ${list.sql}`, [
     lineId,
     list.param,
   ])
@@ -51,7 +51,7 @@ export async function listParkedReceipts(
 ): Promise<string[]> {
   if (providerIds.length === 0) return []
   const list = sql.inList(2, providerIds)
-  const text = `select provider_id from parked_receipts where line_id = $1 and provider_id in ${list.sql}`
+  const text = `select provider_id from parked_receipts where line_id = $1 and provider_id ${list.sql}`
   return listValues(sql, text, [lineId, list.param])
 }
 
@@ -63,7 +63,7 @@ export async function takeParkedReceipts(
 ): Promise<ParkedReceipt[]> {
   if (providerIds.length === 0) return []
   const list = sql.inList(2, providerIds)
-  const text = `delete from parked_receipts where line_id = $1 and provider_id in ${list.sql} returning *`
+  const text = `delete from parked_receipts where line_id = $1 and provider_id ${list.sql} returning *`
   return RECEIPTS.all(sql, text, [lineId, list.param])
 }
 

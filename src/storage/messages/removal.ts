@@ -36,9 +36,7 @@ export async function listUnchanged(
 export async function lockFreeMessages(sql: Sql, ids: readonly number[]): Promise<Message[]> {
   const list = sql.inIds(1, ids)
   const lock = sql.engine === 'postgres' ? 'for update skip locked' : ''
-  const rows = await sql.all(`select * from messages where id in ${list.sql} order by id ${lock}`, [
-    list.param,
-  ])
+  const rows = await sql.all(`select * from messages where id ${list.sql} order by id ${lock}`, [list.param])
   return rows.map(toMessage)
 }
 
@@ -48,18 +46,18 @@ export async function removeMessages(sql: Sql, ids: readonly number[]): Promise<
   // In their order, without waiting for each.
   await Promise.all([
     removeAttempts(sql, ids),
-    sql.run(`delete from messages where id in ${list.sql}`, [list.param]),
+    sql.run(`delete from messages where id ${list.sql}`, [list.param]),
   ])
 }
 
 /** Deletes the attempts of messages, with their parts and echoes. Returns the number of attempts. */
 export async function removeAttempts(sql: Sql, ids: readonly number[]): Promise<number> {
   const list = sql.inIds(1, ids)
-  const refs = `select ref from attempts where message_id in ${list.sql}`
+  const refs = `select ref from attempts where message_id ${list.sql}`
   const counts = await Promise.all([
     sql.run(`delete from attempt_parts where ref in (${refs})`, [list.param]),
     sql.run(`delete from echoes where ref in (${refs})`, [list.param]),
-    sql.run(`delete from attempts where message_id in ${list.sql}`, [list.param]),
+    sql.run(`delete from attempts where message_id ${list.sql}`, [list.param]),
   ])
   return counts[2]
 }

@@ -46,7 +46,7 @@ export async function listScheduled(
   let lines = ''
   if (lineNumbers) {
     const list = sql.inList(5, [...lineNumbers])
-    lines = `and line_number in ${list.sql}`
+    lines = `and line_number ${list.sql}`
     params.push(list.param)
   }
   const rows = await sql.all(
@@ -65,7 +65,7 @@ export async function requireMessages(sql: Writes, ids: readonly number[]): Prom
   const list = sql.inIds(1, ids)
   await sql.run(
     `insert into stale_writes (line_id) select cast(null as text)
-     where (select count(*) from messages where id in ${list.sql}) < $2`,
+     where (select count(*) from messages where id ${list.sql}) < $2`,
     [list.param, ids.length],
   )
 }

@@ -22,5 +22,5 @@ export async function insertGroupChange(
 /** The changes of these chats, each from its beginning. */
 export function listGroupChanges(sql: Sql, chatIds: readonly string[]): Promise<PhoneGroupChange[]> {
   const list = sql.inList(1, chatIds)
-  return CHANGES.list(sql, `chat_id in ${list.sql} order by chat_id, version`, [list.param])
+  return CHANGES.list(sql, `chat_id ${list.sql} order by chat_id, version`, [list.param])
 }

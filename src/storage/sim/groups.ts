@@ -43,7 +43,7 @@ export function findPhoneGroupFor(
 export async function findPhoneGroups(sql: Sql, ids: readonly string[]): Promise<Map<string, PhoneGroup>> {
   if (ids.length === 0) return new Map()
   const list = sql.inList(1, [...new Set(ids)])
-  const groups = await GROUPS.list(sql, `id in ${list.sql}`, [list.param])
+  const groups = await GROUPS.list(sql, `id ${list.sql}`, [list.param])
   return new Map(groups.map((group) => [group.id, group]))
 }
 

@@ -43,7 +43,7 @@ export async function savePhoneArrivals(sql: Writes, ids: readonly number[], at:
 /** The ids among these that exist. */
 export async function listPhoneMessageIds(sql: Sql, ids: readonly number[]): Promise<Set<number>> {
   const list = sql.inIds(1, ids)
-  const found = await listValues<number>(sql, `select id from phone_messages where id in ${list.sql}`, [
+  const found = await listValues<number>(sql, `select id from phone_messages where id ${list.sql}`, [
     list.param,
   ])
   return new Set(found)

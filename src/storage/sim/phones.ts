@@ -34,7 +34,7 @@ export function listPhonesByEmail(sql: Sql, network: string, email: string): Pro
 /** The phones among these that are on and have an auto-reply. */
 export function listAnsweringPhones(sql: Sql, network: string, numbers: readonly string[]): Promise<Phone[]> {
   const list = sql.inList(2, numbers)
-  const where = `network = $1 and number in ${list.sql} and auto_reply is not null and power = 1`
+  const where = `network = $1 and number ${list.sql} and auto_reply is not null and power = 1`
   return PHONES.list(sql, where, [network, list.param])
 }
 

@@ -17,7 +17,7 @@ export async function listHandlesByProvider(
 ): Promise<Map<string, string>> {
   const list = sql.inList(3, [...new Set(providerIds)])
   const rows = await sql.all<{ provider_id: string; handle: string }>(
-    `select provider_id, handle from messages where line_id = $1 and account_id = $2 and provider_id in ${list.sql}
+    `select provider_id, handle from messages where line_id = $1 and account_id = $2 and provider_id ${list.sql}
        and deleted_at is null`,
     [lineId, accountId, list.param],
   )
@@ -81,7 +81,7 @@ export function listReactions(
   const list = sql.inList(2, providerIds)
   return sql.all(
     `select provider_id as "providerId", part_index as "partIndex", actor as by, reaction, at
-     from phone_reactions where network = $1 and provider_id in ${list.sql} order by provider_id, at, actor`,
+     from phone_reactions where network = $1 and provider_id ${list.sql} order by provider_id, at, actor`,
     [network, list.param],
   )
 }

@@ -12,12 +12,12 @@ interface SlicedTable extends WorldTable {
 
 /** Ids of the messages {ids} on the phones that they were sent to. */
 const ON_PHONES = `select p.provider_id from phone_messages p
-  where p.ref in (select ref from attempts where message_id in {ids})`
+  where p.ref in (select ref from attempts where message_id {ids})`
 
 const DELIVERIES: SlicedTable = {
   name: 'webhook_deliveries',
   where: 'account_id = {account}',
-  parts: ['webhook_attempts where delivery_id in {ids}'],
+  parts: ['webhook_attempts where delivery_id {ids}'],
 }
 
 /**
@@ -27,14 +27,14 @@ const DELIVERIES: SlicedTable = {
  */
 const messages = (sql: Sql): SlicedTable => ({
   name: 'messages',
-  where: `account_id = {account} and (next_action_at is null or line_id in {lines}
+  where: `account_id = {account} and (next_action_at is null or line_id {lines}
     ${sql.engine === 'sqlite' ? 'or not exists (select 1 from attempts a where a.message_id = messages.id)' : ''})`,
   parts: [
     `phone_reactions where network = {account} and provider_id in (${ON_PHONES})`,
-    'phone_reactions where network = {account} and provider_id in (select provider_id from messages where id in {ids})',
-    'phone_messages where network = {account} and ref in (select ref from attempts where message_id in {ids})',
-    'phone_messages where network = {account} and provider_id in (select provider_id from messages where id in {ids})',
-    'attempts where message_id in {ids}',
+    'phone_reactions where network = {account} and provider_id in (select provider_id from messages where id {ids})',
+    'phone_messages where network = {account} and ref in (select ref from attempts where message_id {ids})',
+    'phone_messages where network = {account} and provider_id in (select provider_id from messages where id {ids})',
+    'attempts where message_id {ids}',
   ],
 })
 
@@ -82,7 +82,7 @@ export async function deleteWorldSlice(
     bound.params,
   )
   if (ids.length === 0) return false
-  for (const rows of [...parts, `${name} where id in {ids}`]) {
+  for (const rows of [...parts, `${name} where id {ids}`]) {
     const part = bindScope(sql, rows, scope, ids)
     await sql.run(`delete from ${part.where}`, part.params)
   }

@@ -17,7 +17,7 @@ export interface WorldTable {
 const byAccount = (name: string): WorldTable => ({ name, where: 'account_id = {account}' })
 /** Phones and what is on them: the account's id names their network. */
 const byNetwork = (name: string): WorldTable => ({ name, where: 'network = {account}' })
-const byLine = (name: string): WorldTable => ({ name, where: 'line_id in {lines}' })
+const byLine = (name: string): WorldTable => ({ name, where: 'line_id {lines}' })
 const OWN = '(select id from messages where account_id = {account})'
 
 /**
@@ -95,7 +95,7 @@ const FRAME: readonly WorldTable[] = [
   byAccount('keys'),
   byAccount('seats'),
   ...['line_cursors', 'line_secrets', 'line_leases', 'line_members'].map(byLine),
-  { name: 'lines', where: 'id in {lines}' },
+  { name: 'lines', where: 'id {lines}' },
   byAccount('event_counters'),
   { name: 'accounts', where: 'id = {account}' },
 ]
@@ -173,10 +173,10 @@ export const HOLD_MS = 10_000
 export async function holdLines(sql: Sql, lines: readonly string[]): Promise<void> {
   const list = sql.inList(1, lines)
   const until = `${nowOf(sql)} + ${HOLD_MS}`
-  await sql.run(`update lines set resets = resets + 1 where id in ${list.sql}`, [list.param])
+  await sql.run(`update lines set resets = resets + 1 where id ${list.sql}`, [list.param])
   await sql.run(
     `insert into line_leases (line_id, node_id, epoch, expires_at)
-     select id, '', 1, ${until} from lines where id in ${list.sql}
+     select id, '', 1, ${until} from lines where id ${list.sql}
      on conflict (line_id) do update set node_id = '', epoch = line_leases.epoch + 1, expires_at = ${until}`,
     [list.param],
   )
@@ -185,8 +185,8 @@ export async function holdLines(sql: Sql, lines: readonly string[]): Promise<voi
 /** Work that began on these lines earlier stores nothing any more, and any process may drive them anew. */
 async function fenceLines(sql: Sql, lines: readonly string[]): Promise<void> {
   const list = sql.inList(1, lines)
-  await sql.run(`update lines set resets = resets + 1 where id in ${list.sql}`, [list.param])
-  await sql.run(`update line_leases set epoch = epoch + 1, expires_at = 0 where line_id in ${list.sql}`, [
+  await sql.run(`update lines set resets = resets + 1 where id ${list.sql}`, [list.param])
+  await sql.run(`update line_leases set epoch = epoch + 1, expires_at = 0 where line_id ${list.sql}`, [
     list.param,
   ])
 }
@@ -195,7 +195,7 @@ async function fenceLines(sql: Sql, lines: readonly string[]): Promise<void> {
 export async function freeLines(sql: Sql, lines: readonly string[]): Promise<void> {
   const list = sql.inList(1, lines)
   await sql.run(
-    `update lines set blocked_at = null, seat_id = null, forwarding_number = null where id in ${list.sql}`,
+    `update lines set blocked_at = null, seat_id = null, forwarding_number = null where id ${list.sql}`,
     [list.param],
   )
 }

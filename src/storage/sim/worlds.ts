@@ -34,9 +34,7 @@ export async function lockOwner(sql: Sql, owner: string): Promise<boolean> {
 export async function lockAccounts(sql: Sql, ids: readonly string[]): Promise<boolean> {
   const lock = sql.engine === 'postgres' ? 'for update' : ''
   const list = sql.inList(1, ids)
-  const rows = await sql.all(`select id from accounts where id in ${list.sql} order by id ${lock}`, [
-    list.param,
-  ])
+  const rows = await sql.all(`select id from accounts where id ${list.sql} order by id ${lock}`, [list.param])
   return rows.length === ids.length
 }
 
@@ -44,7 +42,7 @@ export async function lockAccounts(sql: Sql, ids: readonly string[]): Promise<bo
 export async function markEmptying(sql: Sql, ids: readonly string[], as: Emptying): Promise<void> {
   const list = sql.inList(1, ids)
   await sql.run(
-    `update accounts set emptying = $2, emptying_until = ${nowOf(sql)} + ${HOLD_MS} where id in ${list.sql}`,
+    `update accounts set emptying = $2, emptying_until = ${nowOf(sql)} + ${HOLD_MS} where id ${list.sql}`,
     [list.param, as],
   )
 }
@@ -54,7 +52,7 @@ export async function keepEmptying(sql: Sql, ids: readonly string[]): Promise<bo
   const list = sql.inList(1, ids)
   const lock = sql.engine === 'postgres' ? 'order by id for update' : ''
   const rows = await sql.all(
-    `select id from accounts where id in ${list.sql} and emptying is not null ${lock}`,
+    `select id from accounts where id ${list.sql} and emptying is not null ${lock}`,
     [list.param],
   )
   return rows.length === ids.length
@@ -68,7 +66,7 @@ export function endEmptying(sql: Sql, id: string): Promise<boolean> {
 /** Removes the live and the test account of a world for everybody who asks; their rows follow. */
 export async function hideAccounts(sql: Sql, ids: readonly string[], now: number): Promise<void> {
   const list = sql.inList(1, ids)
-  await sql.run(`update accounts set removed_at = $2 where id in ${list.sql}`, [list.param, now])
+  await sql.run(`update accounts set removed_at = $2 where id ${list.sql}`, [list.param, now])
 }
 
 /** Accounts whose worlds are half empty: those whose process has stopped, or all. */

@@ -85,7 +85,7 @@ export async function lockRegistrations(sql: Sql, lineId: string, numbers: reado
   if (sql.engine === 'sqlite') return
   const list = sql.inList(2, numbers)
   await sql.all(
-    `select v.id from verified_contacts v where v.number in ${list.sql} and v.scope = $3
+    `select v.id from verified_contacts v where v.number ${list.sql} and v.scope = $3
        and exists (select 1 from line_members m where m.line_id = $1 and m.account_id = v.account_id)
      order by v.number, v.account_id for update of v`,
     [lineId, list.param, SHARED],

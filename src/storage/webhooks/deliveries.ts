@@ -131,7 +131,7 @@ export async function correctDeliveryWaits(
     )
     return listValues<number>(
       sql,
-      `update webhook_deliveries set next_at = $1 where id in ${list.sql} and next_at > $1 and (created_at > $1
+      `update webhook_deliveries set next_at = $1 where id ${list.sql} and next_at > $1 and (created_at > $1
          or exists (select 1 from webhook_attempts a where a.delivery_id = webhook_deliveries.id and a.at > $1))
        returning id`,
       [now, list.param],
@@ -164,7 +164,7 @@ export function listBusyLanes(
   return sql.all(
     `select distinct d.lane, d.account_id as "accountId" from webhook_deliveries d
      join webhook_feeds f on f.account_id = d.account_id
-     where d.next_at is not null and f.shard in ${list.sql}`,
+     where d.next_at is not null and f.shard ${list.sql}`,
     [list.param],
   )
 }
@@ -172,7 +172,7 @@ export function listBusyLanes(
 export async function findDeliveries(sql: Sql, ids: readonly number[]): Promise<Map<number, Delivery>> {
   if (ids.length === 0) return new Map()
   const list = sql.inIds(1, ids)
-  const deliveries = await DELIVERIES.list(sql, `id in ${list.sql}`, [list.param])
+  const deliveries = await DELIVERIES.list(sql, `id ${list.sql}`, [list.param])
   return new Map(deliveries.map((one) => [one.id, one]))
 }
 

@@ -35,7 +35,7 @@ export function listFeedsBehind(sql: Sql, shards: readonly number[]): Promise<We
   const list = sql.inIds(1, shards)
   return sql.all(
     `select f.account_id as "accountId", f.seq from webhook_feeds f join event_counters c on c.account_id = f.account_id
-     where f.shard in ${list.sql} and c.last_seq > f.seq`,
+     where f.shard ${list.sql} and c.last_seq > f.seq`,
     [list.param],
   )
 }
@@ -103,7 +103,7 @@ export async function requireShards(
   const list = sql.inList(2, [...keys])
   await sql.run(
     `insert into stale_writes (line_id) select cast(null as text)
-     where (select count(*) from webhook_shards where node_id = $1 and (shard || ':' || epoch) in ${list.sql}) < $3`,
+     where (select count(*) from webhook_shards where node_id = $1 and (shard || ':' || epoch) ${list.sql}) < $3`,
     [nodeId, list.param, keys.size],
   )
 }
@@ -116,7 +116,7 @@ export async function holdsShard(sql: Sql, nodeId: string, { shard, epoch }: Sha
 export async function releaseShards(sql: Sql, nodeId: string, shards: readonly number[]): Promise<void> {
   if (shards.length === 0) return
   const list = sql.inIds(2, shards)
-  await sql.run(`update webhook_shards set expires_at = 0 where node_id = $1 and shard in ${list.sql}`, [
+  await sql.run(`update webhook_shards set expires_at = 0 where node_id = $1 and shard ${list.sql}`, [
     nodeId,
     list.param,
   ])

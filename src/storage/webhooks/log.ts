@@ -61,7 +61,7 @@ export async function listDeliveries(
     1,
     page.map(({ id }) => id),
   )
-  const deliveries = await DELIVERIES.list(sql, `id in ${list.sql} order by created_at desc, id desc`, [
+  const deliveries = await DELIVERIES.list(sql, `id ${list.sql} order by created_at desc, id desc`, [
     list.param,
   ])
   const isWhole = page.length === matching.length && looked.length < most
@@ -104,10 +104,7 @@ export async function listAttemptsOf(
 ): Promise<DeliveryAttempt[]> {
   if (deliveryIds.length === 0) return []
   const list = sql.inIds(1, deliveryIds)
-  return ATTEMPTS.list(sql, `delivery_id in ${list.sql} order by delivery_id, n limit $2`, [
-    list.param,
-    limit,
-  ])
+  return ATTEMPTS.list(sql, `delivery_id ${list.sql} order by delivery_id, n limit $2`, [list.param, limit])
 }
 
 /** Reopens finished deliveries. Returns their number and the lanes with new work. */
@@ -121,7 +118,7 @@ export async function reopenDeliveries(
   const lanes = await listValues<string>(
     sql,
     `update webhook_deliveries set state = 'pending', tries = 0, next_at = $2, finished_at = null
-     where account_id = $1 and id in ${list.sql} and next_at is null and body <> '' returning lane`,
+     where account_id = $1 and id ${list.sql} and next_at is null and body <> '' returning lane`,
     [accountId, now, list.param],
   )
   return { reopened: lanes.length, lanes: [...new Set(lanes)] }
@@ -142,12 +139,12 @@ export async function eraseDeliveries(
          reason = case when next_at is null then reason else 'The message was deleted' end,
          finished_at = case when next_at is null then finished_at else $3 end,
          next_at = null
-       where subject in ${list.sql} and account_id = $1`,
+       where subject ${list.sql} and account_id = $1`,
       [accountId, list.param, now],
     ),
     sql.run(
       `update webhook_attempts set answer = null
-       where delivery_id in (select id from webhook_deliveries where subject in ${list.sql} and account_id = $1)`,
+       where delivery_id in (select id from webhook_deliveries where subject ${list.sql} and account_id = $1)`,
       [accountId, list.param],
     ),
   ])
@@ -163,7 +160,7 @@ export async function listAwaited(
   return listValues(
     sql,
     `select distinct subject from webhook_deliveries
-     where subject in ${list.sql} and account_id = $1 and next_at is not null`,
+     where subject ${list.sql} and account_id = $1 and next_at is not null`,
     [accountId, list.param],
   )
 }
@@ -189,11 +186,11 @@ export async function removeDeliveries(sql: Sql, ids: readonly number[]): Promis
   const list = sql.inIds(1, ids)
   const gone = await listValues<number>(
     sql,
-    `delete from webhook_deliveries where id in ${list.sql} and next_at is null returning id`,
+    `delete from webhook_deliveries where id ${list.sql} and next_at is null returning id`,
     [list.param],
   )
   const attempts = sql.inIds(1, gone)
-  await sql.run(`delete from webhook_attempts where delivery_id in ${attempts.sql}`, [attempts.param])
+  await sql.run(`delete from webhook_attempts where delivery_id ${attempts.sql}`, [attempts.param])
   return gone.length
 }
 

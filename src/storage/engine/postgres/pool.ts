@@ -18,6 +18,12 @@ export const TIMEOUTS = {
   statement_timeout: 30_000,
 } as const
 
+/**
+ * Every statement reads by an index. PostgreSQL would plan for the small table that it last counted, and keep reading
+ * the whole table while it grows: 2.3 of 7 ms of processor time for a message in the first minute of a new database.
+ */
+const PLANS = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off', jit: 'off' } as const
+
 /** For a host to answer, not counting time in which this process stood still. */
 export const CONNECT_MS = 3000
 /** For a free connection: as long as a statement may take. */
@@ -183,12 +189,13 @@ function noAnswer(client: pg.ClientBase): Error {
 
 /** Settings of a new session, and what it must have: durable commits, and a server that writes. */
 async function prepare(client: pg.PoolClient, options: PoolOptions): Promise<void> {
-  const settings = options.isPooled || options.mayTakeLong ? [] : Object.entries(TIMEOUTS)
+  const hasSettings = !options.isPooled && !options.mayTakeLong
+  const settings = hasSettings ? Object.entries({ ...TIMEOUTS, ...PLANS }) : []
   const { rows } = await client.query(
     `select pg_backend_pid() as pid, current_setting('fsync') as fsync,
        current_setting('synchronous_commit') as synchronous_commit,
        current_setting('transaction_read_only') as read_only
-       ${settings.map(([name, ms]) => `, set_config('${name}', '${ms}', false)`).join('')}`,
+       ${settings.map(([name, setting]) => `, set_config('${name}', '${setting}', false)`).join('')}`,
   )
   const session = rows[0] as Record<'fsync' | 'synchronous_commit' | 'read_only', string> & { pid: number }
   for (const setting of ['fsync', 'synchronous_commit'] as const) {

@@ -39,7 +39,7 @@ export function statements(query: Query, atCommit: Sql['atCommit'], announce: Sq
       return rows.map((row) => found.has(row.slice(0, keyNames.length).join('\u0000')))
     },
     inList: (position, values) => ({
-      sql: `(select unnest($${position}::text[]))`,
+      sql: `= any ($${position}::text[])`,
       param: arrayText(values),
     }),
     listTable: (position, values) => ({
@@ -47,7 +47,7 @@ export function statements(query: Query, atCommit: Sql['atCommit'], announce: Sq
       param: arrayText(values),
     }),
     inIds: (position, ids) => ({
-      sql: `(select unnest($${position}::bigint[]))`,
+      sql: `= any ($${position}::bigint[])`,
       param: arrayText(ids),
     }),
   }

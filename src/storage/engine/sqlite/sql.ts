@@ -20,12 +20,12 @@ export function statementsOf(call: Calls['call'], announce: Sql['announce']): Sq
     updateMany: async (table, keys, set, rows, guard = '') =>
       rows.length > 0 ? ((await call('updateMany', table, keys, set, rows, guard)) as boolean[]) : [],
     inList: (position, values) => ({
-      sql: `(select value from json_each($${position}))`,
+      sql: `in (select value from json_each($${position}))`,
       param: JSON.stringify(values),
     }),
     listTable: (position, values) => ({ sql: `json_each($${position}) as j`, param: JSON.stringify(values) }),
     inIds: (position, ids) => ({
-      sql: `(select value from json_each($${position}))`,
+      sql: `in (select value from json_each($${position}))`,
       param: JSON.stringify(ids),
     }),
   }

@@ -1,0 +1,36 @@
+import pg from 'pg'
+import { expect, it } from 'vitest'
+import { createDatabase } from '../support/database.js'
+import { ADA, createWorld } from '../support/world.js'
+
+const SENDS = 60
+/** They grow with messages. */
+const TABLES = ['messages', 'attempts', 'events', 'message_counts', 'phone_messages', 'webhook_deliveries']
+
+// A new database has counted no rows yet, so PostgreSQL takes every table for a small one.
+it('sends and their webhooks read no table as a whole in a new PostgreSQL database', async () => {
+  const database = await createDatabase()
+  const world = await createWorld('postgres', { env: { DATABASE_URL: database.url } })
+  try {
+    const send = () => world.send({ number: ADA, status_callback: 'http://127.0.0.1:9/' })
+    for (let i = 0; i < SENDS; i += 10) await Promise.all(Array.from({ length: 10 }, send))
+    await world.advance(10_000)
+    expect(await world.inbox(ADA)).toHaveLength(SENDS)
+    let read: { relname: string; seq_tup_read: string }[] = []
+    // The sessions hand in what they counted when they end.
+    await world.restart(undefined, async () => {
+      const client = new pg.Client(database.url)
+      await client.connect()
+      const found = await client.query(
+        'select relname, seq_tup_read from pg_stat_user_tables where relname = any ($1) and seq_tup_read >= $2',
+        [TABLES, SENDS],
+      )
+      read = found.rows
+      await client.end()
+    })
+    expect(read).toEqual([])
+  } finally {
+    await world.close()
+    await database.release()
+  }
+})
