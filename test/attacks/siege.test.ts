@@ -57,7 +57,7 @@ describe.each(ENGINES)('a server under siege on %s', { retry: 1 }, (engine) => {
     )
     await inbox({ match: 'x', extract: 'otp' })
     const endless = '(a|.)*(.|b)*\\u0001$'
-    const { result } = await siege.withstand(() =>
+    const { result, late } = await siege.withstand(() =>
       Promise.all([
         ...['link', 'otp'].flatMap((extract) => [
           inbox({ ...all, extract }),
@@ -67,6 +67,7 @@ describe.each(ENGINES)('a server under siege on %s', { retry: 1 }, (engine) => {
       ]),
     )
     expect(result.map(({ status }) => status)).toEqual([200, 200, 200, 200, 400, 400])
+    expect(late).toBeLessThan(0.05)
   })
 
   it('catching up a long event stream', async () => {
