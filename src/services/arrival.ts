@@ -5,6 +5,8 @@ import { AppError } from '../core/errors.js'
 export interface Arrival {
   at: Moment
   patienceMs: number
+  /** The part of the request that is stored, if it is stored in parts. */
+  stored?: string
 }
 
 /**
@@ -27,9 +29,10 @@ export function requireFresh(arrival: Arrival | undefined): void {
   const waited = elapsedMs(arrival.at)
   if (waited < arrival.patienceMs) return
   const seconds = (ms: number) => `${Math.floor(ms / 1000)} s`
+  const outcome = arrival.stored ? `only ${arrival.stored} were stored` : 'was not executed'
   throw new AppError(
     'unavailable',
-    `The request waited ${seconds(waited)} for its turn, longer than its client waits (${seconds(arrival.patienceMs)}), and was not executed. Send it again.`,
+    `The request waited ${seconds(waited)} for its turn, longer than its client waits (${seconds(arrival.patienceMs)}), and ${outcome}. Send it again.`,
     { retryAfterMs: 1000 },
   )
 }

@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { currentMoment } from '../../src/base/time.js'
+import { ownerOf } from '../../src/services/contacts/contacts.js'
+import { importContacts } from '../../src/services/contacts/import.js'
 import { finishEmptying } from '../../src/services/sim/worlds.js'
+import type { Sql, Writes } from '../../src/storage/engine/db.js'
 import { SLICE } from '../../src/storage/engine/slices.js'
+import { longestBlock } from '../support/load/loop.js'
 import { populate } from '../support/populate.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { createWorld, ENGINES, type Json, LINE, type Who, type World } from '../support/world.js'
 
 const CONTACTS = 5 * SLICE
 const SENDS = 2 * SLICE
+/** Processor time for which nothing may keep the event loop from going round; half as much again for the tests. */
+const MAX_BLOCK_MS = 75
+/** A message goes with its attempts, and with its copy and reactions on a phone; a contact with an event and a label. */
+const ROWS_WITH_EACH = 4
 
 describe.each(ENGINES)('large jobs on %s', (engine) => {
   let world: World
@@ -75,6 +84,129 @@ describe.each(ENGINES)('large jobs on %s', (engine) => {
     }
     return seen
   }
+
+  /** The rows that each transaction of the work changes. A commit holds up every other write on SQLite. */
+  async function rowsOfEach(work: () => Promise<unknown>): Promise<number[]> {
+    const { db } = world.app.ctx
+    const { tx, run } = db
+    const sizes: number[] = []
+    const counting = <T extends Sql | Writes>(sql: T, add: (rows: number) => void): T => ({
+      ...sql,
+      run: async (...args: Parameters<Sql['run']>) => {
+        const changed = await sql.run(...args)
+        add(typeof changed === 'number' ? changed : 1)
+        return changed
+      },
+      insertMany: (...args: Parameters<Sql['insertMany']>) => {
+        add(args[2].length)
+        return sql.insertMany(...args)
+      },
+      updateMany: (...args: Parameters<Sql['updateMany']>) => {
+        add(args[3].length)
+        return sql.updateMany(...args)
+      },
+      atCommit: (last: Parameters<Sql['atCommit']>[0]) =>
+        sql.atCommit((writes) => last(counting(writes, add))),
+    })
+    const counted: typeof tx = (change) =>
+      tx((sql) => {
+        const at = sizes.push(0) - 1
+        return change(counting(sql, (rows) => (sizes[at]! += rows)))
+      })
+    Object.assign(db, {
+      tx: counted,
+      run: (...args: Parameters<typeof run>) => counted((sql) => sql.run(...args)),
+    })
+    try {
+      await work()
+    } finally {
+      Object.assign(db, { tx, run })
+    }
+    return sizes
+  }
+
+  it('no transaction of a large job changes more rows than a slice has', async () => {
+    const { id, as } = await make()
+    const labels = (i: number) => Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${i}-${n}`, 'x']))
+    const contacts = Array.from({ length: SLICE }, (_, i) => ({
+      phone: `+1202558${1000 + i}`,
+      custom_variables: labels(i),
+    }))
+    const done: number[] = []
+    const note = async (reply: Promise<{ status: number }>) => done.push((await reply).status)
+    const phones = Array.from({ length: CONTACTS }, (_, i) => `+1202557${1000 + i}`)
+    const jobs = {
+      bulk: () => note(world.post('/api/v2/contacts/bulk', { contacts }, as)),
+      removal: () => note(world.call('DELETE', '/api/v2/contacts', { as, body: { contact_ids: phones } })),
+      reset: () => note(world.post('/sim/reset', {}, as)),
+    }
+    for (const [name, work] of Object.entries(jobs)) {
+      const sizes = await rowsOfEach(work)
+      expect([name, sizes.length > 3, Math.max(...sizes) <= ROWS_WITH_EACH * SLICE]).toEqual([
+        name,
+        true,
+        true,
+      ])
+    }
+    expect(done).toEqual([200, 200, 200])
+    await world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })
+  })
+
+  it('contacts in bulk that outlive their client say which part of them is stored', async () => {
+    const { id } = (await world.post('/sim/worlds', {}, 'admin')).body
+    const { ctx } = world.app
+    const account = (await ctx.directory.account(id))!
+    const owner = await ownerOf(ctx, { account, numbers: null })
+    const arrival = { at: currentMoment(), patienceMs: 60_000 }
+    const request = { accountId: id, path: '/x', hash: 'x', retryCount: 0, arrival }
+    const inputs = Array.from({ length: CONTACTS }, (_, i) => ({
+      at: '',
+      phone: `+1202557${1000 + i}`,
+      fields: {},
+    }))
+    const stored = importContacts(ctx, request, owner, inputs)
+    const refused = stored.then(
+      () => 'stored',
+      (error: Error) => error.message,
+    )
+    while ((await rowsOf('contacts', id)) === 0) await new Promise((resolve) => setImmediate(resolve))
+    arrival.at = { steady: arrival.at.steady - 61_000, wall: arrival.at.wall - 61_000 }
+    const count = await refused.then(() => rowsOf('contacts', id))
+    expect(await refused).toContain(`(60 s), and only ${count} of its contacts were stored. Send it again.`)
+    await world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })
+  })
+
+  it('thousands of rows of one number block nobody, and give it no more labels than a contact may have', async () => {
+    const { id, keys } = (await world.post('/sim/worlds', {}, 'admin')).body
+    const phone = '+12025571000'
+    const ROWS = 2000
+    const bulk = (labels: number) =>
+      world.post(
+        '/api/v2/contacts/bulk',
+        {
+          contacts: Array.from({ length: ROWS }, (_, i) => ({
+            phone,
+            custom_variables: { [`label ${i % labels}`]: `${i}` },
+          })),
+        },
+        keys.live,
+      )
+    await bulk(1)
+    const stored = await longestBlock(() => bulk(100), MAX_BLOCK_MS)
+    expect(stored.result.body.contacts).toHaveLength(1)
+    expect(stored.result.body.contacts[0].custom_variables).toMatchObject({ 'label 99': `${ROWS - 1}` })
+    const refused = await longestBlock(() => bulk(ROWS), MAX_BLOCK_MS)
+    expect([stored.ms < MAX_BLOCK_MS, refused.ms < MAX_BLOCK_MS]).toEqual([true, true])
+    const more = { number: phone, custom_variables: { more: 'x' }, update_if_exists: true }
+    for (const { status, body } of [refused.result, await world.post('/api/v2/contacts', more, keys.live)])
+      expect([status, body.message]).toEqual([
+        400,
+        expect.stringContaining(
+          'custom_variables: a contact has at most 100 labels; with these it would have',
+        ),
+      ])
+    await world.call('DELETE', `/sim/worlds/${id}`, { as: 'admin' })
+  })
 
   it('contacts in bulk let others write in between; an invalid row or too little room stores none', async () => {
     const { id, keys } = (await world.post('/sim/worlds', {}, 'admin')).body

@@ -1,6 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { formatTime } from '../../base/time.js'
-import type { Contact, ContactFields, ContactState } from '../../core/contacts/contact.js'
+import {
+  type Contact,
+  type ContactFields,
+  type ContactState,
+  MAX_LABELS,
+} from '../../core/contacts/contact.js'
 import { AppError } from '../../core/errors.js'
 import { toE164 } from '../../core/phone-number.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -11,14 +16,13 @@ import { boolean, nullable, optional, string, strings } from '../http/schemas.js
 
 const MAX_NAME = 200
 const MAX_TAGS = 100
-const MAX_VARIABLES = 100
 
 const text = (description: string) => optional(string(description, { maxLength: MAX_NAME }))
 
 const Variables = (description: string) =>
   Type.Unsafe<Record<string, string>>({
     type: 'object',
-    maxProperties: MAX_VARIABLES,
+    maxProperties: MAX_LABELS,
     propertyNames: { minLength: 1, maxLength: 100 },
     additionalProperties: { type: 'string', maxLength: 5000 },
     description,
@@ -43,7 +47,9 @@ export const contactFields = {
     }),
   ),
   custom_variables: optional(
-    Variables('Values by label; merged with the earlier ones. Labels need not exist before'),
+    Variables(
+      `Values by label; merged with the earlier ones, at most ${MAX_LABELS} in all. Labels need not exist before`,
+    ),
   ),
 }
 

@@ -20,6 +20,9 @@ export interface Contact {
   updatedAt: number
 }
 
+/** Custom variables of one contact. */
+export const MAX_LABELS = 100
+
 /** Fields that a caller may set. */
 export type ContactFields = Partial<
   Pick<

@@ -4,6 +4,7 @@ import {
   type ContactFields,
   changedContact,
   contactEvent,
+  MAX_LABELS,
 } from '../../core/contacts/contact.js'
 import { AppError } from '../../core/errors.js'
 import {
@@ -81,6 +82,7 @@ export async function planContacts(
     const before = made.get(phone) ?? known ?? newContact(ctx, owner, phone, now)
     const after = changedContact(before, fields, now)
     checkLine(owner, fields, before, after, at)
+    checkLabels(fields, before, after, at)
     made.set(phone, after)
   }
   const contacts = [...made.values()]
@@ -183,6 +185,19 @@ function checkLine(owner: Owner, { lineNumber }: ContactFields, before: Contact,
   }
 }
 
+/**
+ * Every change copies all labels, and every list shows them. A contact from before the limit can still be changed.
+ */
+function checkLabels({ variables }: ContactFields, before: Contact, after: Contact, at: string) {
+  if (!variables) return
+  const count = Object.keys(after.variables).length
+  if (count > MAX_LABELS && count > Object.keys(before.variables).length)
+    throw new AppError(
+      'invalid',
+      `${at}custom_variables: a contact has at most ${MAX_LABELS} labels; with these it would have ${count}`,
+    )
+}
+
 async function saveLabels(
   sql: Sql,
   accountId: string,
@@ -209,6 +224,7 @@ export async function changeContact(
     const before = await findVisible(sql, actor, phone)
     const after = changedContact(before, fields, now)
     checkLine(owner, fields, before, after, '')
+    checkLabels(fields, before, after, '')
     await saveContacts(sql, [{ before, after }])
     await saveLabels(sql, accountId, [{ fields }], now)
     if (optedOut !== undefined) await saveConsent(sql, accountId, phone, optedOut, now)

@@ -29,6 +29,7 @@ export async function importContacts(
         return putContacts(ctx, sql, owner, slice, true)
       })
       contacts.push(...stored)
+      if (request.arrival) request.arrival.stored = `${contacts.length} of its contacts`
     }
   }
   let rest: Contact[] = []
@@ -41,7 +42,7 @@ export async function importContacts(
   return replayed ? undefined : [...contacts, ...rest]
 }
 
-/** Divides inputs so that the rows of one phone stay together. */
+/** Divides inputs so that the rows of one phone stay together. Every label of a slice is a row, too. */
 function slicesOf(inputs: readonly ContactInput[]): ContactInput[][] {
   const byPhone = new Map<string, ContactInput[]>()
   for (const input of inputs) {
@@ -50,11 +51,26 @@ function slicesOf(inputs: readonly ContactInput[]): ContactInput[][] {
     else byPhone.set(input.phone, [input])
   }
   const slices: ContactInput[][] = [[]]
-  for (const rows of byPhone.values()) {
-    if (slices.at(-1)!.length >= SLICE) slices.push([])
+  const labels = new Set<string>()
+  for (const rows of [...byPhone.values()].map(joinVariables)) {
+    if (slices.at(-1)!.length + labels.size >= SLICE) {
+      slices.push([])
+      labels.clear()
+    }
     slices.at(-1)!.push(...rows)
+    for (const { fields } of rows) for (const label in fields.variables) labels.add(label)
   }
   return slices
+}
+
+/** Moves the variables of a phone's rows into the first: merging row by row copies all of them for every row. */
+function joinVariables(rows: readonly ContactInput[]): readonly ContactInput[] {
+  if (rows.length === 1) return rows
+  const variables = Object.fromEntries(rows.flatMap(({ fields }) => Object.entries(fields.variables ?? {})))
+  return rows.map((row, i) => {
+    const { variables: _moved, ...fields } = row.fields
+    return { ...row, fields: i === 0 ? { ...fields, variables } : fields }
+  })
 }
 
 /** Fails if a row is invalid or there is no room for all, while nothing is stored. */
