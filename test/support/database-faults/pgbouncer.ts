@@ -29,6 +29,7 @@ pool_mode = transaction
 default_pool_size = 4
 max_client_conn = 100
 server_login_retry = 1
+server_connect_timeout = 3
 `,
   )
   const child = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file])
