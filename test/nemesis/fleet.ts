@@ -9,6 +9,7 @@ export interface Fleet {
   /** Processes that nothing befalls at the moment. */
   whole(): SpawnedServer[]
   isWhole(node: SpawnedServer): boolean
+  placeOf(node: SpawnedServer): number | undefined
   /** By name. Each resolves when the fleet is whole again. */
   faults: Record<string, () => Promise<void>>
   stop(): Promise<void>
@@ -74,6 +75,7 @@ export async function startFleet(
     whole: () => [...nodes.values()].filter((node) => !struck.has(node)),
     lingering,
     isWhole: (node) => !struck.has(node),
+    placeOf: (node) => [...nodes].find(([, one]) => one === node)?.[0],
     faults: {
       killed: () => renew(one(), 'SIGKILL'),
       stopped: () => renew(one(), 'SIGTERM'),

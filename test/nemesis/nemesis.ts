@@ -84,7 +84,7 @@ export async function torment(
     const readers = [createReader(fleet, 0), createReader(fleet, 0)]
     const brought = new Map<string, boolean>()
     const evidence: Evidence = { carrier, sink, clients, brought, readers }
-    const recovery = createRecoveryTimes(fleet, clients, LINE)
+    const recovery = createRecoveryTimes(fleet, clients, LINE, say)
     const bring = async () => {
       for (const [content, isTaken] of brought)
         if (!isTaken) brought.set(content, await carrier.text(PERSON, REAL_LINE, content))

@@ -1,1 +1,10 @@
-export const PLANTED: readonly { name: string; file: string; from: string; to: string }[]
+export interface Planted {
+  name: string
+  file: string
+  from: string
+  to: string
+  /** What the report must say: other faults could make a run red, too. */
+  reason: RegExp
+}
+
+export const PLANTED: readonly Planted[]
