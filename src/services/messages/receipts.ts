@@ -11,7 +11,7 @@ import {
   insertAttemptParts,
   saveAttemptParts,
 } from '../../storage/messages/attempt-parts.js'
-import { type Attempt, endAttempts, saveRead } from '../../storage/messages/attempts.js'
+import { type Attempt, endAttempts, nameGivenUp, saveRead } from '../../storage/messages/attempts.js'
 import { type Change, findMessagesById, lockMessages } from '../../storage/messages/messages.js'
 import {
   forgetReceipts,
@@ -73,6 +73,8 @@ async function judge(
   const parts = await overParts(sql, matched)
   const changes = new Map<number, Change>()
   const proven: Attempt[] = []
+  /** Late answers: the driver no longer doubts the send, so further receipts match by its id only. */
+  const named: Pick<Attempt, 'ref' | 'providerId'>[] = []
   for (const { attempt, taken } of parts.partial) {
     const current = messages.get(attempt.messageId)
     if (current?.error?.reason !== OUTCOME_UNKNOWN) continue
@@ -92,6 +94,8 @@ async function judge(
         providerId: receipt.providerId ?? attempt.providerId,
         endedAt: now,
       })
+    } else if (attempt.state === 'given_up' && receipt.providerId) {
+      named.push({ ref: attempt.ref, providerId: receipt.providerId })
     }
   }
   return {
@@ -105,6 +109,7 @@ async function judge(
         insertAttemptParts(writes, on.line.id, parts.added),
         saveAttemptParts(writes, parts.changed),
         endAttempts(writes, proven),
+        nameGivenUp(writes, named),
         saveChanges(writes, [...changes.values()]),
       ]),
   }

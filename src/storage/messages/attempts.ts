@@ -95,6 +95,20 @@ export async function endAttempts<S extends Writes>(
   )) as boolean[]
 }
 
+/** Gives the carrier's id to attempts that were given up before the carrier named them. */
+export async function nameGivenUp(
+  sql: Writes,
+  named: readonly Pick<Attempt, 'ref' | 'providerId'>[],
+): Promise<void> {
+  await sql.updateMany(
+    'attempts',
+    { ref: 'text' },
+    { provider_id: 'text' },
+    named.map(({ ref, providerId }) => [ref, providerId]),
+    "attempts.state = 'given_up' and attempts.provider_id is null",
+  )
+}
+
 export async function countLookup(sql: Sql, ref: string): Promise<void> {
   await sql.run('update attempts set lookups = lookups + 1 where ref = $1', [ref])
 }

@@ -120,6 +120,22 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     expect([taken(ada).length, taken(bob).length]).toEqual([1, 1])
   })
 
+  it('an answer after the error resolves the send, and later receipts match by its id', async () => {
+    const to = person()
+    smsc.options.submit = () => 'silence'
+    const handle = await send(to, 'Hello')
+    await eventually(() => expect(taken(to)).toHaveLength(1))
+    await world.advance(30_000)
+    await becomes(handle, { status: 'PENDING' })
+    await world.advance(SETTLE_MS)
+    await becomes(handle, { status: 'ERROR', error_reason: 'outcome_unknown' })
+    const { sequence } = taken(to)[0]!.pdu
+    smsc.raw(encodePdu({ command: 'submit_sm_resp', status: 0, sequence, messageId: 'LATER' }))
+    await becomes(handle, { status: 'SENT', error_code: null })
+    await smsc.report('LATER', 2)
+    await becomes(handle, { status: 'DELIVERED' })
+  })
+
   it('sends again with on_unknown: resend', async () => {
     other.options.submit = (_pdu, n) => (n === 0 ? 'drop' : { answer: 0 })
     const handle = await send(person(), 'Your code is 123456', RESENDS)
