@@ -5,8 +5,9 @@ import type { Group } from '../../core/groups/group.js'
 import type { Message, NewMessage } from '../../core/messages/message.js'
 import { isPosted, type PostedEvent, type WebhookType, webhookTypeOf } from '../../core/webhooks/types.js'
 import { callbackLane, type WebhookEndpoint, webhookIdOf } from '../../core/webhooks/webhook.js'
+import { MissingValue } from '../../storage/engine/db.js'
 import { listEvents } from '../../storage/events/events.js'
-import { listGone } from '../../storage/messages/messages.js'
+import { listGone, requireKept } from '../../storage/messages/messages.js'
 import { insertDeliveries, type NewDelivery } from '../../storage/webhooks/deliveries.js'
 import { moveFeed, type WebhookFeed } from '../../storage/webhooks/feeds.js'
 import type { Ctx } from '../ctx.js'
@@ -52,21 +53,44 @@ export async function fanOut(
   const account = await ctx.directory.account(accountId)
   const made = account ? await deliveriesOf(ctx, account, events, render) : []
   ctx.failpoint('webhook.before_fanout')
-  let added = 0
-  const lanes = await ctx.db.tx(async (sql) => {
-    if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return undefined
-    // In this transaction: a deletion or removal waits for the feed, so none goes unseen.
-    const handles = new Set(events.filter(isAboutMessage).map(({ subject }) => subject))
-    const posted = new Set(made.map(({ subject }) => subject).filter((subject) => handles.has(subject)))
-    const gone = new Set(await listGone(sql, [...posted]))
-    const wanted = made.filter(({ subject }) => !gone.has(subject))
-    await insertDeliveries(sql, wanted)
-    added = wanted.length
-    return [...new Set(wanted.map(({ lane }) => lane))]
-  })
+  const handles = new Set(events.filter(isAboutMessage).map(({ subject }) => subject))
+  const wanted = await saveKept(ctx, feed, last.seq, made, handles)
   ctx.failpoint('webhook.after_fanout')
-  if (!lanes) return undefined
-  return { feed: { accountId, seq: last.seq }, lanes, added, more: events.length === most }
+  if (!wanted) return undefined
+  const lanes = [...new Set(wanted.map(({ lane }) => lane))]
+  return { feed: { accountId, seq: last.seq }, lanes, added: wanted.length, more: events.length === most }
+}
+
+/**
+ * Saves deliveries with the new position of the feed, in one step that nobody waits for; without those of deleted
+ * messages. Undefined if another process has moved the feed.
+ */
+async function saveKept(
+  ctx: Ctx,
+  { accountId, seq }: WebhookFeed,
+  to: number,
+  made: readonly NewDelivery[],
+  handles: ReadonlySet<string>,
+): Promise<readonly NewDelivery[] | undefined> {
+  for (let wanted = made; ; ) {
+    const posted = [...new Set(wanted.map(({ subject }) => subject))].filter((subject) =>
+      handles.has(subject),
+    )
+    try {
+      await ctx.db.write(async (sql) => {
+        await moveFeed(sql, accountId, seq, to)
+        // After the feed's lock, for which a deletion or removal waits, so none goes unseen.
+        await requireKept(sql, posted)
+        await insertDeliveries(sql, wanted)
+      })
+      return wanted
+    } catch (error) {
+      if (!(error instanceof MissingValue)) throw error
+      const gone = new Set(await listGone(ctx.db, posted))
+      if (gone.size === 0) return undefined
+      wanted = wanted.filter(({ subject }) => !gone.has(subject))
+    }
+  }
 }
 
 async function deliveriesOf(

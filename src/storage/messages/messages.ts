@@ -147,6 +147,17 @@ export async function listGone(sql: Sql, handles: readonly string[]): Promise<st
   )
 }
 
+/** Fails with MissingValue if one of these messages was deleted or removed. */
+export async function requireKept(sql: Writes, handles: readonly string[]): Promise<void> {
+  if (handles.length === 0) return
+  const list = sql.inList(1, handles)
+  await sql.run(
+    `insert into stale_writes (line_id) select cast(null as text)
+     where (select count(*) from messages where handle ${list.sql} and deleted_at is null) < $2`,
+    [list.param, handles.length],
+  )
+}
+
 export async function findMessagesById(sql: Sql, ids: readonly number[]): Promise<Map<number, Message>> {
   return byIds(sql, ids, '')
 }

@@ -1,7 +1,6 @@
 import { topics } from '../../core/topics.js'
 import { shardOf, WEBHOOK_SHARDS } from '../../core/webhooks/webhook.js'
 import type { Db, Sql, Writes } from '../engine/db.js'
-import { hasChanged } from '../engine/query.js'
 import { nowOf } from '../lines/leases.js'
 
 /** How far the events of an account have been turned into deliveries. */
@@ -40,13 +39,15 @@ export function listFeedsBehind(sql: Sql, shards: readonly number[]): Promise<We
   )
 }
 
-/** Moves a feed on; false if another process has moved it. */
-export function moveFeed(sql: Sql, accountId: string, from: number, to: number): Promise<boolean> {
-  return hasChanged(sql, 'update webhook_feeds set seq = $3 where account_id = $1 and seq = $2', [
-    accountId,
-    from,
-    to,
-  ])
+/** Moves a feed on; fails with MissingValue if another process has moved it. */
+export async function moveFeed(sql: Writes, accountId: string, from: number, to: number): Promise<void> {
+  await lockFeed(sql, accountId)
+  await sql.run(
+    `insert into stale_writes (line_id) select cast(null as text)
+     where not exists (select 1 from webhook_feeds where account_id = $1 and seq = $2)`,
+    [accountId, from],
+  )
+  await sql.run('update webhook_feeds set seq = $2 where account_id = $1', [accountId, to])
 }
 
 /** Keeps events of the account from becoming deliveries until the commit. */
