@@ -15,7 +15,7 @@ import {
   savePhoneGroup,
   savePhoneGroupTold,
 } from '../../storage/sim/groups.js'
-import { insertPhoneMessages } from '../../storage/sim/messages.js'
+import { insertPhoneMessages, requireUnfenced } from '../../storage/sim/messages.js'
 import { listPhonesByEmail } from '../../storage/sim/phones.js'
 import type { Platform } from '../ctx.js'
 import { messageToPhone } from './phone-message.js'
@@ -93,7 +93,13 @@ export function createGroupNetwork(ctx: Platform) {
       )
       ctx.failpoint('carrier.before_take')
       await inThisWorld(
-        ctx.db.write((sql) => Promise.all([insertPhoneMessages(sql, rows), requireCurrent(sql, [line])])),
+        ctx.db.write((sql) =>
+          Promise.all([
+            insertPhoneMessages(sql, rows),
+            requireCurrent(sql, [line]),
+            requireUnfenced(sql, [message.ref]),
+          ]),
+        ),
       )
       ctx.failpoint('carrier.after_take')
       ctx.wakes.wake(topics.phones(line.id))

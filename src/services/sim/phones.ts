@@ -16,6 +16,7 @@ import {
   listPhoneMessagesByRef,
   type NewPhoneMessage,
   releaseWaiting,
+  requireUnfenced,
   savePhoneRead,
 } from '../../storage/sim/messages.js'
 import { findPhone, insertPhones, savePhone } from '../../storage/sim/phones.js'
@@ -95,6 +96,10 @@ async function take(ctx: Platform, items: readonly Delivery[]): Promise<string[]
       insertPhoneMessages(sql, rows),
       insertLocationRequests(sql, requests),
       requireCurrent(sql, linesOf(items)),
+      requireUnfenced(
+        sql,
+        items.map(({ message }) => message.ref),
+      ),
     ])
   await inThisWorld(ctx.db.write(write))
   ctx.failpoint('carrier.after_take')

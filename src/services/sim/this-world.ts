@@ -2,13 +2,13 @@ import { LineFault } from '../../core/lines/fault.js'
 import type { Line } from '../../core/lines/line.js'
 import { MissingValue } from '../../storage/engine/db.js'
 
-/** For a write that requires its lines to be still in the world they were read in: to the carrier it is a fault. */
+/** For a write that requires its lines to be as they were when it began: to the carrier it is a fault. */
 export async function inThisWorld<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (!(error instanceof MissingValue)) throw error
-    throw new LineFault('unreachable', 'The world of this line was begun anew')
+    throw new LineFault('unreachable', 'The world or the connection of this line was begun anew')
   }
 }
 

@@ -30,6 +30,20 @@ export async function insertPhoneMessages(sql: Writes, messages: readonly NewPho
   await sql.insertMany('phone_messages', NEW_COLUMNS, rows)
 }
 
+/**
+ * Fails with MissingValue if the line of one of these attempts has begun a new epoch: its outcome is being looked up,
+ * perhaps by another process, and a message that arrived now would be sent again.
+ */
+export async function requireUnfenced(sql: Writes, refs: readonly string[]): Promise<void> {
+  const list = sql.inList(1, refs)
+  await sql.run(
+    `insert into stale_writes (line_id) select cast(null as text)
+     where exists (select 1 from attempts a join line_leases l on l.line_id = a.line_id
+       where a.ref ${list.sql} and a.epoch < l.epoch)`,
+    [list.param],
+  )
+}
+
 /** Marks messages as arrived: nothing is left for the network to do. */
 export async function savePhoneArrivals(sql: Writes, ids: readonly number[], at: number): Promise<void> {
   await sql.updateMany(
