@@ -30,7 +30,8 @@ export const SSE_HEADERS = {
 
 export function createEventStream(onClose: () => void, maxWaiting = MAX_WAITING_BYTES): EventStream {
   let wake = () => {}
-  const body = new Readable({ read: () => wake() })
+  // Node reads on below this mark, once: a higher one would leave `ready` waiting for ever.
+  const body = new Readable({ read: () => wake(), highWaterMark: LITTLE_BYTES })
   // A reader may disconnect at any time.
   body.on('error', () => {})
   body.once('close', () => {
