@@ -105,8 +105,8 @@ export const PLANTED = [
   {
     name: 'the position in the log moves before the deliveries are stored',
     file: 'src/services/webhooks/fanout.ts',
-    from: 'const lanes = await ctx.db.tx(async (sql) => {\n    if (!(await moveFeed(sql, accountId, feed.seq, last.seq))) return undefined',
-    to: 'const hasMoved = await moveFeed(ctx.db, accountId, feed.seq, last.seq)\n  const lanes = await ctx.db.tx(async (sql) => {\n    if (!hasMoved) return undefined',
+    from: 'await ctx.db.write(async (sql) => {\n        await moveFeed(sql, accountId, seq, to)',
+    to: 'await ctx.db.write((sql) => moveFeed(sql, accountId, seq, to))\n      await ctx.db.write(async (sql) => {',
     reason: /no webhook of event/,
   },
   {
