@@ -12,7 +12,7 @@ import { countSends } from '../../storage/lines/days.js'
 import { lockLine } from '../../storage/lines/leases.js'
 import { isCurrent, requireCurrent } from '../../storage/lines/lines.js'
 import { type AttemptPart, insertAttemptParts } from '../../storage/messages/attempt-parts.js'
-import { type EndedAttempt, endAttempts } from '../../storage/messages/attempts.js'
+import { type EndedAttempt, endAttempts, nameGivenUp } from '../../storage/messages/attempts.js'
 import { type Change, lockMessages } from '../../storage/messages/messages.js'
 import { forgetReceipts, listParkedReceipts, takeParkedReceipts } from '../../storage/messages/receipts.js'
 import type { Ctx } from '../ctx.js'
@@ -164,12 +164,20 @@ async function recordAfterAll(
       if (taken) await saveTaken(sql, claimed.attempt, taken)
     }
     await saveChanges(sql, changes)
+    await nameGivenUp(sql, lateIds(ended.filter((_, index) => !written[index])))
     // A result that an earlier call recorded was counted then.
     const fresh = ended.filter((_, index) => written[index])
     if (on.daily) await countSends(sql, on.line.id, dayOf(now), unsent(fresh, now))
     return current.map((message) => message().nextActionAt)
   })
   return { next, rest: [...receipts] }
+}
+
+/** The carrier's ids of sends that were judged before their answer came: their receipts name nothing else. */
+function lateIds(late: readonly ClaimResult[]): { ref: string; providerId: string }[] {
+  return late.flatMap(({ claimed, result }) =>
+    result.outcome === 'accepted' ? { ref: claimed.attempt.ref, providerId: result.providerId } : [],
+  )
 }
 
 /** Today's sends that did not go out, or go out by another service, as negative numbers by account. */
