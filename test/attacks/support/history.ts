@@ -26,15 +26,20 @@ export async function insertPast(db: Db, owner: Owner, count: number): Promise<v
   }
 }
 
-/** Events of the line, each with its number as `detail`. */
-export async function insertEvents(db: Db, { accountId, id, number }: Owner, count: number): Promise<void> {
+/** Events of the line, each with its number as `detail`, followed by `more`. */
+export async function insertEvents(
+  db: Db,
+  { accountId, id, number }: Owner,
+  count: number,
+  more = '',
+): Promise<void> {
   for (let from = 0; from < count; from += AT_ONCE) {
     const events = Array.from({ length: AT_ONCE }, (_, i) => ({
       accountId,
       type: 'line.status.changed',
       subject: id,
       at: START,
-      data: { number, status: 'online', statusChangedAt: START, detail: `${from + i}` },
+      data: { number, status: 'online', statusChangedAt: START, detail: `${from + i}${more}` },
     }))
     await db.write((sql) => appendEvents(sql, events as never))
   }
