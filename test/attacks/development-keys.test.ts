@@ -5,6 +5,7 @@ import { type App, createApp } from '../../src/app.js'
 import { type Config, loadConfig } from '../../src/config.js'
 import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
 import { KeysMissing } from '../../src/services/accounts/exposure.js'
+import { createLine } from '../../src/services/lines/lines.js'
 import { listRows } from '../../src/storage/audit/audit.js'
 import { createPuppet } from '../support/puppet.js'
 import { eventually, temporaryDirectory, temporaryStorage } from '../support/server.js'
@@ -15,6 +16,7 @@ import {
   ENGINES,
   type Json,
   LINE,
+  memoryLog,
   type Reply,
   type World,
 } from '../support/world.js'
@@ -146,6 +148,16 @@ describe.each(ENGINES)('development keys and a line that reaches real phones, on
     expect((await world.get('/admin/lines', 'admin')).status).toBe(200)
     expect(await other?.ask()).toBe(other && 200)
 
+    // Nor one whose transaction is taken back.
+    const { ctx } = world.app
+    const undone = ctx.db.tx(async (sql) => {
+      const line = { number: NUMBER, kind: 'dedicated', accountId, driver: 'puppet', config: {} } as const
+      expect(await createLine(ctx, sql, line)).toMatchObject({ hasEndedKeys: true })
+      throw new Error('taken back')
+    })
+    await expect(undone).rejects.toThrow('taken back')
+    expect((await world.get('/admin/lines', 'admin')).status).toBe(200)
+
     const added = await add(NUMBER)
     expect(added.status).toBe(201)
     expect(added.body.notice).toContain('The development keys have ended')
@@ -196,33 +208,35 @@ describe.each(ENGINES)('development keys and settings that expose the server, on
     '%s=%s: the server refuses to start without keys of one’s own, and ends the others',
     async (name, value) => {
       const storage = await temporaryStorage(engine)
+      const logs: string[] = []
       const boot = (env: Record<string, string> = {}) =>
-        createApp(
-          loadConfig({
-            ...{ TRUNKLINE_DATA: temporaryDirectory(), LOG_LEVEL: 'silent', PORT: '0' },
-            ...storage,
-            ...env,
-          }),
-          { seed: true },
-        )
+        createApp(loadConfig({ TRUNKLINE_DATA: temporaryDirectory(), PORT: '0', ...storage, ...env }), {
+          seed: true,
+          log: memoryLog(logs),
+        })
+      const ENDED_WORDS =
+        /The development keys have ended, because .*Create your own keys with: trunkline init/
       const isValid = async (app: App, id: string) => (await app.ctx.directory.key(id)) !== undefined
       const empty = await boot({ [name]: value })
-      await expect(empty.start()).rejects.toThrow(KeysMissing)
+      const start = empty.start()
+      await expect(start).rejects.toThrow(KeysMissing)
+      await expect(start).rejects.toThrow(/The development keys end here, because .*\n.*\n *trunkline init/)
       expect(await isValid(empty, live.id)).toBe(false)
       await empty.stop()
 
       const local = await boot()
-      const exposed = { ...local.ctx.config }
-      expect(exposed.publicUrl).toBe(null)
       expect(await isValid(local, live.id)).toBe(true)
       const made = await local.server.inject({
         ...{ method: 'POST', url: '/admin/keys', payload: { kind: 'admin' } },
         headers: credentials('admin'),
       })
       await local.stop()
+      expect(logs.join('\n')).not.toMatch(ENDED_WORDS)
 
       const open = await boot({ [name]: value })
       await open.start()
+      const words = logs.filter((line) => ENDED_WORDS.test(line))
+      expect(words).toEqual([expect.stringContaining(value)])
       expect(await isValid(open, made.json().id)).toBe(true)
       for (const { id } of Object.values(DEFAULT_WORLD.keys)) expect(await isValid(open, id)).toBe(false)
       const headers = credentials(made.json())

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { findLineByNumber } from '../../src/storage/lines/lines.js'
+import { openDoor } from '../support/drivers/door.js'
 import { dumpOf } from '../support/dump.js'
 import { createSink, type Received, type Sink } from '../support/web/sink.js'
 import { ADA, BOB, createWorld, DAN, ENGINES, LINE, type World } from '../support/world.js'
@@ -88,6 +90,29 @@ describe.each(ENGINES)('traces of a deleted message on %s', (engine) => {
     expect(await rowOf(message_handle)).toMatchObject({ content: 'waits for its line' })
     await world.advance(24 * 60 * MINUTE)
     expect(await rowOf(message_handle)).toMatchObject({ content: '' })
+  })
+
+  it('of a message that was deleted at once, a retry or a copy from the carrier is recognised for ten minutes', async () => {
+    const { ctx } = world.app
+    const body = { from_number: LINE, number: BOB, content: 'deleted at once' }
+    const retry = () => world.post('/api/send-message', body, 'live', { 'x-stainless-retry-count': '1' })
+    const copiesStored = async () => {
+      const door = openDoor(ctx, (await findLineByNumber(ctx.db, 'live', LINE))!)
+      const copy = { from: BOB, service: 'SMS', content: body.content, sentAt: ctx.clock.now() } as const
+      await door.receive({ ...copy, providerId: `copy-${ctx.clock.now()}`, mayBeEcho: true })
+      return (await world.arrived(LINE, BOB)).filter(({ content }) => content === body.content).length
+    }
+    const { message_handle } = await world.send(body)
+    await world.advance(MINUTE)
+    await remove(message_handle)
+    await world.advance(8 * MINUTE)
+    expect(await rowOf(message_handle)).toMatchObject({ content: body.content })
+    expect((await retry()).body.message_handle).toBe(message_handle)
+    expect(await copiesStored()).toBe(0)
+    await world.advance(2 * MINUTE)
+    expect(await rowOf(message_handle)).toMatchObject({ content: '' })
+    expect((await retry()).body.message_handle).not.toBe(message_handle)
+    await world.advance(MINUTE)
   })
 
   it('an answer that arrives after the deletion is not kept', async () => {

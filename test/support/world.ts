@@ -269,7 +269,8 @@ export function credentials(as: Who): Record<string, string> {
   return { 'sb-api-key-id': key.id, 'sb-api-secret-key': key.secret }
 }
 
-function memoryLog(lines: string[]): Log {
+/** A log that keeps its lines. */
+export function memoryLog(lines: string[]): Log {
   const write = (level: string) => (fields: object, text: string) => {
     const shown = Object.fromEntries(
       Object.entries(fields).map(([key, value]) => [
