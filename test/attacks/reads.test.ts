@@ -1,6 +1,10 @@
+import { get, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { insertContacts } from '../../src/storage/contacts/contacts.js'
 import { longestBlock } from '../support/load/loop.js'
-import { createWorld, ENGINES, type World } from '../support/world.js'
+import { eventually } from '../support/server.js'
+import { createWorld, credentials, ENGINES, type Json, START, type World } from '../support/world.js'
 import { findOwner, insertPast } from './support/history.js'
 
 /** Processor time for which nothing may keep the event loop from going round; half as much again for the tests. */
@@ -72,4 +76,105 @@ describe.each(ENGINES)('expensive reads on %s', (engine) => {
     isOver = true
     expect(turns).toBeGreaterThan(5)
   })
+})
+
+/** The largest that a user can store. */
+const CONTACTS = 60
+const VARIABLES = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`label ${i}`, 'x'.repeat(5000)]))
+const LONG_TEXTS = 1000
+const LONG_TEXT = 'y'.repeat(18_995)
+
+describe.each(ENGINES)('lists of the largest rows on %s', (engine) => {
+  let world: World
+  beforeAll(async () => {
+    world = await createWorld(engine)
+    const { db } = world.app.ctx
+    const owner = await findOwner(db)
+    for (let i = 0; i < CONTACTS; i++) await db.write((sql) => insertContacts(sql, [contact(owner, i)]))
+    await insertPast(db, owner, LONG_TEXTS)
+    await db.run('update messages set content = $1', [LONG_TEXT])
+  })
+  afterAll(() => world.close())
+
+  const contact = ({ accountId }: { accountId: string }, i: number) => ({
+    ...{
+      accountId,
+      id: `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`,
+      phone: `+1202557${1000 + i}`,
+    },
+    ...{ firstName: `${i}`, lastName: '', companyName: '', assignedToEmail: null, lineNumber: null },
+    ...{ createdAt: START, updatedAt: START, unclaimed: false, tags: [], variables: VARIABLES },
+  })
+  /** Begins a list, and stops reading with its first bytes. */
+  const begin = (path: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = get(`${world.app.url()}${path}`, { headers: credentials('live'), agent: false })
+      asked.once('response', (answer) => resolve(answer.pause())).once('error', reject)
+    })
+  /** Counts the rows that lists read from the database. */
+  const countRows = () => {
+    const { db } = world.app.ctx
+    const { aside } = db
+    const counted = { rows: 0, end: () => Object.assign(db, { aside }) }
+    db.aside = (owner) => {
+      const reads = aside(owner)
+      const all = async (...args: Parameters<typeof reads.all>) => {
+        const found = await reads.all(...args)
+        if (/^select (c\.\*|\* from messages where id)/.test(args[0])) counted.rows += found.length
+        return found as never
+      }
+      return { ...reads, all }
+    }
+    return counted
+  }
+
+  it.each([
+    ['/api/v2/contacts?limit=1000', CONTACTS, (body: Json) => body],
+    ['/accounts/contacts?limit=1000', CONTACTS, (body: Json) => body],
+    ['/api/v2/messages?limit=1000', LONG_TEXTS, (body: Json) => body.data],
+    ['/accounts/messages?limit=1000', LONG_TEXTS, (body: Json) => body.messages],
+  ])('%s reads no further than its reader, and is whole', async (path, total, rowsOf) => {
+    const counted = countRows()
+    try {
+      const sockets = new Set<{ writableNeedDrain: boolean }>()
+      world.app.server.server.once('connection', (socket) => sockets.add(socket))
+      const answer = await begin(path)
+      await eventually(async () => [...sockets].some((one) => one.writableNeedDrain), Boolean)
+      for (let i = 0; i < 100; i++) await (await fetch(`${world.app.url()}/livez`)).text()
+      // The buffers of both sockets take some.
+      expect(counted.rows).toBeLessThan(total / 2)
+      const rows = rowsOf(await json(answer))
+      expect(counted.rows).toBe(total)
+      expect(rows).toHaveLength(total)
+      for (const row of rows)
+        if (row.phone) expect(row.custom_variables).toEqual(VARIABLES)
+        else expect(row.content).toBe(LONG_TEXT)
+    } finally {
+      counted.end()
+    }
+  })
+
+  it('the page of messages says how many it has, and whether there are more', async () => {
+    const { body } = await world.get('/api/v2/messages?limit=700&offset=200')
+    expect(body.pagination).toEqual({ hasMore: true, limit: 700, offset: 200, total: LONG_TEXTS })
+    const rest = (await world.get('/api/v2/messages?limit=700&offset=900')).body
+    expect(rest.pagination).toEqual({ hasMore: false, limit: 100, offset: 900, total: LONG_TEXTS })
+    const handles = new Set([...body.data, ...rest.data].map((one: Json) => one.message_handle))
+    expect(handles.size).toBe(800)
+  })
+
+  it.each(['/api/v2/contacts?limit=1000', '/api/v2/messages?limit=1000', '/v3/search?q=y&limit=200'])(
+    '%s blocks nobody',
+    async (path) => {
+      const read = async () => {
+        let bytes = 0
+        for await (const piece of await begin(path)) bytes += piece.length
+        return bytes
+      }
+      await read()
+      const { ms, result } = await longestBlock(read, MAX_BLOCK_MS)
+      expect(result).toBeGreaterThan(3_000_000)
+      expect(ms).toBeLessThan(MAX_BLOCK_MS)
+    },
+  )
 })

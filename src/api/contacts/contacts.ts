@@ -10,9 +10,10 @@ import {
 } from '../../services/contacts/contacts.js'
 import type { Ctx } from '../../services/ctx.js'
 import { countAllContacts } from '../../storage/contacts/contacts.js'
-import { type ContactPage, listContacts } from '../../storage/contacts/list.js'
+import { type ContactPage, listContactIds, readContacts } from '../../storage/contacts/list.js'
 import { actorOf } from '../http/auth.js'
 import { requireTime } from '../http/fields.js'
+import { sendList } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, oneOf, optional, string } from '../http/schemas.js'
 import {
@@ -52,6 +53,7 @@ export const ListQuery = Type.Object({
   order_direction: optional(oneOf(['asc', 'desc'], 'Direction; default desc')),
 })
 
+const Contacts = Type.Array(ContactWire)
 const PhoneParams = Type.Object({ phone_number: string('Phone number, E.164') })
 const UPDATE_ALIASES = { ...CONTACT_ALIASES, opt_out: ['optOut'] } as const
 
@@ -62,13 +64,14 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
       summary: 'List contacts',
       description: 'Answers with an array, without an envelope.',
       querystring: ListQuery,
-      response: { 200: Type.Array(ContactWire) },
+      response: { 200: Contacts },
     }),
-    async (request) => {
+    async (request, reply) => {
       const { query } = request
       const actor = actorOf(request)
-      const contacts = await listContacts(
-        ctx.db.aside(actor.account.id),
+      const sql = ctx.db.aside(actor.account.id)
+      const pieces = await listContactIds(
+        sql,
         {
           ...scopeFor(actor),
           ...(query.cid === undefined ? {} : { id: query.cid.toLowerCase() }),
@@ -79,7 +82,13 @@ export function registerContacts(app: Routes, ctx: Ctx): void {
         },
         pageOf(query),
       )
-      return contactWires(ctx, actor.account.id, contacts)
+      return sendList(reply, {
+        owner: actor.account.id,
+        pieces,
+        rows: Contacts,
+        read: async (ids) =>
+          contactWires(ctx, actor.account.id, await readContacts(sql, actor.account.id, ids)),
+      })
     },
   )
 

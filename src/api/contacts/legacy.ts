@@ -3,8 +3,9 @@ import type { Account } from '../../core/accounts/account.js'
 import { displayPhone, toE164 } from '../../core/phone-number.js'
 import { findVisible, scopeFor } from '../../services/contacts/contacts.js'
 import type { Ctx } from '../../services/ctx.js'
-import { listContacts } from '../../storage/contacts/list.js'
+import { listContactIds, readContacts } from '../../storage/contacts/list.js'
 import { accountOf, actorOf } from '../http/auth.js'
+import { sendList } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { oneOf, optional, string } from '../http/schemas.js'
 import { ListQuery, ORDERS, pageOf } from './contacts.js'
@@ -28,6 +29,7 @@ const LegacyContact = Type.Object({
   cid: string('contact_id as older clients read it'),
   displayPhone: string('The number with spaces'),
 })
+const LegacyContacts = Type.Array(LegacyContact)
 
 function legacyWire(contact: ContactWire, account: Account): Static<typeof LegacyContact> {
   return {
@@ -47,13 +49,21 @@ export function registerLegacyContacts(app: Routes, ctx: Ctx): void {
       description: 'Answers with an array. Use GET /api/v2/contacts in new programs.',
       deprecated: true,
       querystring: LegacyQuery,
-      response: { 200: Type.Array(LegacyContact) },
+      response: { 200: LegacyContacts },
     }),
-    async (request) => {
+    async (request, reply) => {
       const actor = actorOf(request)
-      const contacts = await listContacts(ctx.db, scopeFor(actor), pageOf(request.query))
-      const wires = await contactWires(ctx, actor.account.id, contacts)
-      return wires.map((contact) => legacyWire(contact, actor.account))
+      const { id } = actor.account
+      const sql = ctx.db.aside(id)
+      return sendList(reply, {
+        owner: id,
+        pieces: await listContactIds(sql, scopeFor(actor), pageOf(request.query)),
+        rows: LegacyContacts,
+        async read(ids) {
+          const wires = await contactWires(ctx, id, await readContacts(sql, id, ids))
+          return wires.map((contact) => legacyWire(contact, actor.account))
+        },
+      })
     },
   )
 

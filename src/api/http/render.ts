@@ -1,5 +1,8 @@
-import type { Static, TObject, TSchema } from 'typebox'
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { Static, TArray, TObject, TSchema } from 'typebox'
 import { formatTime } from '../../base/time.js'
+import { nextTurn } from '../../base/turns.js'
 
 type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name
 
@@ -58,4 +61,52 @@ export function snakeCase(name: string): string {
 
 export function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** A list whose rows may be large. */
+interface LongList<Id, Wire extends TSchema> {
+  /** The account or key whose turns of the event loop the work takes. */
+  owner: string
+  /** Ids of the rows to read and write at once. */
+  pieces: readonly (readonly Id[])[]
+  rows: TArray<Wire>
+  read(ids: readonly Id[]): Promise<Static<Wire>[]>
+  /** JSON before the rows. */
+  head?: string
+  /** JSON after this number of rows. */
+  tail?(count: number): string
+}
+
+/**
+ * Answers with a list piece by piece, each read when the client has taken the one before: however large the rows are,
+ * the answer takes little memory and short turns of the event loop.
+ */
+export async function sendList<Id, Wire extends TSchema>(
+  reply: FastifyReply,
+  list: LongList<Id, Wire>,
+): Promise<never> {
+  const parts = partsOf(reply, list)
+  reply.type('application/json; charset=utf-8')
+  if (list.pieces.length > 1) return reply.send(Readable.from(parts)) as never
+  let text = ''
+  for await (const part of parts) text += part
+  return reply.send(text) as never
+}
+
+async function* partsOf<Id, Wire extends TSchema>(
+  reply: FastifyReply,
+  { owner, pieces, rows, read, head = '', tail = () => '' }: LongList<Id, Wire>,
+): AsyncGenerator<string> {
+  const serialize = reply.compileSerializationSchema(rows as unknown as Record<string, unknown>)
+  let count = 0
+  let before = `${head}[`
+  for (const ids of pieces) {
+    await nextTurn(owner)
+    const found = await read(ids)
+    if (found.length === 0) continue
+    yield before + serialize(found as never).slice(1, -1)
+    before = ','
+    count += found.length
+  }
+  yield `${count === 0 ? before : ''}]${tail(count)}`
 }

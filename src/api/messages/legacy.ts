@@ -7,8 +7,9 @@ import type { Message } from '../../core/messages/message.js'
 import { toE164 } from '../../core/phone-number.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findContacts } from '../../storage/contacts/contacts.js'
-import { type Branch, listMessages } from '../../storage/messages/list.js'
+import { type Branch, listMessageIds, readMessages } from '../../storage/messages/list.js'
 import { actorOf } from '../http/auth.js'
+import { sendList } from '../http/render.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, nullable, optional, string } from '../http/schemas.js'
 import { branchesOf, ListQuery, merge, pageOf } from './query.js'
@@ -83,6 +84,8 @@ function legacyWire(message: Message, account: Account, group?: Group): Static<t
   }
 }
 
+const LegacyMessages = Type.Array(LegacyMessage)
+
 /** The message list of the first version of the interface. */
 export function registerLegacyMessages(app: Routes, ctx: Ctx): void {
   for (const [path, version] of [
@@ -96,9 +99,9 @@ export function registerLegacyMessages(app: Routes, ctx: Ctx): void {
         description: 'Newest first. Use GET /api/v2/messages in new programs; both share one rate limit.',
         deprecated: true,
         querystring: LegacyQuery,
-        response: { 200: Type.Object({ messages: Type.Array(LegacyMessage) }) },
+        response: { 200: Type.Object({ messages: LegacyMessages }) },
       }),
-      async (request) => {
+      async (request, reply) => {
         const actor = actorOf(request)
         ctx.meters.countList(actor.account.id, actor.account.limits)
         const { cid, from_date, ...query } = request.query
@@ -106,13 +109,22 @@ export function registerLegacyMessages(app: Routes, ctx: Ctx): void {
         const branches = await branchesOf(ctx, actor, { ...query, ...since })
         const conversation = cid === undefined ? {} : await conversationOf(ctx, actor.account, cid)
         const found = branches.flatMap((branch) => merge(branch, conversation) ?? [])
-        const { messages } = await listMessages(ctx.db.aside(actor.account.id), found, pageOf(query))
-        const groups = await groupsOf(ctx, messages)
-        return {
-          messages: messages.map((message) =>
-            legacyWire(message, actor.account, groups.get(message.groupId ?? '')),
-          ),
-        }
+        const sql = ctx.db.aside(actor.account.id)
+        const { pieces } = await listMessageIds(sql, found, pageOf(query))
+        return sendList(reply, {
+          owner: actor.account.id,
+          pieces,
+          rows: LegacyMessages,
+          async read(ids) {
+            const messages = await readMessages(sql, ids)
+            const groups = await groupsOf(ctx, messages)
+            return messages.map((message) =>
+              legacyWire(message, actor.account, groups.get(message.groupId ?? '')),
+            )
+          },
+          head: '{"messages":',
+          tail: () => '}',
+        })
       },
     )
 }

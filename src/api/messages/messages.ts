@@ -9,11 +9,12 @@ import { deleteMessage } from '../../services/messages/delete.js'
 import { isWithin } from '../../services/messages/outbound.js'
 import { type SendInput, sendMessage } from '../../services/messages/send.js'
 import { resolveStatus } from '../../services/messages/status.js'
-import { listMessages } from '../../storage/messages/list.js'
+import { listMessageIds, readMessages } from '../../storage/messages/list.js'
 import { findMessage } from '../../storage/messages/messages.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { checkUrl, requirePhone } from '../http/fields.js'
 import { identityOf } from '../http/identity.js'
+import { sendList } from '../http/render.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
 import { ABOUT_CARD, AppCardInput, cardOf } from './app-card-wire.js'
@@ -36,6 +37,8 @@ const sendRoute = routesOf('Messages', {
   unaudited: 'message',
 })
 const readRoute = routesOf('Messages', { access: 'any', confined: 'to its lines' })
+
+const MessageRecords = Type.Array(MessageRecord)
 
 /** `reply_to` may stand beside the card or in it. */
 const CardBody = Type.Object(
@@ -130,7 +133,7 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
       response: {
         200: Type.Object({
           status: string('OK'),
-          data: Type.Array(MessageRecord),
+          data: MessageRecords,
           pagination: Type.Object({
             hasMore: boolean('Whether there are more rows'),
             limit: integer('Number of rows returned'),
@@ -140,7 +143,7 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
         }),
       },
     }),
-    async (request) => {
+    async (request, reply) => {
       const principal = request.principal!
       const { name, limits } =
         principal.kind === 'account'
@@ -150,21 +153,27 @@ export function registerMessages(app: Routes, ctx: Ctx): void {
       const { query } = request
       const page = pageOf(query)
       const branches = await branchesOf(ctx, principal, query)
-      const { messages, total } = await listMessages(ctx.db.aside(name), branches, page)
-      const owners = await ownersOf(ctx, request, messages)
-      const groups = await groupsOf(ctx, messages)
-      return {
-        status: 'OK',
-        data: messages.map((message) =>
-          toRecord(message, owners.get(message.accountId)!, groups.get(message.groupId ?? '')),
-        ),
-        pagination: {
-          hasMore: page.offset + messages.length < total,
-          limit: messages.length,
-          offset: page.offset,
-          total,
+      const sql = ctx.db.aside(name)
+      const { pieces, total } = await listMessageIds(sql, branches, page)
+      const { offset } = page
+      return sendList(reply, {
+        owner: name,
+        pieces,
+        rows: MessageRecords,
+        async read(ids) {
+          const messages = await readMessages(sql, ids)
+          const owners = await ownersOf(ctx, request, messages)
+          const groups = await groupsOf(ctx, messages)
+          return messages.map((message) =>
+            toRecord(message, owners.get(message.accountId)!, groups.get(message.groupId ?? '')),
+          )
         },
-      }
+        head: '{"status":"OK","data":',
+        tail(count) {
+          const pagination = { hasMore: offset + count < total, limit: count, offset, total }
+          return `,"pagination":${JSON.stringify(pagination)}}`
+        },
+      })
     },
   )
 

@@ -1,5 +1,7 @@
 import type { Contact, ContactOrder } from '../../core/contacts/contact.js'
 import type { Param, Reads } from '../engine/db.js'
+import { piecesOf, type SizedRow } from '../engine/pieces.js'
+import { listValues } from '../engine/query.js'
 import { type ContactScope, findContacts } from './contacts.js'
 
 interface ContactFilter extends ContactScope {
@@ -24,8 +26,12 @@ const ORDER_COLUMN: Record<ContactOrder, string> = {
   phone: 'phone',
 }
 
-/** A page of contacts. Earlier entries are skipped in index order; only the page's rows are read. */
-export async function listContacts(sql: Reads, filter: ContactFilter, page: ContactPage): Promise<Contact[]> {
+/** The ids of a page of contacts, in pieces to read at once. Earlier entries are skipped in index order. */
+export async function listContactIds(
+  sql: Reads,
+  filter: ContactFilter,
+  page: ContactPage,
+): Promise<string[][]> {
   const column = ORDER_COLUMN[page.order]
   const direction = page.descending ? 'desc' : 'asc'
   const order =
@@ -52,8 +58,25 @@ export async function listContacts(sql: Reads, filter: ContactFilter, page: Cont
     const merged = `select id, sorted from (${walks.join(' union all ')}) u`
     text = `${merged} order by sorted ${direction}, id ${direction} ${bounds(page.limit, page.offset)}`
   }
-  const ids = (await sql.all<{ id: string }>(text, params)).map((row) => row.id)
-  const contacts = await findContacts(sql, filter.accountId, 'id', ids)
+  const ids = await listValues<string>(sql, text, params)
+  if (ids.length < 2) return ids.map((id) => [id])
+  const list = sql.listTable(2, ids)
+  const sized = await sql.all<SizedRow<string>>(
+    `select c.id, octet_length(c.variables) + octet_length(c.tags) as bytes
+     from ${list.sql} cross join contacts c where c.account_id = $1 and c.id = j.value`,
+    [filter.accountId, list.param],
+  )
+  const bytes = new Map(sized.map((row) => [row.id, row.bytes]))
+  return piecesOf(ids.map((id) => ({ id, bytes: bytes.get(id) ?? 0 })))
+}
+
+/** These contacts in this order, without those that were removed since their ids were read. */
+export async function readContacts(
+  sql: Reads,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Contact[]> {
+  const contacts = await findContacts(sql, accountId, 'id', ids)
   return ids.flatMap((id) => contacts.get(id) ?? [])
 }
 

@@ -1,5 +1,7 @@
 import type { Message, Service, Status } from '../../core/messages/message.js'
 import type { Param, Reads } from '../engine/db.js'
+import { piecesOf, type SizedRow } from '../engine/pieces.js'
+import { listValues } from '../engine/query.js'
 import { type CountFilter, DAY_MS, type DateField, HOUR_MS, sumAll, sumBuckets } from './counts.js'
 import { toMessage } from './rows.js'
 
@@ -35,18 +37,18 @@ export interface Page {
   offset: number
 }
 
-/** Texts may be long: the rows of one statement are read in one piece. */
-const ROWS_AT_ONCE = 100
-
-/** A page of messages and the exact number of matches. The branches must not overlap. */
-export async function listMessages(
+/**
+ * The ids of a page of messages, in pieces to read at once, and the exact number of matches. The branches must not
+ * overlap.
+ */
+export async function listMessageIds(
   sql: Reads,
   branches: readonly Branch[],
   page: Page,
-): Promise<{ messages: Message[]; total: number }> {
+): Promise<{ pieces: number[][]; total: number }> {
   const totals = await Promise.all(branches.map((branch) => countBranch(sql, branch)))
   const total = totals.reduce((sum, n) => sum + n, 0)
-  if (total <= page.offset) return { messages: [], total }
+  if (total <= page.offset) return { pieces: [], total }
 
   const params: Param[] = []
   const parts: string[] = []
@@ -57,23 +59,29 @@ export async function listMessages(
   }
   const direction = page.descending ? 'desc' : 'asc'
   params.push(page.limit, page.offset)
-  const ids = await sql.all<{ id: number }>(
+  const ids = await listValues<number>(
+    sql,
     `select id from (${parts.join(' union all ')}) u order by at ${direction}, id ${direction}
      limit $${params.length - 1} offset $${params.length}`,
     params,
   )
-  if (ids.length === 0) return { messages: [], total }
-  const byId = new Map<number, Message>()
-  for (let i = 0; i < ids.length; i += ROWS_AT_ONCE) {
-    const list = sql.inIds(
-      1,
-      ids.slice(i, i + ROWS_AT_ONCE).map((row) => row.id),
-    )
-    const rows = await sql.all(`select * from messages where id ${list.sql}`, [list.param])
-    for (const row of rows) byId.set(row.id as number, toMessage(row))
-  }
-  // A row may have been removed since its id was read.
-  return { messages: ids.flatMap(({ id }) => byId.get(id) ?? []), total }
+  if (ids.length === 0) return { pieces: [], total }
+  const list = sql.inIds(1, ids)
+  const sized = await sql.all<SizedRow<number>>(
+    `select id, octet_length(content) + coalesce(octet_length(extra), 0) as bytes
+     from messages where id ${list.sql}`,
+    [list.param],
+  )
+  const bytes = new Map(sized.map((row) => [row.id, row.bytes]))
+  return { pieces: piecesOf(ids.map((id) => ({ id, bytes: bytes.get(id) ?? 0 }))), total }
+}
+
+/** These messages in this order, without those that were removed since their ids were read. */
+export async function readMessages(sql: Reads, ids: readonly number[]): Promise<Message[]> {
+  const list = sql.inIds(1, ids)
+  const rows = await sql.all(`select * from messages where id ${list.sql}`, [list.param])
+  const byId = new Map(rows.map((row) => [row.id as number, toMessage(row)]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 /** A way to reach a branch's rows: the columns an index fixes, and the date that orders its entries. */
