@@ -53,6 +53,7 @@ export async function describeOpen(db: Db): Promise<unknown> {
        where next_at is not null order by next_at limit 5`,
       [now],
     ),
+    parked: await db.all('select * from parked_receipts limit 8'),
     feeds: await db.all('select * from webhook_feeds limit 5'),
     leases: await db.all('select * from line_leases limit 5'),
     nodes: await db.all('select * from nodes limit 5'),
@@ -92,8 +93,15 @@ export async function judge(
     if (handle && message?.handle !== handle) broken.push(`${text}: acknowledged as ${handle}, not stored`)
     if (!message) continue
     const isTaken = copies.has(text)
-    if (isTaken !== (message.status === 'DELIVERED'))
-      broken.push(`${text}: ${message.status} ${message.reason}, ${isTaken ? '' : 'not '}at its recipient`)
+    if (isTaken !== (message.status === 'DELIVERED')) {
+      const attempts = await db.all(
+        'select a.* from attempts a join messages m on m.id = a.message_id where m.handle = $1 order by a.n',
+        [message.handle],
+      )
+      broken.push(
+        `${text}: ${message.status} ${message.reason}, ${isTaken ? '' : 'not '}at its recipient: ${JSON.stringify(attempts)}`,
+      )
+    }
   }
   for (const text of brought.keys())
     if (of(text).length !== 1) broken.push(`${text}: stored ${of(text).length} times`)
