@@ -32,7 +32,7 @@ export interface Wire {
   pause(ms: number): Promise<void>
   isClosing(): boolean
   /** The carrier accepted a message after its outcome was reported as unknown. */
-  onLateAcceptance(message: SendRef, providerId: string | undefined): void
+  onLateAcceptance(message: SendRef, providerId: string | undefined): Promise<void>
 }
 
 type SendRef = Pick<Outbound, 'ref' | 'to'>
@@ -103,7 +103,7 @@ export async function submit(
 /** `ids` is undefined for a text of several parts: a part's id is not the message's. */
 function reportLateAnswer(wire: Wire, { ref, to }: SendRef, answer: Pdu, ids: IdForm | undefined) {
   if (answer.command !== 'submit_sm_resp' || answer.status !== 0) return
-  wire.onLateAcceptance({ ref, to }, ids && answer.messageId ? idKey(answer.messageId, ids) : undefined)
+  void wire.onLateAcceptance({ ref, to }, ids && answer.messageId ? idKey(answer.messageId, ids) : undefined)
 }
 
 /** Prefix of generated ids, for carriers that return none. */

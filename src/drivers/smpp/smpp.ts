@@ -14,6 +14,8 @@ import { type Bind, openSession } from './session.js'
 import { SmppSettings } from './settings.js'
 import { openSocket } from './socket.js'
 
+const AGAIN_MS = 1000
+
 /** SMS through any SMSC or aggregator that speaks SMPP 3.4. */
 export const smpp: Driver = {
   kind: 'smpp',
@@ -67,17 +69,27 @@ export const smpp: Driver = {
       chance: Math.random,
     })
     const pauses = createPauses(host)
+    /** Passes on news that the carrier does not repeat: again, while the host cannot store it. */
+    async function insist(receipt: Parameters<DriverHost['receipt']>[0]): Promise<void> {
+      while (!pauses.isOver()) {
+        try {
+          return await host.receipt(receipt)
+        } catch {
+          await pauses.pause(AGAIN_MS)
+        }
+      }
+    }
     const wire: Wire = {
       request: binds.request,
       governor,
       clock,
       pause: pauses.pause,
       isClosing: pauses.isOver,
-      onLateAcceptance({ ref, to }, providerId) {
+      async onLateAcceptance({ ref, to }, providerId) {
+        const id = providerId ? { providerId } : {}
+        await insist({ ref, ...id, to, status: 'SENT', at: clock.now() })
         // From now on the host matches its reports by id.
         if (providerId) doubts.settle(ref)
-        const id = providerId ? { providerId } : {}
-        host.receipt({ ref, ...id, to, status: 'SENT', at: clock.now() }).catch(() => {})
       },
     }
     const nextRef = createPartRefs(Math.random)
@@ -96,7 +108,7 @@ export const smpp: Driver = {
       const result = await submit(trackedWire, message, prepared, settings.ids ?? 'any')
       if (result.outcome === 'unknown' || (result.outcome === 'accepted' && !isNamed(result))) {
         for (const { report, to, proof } of doubts.keepOpen(ref))
-          host.receipt(receiptOf(receiverOptions, report, to, proof)).catch(() => {})
+          void insist(receiptOf(receiverOptions, report, to, proof))
       } else doubts.settle(ref)
       return result
     }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/core/errors.js'
 import { encodePdu, type Pdu } from '../../../src/drivers/smpp/codec/pdu.js'
 import type { DeliveryReport } from '../../../src/drivers/smpp/codec/receipt-text.js'
 import { shortRef } from '../../../src/drivers/smpp/codec/short-ref.js'
@@ -86,7 +87,8 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     expect([taken(ada).length, taken(bob).length]).toEqual([1, 1])
   })
 
-  it('a late answer resolves the send, and later receipts match by its id', async () => {
+  /** Sends a message that the carrier answers later, with `answer`. */
+  const sendUnanswered = async () => {
     const to = person()
     smsc.options.submit = () => 'silence'
     const handle = await send(to, 'Hello')
@@ -94,7 +96,14 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     await world.advance(30_000)
     await becomes(handle, { status: 'PENDING' })
     const { sequence } = taken(to)[0]!.pdu
-    smsc.raw(encodePdu({ command: 'submit_sm_resp', status: 0, sequence, messageId: 'LATE' }))
+    const answer = (messageId: string) =>
+      smsc.raw(encodePdu({ command: 'submit_sm_resp', status: 0, sequence, messageId }))
+    return { to, handle, answer }
+  }
+
+  it('a late answer resolves the send, and later receipts match by its id', async () => {
+    const { to, handle, answer } = await sendUnanswered()
+    answer('LATE')
     await becomes(handle, { status: 'SENT' })
     await smsc.report('LATE', 2)
     await becomes(handle, { status: 'DELIVERED' })
@@ -121,18 +130,34 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
   })
 
   it('an answer after the error resolves the send, and later receipts match by its id', async () => {
-    const to = person()
-    smsc.options.submit = () => 'silence'
-    const handle = await send(to, 'Hello')
-    await eventually(() => expect(taken(to)).toHaveLength(1))
-    await world.advance(30_000)
-    await becomes(handle, { status: 'PENDING' })
+    const { handle, answer } = await sendUnanswered()
     await world.advance(SETTLE_MS)
     await becomes(handle, { status: 'ERROR', error_reason: 'outcome_unknown' })
-    const { sequence } = taken(to)[0]!.pdu
-    smsc.raw(encodePdu({ command: 'submit_sm_resp', status: 0, sequence, messageId: 'LATER' }))
+    answer('LATER')
     await becomes(handle, { status: 'SENT', error_code: null })
     await smsc.report('LATER', 2)
+    await becomes(handle, { status: 'DELIVERED' })
+  })
+
+  it('a late answer that the database cannot take at the moment is kept', async () => {
+    const { handle, answer } = await sendUnanswered()
+    const { db } = world.app.ctx
+    const { write, tx } = db
+    let refused = 0
+    const refuse = () => {
+      refused++
+      return Promise.reject(new AppError('unavailable', 'The database cannot be reached'))
+    }
+    Object.assign(db, { write: refuse, tx: refuse })
+    try {
+      answer('KEPT')
+      await eventually(() => expect(refused).toBeGreaterThan(0))
+    } finally {
+      Object.assign(db, { write, tx })
+    }
+    await world.advance(1000)
+    await becomes(handle, { status: 'SENT' })
+    await smsc.report('KEPT', 2)
     await becomes(handle, { status: 'DELIVERED' })
   })
 
