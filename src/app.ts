@@ -23,7 +23,7 @@ import { seedDefaultWorld, type WorldKeys } from './services/accounts/default-wo
 import { createDirectory } from './services/accounts/directory.js'
 import { createExposure, endKeysIfExposed, urlRulesOf } from './services/accounts/exposure.js'
 import { createMeters } from './services/accounts/meters.js'
-import { createPortion } from './services/accounts/portion.js'
+import { createPortions } from './services/accounts/portions.js'
 import { checkVault } from './services/accounts/seal.js'
 import { openVault } from './services/accounts/vault.js'
 import { endLostChanges } from './services/audit/audit.js'
@@ -140,7 +140,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     metrics,
     loops,
     wakes,
-    portion: createPortion(wakes),
+    ...createPortions({ wakes, errand }),
     vault,
     exposure,
     urlRules,

@@ -17,6 +17,7 @@ import type { Blobs } from '../storage/media/blobs.js'
 import type { Hold } from '../storage/messages/holds.js'
 import type { Directory } from './accounts/directory.js'
 import type { Meters } from './accounts/meters.js'
+import type { Portions } from './accounts/portions.js'
 import type { RequestIdentity } from './replay.js'
 import type { Door } from './webhooks/door/door.js'
 
@@ -33,8 +34,9 @@ export interface Platform {
   /** Background work of this process. */
   loops: Loops
   wakes: Wakes
-  /** How many messages or events one transaction takes at the moment. */
-  portion(): number
+  /** Sizes of background work, so that accounts leave each other time. */
+  portion: Portions['portion']
+  rest: Portions['rest']
   /** Seals what must be read again, and opens it. */
   vault: Vault
   exposure: Exposure

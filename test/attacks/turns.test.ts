@@ -101,10 +101,13 @@ describe.each(ENGINES)('many messages of one account on %s', (engine) => {
         as: 'admin',
         body: { pace: 0 },
       })
+      const rest = vi.spyOn(ctx, 'rest')
       const among = await burst()
       await world.send({ from_number: NEIGHBOUR_LINE, content: 'here' }, neighbour)
       await among()
       expect(Math.max(...portions)).toBeLessThanOrEqual(32)
+      // The schedule and the line, each after every full portion.
+      expect(rest.mock.calls.length).toBeGreaterThanOrEqual(2 * Math.floor(MANY / 32))
       const alone = await burst()
       const quiet = performance.now() + 6000
       vi.spyOn(performance, 'now').mockReturnValue(quiet)

@@ -41,9 +41,11 @@ export async function queueDue(ctx: Ctx): Promise<void> {
       await new Promise((resolve) => setImmediate(resolve))
     }
     if (due.size() === 0) return
-    const ids = takeUpTo(due, ctx.portion())
+    const most = ctx.portion()
+    const ids = takeUpTo(due, most)
     await queueBatch(ctx, ids)
     queued += ids.length
+    if (ids.length === most) await ctx.rest()
   }
 }
 

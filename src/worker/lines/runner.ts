@@ -126,7 +126,10 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
     if (!queue.hasReady(now)) return queue.nextDue()
     const room = Math.min(pace.room(now), MAX_IN_FLIGHT - inFlight.size)
     if (room > 0) {
-      await start(queue.take(Math.min(room, ctx.portion())))
+      const most = ctx.portion()
+      const entries = queue.take(Math.min(room, most))
+      await start(entries)
+      if (entries.length === most) await ctx.rest()
       wake()
       return undefined
     }

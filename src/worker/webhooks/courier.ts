@@ -162,6 +162,7 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
     if (!step || step.more) feeding.ask()
     for (const key of step?.lanes ?? []) laneOf(key, accountId)?.wake()
     await feeding.watch(step?.added ?? 0)
+    if (step?.more) await ctx.rest()
   }
 
   const sweeping = ctx.loops.create('webhook sweep', () => look(shards.list()))
