@@ -66,6 +66,7 @@ interface StoredMessage {
   status: string
   reason: string | null
   open: boolean
+  createdAt: number
 }
 
 /** Broken promises, in words. */
@@ -82,13 +83,14 @@ export async function judge(
 
   const stored = new Map<string, StoredMessage[]>()
   for (const one of await db.all<StoredMessage>(
-    'select handle, content, status, error_reason as reason, next_action_at is not null as open from messages',
+    `select handle, content, status, error_reason as reason, next_action_at is not null as open,
+       created_at as "createdAt" from messages`,
   ))
     stored.set(one.content, [...(stored.get(one.content) ?? []), one])
   const of = (content: string) => stored.get(content) ?? []
   for (const text of clients.sent) {
     const [message, ...more] = of(text)
-    if (more.length > 0) broken.push(`${text}: stored ${more.length + 1} times`)
+    if (more.length > 0) broken.push(`${text}: stored ${more.length + 1} times: ${JSON.stringify(of(text))}`)
     const handle = clients.acknowledged.get(text)
     if (handle && message?.handle !== handle) broken.push(`${text}: acknowledged as ${handle}, not stored`)
     if (!message) continue
