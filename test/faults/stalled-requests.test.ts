@@ -80,6 +80,21 @@ describe.each(ENGINES)('requests in a process that was stopped (SIGSTOP), on %s'
   })
 })
 
+// The event loop accepts one connection in each of its turns.
+it('requests on many connections that waited for a stopped process are all known to be late', async () => {
+  const server = await spawnServer({ env: { ...env, ...(await temporaryStorage('sqlite')) } })
+  await sendTo(server.url, 'before', {})
+  signal(server, 'SIGSTOP')
+  const late = Array.from({ length: 400 }, (_, i) =>
+    sendTo(server.url, `gone ${i}`, { 'x-stainless-timeout': '1' }),
+  )
+  await pause(2000)
+  signal(server, 'SIGCONT')
+  const statuses = (await Promise.all(late)).map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([503]))
+  expect(await contents(server)).toEqual(['before'])
+})
+
 describe('a process of two that was stopped (SIGSTOP), with retries at the other', () => {
   it.each([
     ['the client timed out', '1', 1000, 1500],

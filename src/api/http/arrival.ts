@@ -23,9 +23,10 @@ type Accepted = Socket & { [ACCEPTED]?: { since: Moment; beat: number } }
 /** Notes when requests arrived, and refuses those whose client no longer waits. */
 export function registerArrival(app: FastifyInstance): void {
   const pulse = createPulse()
+  const backlog = createBacklog(pulse)
   app.addHook('onClose', async () => pulse.stop())
   app.server.on('connection', (socket: Accepted) => {
-    socket[ACCEPTED] = { since: pulse.unreadSince(), beat: pulse.beats() }
+    socket[ACCEPTED] = { since: backlog.waitingSince(), beat: pulse.beats() }
   })
   app.decorateRequest('arrivedAt', null)
   app.addHook('onRequest', (request, _reply, done) => {
@@ -83,5 +84,39 @@ function createPulse(): Pulse {
     unreadSince: () => before,
     beats: () => beats,
     stop: () => clearInterval(timer),
+  }
+}
+
+/** Connections that the kernel keeps for a server until it accepts them; the default of Node.js. */
+const BACKLOG = 511
+
+/**
+ * Knows how long a connection may have waited to be accepted. The event loop accepts one in each of its turns, so
+ * after a pause the last ones are accepted many beats later. Until a turn has none left to accept, or the whole
+ * backlog is through, each may be as old as the first.
+ */
+function createBacklog(pulse: Pulse) {
+  let since: Moment | undefined
+  let accepted = 0
+  let before = 0
+
+  function look() {
+    if (accepted === before || accepted >= BACKLOG) since = undefined
+    else setImmediate(look)
+    before = accepted
+  }
+
+  return {
+    /** For the connection that is accepted now. */
+    waitingSince(): Moment {
+      if (!since) {
+        since = pulse.unreadSince()
+        accepted = 0
+        before = 0
+        setImmediate(look)
+      }
+      accepted++
+      return since
+    },
   }
 }
