@@ -60,6 +60,7 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       const line = { from_number: LINE }
       for (const [path, body] of [
         [`/api/v2/groups/${group_id}/name`, { group_name: 'Trip', ...line }],
+        [`/api/v2/groups/${group_id}/photo`, { photo_url: null, ...line }],
         ['/api/modify-group', { group_id, modify_type: 'add_recipient', number: c, ...line }],
         ['/api/modify-group', { group_id, modify_type: 'remove_recipient', number: a, ...line }],
       ] as const) {
@@ -71,6 +72,7 @@ describe.each(ENGINES)('groups on %s', (engine) => {
       }
       expect(await group(group_id)).toMatchObject({
         group_name: '',
+        group_photo: null,
         participant_numbers: [a, b, BOB],
       })
     })

@@ -115,6 +115,15 @@ describe('what a reader needs', () => {
     expect(handle.deprecated ?? handle.schema.deprecated).toBe(true)
   })
 
+  it.each([
+    ...['GET /accounts/contacts', 'POST /accounts/contacts', 'GET /accounts/contacts/{contact_id}'],
+    ...['GET /api/message/{message_handle}', 'GET /accounts/messages', 'GET /api/accounts/messages'],
+  ])('marks %s as deprecated, and names the current path', (route) => {
+    const [method, path] = route.split(' ') as [string, string]
+    const { deprecated, description } = committed.paths[path][method.toLowerCase()]
+    expect([deprecated, description]).toEqual([true, expect.stringMatching(/Use (GET|POST) \/api\/v2\//)])
+  })
+
   it('is not part of validation: an older name still works, and a wrong value in its shadow does not matter', async () => {
     const fields = {
       from_number: undefined,
