@@ -1,14 +1,18 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../services/ctx.js'
 import { cancelScheduled } from '../../services/messages/schedule.js'
+import { piecesOf } from '../../storage/engine/pieces.js'
+import { readMessages } from '../../storage/messages/list.js'
 import { listScheduled, type SchedulePosition } from '../../storage/messages/schedule.js'
 import { accountOf, actorOf } from '../http/auth.js'
 import { positionsIn } from '../http/cursor.js'
+import { sendList } from '../http/render.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { integer, nullable, optional, string } from '../http/schemas.js'
 import { recordsOf } from './records.js'
 import { MessageRecord } from './wire.js'
 
+const MessageRecords = Type.Array(MessageRecord)
 const route = routesOf('Messages', { access: 'account', confined: 'to its lines', unaudited: 'message' })
 
 /** Messages that wait for their `send_at`. */
@@ -24,22 +28,27 @@ export function registerScheduledMessages(app: Routes, ctx: Ctx): void {
       }),
       response: {
         200: Type.Object({
-          data: Type.Array(MessageRecord),
+          data: MessageRecords,
           next_cursor: nullable('string', 'Cursor of the next page; null at the end'),
         }),
       },
     }),
-    async (request) => {
+    async (request, reply) => {
       const { account, numbers } = actorOf(request)
       const limit = Math.min(request.query.limit ?? 100, 1000)
       const after = positionIn(request.query.cursor)
-      const found = await listScheduled(ctx.db, account.id, numbers, after, limit + 1)
+      const sql = ctx.db.aside(account.id)
+      const found = await listScheduled(sql, account.id, numbers, after, limit + 1)
       const messages = found.slice(0, limit)
       const last = found.length > limit ? messages.at(-1)! : undefined
-      return {
-        data: await recordsOf(ctx, account, messages),
-        next_cursor: last ? `${last.dueAt}-${last.id}` : null,
-      }
+      return sendList(reply, {
+        owner: account.id,
+        pieces: piecesOf(messages),
+        rows: MessageRecords,
+        read: async (ids) => recordsOf(ctx, account, await readMessages(sql, ids)),
+        head: '{"data":',
+        tail: () => `,"next_cursor":${JSON.stringify(last ? `${last.dueAt}-${last.id}` : null)}}`,
+      })
     },
   )
 

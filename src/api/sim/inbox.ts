@@ -4,8 +4,10 @@ import type { PhoneMessage } from '../../core/sim/phone.js'
 import type { Ctx } from '../../services/ctx.js'
 import { createInboxWatch, LOOKED_AT } from '../../services/sim/inbox.js'
 import { typingLines } from '../../services/sim/presence.js'
+import { piecesOf } from '../../storage/engine/pieces.js'
 import { findPhoneGroups } from '../../storage/sim/groups.js'
-import { listPhoneMessages } from '../../storage/sim/messages.js'
+import { listInboxIds, readPhoneMessages } from '../../storage/sim/messages.js'
+import { sendList } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { screenOf } from './phone-extras.js'
@@ -13,6 +15,7 @@ import { PhoneMessageWire, phoneMessageWire, Typing } from './phone-wire.js'
 import { Params, phoneIn, sim } from './shared.js'
 
 const MAX_WAIT_MS = 60_000
+const PhoneMessages = Type.Array(PhoneMessageWire)
 
 const Query = Type.Object({
   after: optional(integer('Only after this cursor', { minimum: 0 })),
@@ -74,7 +77,7 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       querystring: Query,
       response: {
         200: Type.Object({
-          data: Type.Array(PhoneMessageWire),
+          data: PhoneMessages,
           cursor: integer('Cursor for the next request'),
           typing: Typing,
           matched: optional(
@@ -97,21 +100,29 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       const found =
         isSearch &&
         (await watch.find(account, number, wanted, waitMs ?? 0, (end) => reply.raw.once('close', end)))
-      const messages = await listPhoneMessages(
-        ctx.db,
-        { ...owner, now: ctx.clock.now() },
-        number,
-        after,
+      const sql = ctx.db.aside(account.id)
+      const messages = await listInboxIds(
+        sql,
+        { network: account.id, phone: number, now: ctx.clock.now(), afterId: after },
         Math.min(request.query.limit ?? 100, 1000),
         { ...(direction ? { fromPhone: direction === 'out' } : {}), newestFirst: newest },
       )
       if (newest) messages.reverse()
-      const data = await show(owner, messages)
       const typing = await typingLines(ctx, account, number)
-      const answer = { data, cursor: messages.at(-1)?.id ?? after, typing }
-      if (found === false) return answer
       const [matched = null] = found ? await show(owner, [found.message]) : []
-      return { ...answer, matched, extracted: found?.extracted ?? null }
+      const rest = {
+        cursor: messages.at(-1)?.id ?? after,
+        typing,
+        ...(isSearch ? { matched, extracted: found ? (found.extracted ?? null) : null } : {}),
+      }
+      return sendList(reply, {
+        owner: account.id,
+        pieces: piecesOf(messages),
+        rows: PhoneMessages,
+        read: async (ids) => show(owner, await readPhoneMessages(sql, ids)),
+        head: '{"data":',
+        tail: () => `,${JSON.stringify(rest).slice(1)}`,
+      })
     },
   )
 }

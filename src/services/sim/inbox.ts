@@ -66,11 +66,11 @@ export function createInboxWatch(ctx: Ctx) {
       const judge = judgeOf(account.id, wanted)
       const look = () =>
         ctx.errand(async () => {
-          const owner = { network, now: ctx.clock.now() }
+          const inbox = { network, phone: number, now: ctx.clock.now(), afterId: wanted.after }
           const options = { fromPhone: wanted.fromPhone, newestFirst: true }
           let beforeId: number | undefined
           for (let looked = 0; looked < LOOKED_AT; looked += AT_ONCE) {
-            const page = await listPhoneMessages(ctx.db, owner, number, wanted.after, AT_ONCE, {
+            const page = await listPhoneMessages(ctx.db, inbox, AT_ONCE, {
               ...options,
               beforeId,
             })

@@ -12,12 +12,11 @@ import {
   findNextDue,
   insertPhoneMessages,
   listDuePhoneMessages,
-  listPhoneMessages,
   listPhoneMessagesByRef,
   type NewPhoneMessage,
+  readShown,
   releaseWaiting,
   requireUnfenced,
-  savePhoneRead,
 } from '../../storage/sim/messages.js'
 import { findPhone, insertPhones, savePhone } from '../../storage/sim/phones.js'
 import type { UsableLine } from '../accounts/directory.js'
@@ -212,14 +211,10 @@ export async function readOnPhone(
   number: string,
 ): Promise<{ unread: number; receipts: { lineId: string; providerId: string; at: number }[] }> {
   const at = ctx.clock.now()
-  const owner = { network: account.id, now: at }
-  const phone = await findPhone(sql, owner.network, number)
+  const phone = await findPhone(sql, account.id, number)
   if (!phone) throw new AppError('not_found', `There is no phone ${number}`)
-  const unread = (await listPhoneMessages(sql, owner, number, 0, 10_000)).filter(
-    (m) => !m.fromPhone && m.readAt === null,
-  )
-  for (const message of unread) await savePhoneRead(sql, message.id, at)
-  if (unread.length > 0) sql.announce(topics.screens, owner.network)
+  const unread = await readShown(sql, account.id, number, at)
+  if (unread.length > 0) sql.announce(topics.screens, account.id)
   const receipted = phone.readReceipts ? unread.filter((message) => message.service !== 'SMS') : []
   return {
     unread: unread.length,

@@ -1,8 +1,7 @@
-import type { Message } from '../../core/messages/message.js'
-import type { Param, Sql, Writes } from '../engine/db.js'
+import type { Param, Reads, Sql, Writes } from '../engine/db.js'
 import { HELD_SINCE, HELD_THROUGH } from '../engine/incarnations.js'
+import type { SizedRow } from '../engine/pieces.js'
 import { findValue } from '../engine/query.js'
-import { toMessage } from './rows.js'
 
 /** Without messages that may have been sent before the database was restored. */
 const CERTAIN = `(id > ${HELD_THROUGH} or due_at > ${HELD_SINCE})`
@@ -34,14 +33,14 @@ export function listDue(
   )
 }
 
-/** Scheduled messages of an account, soonest first; optionally only on these lines. */
+/** Ids and sizes of an account's scheduled messages, soonest first; optionally only on these lines. */
 export async function listScheduled(
-  sql: Sql,
+  sql: Reads,
   accountId: string,
   lineNumbers: ReadonlySet<string> | null,
   after: SchedulePosition | undefined,
   limit: number,
-): Promise<Message[]> {
+): Promise<(SchedulePosition & SizedRow<number>)[]> {
   const params: Param[] = [accountId, after?.dueAt ?? 0, after?.id ?? 0, limit]
   let lines = ''
   if (lineNumbers) {
@@ -49,12 +48,13 @@ export async function listScheduled(
     lines = `and line_number ${list.sql}`
     params.push(list.param)
   }
-  const rows = await sql.all(
-    `select * from messages where account_id = $1 and due_at is not null and deleted_at is null
+  const rows = await sql.all<SizedRow<number> & { due_at: number }>(
+    `select id, due_at, octet_length(content) + coalesce(octet_length(extra), 0) as bytes
+     from messages where account_id = $1 and due_at is not null and deleted_at is null
        and (due_at, id) > ($2, $3) ${lines} order by due_at, id limit $4`,
     params,
   )
-  return rows.map(toMessage)
+  return rows.map(({ due_at: dueAt, ...row }) => ({ ...row, dueAt }))
 }
 
 /**

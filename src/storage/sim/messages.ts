@@ -1,6 +1,7 @@
 import { cardSession } from '../../core/messages/app-card.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
-import type { Sql, Writes } from '../engine/db.js'
+import type { Param, Reads, Sql, Writes } from '../engine/db.js'
+import type { SizedRow } from '../engine/pieces.js'
 import { exists, findValue, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
 
@@ -79,10 +80,6 @@ export async function releaseWaiting(
   return [...new Set(lines)]
 }
 
-export async function savePhoneRead(sql: Sql, id: number, at: number): Promise<void> {
-  await sql.run('update phone_messages set read_at = $2 where id = $1', [id, at])
-}
-
 export function listDuePhoneMessages(
   sql: Sql,
   lineId: string,
@@ -120,21 +117,77 @@ interface InboxOptions {
   beforeId?: number
 }
 
+interface Inbox {
+  network: string
+  phone: string
+  now: number
+  afterId: number
+}
+
 /** The messages a phone shows, oldest first. */
 export function listPhoneMessages(
   sql: Sql,
-  { network, now }: { network: string; now: number },
-  phone: string,
-  afterId: number,
+  inbox: Inbox,
   limit: number,
-  { fromPhone, newestFirst = false, beforeId }: InboxOptions = {},
+  options: InboxOptions = {},
 ): Promise<PhoneMessage[]> {
-  return PHONE_MESSAGES.all(
-    sql,
-    `select * from phone_messages where network = $1 and phone = $2 and id > $3 and ${shown('$4')}
+  return PHONE_MESSAGES.all(sql, ...inboxQuery('*', inbox, limit, options))
+}
+
+/** Like `listPhoneMessages`, but only the ids and sizes. */
+export function listInboxIds(
+  sql: Reads,
+  inbox: Inbox,
+  limit: number,
+  options: InboxOptions,
+): Promise<SizedRow<number>[]> {
+  const bytes = 'octet_length(content) + coalesce(octet_length(extra), 0)'
+  return sql.all(...inboxQuery(`id, ${bytes} as bytes`, inbox, limit, options))
+}
+
+function inboxQuery(
+  columns: string,
+  { network, phone, now, afterId }: Inbox,
+  limit: number,
+  { fromPhone, newestFirst = false, beforeId }: InboxOptions,
+): [string, Param[]] {
+  return [
+    `select ${columns} from phone_messages where network = $1 and phone = $2 and id > $3 and ${shown('$4')}
      ${fromPhone === undefined ? '' : `and from_phone = ${fromPhone ? 1 : 0}`}
      ${beforeId === undefined ? '' : 'and id < $6'}
      order by id ${newestFirst ? 'desc' : ''} limit $5`,
     [network, phone, afterId, now, limit, ...(beforeId === undefined ? [] : [beforeId])],
+  ]
+}
+
+/** These messages, oldest first. */
+export function readPhoneMessages(sql: Reads, ids: readonly number[]): Promise<PhoneMessage[]> {
+  const list = sql.inIds(1, ids)
+  return PHONE_MESSAGES.all(sql, `select * from phone_messages where id ${list.sql} order by id`, [
+    list.param,
+  ])
+}
+
+/** A person reads what a phone shows. Returns what was unread, oldest first. */
+export async function readShown(
+  sql: Sql,
+  network: string,
+  phone: string,
+  at: number,
+): Promise<ReadMessage[]> {
+  const read = await sql.all<{ id: number; line_id: string; provider_id: string; service: string }>(
+    `update phone_messages set read_at = $3
+     where network = $1 and phone = $2 and from_phone = 0 and read_at is null and ${onScreen('$3')}
+     returning id, line_id, provider_id, service`,
+    [network, phone, at],
   )
+  return read
+    .sort((a, b) => a.id - b.id)
+    .map(({ line_id: lineId, provider_id: providerId, service }) => ({ lineId, providerId, service }))
+}
+
+interface ReadMessage {
+  lineId: string
+  providerId: string
+  service: string
 }
