@@ -20,7 +20,7 @@ export const TIMEOUTS = {
 
 /**
  * Every statement reads by an index. PostgreSQL would plan for the small table that it last counted, and keep reading
- * the whole table while it grows: 2.3 of 7 ms of processor time for a message in the first minute of a new database.
+ * the whole table while it grows: 2.7 of 7.0 ms of processor time for a message in the first minute of a new database.
  */
 const PLANS = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off', jit: 'off' } as const
 
