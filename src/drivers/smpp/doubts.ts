@@ -23,6 +23,8 @@ export interface Doubts {
   settle(ref: string): void
   /** The send ended without an answer. Returns the early reports that belong to it. */
   keepOpen(ref: string): { report: DeliveryReport; to: string; proof: Proof }[]
+  /** Whether a send has ended without an answer. */
+  hasOpen(): boolean
   /** Matches a report to a send in doubt. */
   judge(report: DeliveryReport, to: string): Proof | undefined
 }
@@ -95,6 +97,11 @@ export function createDoubts(now: () => number): Doubts {
       if (!entry) return []
       entry.isOpen = true
       return entry.early.splice(0).map((one) => ({ ...one, proof: prove(entry) }))
+    },
+    hasOpen() {
+      forget()
+      for (const { isOpen } of all.values()) if (isOpen) return true
+      return false
     },
     judge(report, to) {
       forget()

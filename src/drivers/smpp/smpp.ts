@@ -15,6 +15,7 @@ import { SmppSettings } from './settings.js'
 import { openSocket } from './socket.js'
 
 const AGAIN_MS = 1000
+const SEARCH_MS = 60_000
 
 /** SMS through any SMSC or aggregator that speaks SMPP 3.4. */
 export const smpp: Driver = {
@@ -34,6 +35,7 @@ export const smpp: Driver = {
     const { clock } = host
     const doubts = createDoubts(clock.now)
     await restoreDoubts(host, settings, doubts)
+    const search = searchParked(host, settings, doubts)
     const receiverOptions: ReceiverOptions = {
       host,
       settings,
@@ -109,6 +111,7 @@ export const smpp: Driver = {
       if (result.outcome === 'unknown' || (result.outcome === 'accepted' && !isNamed(result))) {
         for (const { report, to, proof } of doubts.keepOpen(ref))
           void insist(receiptOf(receiverOptions, report, to, proof))
+        search.begin()
       } else doubts.settle(ref)
       return result
     }
@@ -116,6 +119,7 @@ export const smpp: Driver = {
     return {
       send,
       async close() {
+        search.end()
         pauses.end()
         governor.stop()
         await binds.stop()
@@ -132,11 +136,39 @@ async function restoreDoubts(host: DriverHost, settings: SmppSettings, doubts: D
     doubts.begin({ ref, to, content, wireAt, parts: countParts(settings, content) })
     doubts.keepOpen(ref)
   }
+  await matchParked(host, settings, doubts)
+}
+
+/** Finds the reports of sends in doubt among those whose send was not known. */
+async function matchParked(host: DriverHost, settings: SmppSettings, doubts: Doubts): Promise<void> {
   for (const { evidence, to = '' } of await host.parkedReceipts()) {
     const report = evidence as DeliveryReport
     const proof = doubts.judge(report, to)
     if (proof) await host.receipt(receiptOf({ host, settings }, report, to, proof))
   }
+}
+
+/**
+ * Searches now and then while a send is in doubt: a process that stood still and lost the line may have a connection
+ * for a moment longer, and the carrier's reports come there, where nobody doubts the send.
+ */
+function searchParked(host: DriverHost, settings: SmppSettings, doubts: Doubts) {
+  let cancel: (() => void) | undefined
+  function begin() {
+    if (cancel || !doubts.hasOpen()) return
+    cancel = host.clock.after(SEARCH_MS, async () => {
+      await matchParked(host, settings, doubts).catch(() => {})
+      if (!cancel) return
+      cancel = undefined
+      begin()
+    })
+  }
+  function end() {
+    cancel?.()
+    cancel = undefined
+  }
+  begin()
+  return { begin, end }
 }
 
 /** Whether the carrier named every part, so that the host matches the reports by id. */

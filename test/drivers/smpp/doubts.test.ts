@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.js'
 import { encodePdu, type Pdu } from '../../../src/drivers/smpp/codec/pdu.js'
-import type { DeliveryReport } from '../../../src/drivers/smpp/codec/receipt-text.js'
+import { type DeliveryReport, reportIn } from '../../../src/drivers/smpp/codec/receipt-text.js'
 import { shortRef } from '../../../src/drivers/smpp/codec/short-ref.js'
 import { createDoubts } from '../../../src/drivers/smpp/doubts.js'
+import { parkReceipts } from '../../../src/storage/messages/receipts.js'
 import { createSmsc, type Smsc } from '../../peers/smsc.js'
 import { addSmppLine, eventually, receiptText, untilState } from '../../support/drivers/smpp.js'
 import { createWorld, ENGINES, type Json, type World } from '../../support/world.js'
@@ -109,6 +110,21 @@ describe.each(ENGINES)('SMPP sends in doubt on %s', (engine) => {
     await becomes(handle, { status: 'DELIVERED' })
     await world.advance(SETTLE_MS)
     expect(taken(to)).toHaveLength(1)
+  })
+
+  it('a receipt that came through another process resolves the send', async () => {
+    const to = person()
+    const handle = await lose(to, 'Hello')
+    await online(HOLDS)
+    const { db, clock } = world.app.ctx
+    const [sent] = taken(to)
+    const evidence = reportIn(receiptText(sent!, 'DELIVRD', { echo: true }), 'stat:DELIVRD')
+    const status = 'DELIVERED' as const
+    const report = { providerId: 'ELSEWHERE', to, status, at: clock.now(), evidence }
+    const parked = { providerId: 'ELSEWHERE', receipt: `ELSEWHERE ${to}`, status, report }
+    await db.write((sql) => parkReceipts(sql, lines[HOLDS]!, [parked], clock.now()))
+    await world.advance(60_000)
+    await becomes(handle, { status: 'DELIVERED' })
   })
 
   it('ends as an error without a receipt, never sends again, and still accepts late news', async () => {
