@@ -140,7 +140,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     metrics,
     loops,
     wakes,
-    ...createPortions({ wakes, errand }),
+    ...createPortions(wakes, errand),
     vault,
     exposure,
     urlRules,

@@ -10,7 +10,7 @@ let looks: number
 
 beforeEach(() => {
   const wakes = createWakes({ engine: 'sqlite', notify: async () => {}, onNotify() {}, onAnnounce() {} })
-  portions = createPortions({ wakes, errand: (work) => work() })
+  portions = createPortions(wakes, (work) => work())
   hear = (accountId) => wakes.wake(topics.events, accountId)
   looks = 0
 })

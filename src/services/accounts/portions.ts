@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
+import type { Wakes } from '../../base/wakes.js'
 import { topics } from '../../core/topics.js'
-import type { Platform } from '../ctx.js'
 
 /** Cheapest. A transaction of 256 messages takes 30 to 60 ms, for which nobody waits. */
 const ALONE = 256
@@ -25,7 +25,7 @@ export interface Portions {
  * While several accounts are busy, each takes small portions, and whoever took a full one rests until the event loop
  * has time to spare: so the others' requests, writes and answers come between them.
  */
-export function createPortions({ wakes, errand }: Pick<Platform, 'wakes' | 'errand'>): Portions {
+export function createPortions(wakes: Wakes, errand: (work: () => Promise<void>) => Promise<void>): Portions {
   let latest = ''
   let changedAt = Number.NEGATIVE_INFINITY
   wakes.on(topics.events, (accountId) => {
