@@ -5,19 +5,23 @@ import { createPortions, type Portions } from '../../src/services/accounts/porti
 
 let portions: Portions
 let hear: (accountId: string) => void
-/** How often the load of the event loop was read. */
+/** How often the load of the event loop was read, 3 ms each. */
 let looks: number
+let now: number
 
 beforeEach(() => {
   const wakes = createWakes({ engine: 'sqlite', notify: async () => {}, onNotify() {}, onAnnounce() {} })
   portions = createPortions(wakes, (work) => work())
   hear = (accountId) => wakes.wake(topics.events, accountId)
   looks = 0
+  now = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
 })
 afterEach(() => void vi.restoreAllMocks())
 
 const load = (...shares: number[]) =>
   vi.spyOn(performance, 'eventLoopUtilization').mockImplementation((before) => {
+    if (before) now += 3
     const utilization = before ? (shares[looks++] ?? shares.at(-1)!) : 0
     return { idle: 0, active: 0, utilization }
   })

@@ -11,8 +11,8 @@ const BUSY_MS = 5000
 /** Share of the event loop's time in use, above which those who take full portions rest. */
 const MOST_LOAD = 0.3
 const LOOK_MS = 3
-/** Even a loop without time to spare lets what was accepted go out: at least 400 messages a second on each line. */
-const MOST_LOOKS = 20
+/** Even while the loop has no time to spare, what was accepted goes out: about 400 messages a second on each line. */
+const LONGEST_REST_MS = 60
 
 export interface Portions {
   /** How many messages or events one transaction takes at the moment. */
@@ -41,7 +41,8 @@ export function createPortions(wakes: Wakes, errand: (work: () => Promise<void>)
 }
 
 async function untilCalm() {
-  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+  const until = performance.now() + LONGEST_REST_MS
+  while (performance.now() < until) {
     const before = performance.eventLoopUtilization()
     await setTimeout(LOOK_MS)
     if (performance.eventLoopUtilization(before).utilization < MOST_LOAD) return

@@ -1,6 +1,6 @@
 /** Stored bytes of the rows that a list reads and renders at once: a few milliseconds of work. */
 const PIECE_BYTES = 256 * 1024
-/** What a row takes beside its texts. */
+/** Bytes of a row beside its texts. */
 const ROW_BYTES = 500
 
 export interface SizedRow<Id> {
