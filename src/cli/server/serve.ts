@@ -2,7 +2,7 @@ import type { App } from '../../app.js'
 import { type Config, loadConfig } from '../../config.js'
 import { DEFAULT_WORLD, isDefaultWorld } from '../../services/accounts/default-world.js'
 import { KeysMissing } from '../../services/accounts/exposure.js'
-import { openStorage } from '../../storage/engine/open.js'
+import { DatabaseAway, openStorage, withReason } from '../../storage/engine/open.js'
 import type { Args } from '../args.js'
 import { command } from '../command.js'
 import type { Io } from '../io.js'
@@ -11,6 +11,9 @@ import { note, printText } from '../output.js'
 import { makeKeys } from './init.js'
 
 const WARM_UP_MS = 200
+/** A database that starts at the same time, or fails over, is there within this time. */
+const AWAIT_DATABASE_MS = 30_000
+const LOOK_AGAIN_MS = 500
 
 export const serve = command({
   name: 'serve',
@@ -30,16 +33,7 @@ export const serve = command({
       { LOG_LEVEL: json ? 'info' : 'warn', ...io.env },
       values as Record<string, string>,
     )
-    // The server's modules load slowly, so only this command imports them. The database opens at the same time.
-    const storage = openStorage(config, { now: Date.now() })
-    storage.catch(() => {})
-    const { createApp } = await import('../../app.js')
-    const app = await createApp(config, { seed: true, storage })
-    await startWithKeys(args, app).catch(async (error) => {
-      // Open handles would keep the process alive.
-      await app.stop()
-      throw error
-    })
+    const app = await awaitDatabase(args, () => startApp(args, config))
     const facts = {
       url: app.url(),
       storage: config.databaseUrl ? 'PostgreSQL' : `SQLite in ${config.data}`,
@@ -52,6 +46,35 @@ export const serve = command({
     await stopOnSignal(io, () => app.stop(), config)
   },
 })
+
+/** Starts again, for a while, what failed because the database is away. */
+async function awaitDatabase<T>(args: Args, start: () => Promise<T>): Promise<T> {
+  const until = performance.now() + AWAIT_DATABASE_MS
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await start()
+    } catch (error) {
+      const reason = withReason(error)
+      if (!(reason instanceof DatabaseAway) || performance.now() > until) throw reason
+      if (isFirst) note(args, `${reason.message}. Trying again for ${AWAIT_DATABASE_MS / 1000} seconds.`)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+    }
+  }
+}
+
+async function startApp(args: Args, config: Config): Promise<App> {
+  // The server's modules load slowly, so only this command imports them. The database opens at the same time.
+  const storage = openStorage(config, { now: Date.now() })
+  storage.catch(() => {})
+  const { createApp } = await import('../../app.js')
+  const app = await createApp(config, { seed: true, storage })
+  await startWithKeys(args, app).catch(async (error) => {
+    // Open handles would keep the process alive.
+    await app.stop()
+    throw error
+  })
+  return app
+}
 
 /** Starts the server; at a terminal it offers to create the keys that these settings need. */
 async function startWithKeys(args: Args, app: App): Promise<void> {

@@ -45,13 +45,17 @@ export async function openStorage(
   }
 }
 
+/** The database cannot be used now, and may be later: it starts, fails over, or its network does. */
+export class DatabaseAway extends Error {}
+
 /** Whoever starts the server needs the database's own words, which a client does not get. */
-function withReason(error: unknown): unknown {
-  const cause =
-    error instanceof AppError ? (error.cause as (Error & { code?: string }) | undefined) : undefined
+export function withReason(error: unknown): unknown {
+  const isAway = error instanceof AppError && error.code === 'unavailable'
+  const cause = isAway ? (error.cause as (Error & { code?: string }) | undefined) : undefined
   if (!cause) return error
   const reason = cause.message || cause.code
-  return new Error(`The database cannot be used: ${reason}. Check DATABASE_URL with: trunkline doctor`, {
-    cause,
-  })
+  return new DatabaseAway(
+    `The database cannot be used: ${reason}. Check DATABASE_URL with: trunkline doctor`,
+    { cause },
+  )
 }
