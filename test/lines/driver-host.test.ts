@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { SendResult } from '../../src/core/messages/outcome.js'
 import type { Inbound } from '../../src/drivers/inbound.js'
 import { withMedia } from '../../src/services/messages/inbound/media.js'
 import { type FileServer, PNG, serve } from '../support/files.js'
@@ -216,48 +215,6 @@ describe.each(ENGINES)('what a driver gets of the program on %s', (engine) => {
       ['never ends', ''],
       ['waits for both', undefined],
     ])
-  })
-
-  it('lists the sends of a day whose end is not known, newest first, of its own line', async () => {
-    const results: Record<string, SendResult> = {
-      sent: { outcome: 'accepted', providerId: 'p-sent', status: 'SENT' },
-      done: { outcome: 'accepted', providerId: 'p-done', status: 'SUCCESS' },
-      doubt: { outcome: 'unknown', code: 'x', detail: 'y' },
-      no: { outcome: 'refused', code: 'x', detail: 'y' },
-      early: { outcome: 'accepted', providerId: 'p-early', status: 'ACCEPTED' },
-    }
-    puppet.acts.send = async (message) => results[message.content]!
-    const send = async (content: string) => {
-      await world.send({ from_number: LINE, number: CLEO, content })
-      await world.settle()
-      await world.advance(10)
-    }
-    await world.app.ctx.db.run('update lines set settle_ms = 200000000 where id = $1', [ids[LINE]!])
-    await send('early')
-    await world.advance(24 * 60 * MINUTE)
-    for (const content of ['sent', 'done', 'no', 'doubt']) await send(content)
-    const sends = await host().openSends()
-    expect(sends.map(({ providerId, content }) => [content, providerId])).toEqual([
-      ['doubt', null],
-      ['sent', 'p-sent'],
-    ])
-    expect(sends[1]).toMatchObject({ to: CLEO, service: 'SMS', wireAt: expect.any(Number) })
-    expect(puppet.sent.map((message) => message.ref)).toContain(sends[0]!.ref)
-    expect(await host(SHARED).openSends()).toEqual([])
-    // Its end becomes known.
-    await host().receipt({ providerId: 'p-sent', status: 'DELIVERED', at: world.app.ctx.clock.now() })
-    expect((await host().openSends()).map(({ content }) => content)).toEqual(['doubt'])
-    // However many came after it.
-    const { db } = world.app.ctx
-    const { message_id, line_id } = (await db.one("select * from attempts where state = 'unknown'"))!
-    await db.run(
-      `insert into attempts (ref, message_id, n, line_id, epoch, service, state, wire_at, lookups)
-       with recursive many(i) as (select 1 union all select i + 1 from many where i < 10500)
-       select 'ffffffff-' || i, $1, i + 100, $2, 1, 'SMS', 'refused', 0, 0 from many`,
-      [message_id!, line_id!],
-    )
-    expect((await host().openSends()).map(({ content }) => content)).toEqual(['doubt'])
-    await db.run('delete from attempts where n >= 100')
   })
 
   it('gives each line an address for callbacks, the same after a restart', async () => {

@@ -16,9 +16,9 @@ export function createExposure(
   const reading = ctx.loops.create('exposure', async () => {
     harms = harmsOf({ host, publicUrl, hasRealLines: await hasRealLines(ctx.db) })
   })
-  const look = () => void ctx.errand(reading.run).catch(() => {})
+  const look = () => void ctx.errand(() => reading.run()).catch(() => {})
   ctx.wakes.on(topics.lines, look)
-  return { harms: () => harms, load: reading.run, look }
+  return { harms: () => harms, load: () => reading.run(), look }
 }
 
 /** Where URLs that users choose may lead at the moment. */

@@ -105,7 +105,7 @@ export function createRetention(ctx: Ctx) {
   const loop = ctx.loops.create('retention', removeExpired, { retryMs: TAKEN_MS })
   return {
     ask: loop.ask,
-    run: loop.run,
+    run: () => loop.run(),
     /** Ends the current run after its slice. */
     stop() {
       isStopped = true

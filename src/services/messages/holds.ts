@@ -38,7 +38,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'loops' | 'erra
   }
 
   function look() {
-    ctx.errand(reading.run).catch(() => {})
+    ctx.errand(() => reading.run()).catch(() => {})
   }
   ctx.wakes.on(topics.holds, look)
   return {
@@ -48,7 +48,7 @@ export function createHolds(ctx: Pick<Platform, 'db' | 'wakes' | 'loops' | 'erra
       handlers.add(handler)
       return () => handlers.delete(handler)
     },
-    load: reading.run,
+    load: () => reading.run(),
     look,
     async hold(hold, write) {
       const name = keyOf(hold)

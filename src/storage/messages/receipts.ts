@@ -82,11 +82,11 @@ export function listMatchedReceipts(sql: Sql, lineId: string): Promise<string[]>
 
 const MAX_UNMATCHED = 1000
 
-/** Waiting receipts since that time by which a driver may recognise their sends, oldest first. */
+/** The latest waiting receipts since that time by which a driver may recognise their sends, oldest first. */
 export async function listUnmatchedReceipts(sql: Sql, lineId: string, since: number): Promise<Receipt[]> {
   const text = `select * from parked_receipts where line_id = $1 and received_at >= $2 and report like '%"evidence":%'
-    order by received_at limit $3`
-  const rows = await RECEIPTS.all(sql, text, [lineId, since, MAX_UNMATCHED])
+    order by received_at desc limit $3`
+  const rows = (await RECEIPTS.all(sql, text, [lineId, since, MAX_UNMATCHED])).reverse()
   // One receipt is parked under each spelling of its id.
   const receipts = new Map(rows.map((row) => [`${row.receipt} ${row.status}`, row.report]))
   return [...receipts.values()] as unknown as Receipt[]

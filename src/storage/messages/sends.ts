@@ -32,7 +32,8 @@ type OpenSendRow = Omit<OpenSend, 'isDelivered'> & { status: Status }
 
 /**
  * Sends without a final status, newest first: all sends in doubt, and recent ones that were given up, or accepted
- * without a later receipt. `unread` adds delivered sends that were not read.
+ * without a later receipt. `unread` adds delivered sends that were not read. Accepted sends take the room that the
+ * others leave: a carrier may owe thousands of receipts.
  */
 export async function listOpenSends(
   sql: Sql,
@@ -40,27 +41,32 @@ export async function listOpenSends(
   sinceRef: string,
   unread: boolean,
 ): Promise<OpenSend[]> {
-  const taken = unread
-    ? "m.status in ('ACCEPTED', 'SENT', 'DELIVERED') and a.read_at is null"
-    : "m.status in ('ACCEPTED', 'SENT')"
   const inDoubt = await sql.all<OpenSendRow>(
     `select ${OPEN_SEND} from messages m join attempts a on a.message_id = m.id and a.n >= m.attempts
      where m.line_id = $1 and m.next_action_at is not null and m.due_at is null and a.ref >= $2
      and a.state in ('on_wire', 'unknown') order by a.ref desc limit $3`,
     [lineId, sinceRef, MAX_OPEN_SENDS],
   )
-  const latest = await sql.all<OpenSendRow>(
+  const givenUp = await sql.all<OpenSendRow>(
+    `select ${OPEN_SEND} from attempts a join messages m on m.id = a.message_id
+     where a.line_id = $1 and a.ref >= $2 and a.state = 'given_up' and m.status = 'ERROR'
+     order by a.ref desc limit $3`,
+    [lineId, sinceRef, MAX_OPEN_SENDS],
+  )
+  const unknown = [...inDoubt, ...givenUp].slice(0, MAX_OPEN_SENDS)
+  const taken = unread
+    ? "m.status in ('ACCEPTED', 'SENT', 'DELIVERED') and a.read_at is null"
+    : "m.status in ('ACCEPTED', 'SENT')"
+  const accepted = await sql.all<OpenSendRow>(
     `select ${OPEN_SEND} from (select * from attempts where ref >= $1 order by ref desc limit $4) a
      join messages m on m.id = a.message_id
-     where a.line_id = $2
-     and ((a.state = 'given_up' and m.status = 'ERROR') or (a.state = 'accepted' and ${taken}))
+     where a.line_id = $2 and a.state = 'accepted' and ${taken}
      order by a.ref desc limit $3`,
-    [sinceRef, lineId, MAX_OPEN_SENDS, MAX_SEARCHED],
+    [sinceRef, lineId, MAX_OPEN_SENDS - unknown.length, MAX_SEARCHED],
   )
-  const sends = [...inDoubt, ...latest]
+  const sends = [...unknown, ...accepted]
     .map(({ status, ...send }): OpenSend => ({ ...send, isDelivered: status === 'DELIVERED' }))
     .sort((a, b) => (a.ref < b.ref ? 1 : -1))
-    .slice(0, MAX_OPEN_SENDS)
   const parts = await listAttemptParts(
     sql,
     sends.flatMap(({ ref, providerId }) => (providerId === null ? [] : ref)),

@@ -27,6 +27,6 @@ export function createStateKeeper(ctx: Ctx, line: Line, lease: Lease, cameBack: 
       if (wasOffline && next !== 'OFFLINE') cameBack()
     },
     isOffline: () => state === 'OFFLINE',
-    stop: writing.stop,
+    stop: () => writing.stop(),
   }
 }

@@ -148,7 +148,10 @@ export function createCourier(ctx: Ctx, nodeId: string, render: RenderWebhook): 
     const again = ctx.loops.create('webhook feed', () => ctx.errand(() => feed(accountId, feeding)), {
       fields: { account: accountId },
     })
-    const feeding: Feeding = { ...again, feed: undefined, watch: createSurplusWatch(ctx, accountId) }
+    const feeding: Feeding = Object.assign(again, {
+      feed: undefined,
+      watch: createSurplusWatch(ctx, accountId),
+    })
     accounts.set(accountId, feeding)
     return feeding
   }
