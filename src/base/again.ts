@@ -106,6 +106,7 @@ class Runs implements Again {
       // No await since `hasRequest` was read: a later request finds `isRunning` false and starts the next run.
       this.isRunning = false
       this.cancelTimer = undefined
+      this.ended = undefined
       if (this.isStopped) this.dismiss()
       else if (typeof next === 'number')
         this.cancelTimer = this.clock.after(next - this.clock.now(), this.ask)

@@ -38,19 +38,23 @@ export interface WakePort {
   onAnnounce(handler: (hint: string) => void): void
 }
 
+type Listener = (...detail: string[]) => void
+
 /** How often other processes get the gathered hints of a burst, at most. */
 const GATHER_MS = 20
 
 /** Carries hints inside this process and, on a shared database, to the other processes. */
 export function createWakes(db: WakePort): Wakes {
-  const handlers = new Map<string, Set<(...detail: string[]) => void>>()
+  /** Most topics have one listener, and a set for each of them would take more memory than the listener. */
+  const handlers = new Map<string, Listener | Set<Listener>>()
   const gathered = new Set<string>()
 
   /** Whether this process has a listener. */
   function call(hint: string): boolean {
     const [name = '', ...detail] = hint.split('#')
     const found = handlers.get(name)
-    if (found) for (const handler of [...found]) handler(...detail)
+    if (typeof found === 'function') found(...detail)
+    else if (found) for (const handler of [...found]) handler(...detail)
     return found !== undefined
   }
   const notify = (hint: string) => void db.notify(hint).catch(() => {})
@@ -78,13 +82,17 @@ export function createWakes(db: WakePort): Wakes {
       if (db.engine === 'postgres' && (!isHeard || topic.reach === 'all')) notify(hint)
     },
     on(topic, handler) {
-      const set = handlers.get(topic.name) ?? new Set()
+      const { name } = topic
       // A hint of this topic carries the detail that its type names.
-      const listener = handler as (...detail: string[]) => void
-      handlers.set(topic.name, set.add(listener))
+      const listener = handler as Listener
+      const known = handlers.get(name)
+      if (known === undefined) handlers.set(name, listener)
+      else if (typeof known === 'function') handlers.set(name, new Set([known, listener]))
+      else known.add(listener)
       return () => {
-        set.delete(listener)
-        if (set.size === 0) handlers.delete(topic.name)
+        const left = handlers.get(name)
+        if (left === listener) handlers.delete(name)
+        else if (typeof left === 'object' && left.delete(listener) && left.size === 0) handlers.delete(name)
       }
     },
   }

@@ -18,12 +18,13 @@ interface LoopBreaker {
 export function createLoopBreaker(
   ctx: Ctx,
   line: Line,
-  queue: Pick<ReturnType<typeof createLineQueue>, 'hurryAll'>,
+  queue: () => Pick<ReturnType<typeof createLineQueue>, 'hurryAll'>,
   wake: () => void,
 ): LoopBreaker {
-  const turnsOf = createLoopWatch(line.loopLimit ?? ctx.config.loopLimit)
+  let turnsOf: ReturnType<typeof createLoopWatch> | undefined
 
   function note(message: NewMessage, side: 'in' | 'out') {
+    turnsOf ??= createLoopWatch(line.loopLimit ?? ctx.config.loopLimit)
     // On a shared line each account has conversations of its own.
     const turns = turnsOf(`${message.accountId} ${conversationOf(message)}`, side, ctx.clock.now())
     if (turns === undefined) return
@@ -34,7 +35,7 @@ export function createLoopBreaker(
 
   const unsubscribe = ctx.holds.onRelease((lineId, conversation) => {
     if (lineId !== line.id) return
-    queue.hurryAll(conversation, ctx.clock.now())
+    queue().hurryAll(conversation, ctx.clock.now())
     wake()
   })
   return {

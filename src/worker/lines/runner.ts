@@ -46,6 +46,8 @@ export interface Runner extends DrivenLine {
 }
 
 const MAX_IN_FLIGHT = 256
+/** Of every line that has not had a message so far: it stays empty. */
+const NO_QUEUE = createLineQueue()
 const LAST_WORD_MS = 250
 const READ_AT_ONCE = 1000
 /** On PostgreSQL a lower id may be committed after a higher one. The sweep finds ids even further behind. */
@@ -59,7 +61,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   const on: DispatchLine = { line, services, groupMms, lease, daily, unsent: new Map() }
   await recoverOpenAttempts(ctx, on)
 
-  const queue = createLineQueue({ isShared: line.kind === 'shared' })
+  let queue = NO_QUEUE
   const now = ctx.clock.now()
   const recent = await listWireTimes(ctx.db, line.id, firstIdAt(now - PACE_WINDOW_MS), firstIdAt(now + 1))
   const pace = createPace(line.pace, recent)
@@ -78,7 +80,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
   let unread = true
   let readOn: number | undefined
 
-  const breaker = createLoopBreaker(ctx, line, queue, wake)
+  const breaker = createLoopBreaker(ctx, line, () => queue, wake)
   const inbound = createInboundDoor(ctx, on, breaker.heard)
   const link = await connect(ctx, driver, on, {
     receive: inbound.receive,
@@ -109,12 +111,17 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
 
   const inTime = async (rows: Promise<QueueEntry[]>) => correctWaits(ctx.db, await rows, ctx.clock.now())
 
+  function add(rows: readonly QueueEntry[]) {
+    if (rows.length > 0 && queue === NO_QUEUE) queue = createLineQueue({ isShared: line.kind === 'shared' })
+    queue.add(rows, ctx.clock.now())
+  }
+
   /** Returns when the next message may go. */
   async function step(): Promise<number | undefined> {
     if (unread && !queue.isFull()) {
       unread = false
       const rows = await inTime(listQueue(ctx.db, line.id, readOn ?? queue.cursor() - overlap, READ_AT_ONCE))
-      queue.add(rows, ctx.clock.now())
+      add(rows)
       readOn = rows.length === READ_AT_ONCE ? rows.at(-1)!.id : undefined
       if (readOn !== undefined) {
         unread = true
@@ -250,7 +257,7 @@ export async function startRunner(ctx: Ctx, driver: Driver, line: Line, lease: L
       void inTurn(() => rematchParked(ctx, on)).catch(() => {})
       void inTime(listQueue(ctx.db, line.id, 0, READ_AT_ONCE))
         .then((rows) => {
-          queue.add(rows, ctx.clock.now())
+          add(rows)
           wake()
         })
         .catch(() => {})

@@ -1,14 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Line } from '../../core/lines/line.js'
 import { topics } from '../../core/topics.js'
 import { createRetention } from '../../services/accounts/retention.js'
 import type { Ctx } from '../../services/ctx.js'
 import type { WorkerDesk } from '../../services/lines/desk.js'
-import { createEraser } from '../../services/messages/erase.js'
-import { releaseDue } from '../../services/messages/holds.js'
-import { storeOverdueParts } from '../../services/messages/inbound/inbound.js'
-import { queueDue } from '../../services/messages/schedule.js'
 import { finishEmptying } from '../../services/sim/worlds.js'
-import { expireVerificationsDue } from '../../services/verify/ends.js'
 import {
   acquireLeases,
   beat,
@@ -24,11 +20,7 @@ import {
 } from '../../storage/lines/leases.js'
 import { countLines, findLines } from '../../storage/lines/lines.js'
 import { listLinesWithWork } from '../../storage/lines/work.js'
-import { findNextHoldEnd } from '../../storage/messages/holds.js'
-import { findNextPartsDue } from '../../storage/messages/inbound-parts.js'
-import { findNextDue } from '../../storage/messages/schedule.js'
-import { findNextExpiry } from '../../storage/verify/verifications.js'
-import { createAlarm } from '../alarm.js'
+import { createAlarms } from '../alarms.js'
 import { type Runner, startRunner } from './runner.js'
 import { dropExpired, runAll, tidyLines } from './tidy.js'
 
@@ -39,6 +31,7 @@ const SWEEP_MS = 2_000
 const COMPARE_MS = 60_000
 /** Lines that one statement reads: a few milliseconds. */
 const LINES_AT_ONCE = 500
+const STARTING_AT_ONCE = 16
 /** How long a start waits for its lines. Further lines connect while the server answers. */
 const START_MS = 1_500
 /** How long hints about released lines are gathered: a process may release thousands. */
@@ -164,10 +157,22 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
       const limit = Math.min(share - runners.size, LINES_AT_ONCE)
       const isOnlyProcess = ctx.db.engine === 'sqlite'
       const acquired = await acquireLeases(ctx.db, { nodeId, limit, lineIds, isOnlyProcess })
-      await Promise.all(acquired.map(({ line, lease }) => drive(line, lease)))
+      await driveAll(acquired)
       if (acquired.length < limit) break
     }
     ctx.metrics.linesDriven.set(runners.size)
+  }
+
+  /** Starts lines a few at a time, with a turn of the event loop in between: requests must not wait for hundreds. */
+  async function driveAll(acquired: readonly { line: Line; lease: Lease }[]) {
+    const waiting = acquired.values()
+    const hands = Array.from({ length: STARTING_AT_ONCE }, async () => {
+      for (const { line, lease } of waiting) {
+        await drive(line, lease)
+        await setImmediate()
+      }
+    })
+    await Promise.all(hands)
   }
 
   async function drive(line: Line, lease: Lease) {
@@ -210,29 +215,8 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     })
   }
 
-  const alarms = [
-    createAlarm(ctx, {
-      topic: topics.verifications,
-      next: () => findNextExpiry(ctx.db),
-      run: () => expireVerificationsDue(ctx),
-    }),
-    createAlarm(ctx, {
-      topic: topics.parts,
-      next: () => findNextPartsDue(ctx.db),
-      run: () => storeOverdueParts(ctx),
-    }),
-    createAlarm(ctx, {
-      topic: topics.holds,
-      next: () => findNextHoldEnd(ctx.db, ctx.clock.now()),
-      run: () => releaseDue(ctx),
-    }),
-    createAlarm(ctx, { topic: topics.erasures, ...createEraser(ctx) }),
-    createAlarm(ctx, {
-      topic: topics.schedule,
-      next: () => findNextDue(ctx.db),
-      run: () => queueDue(ctx),
-    }),
-  ]
+  const alarms = createAlarms(ctx)
+
   async function tidyAll() {
     await runAll([() => tidyLines(ctx), ...alarms.map((alarm) => alarm.look), () => dropExpired(ctx)])
   }
