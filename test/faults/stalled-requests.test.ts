@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import SendblueAPI from 'sendblue'
 import { describe, expect, it } from 'vitest'
 import { once } from '../../src/services/once.js'
@@ -93,6 +95,19 @@ it('requests on many connections that waited for a stopped process are all known
   const statuses = (await Promise.all(late)).map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([503]))
   expect(await contents(server)).toEqual(['before'])
+})
+
+it('a request that came while the process stood still is answered, although its time ran out meanwhile', async () => {
+  const server = await spawnServer({ env: { ...env, ...(await temporaryStorage('sqlite')) } })
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  await sendTo(server.url, 'before', {})
+  signal(server, 'SIGSTOP')
+  socket.write(`GET /livez HTTP/1.1\r\nhost: ${hostname}\r\nconnection: close\r\n\r\n`)
+  // The time for headers is 10 s.
+  await pause(11_000)
+  signal(server, 'SIGCONT')
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
 })
 
 describe('a process of two that was stopped (SIGSTOP), with retries at the other', () => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { currentMoment, type Moment } from '../../base/time.js'
+import { currentMoment, elapsedMs, type Moment } from '../../base/time.js'
 import { type Arrival, requireFresh } from '../../services/arrival.js'
 
 declare module 'fastify' {
@@ -21,8 +21,7 @@ const ACCEPTED = Symbol('accepted')
 type Accepted = Socket & { [ACCEPTED]?: { since: Moment; beat: number } }
 
 /** Notes when requests arrived, and refuses those whose client no longer waits. */
-export function registerArrival(app: FastifyInstance): void {
-  const pulse = createPulse()
+export function registerArrival(app: FastifyInstance, pulse: Pulse): void {
   const backlog = createBacklog(pulse)
   app.addHook('onClose', async () => pulse.stop())
   app.server.on('connection', (socket: Accepted) => {
@@ -57,21 +56,24 @@ export function arrivalOf({ arrivedAt, headers }: FastifyRequest): Arrival | und
 }
 
 /** Knows how long bytes may have waited in a socket, also in a process that was stopped and woke up. */
-interface Pulse {
+export interface Pulse {
   /** Bytes that the event loop reads now arrived after this moment. */
   unreadSince(): Moment
   beats(): number
+  /** Whether the process stood still just now: what it has not read yet may have arrived long ago. */
+  stoodStill(): boolean
   stop(): void
 }
 
 const BEAT_MS = 250
+const STILL_MS = 1000
 
 /**
  * The kernel does not say when bytes arrived, but the event loop reads every socket between two beats of a timer. So
  * bytes that are read now arrived after the beat before the last one. After a pause that beat lies before the pause,
  * whichever comes first: the beat or the sockets.
  */
-function createPulse(): Pulse {
+export function createPulse(): Pulse {
   let last = currentMoment()
   let before = last
   let beats = 0
@@ -83,6 +85,7 @@ function createPulse(): Pulse {
   return {
     unreadSince: () => before,
     beats: () => beats,
+    stoodStill: () => elapsedMs(before) > STILL_MS,
     stop: () => clearInterval(timer),
   }
 }

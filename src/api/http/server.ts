@@ -80,7 +80,7 @@ import { registerWebhookDeliveries } from '../webhooks/deliveries.js'
 import { registerWebhookFeed } from '../webhooks/feed.js'
 import { registerSigningSecret } from '../webhooks/signing.js'
 import { registerWebhooks } from '../webhooks/webhooks.js'
-import { registerArrival } from './arrival.js'
+import { createPulse, registerArrival } from './arrival.js'
 import { createAuthenticator, registerAuthentication } from './auth.js'
 import { checkText, newRequestId, registerBodyParsers } from './body.js'
 import { COMPILERS, serializers, validators } from './compilers.js'
@@ -100,6 +100,7 @@ export interface ServerOptions {
 
 /** The HTTP server: one authentication hook, one error handler, and the routes. */
 export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<FastifyInstance> {
+  const pulse = createPulse()
   const settings: FastifyHttpOptions<Server> = {
     bodyLimit: 1 << 20,
     // Lower than Node's defaults, against slow clients.
@@ -110,7 +111,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     genReqId: newRequestId,
     logger: false,
     exposeHeadRoutes: false,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, pulse),
     frameworkErrors: (error, request, reply) => createErrorHandler(ctx.log)(error, request, reply),
     forceCloseConnections: 'idle',
     schemaController: { compilersFactory: COMPILERS },
@@ -127,7 +128,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const notFound = createNotFound(app)
   app.setNotFoundHandler(notFound)
   app.decorateRequest('rawBody', null)
-  registerArrival(app)
+  registerArrival(app, pulse)
 
   // Before the body is read: nobody's large body is read for an answer that says that there is no route.
   app.addHook('onRequest', (request, _reply, done) => {

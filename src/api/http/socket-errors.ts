@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
+import type { Pulse } from './arrival.js'
 
 /** Fastify's own type of this error is too narrow: the packet is a Buffer. */
 type BrokenRequest = Error & { code?: string; rawPacket?: unknown }
 
+const REPRIEVE_MS = 10_000
 const patient = new WeakSet<Socket>()
 
 /** Exempts a request from the request timeout until the returned function is called. Its route has its own limit. */
@@ -12,14 +14,22 @@ export function bePatientWith(socket: Socket): () => void {
 }
 
 /** Answers requests that are too malformed to reach a route, then closes the connection. */
-export function answerBrokenRequest(error: BrokenRequest, socket: Socket): void {
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && patient.has(socket)) return
+export function answerBrokenRequest(error: BrokenRequest, socket: Socket, pulse: Pulse): void {
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  if (isLate && patient.has(socket)) return
+  if (isLate && pulse.stoodStill()) return void reprieve(socket)
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, text, message] = describe(error)
   const body = JSON.stringify({ status: 'ERROR', message })
   socket.end(
     `HTTP/1.1 ${status} ${text}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nx-should-retry: false\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n${body}`,
   )
+}
+
+/** The request may be in the socket already: this process did not look while its time ran out. */
+function reprieve(socket: Socket): void {
+  const { bytesRead } = socket
+  setTimeout(() => socket.bytesRead === bytesRead && socket.destroy(), REPRIEVE_MS).unref()
 }
 
 function describe(error: BrokenRequest): [number, string, string] {
