@@ -42,6 +42,20 @@ describe.each(ENGINES)('a clock that was a day ahead until the restart, on %s', 
     expect((await world.status(message_handle)).status).toBe('DELIVERED')
   })
 
+  it('hides no message from a look-up: one that the carrier has is not sent again', async () => {
+    world = await createWorld(engine, {
+      startAt: START + DAY,
+      line: { config: { fault: 'accept-then-drop', fault_times: 1 }, settle_ms: 5000 },
+    })
+    const { message_handle } = await world.send()
+    await world.settle()
+    await world.restart(START)
+    await world.advance(60_000)
+    expect((await world.status(message_handle)).status).toBe('SENT')
+    await world.advance(DAY)
+    expect(await world.inbox(ADA)).toHaveLength(1)
+  })
+
   it('delays no webhook', async () => {
     world = await createWorld(engine, { startAt: START + DAY })
     const sink = await createSink()
