@@ -110,6 +110,15 @@ it('a request that came while the process stood still is answered, although its 
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
 })
 
+it('a connection may be opened long before its first request', async () => {
+  const server = await spawnServer({ env: { ...env, ...(await temporaryStorage('sqlite')) } })
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  await pause(12_000)
+  socket.write(`GET /livez HTTP/1.1\r\nhost: ${hostname}\r\nconnection: close\r\n\r\n`)
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
+})
+
 describe('a process of two that was stopped (SIGSTOP), with retries at the other', () => {
   it.each([
     ['the client timed out', '1', 1000, 1500],

@@ -4,7 +4,8 @@ import type { Pulse } from './arrival.js'
 /** Fastify's own type of this error is too narrow: the packet is a Buffer. */
 type BrokenRequest = Error & { code?: string; rawPacket?: unknown }
 
-const REPRIEVE_MS = 10_000
+/** As long as a connection may be idle between two requests. */
+const REPRIEVE_MS = 72_000
 const patient = new WeakSet<Socket>()
 
 /** Exempts a request from the request timeout until the returned function is called. Its route has its own limit. */
@@ -17,7 +18,7 @@ export function bePatientWith(socket: Socket): () => void {
 export function answerBrokenRequest(error: BrokenRequest, socket: Socket, pulse: Pulse): void {
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
   if (isLate && patient.has(socket)) return
-  if (isLate && pulse.stoodStill()) return void reprieve(socket)
+  if (isLate && (socket.bytesRead === 0 || pulse.stoodStill())) return void reprieve(socket)
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, text, message] = describe(error)
   const body = JSON.stringify({ status: 'ERROR', message })
@@ -26,7 +27,10 @@ export function answerBrokenRequest(error: BrokenRequest, socket: Socket, pulse:
   )
 }
 
-/** The request may be in the socket already: this process did not look while its time ran out. */
+/**
+ * A client may have opened the connection for later, and would take an answer for that of its next request. Or the
+ * request is in the socket, and this process stood still while its time ran out.
+ */
 function reprieve(socket: Socket): void {
   const { bytesRead } = socket
   setTimeout(() => socket.bytesRead === bytesRead && socket.destroy(), REPRIEVE_MS).unref()
