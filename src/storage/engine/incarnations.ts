@@ -85,6 +85,10 @@ export async function beginIncarnation(
 
 const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
+/** 1 if a commit waits for a standby. */
+const SYNCHRONOUS = `(current_setting('synchronous_standby_names') <> ''
+  and current_setting('synchronous_commit') in ('on', 'remote_apply'))::int`
+
 /**
  * For PostgreSQL, in one statement on every new connection: begins another incarnation if this is not the server,
  * timeline or table that the current one knows. A standby becomes the primary with another timeline; a restored dump
@@ -106,8 +110,7 @@ export function noticeIncarnation(now?: number): string {
       here text;
       why text;
       lossy bigint := 1;
-      synchronous bigint := (current_setting('synchronous_standby_names') <> ''
-        and current_setting('synchronous_commit') in ('on', 'remote_apply'))::int;
+      synchronous bigint := ${SYNCHRONOUS};
     begin
       if pg_is_in_recovery() then return; end if;
       here := concat_ws('/', (select system_identifier from pg_control_system()),
@@ -135,6 +138,18 @@ export function noticeIncarnation(now?: number): string {
       update incarnations set identity = here, is_synchronous = synchronous
         where n = (select max(n) from incarnations) and (identity <> here or is_synchronous <> synchronous);
     end $$`
+}
+
+/**
+ * Notes whether commits wait for a standby. Patroni changes that whenever a standby comes or goes, and sessions stay.
+ * Where the note that they wait has arrived, every earlier commit has.
+ */
+export async function noteSynchronous(sql: Sql): Promise<void> {
+  if (sql.engine === 'sqlite') return
+  await sql.run(
+    `update incarnations set is_synchronous = ${SYNCHRONOUS}
+     where n = (select max(n) from incarnations) and is_synchronous <> ${SYNCHRONOUS}`,
+  )
 }
 
 /** Standby servers that may lack the last commits. */

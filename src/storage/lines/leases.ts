@@ -1,5 +1,6 @@
 import type { Line } from '../../core/lines/line.js'
 import type { Db, Sql, Writes } from '../engine/db.js'
+import { noteSynchronous } from '../engine/incarnations.js'
 import { exists, findValue } from '../engine/query.js'
 import { LINES } from './lines.js'
 
@@ -46,6 +47,7 @@ export async function beat(db: Db, { nodeId, startedAt, leaseMs, isLeaving }: Be
      on conflict (id) do update set seen_at = ${now}, lease_ms = $3, leaving = $4`,
     [nodeId, startedAt, leaseMs, isLeaving ? 1 : 0],
   )
+  await noteSynchronous(db.upkeep)
 }
 
 /** The place of a process among those that are alive and stay, by which they divide the work. */

@@ -87,10 +87,18 @@ describe.runIf(ENGINES.includes('postgres'))(
           60_000,
         )
       }
+      // Patroni changes it when a standby comes or goes, and the sessions stay.
+      const untilNoted = (isSynchronous: number) =>
+        eventually(
+          () => onServer(primary.url, 'select is_synchronous from incarnations order by n desc limit 1'),
+          ([rows]) => Number(rows![0]!.is_synchronous) === isSynchronous,
+        )
       await setSynchronous('*')
       expect(await examine()).toBeUndefined()
+      await untilNoted(1)
       await setSynchronous('')
-    }, 60_000)
+      await untilNoted(0)
+    }, 180_000)
 
     it('follows the promotion of the standby, with everything that was stored', async () => {
       await eventually(
