@@ -27,6 +27,11 @@ export function removeAfterUs(directory: string): void {
   tell({ directory })
 }
 
+/** Ends everything that works in the folder when this process has ended. */
+export function endAllInAfterUs(workplace: string): void {
+  tell({ workplace })
+}
+
 /** The watchdog is a process in a session of its own: an interrupt from the terminal reaches us but not it. */
 function tell(command: object): void {
   if (!watchdog) {

@@ -1,0 +1,1 @@
+export function processesIn(directory: string): number[]
