@@ -1,17 +1,25 @@
-import { chmodSync, rmSync } from 'node:fs'
 import type { Chance } from '../simulation/chance.js'
 import { HAS_PGBOUNCER, startPgbouncer } from '../support/database-faults/pgbouncer.js'
 import { startTcpProxy, type TcpProxy } from '../support/database-faults/tcp-proxy.js'
-import { makeDirectory } from '../support/directory.js'
-import { type PostgresServer, startPair } from '../support/postgres.js'
 import { onServer } from '../support/template.js'
+import { lasting } from './waiting.js'
 
-/** PostgreSQL with a synchronous standby, the ways of the processes to it, and what befalls both. */
+/** PostgreSQL servers of which one can be written to, and what befalls them. */
+export interface Servers {
+  urls: readonly string[]
+  /** The URL of the primary, once there is one. */
+  primary(): Promise<string>
+  /** Calls back with the URL of another primary, soon after there is one. */
+  onMove(follow: (url: string) => void): void
+  /** By name. Each resolves when the database can be written to again. */
+  faults: Record<string, () => Promise<void>>
+  stop(): Promise<void>
+}
+
+/** PostgreSQL servers, the ways of the processes to them, and what befalls both. */
 export interface Cluster {
-  /** Both servers, without a proxy. */
+  /** All servers, without a proxy. */
   url: string
-  /** The primary alone. */
-  primary(): string
   /** Settings of the process in that place, which has its own way to the database. */
   settingsOf(place: number): Record<string, string>
   /** By name. Each resolves when the database can be written to again. */
@@ -21,8 +29,6 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
-/** How long a fault of the network or the disk lasts at most. */
-const FAULT_MS = 5000
 const PLACES = [0, 1, 2, 3]
 /** This process reaches the database through pgbouncer in transaction mode. */
 const POOLED_PLACE = 2
@@ -43,62 +49,25 @@ const DISK = `
     end loop;
   end $$`
 
-export async function startCluster(chance: Chance): Promise<Cluster> {
-  const directory = makeDirectory('trunkline-nemesis-')
-  chmodSync(directory, 0o755) // as root, the servers run as another user
-  const servers = await startPair(directory, true)
-  let [primary, standby] = servers
-  const ways = await Promise.all(PLACES.map(() => Promise.all(servers.map(({ url }) => startTcpProxy(url)))))
+export async function startCluster(
+  startServers: (chance: Chance) => Promise<Servers>,
+  chance: Chance,
+): Promise<Cluster> {
+  const servers = await startServers(chance)
+  const ways = await Promise.all(PLACES.map(() => Promise.all(servers.urls.map(startTcpProxy))))
   /** pgbouncer knows one host, like the address that a cluster manager moves. */
-  const address = await startTcpProxy(primary.url)
+  const address = await startTcpProxy(await servers.primary())
+  servers.onMove(address.lead)
   const bouncer = HAS_PGBOUNCER ? await startPgbouncer(address.url) : undefined
   if (!bouncer) console.log('Every process connects directly: pgbouncer is not installed.')
 
-  /** Until the standby has what the primary has, the promotion of the standby could lose what was seen. */
-  const untilSynchronous = () =>
-    until(async () => {
-      const [rows] = await onServer(
-        primary.url,
-        "select 1 from pg_stat_replication where sync_state = 'sync' and replay_lsn >= pg_current_wal_flush_lsn()",
-      )
-      return rows?.length === 1
-    })
-  const untilWritable = () =>
-    until(async () => {
-      await onServer(primary.url, 'create table if not exists nemesis_probe (); drop table nemesis_probe')
-      return true
-    })
-  const lasting = () => pause(500 + chance.below(FAULT_MS))
+  const onPrimary = async (sql: string) => void (await onServer(await servers.primary(), sql))
   const faults: Cluster['faults'] = {
-    async 'sessions ended'() {
-      await onServer(
-        primary.url,
+    'sessions ended': () =>
+      onPrimary(
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-      )
-    },
-    async 'database killed'() {
-      primary.crash('SIGKILL')
-      await pause(chance.below(2000))
-      await primary.restart()
-      await untilWritable()
-    },
-    async 'standby promoted'() {
-      await untilSynchronous()
-      const lost = primary
-      lost.crash('SIGKILL')
-      await pause(chance.below(2000))
-      ;[primary, standby] = [standby, lost]
-      await onServer(primary.url, 'select pg_promote()')
-      address.lead(primary.url)
-      await lost.follow(primary)
-      await untilWritable()
-    },
-    async 'standby gone'() {
-      standby.crash('SIGKILL')
-      await lasting()
-      await standby.restart()
-      await untilWritable()
-    },
+      ),
+    ...servers.faults,
     async 'black hole'() {
       // One process, or all of them.
       const cut = chance.happens(0.5) ? [chance.pick(PLACES)] : PLACES
@@ -106,52 +75,32 @@ export async function startCluster(chance: Chance): Promise<Cluster> {
       if (cut.includes(POOLED_PLACE)) proxies.push(address)
       const which = chance.pick(['open', 'all'] as const)
       for (const proxy of proxies) proxy.swallow(which)
-      await lasting()
+      await lasting(chance)
       for (const proxy of proxies) proxy.heal()
     },
     async 'disk full'() {
-      await onServer(primary.url, 'update nemesis_disk set is_full = true')
-      await lasting()
-      await onServer(primary.url, 'update nemesis_disk set is_full = false')
+      await onPrimary('update nemesis_disk set is_full = true')
+      await lasting(chance)
+      await onPrimary('update nemesis_disk set is_full = false')
     },
   }
-  const urlOf = (parts: readonly { url: string }[]) => {
-    const hosts = parts.map(({ url }) => new URL(url).host).join(',')
+  const urlOf = (urls: readonly string[]) => {
+    const hosts = urls.map((url) => new URL(url).host).join(',')
     return `postgres://trunkline:trunkline@${hosts}/postgres?target_session_attrs=read-write`
   }
   return {
-    url: urlOf(servers),
-    primary: () => primary.url,
+    url: urlOf(servers.urls),
     settingsOf(place): Record<string, string> {
-      const direct = urlOf(ways[place % PLACES.length]!)
+      const direct = urlOf(ways[place % PLACES.length]!.map(({ url }) => url))
       if (!bouncer || place !== POOLED_PLACE) return { DATABASE_URL: direct }
       return { DATABASE_URL: bouncer.url, TRUNKLINE_DATABASE_DIRECT_URL: direct }
     },
     faults,
-    prepareDisk: async () => void (await onServer(primary.url, DISK)),
+    prepareDisk: () => onPrimary(DISK),
     async stop() {
       await bouncer?.stop()
       await Promise.all([address, ...ways.flat()].map((proxy) => proxy.close()))
-      // The primary last: the standby waits for it, and ends at once without it.
-      for (const server of [standby, primary] as PostgresServer[]) server.crash()
-      await Promise.all(servers.map((server) => server.stop()))
-      rmSync(directory, { recursive: true, force: true })
+      await servers.stop()
     },
   }
-}
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-
-/** A server that just starts, or is just promoted, refuses statements. */
-async function until(ask: () => Promise<boolean>): Promise<void> {
-  let last: unknown
-  for (let tries = 0; tries < 600; tries++) {
-    try {
-      if (await ask()) return
-    } catch (error) {
-      last = error
-    }
-    await pause(100)
-  }
-  throw new Error('The database did not recover', { cause: last })
 }

@@ -2,13 +2,13 @@ import { loadConfig } from '../../src/config.js'
 import { openPostgres } from '../../src/storage/engine/postgres.js'
 import { type SmscCarrier, smscCarrier } from '../faults/carriers/smsc-carrier.js'
 import { get, post, tuneLine } from '../faults/ledger.js'
-import { createChance } from '../simulation/chance.js'
+import { type Chance, createChance } from '../simulation/chance.js'
 import { temporaryDirectory } from '../support/server.js'
 import { createSink, type Sink } from '../support/web/sink.js'
 import { ADA, credentials, LINE, LOOPBACK_RECEIVERS, makeRealWorld } from '../support/world.js'
 import { countOpen, describeOpen, type Evidence, judge } from './books.js'
 import { createClients } from './clients.js'
-import { startCluster } from './cluster.js'
+import { type Servers, startCluster } from './cluster.js'
 import { startFleet } from './fleet.js'
 import { createReader } from './readers.js'
 import { createRecoveryTimes } from './recovery.js'
@@ -39,6 +39,14 @@ export interface Report {
   peace: number
 }
 
+export interface TormentOptions {
+  /** Names of faults; empty means all. */
+  only?: readonly string[]
+  /** How long everything may take to come to rest after the last fault. */
+  peaceMs: number
+  startServers(chance: Chance): Promise<Servers>
+}
+
 /**
  * Three processes on a PostgreSQL with a standby, an SMSC, a receiver, readers of the event stream, clients that retry
  * and people who text. One hand strikes processes and the carrier, another one the database, both by seed. Then
@@ -48,7 +56,7 @@ export async function torment(
   seed: number,
   ms: number,
   say: (line: string) => void,
-  { only = [], peaceMs }: { only?: readonly string[]; peaceMs: number },
+  { only = [], peaceMs, startServers }: TormentOptions,
 ): Promise<Report> {
   let chances = 0
   const newChance = () => createChance(seed * 1000 + chances++)
@@ -67,7 +75,7 @@ export async function torment(
     const [carrier, sink, cluster] = await Promise.all([
       smscCarrier(),
       createSink(),
-      startCluster(newChance()),
+      startCluster(startServers, newChance()),
     ])
     cleanups.push(carrier.close, sink.close, cluster.stop)
     const data = { TRUNKLINE_DATA: temporaryDirectory() }

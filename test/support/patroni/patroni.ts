@@ -10,6 +10,8 @@ export interface PatroniCluster {
   etcd: Etcd
   /** Both servers, as DATABASE_URL names them. */
   url: string
+  /** The member that leads at the moment, if there is one. */
+  findLeader(): Promise<Member | undefined>
   /** Resolves with the leader, once it can be written to. With `not`, another one than this. */
   untilLed(not?: Member): Promise<Member>
   /** Resolves with the leader, once the other member is its synchronous standby: before that, no failover is possible. */
@@ -55,6 +57,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
   const cluster: PatroniCluster = {
     members,
     etcd,
+    findLeader,
     url: `postgres://trunkline:trunkline@${members.map(({ url }) => new URL(url).host).join(',')}/postgres?target_session_attrs=read-write`,
     untilLed: (not) =>
       until('leader', async () => {
