@@ -20,6 +20,8 @@ export interface Evidence {
 /** Things that are still on their way, by kind. */
 export async function countOpen(db: Db, evidence: Evidence): Promise<Record<string, number>> {
   const { carrier, brought, readers } = evidence
+  // Before the database is read: receipts that arrive now make events and webhooks.
+  const receipts = await carrier.report()
   const row = await db.one<Record<string, number>>(
     `select (select count(*) from messages where next_action_at is not null) as messages,
        (select count(*) from parked_receipts) as parked,
@@ -30,7 +32,7 @@ export async function countOpen(db: Db, evidence: Evidence): Promise<Record<stri
   )
   const { last_event, ...counts } = row!
   return {
-    receipts: await carrier.report(),
+    receipts,
     texts: [...brought.values()].filter((isTaken) => !isTaken).length,
     ...counts,
     readers: readers.filter((reader) => reader.position() < last_event!).length,
