@@ -8,6 +8,12 @@ import { pause } from './waiting.js'
 const FOLLOW_MS = 250
 /** How long etcd is gone at most. After 3 s the leader steps down, because it cannot know whether it still leads. */
 const ETCD_MS = 12_000
+/**
+ * Patroni up to 3.0.2 that is paused inside its cycle takes the lead back when it wakes, with the loss of all commits
+ * since (patroni/patroni#2689). So the machine is paused between two cycles.
+ */
+const CYCLE_END = /the leader with the lock/
+const CYCLE_MS = 5000
 /** How long a lost or paused machine stays away at most after another one leads. */
 const AWAY_MS = 6000
 
@@ -64,7 +70,8 @@ export async function startPatroni(chance: Chance, say: (line: string) => void):
       'leader machine paused': () =>
         strike(
           'leader machine paused',
-          (leader) => {
+          async (leader) => {
+            await Promise.race([leader.untilSaid(CYCLE_END), pause(CYCLE_MS)])
             leader.pause()
             return cluster.untilLed(leader)
           },

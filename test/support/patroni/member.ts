@@ -25,6 +25,8 @@ export interface Member {
   pause(): void
   wake(): void
   stop(): Promise<void>
+  /** Resolves when Patroni prints this next. */
+  untilSaid(words: RegExp): Promise<void>
   /** The last of what Patroni and PostgreSQL have printed. */
   readonly output: string
 }
@@ -42,6 +44,7 @@ export async function createMember(parent: string, name: string, etcd: string): 
 
   let patroni: ChildProcess | undefined
   let output = ''
+  const listeners = new Set<(text: string) => void>()
   const signal = (pids: number[], name: NodeJS.Signals) => {
     for (const pid of pids) {
       try {
@@ -82,7 +85,10 @@ export async function createMember(parent: string, name: string, etcd: string): 
         }),
       )
       for (const stream of [patroni.stdout!, patroni.stderr!])
-        stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-20_000)))
+        stream.setEncoding('utf8').on('data', (text) => {
+          output = (output + text).slice(-20_000)
+          for (const listen of listeners) listen(text)
+        })
     },
     killServer: () => killAll(data),
     kill: () => killAll(directory),
@@ -102,6 +108,15 @@ export async function createMember(parent: string, name: string, etcd: string): 
       }
       await untilEmpty(directory)
     },
+    untilSaid: (words) =>
+      new Promise((resolve) => {
+        const listen = (text: string) => {
+          if (!words.test(text)) return
+          listeners.delete(listen)
+          resolve()
+        }
+        listeners.add(listen)
+      }),
     get output() {
       return output
     },
