@@ -2,7 +2,7 @@
 // started it ends, however that came about.
 import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { processesIn } from './processes-in.js'
+import { processesIn } from './patroni/processes-in.js'
 
 const signals = new Map()
 const directories = new Set()

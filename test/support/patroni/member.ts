@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../postgres.js'
-import { processesIn } from '../processes-in.js'
 import { eventually } from '../server.js'
 import { endAllInAfterUs, endWithUs } from '../watchdog.js'
 import { postgresUser } from './installed.js'
+import { processesIn } from './processes-in.js'
 import { settingsOf } from './settings.js'
 
 /** One machine of the cluster: Patroni, and the PostgreSQL server that Patroni starts. */
