@@ -18,6 +18,9 @@ const OUTSIDE = [
   '@opentelemetry/api',
 ]
 
+/** Where the types of each entry are, seen from the bundle. */
+const TYPES = { testing: '../testing/trunkline.js', driver: '../drivers/kit.js' }
+
 if (Math.max(newest('src'), newest('scripts'), modified('package-lock.json')) > modified(PROGRAM)) {
   const { build } = await import('vite')
   await build({
@@ -69,7 +72,10 @@ function keepPlaces() {
   }
 }
 
-/** Adds an ECMAScript module for each entry that users import. They share the classes of one bundle. */
+/**
+ * Adds an ECMAScript module for each entry that users import, and types for those who require it. Both share the
+ * classes of one bundle.
+ */
 function addModules() {
   return {
     name: 'add-modules',
@@ -81,6 +87,10 @@ function addModules() {
 export const { ${exports.join(', ')} } = createRequire(import.meta.url)('./${name}.cjs')
 `
         this.emitFile({ type: 'asset', fileName: `${name}.js`, source })
+        const types = `'${TYPES[name]}', { with: { 'resolution-mode': 'import' } }`
+        const values = exports.map((one) => `export declare const ${one}: typeof import(${types}).${one}\n`)
+        const rest = `export type * from '${TYPES[name]}' with { 'resolution-mode': 'import' }\n`
+        this.emitFile({ type: 'asset', fileName: `${name}.d.cts`, source: values.join('') + rest })
       }
     },
   }

@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-
 export interface Key {
   id: string
   secret: string
@@ -23,10 +21,21 @@ export class TrunklineError extends Error {
   }
 }
 
-export function createAsk(server: FastifyInstance, defaultKey: Key): Ask {
+/** The part of the HTTP server that this needs, so that users of the library do not need the server's types. */
+interface Callable {
+  inject(request: {
+    // biome-ignore lint/suspicious/noExplicitAny: the server has a list of methods
+    method: any
+    url: string
+    headers: Record<string, string>
+    payload?: object
+  }): Promise<{ statusCode: number; headers: Record<string, unknown>; body: string; json(): Json }>
+}
+
+export function createAsk(server: Callable, defaultKey: Key): Ask {
   return async (method, path, body, key = defaultKey) => {
     const response = await server.inject({
-      method: method as 'GET',
+      method,
       url: path,
       headers: { 'sb-api-key-id': key.id, 'sb-api-secret-key': key.secret },
       ...(body === undefined ? {} : { payload: body as object }),

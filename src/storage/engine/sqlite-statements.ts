@@ -1,7 +1,9 @@
+import { createRequire } from 'node:module'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { createBoundedMap } from '../../base/bounded-map.js'
-import { importModule } from '../../base/import.js'
 import { type Columns, MAX_STATEMENTS, type Param } from './db.js'
+
+const require = createRequire(import.meta.url)
 
 /** Statement operations on one SQLite connection; synchronous, like SQLite. Each text is prepared once. */
 interface Statements {
@@ -75,12 +77,12 @@ function updateText(table: string, keys: Columns, set: Columns, guard: string): 
 
 export type OpenSqlite = (file: string) => DatabaseSyncInstance
 
-/** Node's built-in module if it exists, else the package with the same interface. */
-export async function loadSqlite(): Promise<OpenSqlite> {
+/** Node's built-in module if it exists, else the package with the same interface. Required: Jest cannot import. */
+export function loadSqlite(): OpenSqlite {
   const builtin = process.getBuiltinModule?.('node:sqlite') as
     | { DatabaseSync: new (file: string) => DatabaseSyncInstance }
     | undefined
   const { DatabaseSync: Database } =
-    builtin ?? (await importModule<typeof import('@photostructure/sqlite')>('@photostructure/sqlite'))
+    builtin ?? (require('@photostructure/sqlite') as typeof import('@photostructure/sqlite'))
   return (file) => new Database(file)
 }

@@ -4,7 +4,7 @@ import { loadSqlite } from './sqlite-statements.js'
 import { createWriter, type WriterData } from './sqlite-writer.js'
 
 /** The threads of SQLite, so that neither a flush to disk nor a long read blocks the event loop. */
-const open = await loadSqlite()
+const open = loadSqlite()
 const data = workerData as WriterData | ReaderData
 const send = (reply: string) => parentPort!.postMessage(reply)
 parentPort!.on(

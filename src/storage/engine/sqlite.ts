@@ -35,7 +35,7 @@ export async function openSqlite(
   directory: string,
   options: { guardTx?: boolean; failpoint?: string | null; durable?: boolean; shares?: boolean } = {},
 ): Promise<Db> {
-  const open = await loadSqlite()
+  const open = loadSqlite()
   makePrivateFolder(directory)
   const unlock = options.shares ? () => {} : lockDirectory(open, directory)
   const file = join(directory, 'trunkline.db')

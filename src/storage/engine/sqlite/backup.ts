@@ -57,7 +57,7 @@ export async function backupSqlite(
   if (!existsSync(source)) throw new BackupFault(`There is no database in ${folder}. Check TRUNKLINE_DATA.`)
   if (existsSync(file))
     throw new BackupFault(`${file} exists already, and no file is overwritten. Choose another name.`)
-  const open = await loadSqlite()
+  const open = loadSqlite()
   const part = `${file}.part`
   rmSync(part, { force: true })
   try {
@@ -158,7 +158,7 @@ export async function restoreSqlite(
   say: Say,
 ): Promise<{ madeAt: number; media: number; setAside: string | null; hasSealKey: boolean }> {
   if (!existsSync(file)) throw new BackupFault(`There is no file ${file}`)
-  const open = await loadSqlite()
+  const open = loadSqlite()
   makePrivateFolder(folder)
   const unlock = lockDirectory(open, folder)
   const target = join(folder, DATABASE)

@@ -1,0 +1,133 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { eventually } from '../support/server.js'
+import { endWithUs } from '../support/watchdog.js'
+
+/** The package as people get it: packed, installed by npm into an empty project, without our lockfile and overrides. */
+
+const SCENARIO = `async function roundTrip() {
+  const world = await createTrunkline()
+  try {
+    const ada = world.phone('+12025550101')
+    await world.request('POST', '/api/send-message', { number: ada.number, from_number: world.line, content: 'Code 481516' })
+    return (await ada.waitForMessage({ extract: 'otp' })).extracted
+  } finally {
+    await world.close()
+  }
+}
+`
+const IMPORT = "import { createTrunkline } from 'trunkline'\n"
+const REQUIRE = "const { createTrunkline } = require('trunkline')\n"
+const JEST_TEST = "test('a code arrives', async () => expect(await roundTrip()).toBe('481516'))\n"
+const NODE_TEST = "test('a code arrives', async () => assert.equal(await roundTrip(), '481516'))\n"
+const FILES: Record<string, string> = {
+  'package.json': '{ "name": "empty", "private": true }',
+  'jest/code.test.js': REQUIRE + SCENARIO + JEST_TEST,
+  'vitest/code.test.mjs': `import { expect, test } from 'vitest'\n${IMPORT}${SCENARIO}${JEST_TEST}`,
+  'node/code.mjs': `import assert from 'node:assert'\nimport test from 'node:test'\n${IMPORT}${SCENARIO}${NODE_TEST}`,
+  'node/code.cjs': `const assert = require('node:assert')\nconst test = require('node:test')\n${REQUIRE}${SCENARIO}${NODE_TEST}`,
+  'types/code.mts': `${IMPORT}export const url: Promise<string> = createTrunkline().then((world) => world.url)\n`,
+  'types/code.cts': `import trunkline = require('trunkline')
+import driver = require('trunkline/driver')
+export const url: Promise<string> = trunkline.createTrunkline().then((world) => world.url)
+export const phone = (world: trunkline.Trunkline): trunkline.Phone => world.phone('+12025550101')
+export const fault: Error = new driver.LineFault('unreachable', 'gone')
+`,
+}
+
+let folder: string
+/** Why the packages could not be fetched. */
+let offline: string | undefined
+
+async function run(command: string, ...args: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, CI: '1', NO_COLOR: '1' }
+  const running = promisify(execFile)(command, args, { cwd: folder, env })
+  endWithUs(running.child)
+  const { stdout, stderr } = await running.catch((error) => {
+    throw new Error(`${command} ${args.join(' ')}\n${error.stdout}\n${error.stderr}`)
+  })
+  return stdout + stderr
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'trunkline-consumer-'))
+  for (const [file, text] of Object.entries(FILES)) {
+    mkdirSync(join(folder, file, '..'), { recursive: true })
+    writeFileSync(join(folder, file), text)
+  }
+  await run('npm', 'pack', '--silent', '--pack-destination', folder, resolve('.'))
+  const [packed] = readdirSync(folder).filter((file) => file.endsWith('.tgz'))
+  const quietly = ['--no-audit', '--no-fund', '--prefer-offline']
+  await run('npm', 'install', ...quietly, `./${packed}`, 'jest@30', 'vitest@4').catch((error: Error) => {
+    if (!/ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|network/.test(error.message)) throw error
+    offline = 'npm cannot fetch packages here'
+    console.warn(`${offline}: the tests of an installed package are skipped`)
+  })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const installed = (work: () => Promise<void>) => (context: TestContext) =>
+  offline ? context.skip(offline) : work()
+
+describe('a project with the installed package', () => {
+  it(
+    'has few packages, and none of those that only our overrides mend',
+    installed(async () => {
+      const listed = JSON.parse(await run('npm', 'ls', '--json', 'light-my-request').catch(() => '{}'))
+      expect(listed.dependencies ?? {}).toEqual({})
+    }),
+  )
+
+  it(
+    'passes a test of Jest, which only requires',
+    installed(async () => {
+      expect(await run('npx', 'jest', '--rootDir', 'jest')).toMatch(/Tests: +1 passed/)
+    }),
+  )
+
+  it(
+    'passes a test of Vitest',
+    installed(async () => {
+      expect(await run('npx', 'vitest', 'run', '--root', 'vitest')).toMatch(/Tests +1 passed/)
+    }),
+  )
+
+  it.each(['mjs', 'cjs'])('passes a test of node:test that is %s', async (kind) => {
+    if (offline) return
+    expect(await run(process.execPath, '--test', `node/code.${kind}`)).toMatch(/pass 1\n/)
+  })
+
+  it(
+    'has types for both kinds of modules',
+    installed(async () => {
+      const tsc = resolve('node_modules/typescript/bin/tsc')
+      const strictly = ['--noEmit', '--strict', '--module', 'node16']
+      await run(process.execPath, tsc, ...strictly, 'types/code.mts', 'types/code.cts')
+    }),
+  )
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)('stops the server when npx gets %s', async (signal) => {
+    if (offline) return
+    const server = endWithUs(
+      spawn('npx', ['trunkline', 'serve', '--json', '--port', '0', '--data', join(folder, signal)], {
+        cwd: folder,
+      }),
+    )
+    let output = ''
+    for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (output += text))
+    const url = await eventually(async () => /"url":"([^"]+)"/.exec(output)?.[1], Boolean)
+    server.kill(signal)
+    await eventually(
+      () =>
+        fetch(`${url}/livez`).then(
+          () => false,
+          () => true,
+        ),
+      Boolean,
+    )
+  })
+})
