@@ -2,6 +2,7 @@ import { AppError } from '../core/errors.js'
 import { dropReplay, findReplay, insertReplays, saveReplay } from '../storage/accounts/replays.js'
 import type { Sql } from '../storage/engine/db.js'
 import { UniqueViolation } from '../storage/engine/db.js'
+import { confirmReads } from '../storage/engine/query.js'
 import { txOf } from './accounts/present.js'
 import { isLate, requireFresh } from './arrival.js'
 import type { Ctx } from './ctx.js'
@@ -45,6 +46,7 @@ export async function earlierAnswer<T>(
   retries: Retries<T> = 'told',
 ): Promise<Answer<T> | undefined> {
   const { answer } = await lookBack(sql, request, now, retries)
+  if (answer) await confirmReads(sql)
   return answer
 }
 
@@ -109,7 +111,10 @@ export async function once<T>(
     tx(async (sql): Promise<Answer<T> & { replayed: boolean }> => {
       const now = ctx.clock.now()
       const { answer: earlier, fallen } = await lookBack(sql, request, now, retries)
-      if (earlier) return { ...earlier, replayed: true }
+      if (earlier) {
+        await confirmReads(sql)
+        return { ...earlier, replayed: true }
+      }
       const answer = await inTime(sql)
       const replay = {
         accountId: request.accountId,

@@ -15,6 +15,7 @@ import {
   type Sql,
   type Writes,
 } from '../../storage/engine/db.js'
+import { confirmReads } from '../../storage/engine/query.js'
 import { appendEvents } from '../../storage/events/events.js'
 import { saveTurns } from '../../storage/lines/turns.js'
 import { countMessages, findMessagesByHandle, insertMessages } from '../../storage/messages/messages.js'
@@ -280,6 +281,7 @@ async function reread(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]
     ctx.db,
     items.map((item) => item.message.handle),
   )
+  await confirmReads(ctx.db)
   if (found.size === 0)
     throw new AppError('unavailable', 'The database cannot be reached right now; try again.', {
       retryAfterMs: 1000,

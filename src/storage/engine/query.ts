@@ -33,3 +33,11 @@ export async function hasChanged(sql: Sql, text: string, params: readonly Param[
 export function forUpdate(sql: Pick<Sql, 'engine'>): string {
   return sql.engine === 'postgres' ? 'for update' : ''
 }
+
+/**
+ * Call it after a read whose result is told to a client as stored: the commit then waits until a synchronous standby
+ * has everything that was read. A commit whose own wait was cancelled can be read, but a failover would lose it.
+ */
+export async function confirmReads(sql: Sql): Promise<void> {
+  if (sql.engine === 'postgres') await sql.run("select pg_logical_emit_message(true, 'trunkline', '')")
+}

@@ -68,6 +68,11 @@ export function openPool(options: PoolOptions): Pool {
   const made = new WeakMap<pg.PoolClient, number>()
   /** What the server or the network said first when a connection ended between two statements. */
   const ends = new WeakMap<pg.PoolClient, Error>()
+  /**
+   * Sessions whose last commit no standby has confirmed, because the wait was cancelled: PostgreSQL says COMMIT with
+   * a warning, and a failover may lose what was committed.
+   */
+  const unconfirmed = new WeakMap<pg.PoolClient, unknown>()
   const seats = createSeats(options.max, options.waitMs ?? WAIT_MS)
   let count = 0
   /** Connections with this number and lower ones are not used any more. */
@@ -110,6 +115,9 @@ export function openPool(options: PoolOptions): Pool {
     async onConnect(client: pg.PoolClient) {
       made.set(client, ++count)
       client.once('error', (error) => ends.set(client, error)).on('error', () => {})
+      client.on('notice', (notice) => {
+        if (notice.file === 'syncrep.c') unconfirmed.set(client, notice)
+      })
       try {
         await inRunningTime(prepare(client, options), CONNECT_MS, () => noAnswer(client))
       } catch (error) {
@@ -150,6 +158,8 @@ export function openPool(options: PoolOptions): Pool {
         watch.add(asWatched(client))
         if (!isPooled) await dropSurplusStatements(client)
         const result = await work(client)
+        const warning = unconfirmed.get(client)
+        if (warning) throw new CommitUnknown(warning)
         watch.delete(asWatched(client))
         client.release()
         return result
