@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -22,12 +22,15 @@ const SCENARIO = `async function roundTrip() {
 `
 const IMPORT = "import { createTrunkline } from 'trunkline'\n"
 const REQUIRE = "const { createTrunkline } = require('trunkline')\n"
-const JEST_TEST = "test('a code arrives', async () => expect(await roundTrip()).toBe('481516'))\n"
+/** As it stands in the guide. */
+const [, JEST_GUIDE = ''] =
+  /^## In Jest\n\n```js\n([\s\S]*?)^```/m.exec(readFileSync('docs/testing.md', 'utf8')) ?? []
+const VITEST_TEST = "test('a code arrives', async () => expect(await roundTrip()).toBe('481516'))\n"
 const NODE_TEST = "test('a code arrives', async () => assert.equal(await roundTrip(), '481516'))\n"
 const FILES: Record<string, string> = {
   'package.json': '{ "name": "empty", "private": true }',
-  'jest/code.test.js': REQUIRE + SCENARIO + JEST_TEST,
-  'vitest/code.test.mjs': `import { expect, test } from 'vitest'\n${IMPORT}${SCENARIO}${JEST_TEST}`,
+  'jest/code.test.js': JEST_GUIDE,
+  'vitest/code.test.mjs': `import { expect, test } from 'vitest'\n${IMPORT}${SCENARIO}${VITEST_TEST}`,
   'node/code.mjs': `import assert from 'node:assert'\nimport test from 'node:test'\n${IMPORT}${SCENARIO}${NODE_TEST}`,
   'node/code.cjs': `const assert = require('node:assert')\nconst test = require('node:test')\n${REQUIRE}${SCENARIO}${NODE_TEST}`,
   'types/code.mts': `${IMPORT}export const url: Promise<string> = createTrunkline().then((world) => world.url)\n`,
