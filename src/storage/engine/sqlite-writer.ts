@@ -28,9 +28,11 @@ export function createWriter(
 ): (request: string) => void {
   const failpoint = createFailpoint(data.failpoint)
   const connection = open(data.file)
+  // First: after a crash, the thread that checks the content may be reading the log of the dead process.
+  connection.exec(`pragma busy_timeout = ${BUSY_MS}`)
   connection.exec('pragma journal_mode = wal; pragma foreign_keys = on')
   connection.exec(`pragma synchronous = ${data.durable ? 'full' : 'off'}`)
-  connection.exec(`pragma busy_timeout = ${BUSY_MS}; pragma temp_store = memory; pragma cache_size = -32768`)
+  connection.exec('pragma temp_store = memory; pragma cache_size = -32768')
   // Deleted and overwritten text is zeroed, so that it does not stay in the file.
   connection.exec('pragma secure_delete = on')
   // A checkpoint copies each changed page once, so rarer checkpoints write less.
