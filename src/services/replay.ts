@@ -5,7 +5,6 @@ import type { NewMessage } from '../core/messages/message.js'
 import { isSameSend } from '../core/messages/message.js'
 import { findReplay, type Replay } from '../storage/accounts/replays.js'
 import type { Db, Sql } from '../storage/engine/db.js'
-import { confirmReads } from '../storage/engine/query.js'
 import { findMessagesByHandle, listTwins } from '../storage/messages/messages.js'
 import { type Arrival, isLate } from './arrival.js'
 
@@ -50,11 +49,7 @@ export async function txWithAnswers<T>(
   work: (sql: Sql, answers: Map<Pending, NewMessage>) => Promise<T>,
 ): Promise<T> {
   await untilStored(db, items.filter(mayRepeat))
-  return db.tx(async (sql) => {
-    const answers = await firstAnswers(sql, items, now)
-    if (answers.size > 0) await confirmReads(sql)
-    return work(sql, answers)
-  })
+  return db.tx(async (sql) => work(sql, await firstAnswers(sql, items, now)))
 }
 
 /**

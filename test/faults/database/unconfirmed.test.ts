@@ -9,6 +9,7 @@ import { ADA, createWorld, ENGINES, LINE, type World } from '../../support/world
 
 /** Far longer than an answer takes that waits for nobody. */
 const EARLY_MS = 1500
+const NEW_ACCOUNT = { email: 'new@example.com' }
 const WAITING = "from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'trunkline'"
 
 describe.runIf(ENGINES.includes('postgres'))('a commit that no synchronous standby has confirmed', () => {
@@ -33,57 +34,57 @@ describe.runIf(ENGINES.includes('postgres'))('a commit that no synchronous stand
     await onServer(primary.url, `alter system set synchronous_standby_names = '${names}'`)
     await onServer(primary.url, 'select pg_reload_conf()')
   }
-  const send = (content: string) =>
-    world.post('/api/send-message', { from_number: LINE, number: ADA, content }, 'live', {
-      'idempotency-key': content,
-    })
+  const send = (content: string, headers = {}) =>
+    world.post('/api/send-message', { from_number: LINE, number: ADA, content }, 'live', headers)
   const waits = async () => (await onServer(primary.url, `select pid ${WAITING}`))[0]!.length
   const end = (how: string) => onServer(primary.url, `select ${how}(pid) ${WAITING}`)
   /** The status of an answer that comes although no standby is there. */
-  const early = (request: ReturnType<typeof send>) =>
+  const early = (request: Promise<{ status: number }>) =>
     Promise.race([request.then(({ status }) => status), pause(EARLY_MS, undefined)])
-  const copies = async (content: string) =>
-    (await world.inbox(ADA)).filter((message) => message.content === content).length
+  /** Ends every wait of a request, so that it is answered. */
+  async function cutShort(request: Promise<{ status: number }>) {
+    let status: number | undefined
+    void request.then((answer) => (status = answer.status))
+    await eventually(async () => status ?? void (await end('pg_cancel_backend')), Boolean)
+    return status
+  }
 
   it.each(['pg_cancel_backend', 'pg_terminate_backend'])(
     'is not told as stored after %s, before a standby has it',
     async (how) => {
       await eventually(
-        () => send(`before_${how}`),
+        () => send('before'),
         ({ status }) => status === 202,
       )
+      await world.settle()
       standby.crash()
       const request = send(how)
       await eventually(waits, Boolean)
       await end(how)
       expect([503, undefined]).toContain(await early(request))
       await standby.restart()
-      await eventually(
-        () => send(how),
-        ({ status }) => status === 202,
-      )
-      await eventually(() => copies(how), Boolean)
-      expect(await copies(how)).toBe(1)
+      expect([202, 503]).toContain((await request).status)
     },
   )
 
-  it('gets 503 if no standby comes, and its retry waits, too', async () => {
+  it.each([
+    ['a send', (key: Record<string, string>) => send('retried', key), 202],
+    [
+      'another request',
+      (key: Record<string, string>) => world.post('/admin/accounts', NEW_ACCOUNT, 'admin', key),
+      201,
+    ],
+  ] as const)('is not told as stored to the retry of %s either', async (what, ask, success) => {
+    const key = { 'idempotency-key': what.replace(' ', '-') }
+    await world.settle()
     standby.crash()
-    let answer: Awaited<ReturnType<typeof send>> | undefined
-    void send('retried').then((given) => (answer = given))
-    await eventually(async () => {
-      await end('pg_cancel_backend')
-      return answer
-    }, Boolean)
-    expect(answer!.status).toBe(503)
-    const retry = send('retried')
-    expect([503, undefined]).toContain(await early(retry))
+    expect(await cutShort(ask(key))).toBe(503)
+    expect([503, undefined]).toContain(await early(ask(key)))
     await standby.restart()
-    await eventually(
-      () => send('retried'),
-      ({ status }) => status === 202,
+    const { body } = await eventually(
+      () => ask(key),
+      ({ status }) => status === success,
     )
-    await eventually(() => copies('retried'), Boolean)
-    expect(await copies('retried')).toBe(1)
+    expect((await ask(key)).body).toEqual(body)
   })
 })
