@@ -2,7 +2,6 @@ import { AppError } from '../core/errors.js'
 import { dropReplay, findReplay, insertReplays, saveReplay } from '../storage/accounts/replays.js'
 import type { Sql } from '../storage/engine/db.js'
 import { UniqueViolation } from '../storage/engine/db.js'
-import { confirmReads } from '../storage/engine/query.js'
 import { txOf } from './accounts/present.js'
 import { isLate, requireFresh } from './arrival.js'
 import type { Ctx } from './ctx.js'
@@ -45,9 +44,7 @@ export async function earlierAnswer<T>(
   now: number,
   retries: Retries<T> = 'told',
 ): Promise<Answer<T> | undefined> {
-  const { answer } = await lookBack(sql, request, now, retries)
-  if (answer) await confirmReads(sql)
-  return answer
+  return (await lookBack(sql, request, now, retries)).answer
 }
 
 /** `fallen` is a stored answer that no longer holds. */
@@ -111,10 +108,8 @@ export async function once<T>(
     tx(async (sql): Promise<Answer<T> & { replayed: boolean }> => {
       const now = ctx.clock.now()
       const { answer: earlier, fallen } = await lookBack(sql, request, now, retries)
-      if (earlier) {
-        await confirmReads(sql)
-        return { ...earlier, replayed: true }
-      }
+      // The lock on the account or the row of the audit log makes this wait for a synchronous standby too.
+      if (earlier) return { ...earlier, replayed: true }
       const answer = await inTime(sql)
       const replay = {
         accountId: request.accountId,

@@ -44,16 +44,19 @@ export function installed(example: string): Project {
       symlinkSync(resolve('node_modules', file), join(modules, '.bin', command))
   return {
     folder,
-    run(command, args, env = {}) {
-      const running = promisify(execFile)(command, args, {
-        cwd: folder,
-        env: { PATH: process.env.PATH, HOME: process.env.HOME, CI: '1', NO_COLOR: '1', ...env },
-      })
-      endWithUs(running.child)
-      return running.catch((error) => {
-        throw new Error(`${error.stdout}\n${error.stderr}`)
-      })
-    },
+    run: (command, args, env) => runIn(folder, command, args, env),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/** Runs a command in a project that knows nothing of ours; what it wrote, or an error with that. */
+export function runIn(folder: string, command: string, args: string[], env: Record<string, string> = {}) {
+  const running = promisify(execFile)(command, args, {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, CI: '1', NO_COLOR: '1', ...env },
+  })
+  endWithUs(running.child)
+  return running.catch((error) => {
+    throw new Error(`${command} ${args.join(' ')}\n${error.stdout}\n${error.stderr}`)
+  })
 }

@@ -87,7 +87,7 @@ import { COMPILERS, serializers, validators } from './compilers.js'
 import { createErrorHandler } from './errors.js'
 import { createNotFound } from './not-found.js'
 import { registerPolicies } from './policies.js'
-import { answerBrokenRequest } from './socket-errors.js'
+import { answerBrokenRequest, IDLE_MS } from './socket-errors.js'
 
 export interface ServerOptions {
   /** Generate the API document from the routes instead of serving the committed one. */
@@ -105,7 +105,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     bodyLimit: 1 << 20,
     // Lower than Node's defaults, against slow clients.
     requestTimeout: 30_000,
-    keepAliveTimeout: 72_000,
+    keepAliveTimeout: IDLE_MS,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 },
     routerOptions: { maxParamLength: 512 },
     genReqId: newRequestId,

@@ -4,8 +4,8 @@ import type { Pulse } from './arrival.js'
 /** Fastify's own type of this error is too narrow: the packet is a Buffer. */
 type BrokenRequest = Error & { code?: string; rawPacket?: unknown }
 
-/** As long as a connection may be idle between two requests. */
-const REPRIEVE_MS = 72_000
+/** How long a connection may be idle between two requests. */
+export const IDLE_MS = 72_000
 const patient = new WeakSet<Socket>()
 
 /** Exempts a request from the request timeout until the returned function is called. Its route has its own limit. */
@@ -33,7 +33,7 @@ export function answerBrokenRequest(error: BrokenRequest, socket: Socket, pulse:
  */
 function reprieve(socket: Socket): void {
   const { bytesRead } = socket
-  setTimeout(() => socket.bytesRead === bytesRead && socket.destroy(), REPRIEVE_MS).unref()
+  setTimeout(() => socket.bytesRead === bytesRead && socket.destroy(), IDLE_MS).unref()
 }
 
 function describe(error: BrokenRequest): [number, string, string] {
