@@ -1,5 +1,6 @@
-// Bundles the program and its packages into a few files in dist/bundle, unless they are newer than their sources.
-// Without the bundle, most of a start is spent on finding, opening and compiling about 1,800 modules.
+// Bundles the program and its packages into a few files in dist/bundle, and the programs of its threads into
+// dist/threads, unless they are newer than their sources. Without the bundle, most of a start is spent on finding,
+// opening and compiling about 1,800 modules.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -19,31 +20,24 @@ const OUTSIDE = [
 ]
 
 /** Where the types of each entry are, seen from the bundle. */
-const TYPES = { testing: '../testing/trunkline.js', driver: '../drivers/kit.js' }
+const TYPES = { testing: '../types/testing/trunkline.js', driver: '../types/drivers/kit.js' }
 
 if (Math.max(newest('src'), newest('scripts'), modified('package-lock.json')) > modified(PROGRAM)) {
-  const { build } = await import('vite')
-  await build({
-    configFile: false,
-    logLevel: 'warn',
-    plugins: [keepPlaces(), addModules(), addLicences()],
-    ssr: { target: 'node', noExternal: true },
-    build: {
-      ssr: true,
-      target: 'node20',
-      outDir: OUTPUT,
-      minify: false,
-      rolldownOptions: {
-        external: OUTSIDE.map((name) => new RegExp(`^${name}(/|$)`)),
-        input: { main: 'src/main.ts', testing: 'src/testing/trunkline.ts', driver: 'src/drivers/kit.ts' },
-        output: {
-          format: 'cjs',
-          entryFileNames: '[name].cjs',
-          chunkFileNames: '[name]-[hash].cjs',
-          codeSplitting: { groups: [{ name: 'import', test: /src\/base\/import\.ts$/ }] },
-        },
-      },
+  // Apart from the program, so that a thread loads none of the chunks that it would share with it. First, because the
+  // program's age decides whether anything is bundled.
+  await bundle({
+    outDir: 'dist/threads',
+    input: {
+      'sqlite-thread': 'src/storage/engine/sqlite-thread.ts',
+      'sqlite-check-thread': 'src/storage/engine/sqlite-check-thread.ts',
     },
+    plugins: [keepPlaces()],
+  })
+  await bundle({
+    outDir: OUTPUT,
+    input: { main: 'src/main.ts', testing: 'src/testing/trunkline.ts', driver: 'src/drivers/kit.ts' },
+    plugins: [keepPlaces(), addModules(), addLicences()],
+    groups: [{ name: 'import', test: /src\/base\/import\.ts$/ }],
   })
   copyFileSync('scripts/code-cache.js', `${OUTPUT}/code-cache.js`)
   execFileSync(process.execPath, ['scripts/fill-code-cache.js'], { stdio: 'inherit' })
@@ -54,6 +48,32 @@ writeFileSync(
 )
 if (!existsSync(BUILDING)) writeFileSync(BUILDING, '')
 renameSync(BUILDING, BUILT)
+
+async function bundle({ outDir, input, plugins, groups = [] }) {
+  const { build } = await import('vite')
+  await build({
+    configFile: false,
+    logLevel: 'warn',
+    plugins,
+    ssr: { target: 'node', noExternal: true },
+    build: {
+      ssr: true,
+      target: 'node20',
+      outDir,
+      minify: false,
+      rolldownOptions: {
+        external: OUTSIDE.map((name) => new RegExp(`^${name}(/|$)`)),
+        input,
+        output: {
+          format: 'cjs',
+          entryFileNames: '[name].cjs',
+          chunkFileNames: '[name]-[hash].cjs',
+          codeSplitting: { groups },
+        },
+      },
+    },
+  })
+}
 
 /**
  * What a module finds beside itself it still finds there: its own place in dist, not that of the bundle. Packages

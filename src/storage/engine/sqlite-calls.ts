@@ -20,12 +20,10 @@ export type Answerer = (send: (reply: string) => void) => (request: string) => v
  * with the error that `onLost` returns.
  */
 export function callThread(data: object, onLost: (error: Error) => Error): Calls {
-  // Tests run the TypeScript sources; a thread needs the compiled file.
-  const script = import.meta.url.endsWith('.ts')
-    ? '../../../dist/storage/engine/sqlite-thread.js'
-    : './sqlite-thread.js'
+  // The bundled file, also from the sources that tests run, which are as deep as their compiled files.
+  const script = new URL('../../../dist/threads/sqlite-thread.cjs', import.meta.url)
   // Not this process's execArgv: some options do not work in a thread.
-  const worker = new Worker(new URL(script, import.meta.url), { workerData: data, execArgv: [] })
+  const worker = new Worker(script, { workerData: data, execArgv: [] })
   const { calls, refuse } = createCalls(
     (take) => {
       worker.on('message', take)

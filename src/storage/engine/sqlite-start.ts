@@ -37,10 +37,8 @@ export function checkSqlite(open: OpenSqlite, directory: string, file: string): 
 
 /** Checks the content table by table in a thread, so that neither requests nor checkpoints wait for all of it. */
 export function checkInBackground(file: string, onDamage: (text: string) => void): () => Promise<unknown> {
-  const script = import.meta.url.endsWith('.ts')
-    ? '../../../dist/storage/engine/sqlite-check-thread.js'
-    : './sqlite-check-thread.js'
-  const worker = new Worker(new URL(script, import.meta.url), { workerData: file, execArgv: [] })
+  const script = new URL('../../../dist/threads/sqlite-check-thread.cjs', import.meta.url)
+  const worker = new Worker(script, { workerData: file, execArgv: [] })
   worker.unref()
   worker.once('message', (fault: string) => onDamage(damaged(file, fault)))
   worker.once('error', (error) => onDamage(damaged(file, error.message)))
