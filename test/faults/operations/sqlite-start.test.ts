@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
 import { openStorage } from '../../../src/storage/engine/open.js'
-import { temporaryDirectory } from '../../support/server.js'
+import { eventually, temporaryDirectory } from '../../support/server.js'
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url))
 const open = (data: string) => openStorage({ data, databaseUrl: null, failpoint: null }, { now: 0 })
@@ -70,6 +70,22 @@ describe('the start of SQLite', () => {
     await expect(open(data)).rejects.toThrow(/trunkline\.db is damaged \(.*restore a backup/)
     writeSync(handle, Buffer.alloc(4096, 0xa5), 0, 4096, 0)
     await expect(open(data)).rejects.toThrow(/trunkline\.db is damaged/)
+  })
+
+  it('checks a large database in a thread after the start', async () => {
+    const data = await killed()
+    const before = await open(data)
+    for (let i = 0; i < 17; i++) await before.run('insert into notes values ($1)', ['x'.repeat(2_000_000)])
+    await before.close()
+    await checkpoint(data)
+    const file = join(data, 'trunkline.db')
+    writeSync(openSync(file, 'r+'), Buffer.alloc(4096, 0xa5), 0, 4096, statSync(file).size - 4096)
+    const db = await open(data)
+    await eventually(
+      async () => db.trouble(),
+      (trouble) => /trunkline\.db is damaged \(notes: /.test(trouble ?? ''),
+    )
+    await db.close()
   })
 
   it('finds damage that appears later, and stays not ready', async () => {
