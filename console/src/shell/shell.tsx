@@ -63,7 +63,7 @@ export function Shell({ session }: { session: Session }) {
         <button type="button" className="scrim" aria-label="Close menu" onClick={() => setMenu(false)} />
       )}
       <aside className={`column sidebar ${menu ? 'open' : ''}`} aria-label="Console">
-        <Link className="row brand" to={home}>
+        <Link className="row brand" to={home} title={`Trunkline ${session.version}`}>
           <img src="/console/icon.svg" alt="" />
           Trunkline
         </Link>
