@@ -218,6 +218,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       await warnOfDoubt(ctx)
       await worker.start()
       await courier.start()
+      await http.metricsPort.listen()
       await http.listen({ host: config.host, port: config.port })
       phase = 'ready'
     },

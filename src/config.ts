@@ -3,6 +3,7 @@ import { parseUrl } from './base/parse-url.js'
 import { parseSealKeys, type SealKey } from './core/accounts/seal.js'
 import { hostUrls } from './core/database-url.js'
 import { type BucketPlace, parseBucketUrl } from './core/media/bucket-url.js'
+import { checkTrustedProxies } from './core/trusted-proxies.js'
 
 /** A bucket for media, with its keys. */
 export interface MediaBucket {
@@ -14,6 +15,11 @@ export interface MediaBucket {
 export interface Config {
   host: string
   port: number
+  /** Addresses and networks of proxies whose X-Forwarded-* headers are believed. */
+  trustProxy: readonly string[]
+  /** Port of a second listener for metrics and health, which needs no key; null: none. */
+  metricsPort: number | null
+  metricsHost: string
   /** Folder of the SQLite database. */
   data: string
   /** Set: PostgreSQL instead. */
@@ -116,6 +122,10 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
   )
   if (databaseDirectUrl && !databaseUrl)
     throw new ConfigError('TRUNKLINE_DATABASE_DIRECT_URL needs DATABASE_URL, the URL of the pooler.')
+  const port = whole('PORT', text('port', 'TRUNKLINE_PORT', 'PORT'), 4040, 0, 65_535)
+  const metricsPort = text(undefined, 'TRUNKLINE_METRICS_PORT')
+  if (metricsPort !== undefined && port !== 0 && Number(metricsPort) === port)
+    throw new ConfigError(`TRUNKLINE_METRICS_PORT must differ from PORT, which is ${port}`)
   const logLevel = text('log-level', 'TRUNKLINE_LOG_LEVEL', 'LOG_LEVEL') ?? 'info'
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
     throw new ConfigError(
@@ -124,7 +134,11 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
   }
   return Object.freeze({
     host: text('host', 'TRUNKLINE_HOST', 'HOST') ?? '127.0.0.1',
-    port: whole('PORT', text('port', 'TRUNKLINE_PORT', 'PORT'), 4040, 0, 65_535),
+    port,
+    trustProxy: trustedProxies(text(undefined, 'TRUNKLINE_TRUST_PROXY')),
+    metricsPort:
+      metricsPort === undefined ? null : whole('TRUNKLINE_METRICS_PORT', metricsPort, 0, 0, 65_535),
+    metricsHost: text(undefined, 'TRUNKLINE_METRICS_HOST') ?? '127.0.0.1',
     data: text('data', 'TRUNKLINE_DATA') ?? './.trunkline',
     databaseUrl,
     databaseDirectUrl,
@@ -200,6 +214,14 @@ function list(text = ''): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
+}
+
+function trustedProxies(text: string | undefined): readonly string[] {
+  try {
+    return checkTrustedProxies(list(text))
+  } catch (error) {
+    throw new ConfigError(`TRUNKLINE_TRUST_PROXY ${(error as Error).message}.`)
+  }
 }
 
 function publicUrl(value: string | undefined): string | null {

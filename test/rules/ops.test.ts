@@ -44,6 +44,21 @@ describe.each(ENGINES)('operations on %s', (engine) => {
     }
   })
 
+  it('answers HEAD like GET, without a body', async () => {
+    world = await createWorld(engine)
+    for (const path of ['/livez', '/readyz', '/readyz?verbose']) {
+      const [get, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => world.call(method, path, { as: null })),
+      )
+      expect([head!.status, head!.body]).toEqual([200, ''])
+      for (const name of ['content-type', 'content-length', 'cache-control'])
+        expect([name, head!.headers[name]]).toEqual([name, get!.headers[name]])
+    }
+    const stopped = world.restart()
+    expect((await world.call('HEAD', '/readyz', { as: null })).status).toBe(503)
+    await stopped
+  })
+
   it('is alive but not ready while it stops, and refuses in words what comes meanwhile', async () => {
     world = await createWorld(engine, { line: { config: { fault: 'silence' } } })
     await world.send()

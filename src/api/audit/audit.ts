@@ -26,7 +26,7 @@ const AuditWire = Type.Object({
   ),
   address: nullable(
     'string',
-    'Address of the other end of the connection: behind a proxy, that of the proxy. Null for cli and server',
+    'Address of the other end of the connection. Behind a proxy it is that of the proxy or, if TRUNKLINE_TRUST_PROXY names the proxy, that of the client. Null for cli and server',
   ),
   forwarded_for: nullable(
     'string',

@@ -99,7 +99,7 @@ function entryOf(
     keyId: key?.id ?? null,
     accountId: principal.kind === 'account' ? principal.account.id : null,
     seatId,
-    address: isLocal ? null : request.ip,
+    address: isLocal ? null : request.ip.slice(0, MAX_TEXT),
     forwardedFor: isLocal ? null : forwardedFor(request),
     action: `${request.method} ${request.routeOptions.url}`,
     object: objectOf(request, status),

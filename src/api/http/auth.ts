@@ -5,7 +5,7 @@ import type { Limiter } from '../../base/limiter.js'
 import type { Key } from '../../core/accounts/account.js'
 import type { LimitedAccount } from '../../core/accounts/budgets.js'
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
-import { INIT } from '../../core/accounts/harmless.js'
+import { harmsOf, INIT } from '../../core/accounts/harmless.js'
 import type { Token } from '../../core/accounts/token.js'
 import { AppError } from '../../core/errors.js'
 import { hashSecret } from '../../services/accounts/accounts.js'
@@ -40,8 +40,8 @@ declare module 'fastify' {
     confined?: 'to its lines'
     /** Set where a key may also be sent as HTTP Basic, id and secret as user and password. */
     basic?: boolean
-    /** Set where programs on this machine need no key. */
-    openHere?: boolean
+    /** Set where Prometheus needs no key: on its port, and on this machine while no proxy can be in front. */
+    openToScrapes?: boolean
     /** Set where callers do not know our rules: path and query are not checked. */
     verbatim?: boolean
   }
@@ -199,7 +199,7 @@ export function registerAuthentication(
     const { config } = request.routeOptions
     const { access, confined } = config
     if (access === undefined || access === 'open') return done()
-    if (config.openHere && isFromThisMachine(request)) return done()
+    if (config.openToScrapes && isOpenScrape(app, ctx, request)) return done()
     const enter = (principal: Principal): void => {
       if (principal.kind === 'account' && principal.account.emptying !== null)
         return void whenOpen(ctx, principal).then(enter, done)
@@ -228,6 +228,13 @@ export function registerAuthentication(
       throw error
     }
   }
+}
+
+/** A proxy on this machine may leave no trace in a request, so settings that announce one close the port of the API. */
+function isOpenScrape(app: FastifyInstance, { config }: Ctx, request: FastifyRequest): boolean {
+  if (app.metricsPort.has(request)) return true
+  const isPrivate = harmsOf({ ...config, hasRealLines: false }).length === 0
+  return isPrivate && config.metricsPort === null && isFromThisMachine(request)
 }
 
 /** How long a request waits while the world of its account is emptied. */

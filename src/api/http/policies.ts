@@ -5,7 +5,7 @@ import type { Access } from './auth.js'
 export interface Policy {
   method: string
   url: string
-  /** For a caller on this machine. */
+  /** For a caller on this machine, with no settings that expose the server. */
   access: Access
   confined: boolean
   basic: boolean
@@ -57,7 +57,7 @@ export function registerPolicies(app: FastifyInstance): void {
       [method].flat().map((name) => ({
         method: name,
         url,
-        access: config!.openHere ? 'open' : config!.access!,
+        access: config!.openToScrapes ? 'open' : config!.access!,
         confined: config!.confined !== undefined,
         basic: config!.basic === true,
         unaudited: config!.unaudited,

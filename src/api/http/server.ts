@@ -57,6 +57,7 @@ import { registerMessageTimeline } from '../messages/timeline.js'
 import { registerConsole } from '../pages/console.js'
 import { registerDocs } from '../pages/docs.js'
 import { createLameDuck } from '../pages/lame-duck.js'
+import { createMetricsPort } from '../pages/metrics-port.js'
 import { registerOps } from '../pages/ops.js'
 import { registerSimCalls } from '../sim/calls.js'
 import { registerSimClock } from '../sim/clock.js'
@@ -109,6 +110,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 },
     routerOptions: { maxParamLength: 512 },
     genReqId: newRequestId,
+    ...(ctx.config.trustProxy.length > 0 ? { trustProxy: [...ctx.config.trustProxy] } : {}),
     logger: false,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, pulse),
@@ -119,6 +121,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const app = Fastify(settings).withTypeProvider<TypeBoxTypeProvider>()
   const lameDuck = createLameDuck(app)
   app.decorate('lameDuck', lameDuck)
+  app.decorate('metricsPort', createMetricsPort(app, ctx.config))
   registerBodyParsers(app)
   app.setValidatorCompiler(validators())
   app.setSerializerCompiler(serializers())

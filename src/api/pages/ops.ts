@@ -32,18 +32,24 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/livez',
-    route({ summary: 'Is the process alive?', security: [], response: { 200: Status } }),
+    {
+      ...route({ summary: 'Is the process alive?', security: [], response: { 200: Status } }),
+      exposeHeadRoute: true,
+    },
     async (_request, reply) => say(reply, 'ok'),
   )
 
   app.get(
     '/readyz',
-    route({
-      summary: 'Is the process ready for traffic?',
-      description: 'Answers 200 only if the process can write to its database.',
-      security: [],
-      response: { 200: Readiness, 503: Readiness },
-    }),
+    {
+      ...route({
+        summary: 'Is the process ready for traffic?',
+        description: 'Answers 200 only if the process can write to its database.',
+        security: [],
+        response: { 200: Readiness, 503: Readiness },
+      }),
+      exposeHeadRoute: true,
+    },
     async (_request, reply) => {
       if (!options.isReady())
         return say(reply.code(503), 'unavailable', ['The server is starting or stopping.'])
@@ -68,10 +74,10 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
 
   app.get(
     '/metrics',
-    routesOf('Operations', { access: 'admin', basic: true, openHere: true })({
+    routesOf('Operations', { access: 'admin', basic: true, openToScrapes: true })({
       summary: 'Prometheus metrics',
       description:
-        'Needs no key for a program on this machine that calls the server directly. Otherwise, also through a proxy, it needs an admin key; Prometheus sends it as basic_auth.',
+        'Needs no key on the port TRUNKLINE_METRICS_PORT. While that port, TRUNKLINE_PUBLIC_URL and an address beyond loopback are not set, a program on this machine that calls the server directly needs none either. Otherwise it needs an admin key; Prometheus sends it as basic_auth.',
     }),
     async (_request, reply) => {
       ctx.metrics.watchProcess()

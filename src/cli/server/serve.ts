@@ -36,6 +36,7 @@ export const serve = command({
     const app = await awaitDatabase(args, () => startApp(args, config))
     const facts = {
       url: app.url(),
+      metricsUrl: app.server.metricsPort.url(),
       storage: config.databaseUrl ? 'PostgreSQL' : `SQLite in ${config.data}`,
       readyMs: Math.round(performance.now() - startedAt),
       defaultWorld: app.ctx.exposure.harms().length === 0 && (await isDefaultWorld(app.ctx)),
@@ -89,7 +90,15 @@ async function startWithKeys(args: Args, app: App): Promise<void> {
   }
 }
 
-function welcome(facts: { url: string; storage: string; readyMs: number; defaultWorld: boolean }): string {
+interface Facts {
+  url: string
+  metricsUrl: string | null
+  storage: string
+  readyMs: number
+  defaultWorld: boolean
+}
+
+function welcome(facts: Facts): string {
   const lines = [
     '',
     `  Trunkline is ready in ${facts.readyMs} ms      ${facts.storage}`,
@@ -97,6 +106,7 @@ function welcome(facts: { url: string; storage: string; readyMs: number; default
     `  API        ${facts.url}`,
     `  Console    ${facts.url}/console`,
     `  Reference  ${facts.url}/docs`,
+    ...(facts.metricsUrl ? [`  Metrics    ${facts.metricsUrl}/metrics`] : []),
   ]
   if (!facts.defaultWorld) return [...lines, ''].join('\n')
   const { keys } = DEFAULT_WORLD
