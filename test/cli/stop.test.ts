@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
+import { eventually, startCli } from '../support/server.js'
 import { createWorld } from '../support/world.js'
 
 it('a stop does not wait for someone who connects and says nothing', async () => {
@@ -11,4 +12,14 @@ it('a stop does not wait for someone who connects and says nothing', async () =>
   silent.on('error', () => {})
   await world.close()
   expect(await gone).toBe(false)
+})
+
+it('a start that waits for its database ends at a signal, also as the first process of a container', async () => {
+  // The kernel drops signals that the first process of a container has no handler for.
+  const server = startCli(['serve'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing', PORT: '0' })
+  await eventually(
+    async () => server.stderr,
+    (text) => text.includes('Trying again'),
+  )
+  expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
 })

@@ -14,6 +14,8 @@ const WARM_UP_MS = 200
 /** A database that starts at the same time, or fails over, is there within this time. */
 const AWAIT_DATABASE_MS = 30_000
 const LOOK_AGAIN_MS = 500
+/** A stop hangs if it takes this much longer than twice the time for clients and the time for sends on the wire. */
+const HUNG_MS = 10_000
 
 export const serve = command({
   name: 'serve',
@@ -33,6 +35,8 @@ export const serve = command({
       { LOG_LEVEL: json ? 'info' : 'warn', ...io.env },
       values as Record<string, string>,
     )
+    // The kernel drops signals that the first process of a container has no handler for.
+    const forget = io.onStop(() => io.exit(0))
     const app = await awaitDatabase(args, () => startApp(args, config))
     const facts = {
       url: app.url(),
@@ -44,7 +48,9 @@ export const serve = command({
     printText({ io }, json ? JSON.stringify({ ready: true, ...facts }) : welcome(facts))
     // Warm up later: the first requests do not wait for it.
     setTimeout(app.warmUp, WARM_UP_MS).unref()
-    await stopOnSignal(io, () => app.stop(), config)
+    const stopped = stopOnSignal(io, () => app.stop(), config)
+    forget()
+    await stopped
   },
 })
 
@@ -145,7 +151,7 @@ function stopOnSignal(io: Io, stop: () => Promise<void>, config: Config): Promis
     io.onStop(() => {
       if (stopping) io.exit(1)
       stopping = true
-      const hung = setTimeout(() => io.exit(1), config.drainMs + 10_000).unref()
+      const hung = setTimeout(() => io.exit(1), 2 * config.lameDuckMs + config.drainMs + HUNG_MS).unref()
       stop()
         .finally(() => clearTimeout(hung))
         .then(resolve, reject)

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { spawnServer } from '../../support/server.js'
 import { credentials, ENGINES } from '../../support/world.js'
@@ -66,4 +68,15 @@ describe.each(ENGINES)('SIGTERM with keep-alive clients on %s', (engine) => {
     expect(checks[0]).toBe(200)
     expect(checks.at(-1)).toBe(503)
   }, 60_000)
+})
+
+it('a stop that takes long because clients get long to go is not taken for one that hangs', async () => {
+  // Ten seconds after the time for sends on the wire, a stop counts as hung.
+  const env = { TRUNKLINE_LAME_DUCK_MS: '6000', TRUNKLINE_DRAIN_MS: '0', LOG_LEVEL: 'silent' }
+  const server = await spawnServer({ env })
+  const { hostname, port } = new URL(server.url)
+  const client = connect(Number(port), hostname).on('error', () => {})
+  await once(client, 'connect')
+  expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+  client.destroy()
 })
