@@ -37,13 +37,13 @@ export const serve = command({
     )
     // The kernel drops signals that the first process of a container has no handler for.
     const forget = io.onStop(() => io.exit(0))
-    const app = await awaitDatabase(args, () => startApp(args, config))
+    const { app, defaultWorld } = await awaitDatabase(args, () => startApp(args, config))
     const facts = {
       url: app.url(),
       metricsUrl: app.server.metricsPort.url(),
       storage: config.databaseUrl ? 'PostgreSQL' : `SQLite in ${config.data}`,
       readyMs: Math.round(performance.now() - startedAt),
-      defaultWorld: app.ctx.exposure.harms().length === 0 && (await isDefaultWorld(app.ctx)),
+      defaultWorld,
     }
     printText({ io }, json ? JSON.stringify({ ready: true, ...facts }) : welcome(facts))
     // Warm up later: the first requests do not wait for it.
@@ -69,18 +69,20 @@ async function awaitDatabase<T>(args: Args, start: () => Promise<T>): Promise<T>
   }
 }
 
-async function startApp(args: Args, config: Config): Promise<App> {
+async function startApp(args: Args, config: Config): Promise<{ app: App; defaultWorld: boolean }> {
   // The server's modules load slowly, so only this command imports them. The database opens at the same time.
   const storage = openStorage(config, { now: Date.now() })
   storage.catch(() => {})
   const { createApp } = await import('../../app.js')
   const app = await createApp(config, { seed: true, storage })
-  await startWithKeys(args, app).catch(async (error) => {
+  try {
+    await startWithKeys(args, app)
+    return { app, defaultWorld: app.ctx.exposure.harms().length === 0 && (await isDefaultWorld(app.ctx)) }
+  } catch (error) {
     // Open handles would keep the process alive.
     await app.stop()
     throw error
-  })
-  return app
+  }
 }
 
 /** Starts the server; at a terminal it offers to create the keys that these settings need. */
