@@ -226,17 +226,15 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       phase = 'stopping'
       await http.lameDuck.leave(config.lameDuckMs)
       const allLeft = http.lameDuck.refuse(config.lameDuckMs)
-      try {
-        await Promise.all([worker.stop(), courier.stop(config.drainMs)])
-      } finally {
-        // A database that cannot take the leases back must not keep the rest open.
-        await allLeft
-        await closeServer(http, config.drainMs)
-        ctx.disk.stop()
-        clock.stop()
-        await ctx.door.close()
-        await db.close()
-      }
+      // A database that cannot take the leases back must neither keep the rest open nor close it too early.
+      const stops = await Promise.allSettled([worker.stop(), courier.stop(config.drainMs)])
+      await allLeft
+      await closeServer(http, config.drainMs)
+      ctx.disk.stop()
+      clock.stop()
+      await ctx.door.close()
+      await db.close()
+      for (const stop of stops) if (stop.status === 'rejected') throw stop.reason
     },
   }
 }

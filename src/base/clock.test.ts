@@ -81,7 +81,11 @@ describe('a frozen clock', () => {
       fired = true
     })
     clock.stop()
+    const cancel = clock.after(10, () => {
+      fired = true
+    })
     await clock.advance(100, nothing)
+    cancel()
     expect(fired).toBe(false)
   })
 

@@ -10,6 +10,7 @@ export interface Clock {
   after(ms: number, fn: () => void): () => void
   /** Moves the clock ahead. Awaits `settle` after every timer, so that the timer's effects happen at its time. */
   advance(ms: number, settle: () => Promise<void>): Promise<void>
+  /** For good: what is asked for later is not called either, and does not keep the process alive. */
   stop(): void
 }
 
@@ -31,6 +32,7 @@ export function createClock(frozenAt?: number): Clock {
   let alarm: NodeJS.Timeout | undefined
   let alarmAt = Number.POSITIVE_INFINITY
   let last = 0
+  let isStopped = false
   /** Lead over the machine's monotonic clock, and when it was last updated. */
   let lead = Number.NEGATIVE_INFINITY
   let looked = 0
@@ -73,8 +75,10 @@ export function createClock(frozenAt?: number): Clock {
     after(ms, fn) {
       // Whole milliseconds: the columns for times are integers.
       const timer = { at: now() + Math.max(0, Math.ceil(ms)), order: order++, fn, place: -1 }
-      timers.add(timer)
-      arm(timer.at)
+      if (!isStopped) {
+        timers.add(timer)
+        arm(timer.at)
+      }
       return () => timers.remove(timer)
     },
     async advance(ms, settle) {
@@ -88,6 +92,7 @@ export function createClock(frozenAt?: number): Clock {
       jump(target)
     },
     stop() {
+      isStopped = true
       clearTimeout(alarm)
       timers.clear()
     },

@@ -268,7 +268,8 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
         for (const alarm of alarms) await alarm.stop()
         await Promise.all([tidying.stop(), retention.stop(), sweeping.stop()])
         await tending.stop()
-        await Promise.all(
+        // A lease that could not be released goes with the node.
+        await Promise.allSettled(
           [...runners.values()].map((runner) => drop(runner, ctx.config.drainMs, runner.lease)),
         )
       } finally {
