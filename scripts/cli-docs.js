@@ -1,7 +1,7 @@
 // Writes docs/cli.md from the help of every command. With --check it writes nothing and fails when the file is
 // not up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { everyCommand } from '../dist/cli/command.js'
+import { everyCommand, SERVER_OPTIONS } from '../dist/cli/command.js'
 import { CHAPTERS as LISTED } from '../dist/cli/commands.js'
 import { EXIT, EXIT_MEANS } from '../dist/cli/help.js'
 
@@ -13,9 +13,16 @@ const anchor = (name) => name.replaceAll(' ', '-')
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 const ENVIRONMENT = [
-  ['TRUNKLINE_URL', 'the server, as `--url`; default `http://127.0.0.1:4040`'],
-  ['TRUNKLINE_API_KEY_ID', 'id of the key; default the development key, which works only on this machine'],
+  ['TRUNKLINE_URL', 'the server, as `--url`; default that of the profile, or `http://127.0.0.1:4040`'],
+  [
+    'TRUNKLINE_API_KEY_ID',
+    'id of the key; default that of the profile, or the development key, which works only on this machine',
+  ],
   ['TRUNKLINE_API_SECRET_KEY', 'its secret'],
+  [
+    'TRUNKLINE_PROFILE',
+    'the stored server and keys to use, as `--profile`; the other variables come before it',
+  ],
   ['TRUNKLINE_TOKEN', 'a temporary token instead of a key, for commands that act for an account'],
   [
     'TRUNKLINE_LINE_<NAME>',
@@ -24,8 +31,15 @@ const ENVIRONMENT = [
   ['NO_COLOR', 'any value: no colours, not even at a terminal'],
 ]
 
+function table(options) {
+  const rows = options.map(
+    ([option, { type, help }]) => `| \`--${option}${type === 'string' ? ' <value>' : ''}\` | ${cell(help)} |`,
+  )
+  return ['| Option | |', '|---|---|', ...rows, '']
+}
+
 function section({ name, summary, positional, options, examples }) {
-  const all = { ...options, json: { type: 'boolean', help: 'print JSON' } }
+  const own = Object.entries(options).filter(([option]) => options[option] !== SERVER_OPTIONS.admin[option])
   return [
     `### ${name}`,
     '',
@@ -37,13 +51,7 @@ function section({ name, summary, positional, options, examples }) {
     '',
     `Usage: \`trunkline ${name}${positional ? ` <${positional}>` : ''} [options]\``,
     '',
-    '| Option | |',
-    '|---|---|',
-    ...Object.entries(all).map(
-      ([option, { type, help }]) =>
-        `| \`--${option}${type === 'string' ? ' <value>' : ''}\` | ${cell(help)} |`,
-    ),
-    '',
+    ...(own.length > 0 ? table(own) : []),
   ]
 }
 
@@ -74,6 +82,12 @@ const text = [
   '|---|---|',
   ...ENVIRONMENT.map(([name, help]) => `| \`${name}\` | ${help} |`),
   '',
+  '## Options of many commands',
+  '',
+  'Every command has `--json` and `--help`. These are for commands that call a server; `--offline` and the options after it',
+  'for those of an administrator.',
+  '',
+  ...table(Object.entries(SERVER_OPTIONS.admin)),
   '## Commands',
   '',
   ...CHAPTERS.flatMap(({ title, commands }) => [

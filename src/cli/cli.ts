@@ -5,6 +5,7 @@ import { flag, readValues, StillWaiting, UsageError } from './args.js'
 import { ApiError } from './client.js'
 import type { Command } from './command.js'
 import { COMMANDS } from './commands.js'
+import { didYouMean, findCommand } from './find.js'
 import { commandHelp, EXIT, familyHelp, overview } from './help.js'
 import type { Io } from './io.js'
 import { harmless } from './output.js'
@@ -17,18 +18,15 @@ export async function run(argv: string[], io: Io): Promise<number> {
   }
   const [first, second] = argv
   if (first === '--version' || first === '-v') return print(VERSION)
+  if (first === 'help' && second !== undefined) return run([...argv.slice(1), '--help'], io)
   if (first === undefined || first === 'help' || first === '--help' || first === '-h')
     return print(overview())
-  const named = [3, 2, 1]
-    .map((words) => COMMANDS.find(({ name }) => name === argv.slice(0, words).join(' ')))
-    .find((one) => one !== undefined)
+  const named = findCommand(COMMANDS, argv)
   if (!named) {
     const family = COMMANDS.filter(({ name }) => name.startsWith(`${first} `))
     const isHelp = second === undefined || second.startsWith('-') || second === 'help'
     if (family.length > 0 && isHelp) return print(familyHelp(first, family))
-    const called = family.length > 0 ? `${first} ${second}` : first
-    const help = family.length > 0 ? `\n${familyHelp(first, family)}` : 'List them with trunkline --help.'
-    io.stderr.write(`There is no command "${harmless(called)}". ${help}\n`)
+    io.stderr.write(`${noSuchCommand(argv, family)}\n`)
     return EXIT.usage
   }
   let command = named
@@ -52,9 +50,19 @@ export async function run(argv: string[], io: Io): Promise<number> {
   }
 }
 
+function noSuchCommand([first = '', second = '']: readonly string[], family: readonly Command[]): string {
+  const isFamily = family.length > 0
+  const called = isFamily ? `${first} ${second}` : first
+  const names = (isFamily ? family : COMMANDS).map(({ name }) => name)
+  const words = isFamily ? names : [...new Set([...names, ...names.map((name) => name.split(' ')[0]!)])]
+  const list = isFamily ? `trunkline ${first} --help` : 'trunkline --help'
+  return `There is no command "${harmless(called)}".${didYouMean(called, words)}\nList them with ${list}.`
+}
+
 function explain(error: unknown, command: Command, io: Io): number {
-  if (error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) {
-    io.stderr.write(`${(error as Error).message}\n\n${commandHelp(command)}\n`)
+  const code = (error as { code?: string }).code
+  if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) {
+    io.stderr.write(`${wrongUsage(error as Error, command)}\nSee trunkline ${command.name} --help.\n`)
     return EXIT.usage
   }
   io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
@@ -62,4 +70,12 @@ function explain(error: unknown, command: Command, io: Io): number {
   if (!(error instanceof ApiError) && !(error instanceof ConfigError) && io.env.LOG_LEVEL === 'debug')
     io.stderr.write(`${inspect(error)}\n`)
   return EXIT.failed
+}
+
+/** What is wrong with the arguments, in one line. */
+function wrongUsage({ message }: Error, command: Command): string {
+  const [, option] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
+  if (option === undefined) return message.replace(/\.? To specify .*/s, '')
+  const names = Object.keys(command.options).map((name) => `--${name}`)
+  return `trunkline ${command.name} has no option ${harmless(option)}.${didYouMean(option, names)}`
 }

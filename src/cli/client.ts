@@ -3,6 +3,7 @@ import { loadConfig } from '../config.js'
 import { DEFAULT_WORLD } from '../services/accounts/default-world.js'
 import type { Args } from './args.js'
 import { harmless } from './output.js'
+import { chosenProfile, type StoredKey } from './profiles.js'
 
 export class ApiError extends Error {
   /** From the header Retry-After. */
@@ -28,6 +29,8 @@ export type Call = <T = unknown>(
   body?: object,
   headers?: Record<string, string>,
 ) => Promise<T>
+
+export const DEFAULT_URL = 'http://127.0.0.1:4040'
 
 /** Longer than the server holds back any answer on purpose. */
 const TIMEOUT_MS = 120_000
@@ -57,6 +60,16 @@ export function withAccount<T>(args: Args, work: (call: Call) => Promise<T>): Pr
 
 function online(args: Args, kind: 'admin' | 'live', otherwise: string): Call {
   const { url, credentials } = serverOf(args, kind)
+  return callerOf(url, credentials, WHICH_KEY[kind], otherwise)
+}
+
+/** Calls a server. `key` says which key it needs, `otherwise` what else to do if no server answers. */
+export function callerOf(
+  url: string,
+  credentials: Record<string, string>,
+  key: string,
+  otherwise = '',
+): Call {
   return async (method, path, body, headers) => {
     try {
       const response = await fetch(new URL(path, url), {
@@ -65,7 +78,7 @@ function online(args: Args, kind: 'admin' | 'live', otherwise: string): Call {
         ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
-      return answer(response.status, await response.text(), WHICH_KEY[kind], response.headers)
+      return answer(response.status, await response.text(), key, response.headers)
     } catch (error) {
       if (error instanceof ApiError) throw error
       const words = `No server answers at ${url}. Start one with "trunkline serve"${otherwise}.`
@@ -81,15 +94,23 @@ export function serverOf(
   kind: 'admin' | 'live',
 ): { url: string; who: string; credentials: Record<string, string> } {
   const { TRUNKLINE_URL, TRUNKLINE_TOKEN, TRUNKLINE_API_KEY_ID, TRUNKLINE_API_SECRET_KEY } = io.env
-  const url = (values.url as string | undefined) ?? TRUNKLINE_URL ?? 'http://127.0.0.1:4040'
-  const id = TRUNKLINE_API_KEY_ID ?? DEFAULT_WORLD.keys[kind].id
-  const secret = TRUNKLINE_API_SECRET_KEY ?? DEFAULT_WORLD.keys[kind].secret
+  const profile = chosenProfile(io.env, values.profile as string | undefined)
+  const url = (values.url as string | undefined) ?? TRUNKLINE_URL ?? profile?.url ?? DEFAULT_URL
+  // The keys of a profile go to its own server and nowhere else.
+  const stored = (profile?.url === url && profile[kind]) || DEFAULT_WORLD.keys[kind]
+  const id = TRUNKLINE_API_KEY_ID ?? stored.id
+  const secret = TRUNKLINE_API_SECRET_KEY ?? (TRUNKLINE_API_KEY_ID ? '' : stored.secret)
   // A token acts for an account, never for the operator.
   if (TRUNKLINE_TOKEN && kind === 'live') {
     const who = `token ${hash('sha256', TRUNKLINE_TOKEN, 'hex').slice(0, 16)}`
     return { url, who, credentials: { ...headers, authorization: `Bearer ${TRUNKLINE_TOKEN}` } }
   }
-  return { url, who: id, credentials: { ...headers, 'sb-api-key-id': id, 'sb-api-secret-key': secret } }
+  return { url, who: id, credentials: { ...headers, ...headersOf({ id, secret }) } }
+}
+
+/** The headers that show a key. */
+export function headersOf({ id, secret }: StoredKey): Record<string, string> {
+  return { 'sb-api-key-id': id, 'sb-api-secret-key': secret }
 }
 
 /** The error code of a request without an answer, like ECONNREFUSED. */
@@ -99,10 +120,12 @@ export function codeOf(error: unknown): string {
 }
 
 /** Opens the database at the first call only: a command with wrong arguments leaves it alone. */
-async function offline<T>({ io }: Args, work: (call: Call) => Promise<T>): Promise<T> {
+async function offline<T>({ io, values }: Args, work: (call: Call) => Promise<T>): Promise<T> {
   const open = async () => {
     const { createApp } = await import('../app.js')
-    return createApp(loadConfig({ ...io.env, LOG_LEVEL: 'silent' }), { worker: false })
+    const { data, 'database-url': databaseUrl } = values as Record<string, string | undefined>
+    const config = loadConfig({ ...io.env, LOG_LEVEL: 'silent' }, { data, 'database-url': databaseUrl })
+    return createApp(config, { worker: false })
   }
   let app: ReturnType<typeof open> | undefined
   try {
@@ -135,7 +158,7 @@ export function answer<T>(
   const reason = body?.error?.message ?? body?.message ?? `HTTP ${status}`
   const error = new ApiError(
     status === 401
-      ? `Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to ${key}.`
+      ? `Unauthorized. Set TRUNKLINE_API_KEY_ID and TRUNKLINE_API_SECRET_KEY to ${key}, or use "trunkline login".`
       : harmless(reason),
     status,
   )

@@ -8,7 +8,7 @@ import {
   optionsOf,
   UsageError,
 } from './args.js'
-import { type Call, onceOnly, withAccount, withAdmin } from './client.js'
+import { type Call, DEFAULT_URL, onceOnly, withAccount, withAdmin } from './client.js'
 import type { Io } from './io.js'
 import { printRecord, printTable } from './output.js'
 
@@ -57,10 +57,18 @@ interface WorkDescription extends Description {
   run(args: Args, call: Call): Promise<void> | void
 }
 
-const URL = 'server (TRUNKLINE_URL; default http://127.0.0.1:4040)'
+const ACCOUNT_OPTIONS = optionsOf({
+  url: `server (TRUNKLINE_URL; default that of the profile, or ${DEFAULT_URL})`,
+  profile: 'server and keys that "trunkline login" has stored under this name (TRUNKLINE_PROFILE)',
+})
 export const SERVER_OPTIONS = {
-  account: optionsOf({ url: URL }),
-  admin: optionsOf({ url: URL, offline: flag('work on the database directly, while no server is running') }),
+  account: ACCOUNT_OPTIONS,
+  admin: optionsOf({
+    ...ACCOUNT_OPTIONS,
+    offline: flag('work on the database directly, while no server is running'),
+    data: 'with --offline: folder of the SQLite database (TRUNKLINE_DATA; default ./.trunkline)',
+    'database-url': 'with --offline: PostgreSQL instead (DATABASE_URL)',
+  }),
 }
 
 export function command(given: RequestDescription | WorkDescription): Command {

@@ -3,7 +3,9 @@ import { AUDIT_COMMANDS } from './admin/audit.js'
 import { recover } from './admin/recovery.js'
 import { SEAL_COMMANDS } from './admin/seal.js'
 import type { Command } from './command.js'
+import { completionOf } from './completion.js'
 import { LINE_COMMANDS } from './lines/lines.js'
+import { PROFILE_COMMANDS } from './login.js'
 import { mcp } from './mcp/mcp.js'
 import { CONTACT_COMMANDS } from './messages/contacts.js'
 import { credentialsWrite } from './messages/credentials.js'
@@ -32,6 +34,7 @@ export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },
   { title: 'Contacts, codes and tokens', commands: [...CONTACT_COMMANDS, credentialsWrite] },
   { title: 'Agents', commands: [mcp] },
+  { title: 'This command line', commands: [...PROFILE_COMMANDS, completionOf(() => COMMANDS)] },
   {
     title: 'Administration',
     commands: [

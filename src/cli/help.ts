@@ -12,7 +12,7 @@ export const EXIT_MEANS: Record<keyof typeof EXIT, { short: string; long: string
   },
   usage: {
     short: 'wrong usage',
-    long: 'The command line is wrong, and nothing was done. The reason and the help are on standard error.',
+    long: 'The command line is wrong, and nothing was done. The reason is on standard error.',
   },
   waiting: {
     short: 'timed out',
@@ -42,7 +42,7 @@ export function overview(): string {
     '  trunkline account create --email you@example.com --name "Example Inc."',
     '  trunkline key list --json',
     '',
-    'trunkline <command> --help shows options and examples. Every command takes --json.',
+    'trunkline help <command> shows options and examples. Every command takes --json.',
     `Exit codes: ${Object.entries(EXIT)
       .map(([name, code]) => `${code} ${EXIT_MEANS[name as keyof typeof EXIT].short}`)
       .join(', ')}.`,

@@ -237,7 +237,7 @@ describe('trunkline listen', () => {
     writeFileSync(torn, '{"after":')
     const to = ['--forward-to', sink.url]
     const failing: [string[], number, RegExp][] = [
-      [[], 2, /^--forward-to is required\n\nUsage: trunkline listen/],
+      [[], 2, /^--forward-to is required\nSee trunkline listen --help\./],
       [['--forward-to', 'localhost:3000'], 2, /^--forward-to must be a URL, like .*, not "localhost:3000"/],
       [[...to, 'x'], 2, /^This command takes no arguments besides options, not "x"/],
       [[...to, '--types', 'odd'], 1, /^types: there is no odd\. There are receive, /],

@@ -201,7 +201,7 @@ describe('the everyday commands', () => {
 
   it('ends with 1 and a reason, or 2 and the help', async () => {
     const failing: [string[], number, RegExp][] = [
-      [['send', 'x'], 2, /^--to is required\n\nUsage: trunkline send <text\.\.\.>/],
+      [['send', 'x'], 2, /^--to is required\nSee trunkline send --help\.\n$/],
       [['send', '--to', ADA], 2, /^Give a text, - for standard input, or --media/],
       [
         ['send', '--to', ADA, '--timeout', '0', 'x'],

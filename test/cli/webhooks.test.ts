@@ -65,10 +65,10 @@ describe('trunkline webhooks', () => {
 
   it('ends with 1 and a reason, or 2 and the help', async () => {
     const failing: [string[], Record<string, string>, number, RegExp][] = [
-      [['add'], {}, 2, /Give at least one URL[\s\S]*Usage: trunkline webhooks add <url\.\.\.>/],
+      [['add'], {}, 2, /Give at least one URL.*\nSee trunkline webhooks add --help\./],
       [['remove'], {}, 2, /Give at least one URL/],
-      [['list', 'x'], {}, 2, /Usage: trunkline webhooks list/],
-      [['add', HOOK, '--secret', 'x'], {}, 2, /Unknown option '--secret'/],
+      [['list', 'x'], {}, 2, /See trunkline webhooks list --help\./],
+      [['add', HOOK, '--secret', 'x'], {}, 2, /has no option --secret\./],
       [['add', 'http://example.com'], {}, 1, /^webhooks.0: must be an https URL\n$/],
       [['add', HOOK, '--type', 'x'], {}, 1, /^type: must be one of receive, /],
       [

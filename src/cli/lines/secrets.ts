@@ -54,7 +54,7 @@ export async function readText(args: Args, name: string): Promise<string | undef
 }
 
 /** Editors and echo end a file with a newline that is not part of the secret. */
-function withoutNewline(value: string): string {
+export function withoutNewline(value: string): string {
   return value.replace(/\r?\n$/, '')
 }
 
