@@ -8,7 +8,7 @@ import { BUILDING, BUILT, modified, newest } from './age.js'
 
 const OUTPUT = 'dist/bundle'
 const PROGRAM = `${OUTPUT}/main.cjs`
-/** Packages with native code or files of their own, packages that no start loads, and one that Rolldown breaks. */
+/** Packages with native code or files of their own, and packages that no start loads. */
 const OUTSIDE = [
   '@photostructure/sqlite',
   '@modelcontextprotocol/sdk',
@@ -16,7 +16,6 @@ const OUTSIDE = [
   '@fastify/swagger-ui',
   'pino',
   'pg-native',
-  '@opentelemetry/api',
 ]
 
 /** Where the types of each entry are, seen from the bundle. */
@@ -36,7 +35,7 @@ if (Math.max(newest('src'), newest('scripts'), modified('package-lock.json')) > 
   await bundle({
     outDir: OUTPUT,
     input: { main: 'src/main.ts', testing: 'src/testing/trunkline.ts', driver: 'src/drivers/kit.ts' },
-    plugins: [keepPlaces(), addModules(), addLicences()],
+    plugins: [keepPlaces(), omitTelemetry(), addModules(), addLicences()],
     groups: [{ name: 'import', test: /src\/base\/import\.ts$/ }],
   })
   copyFileSync('scripts/code-cache.js', `${OUTPUT}/code-cache.js`)
@@ -89,6 +88,20 @@ function keepPlaces() {
         .replace(/^const require = createRequire\(import\.meta\.url\);?$/m, '')
         .replaceAll('import.meta.url', `new URL(${JSON.stringify(`../${own}`)}, import.meta.url).href`)
     },
+  }
+}
+
+/**
+ * prom-client loads OpenTelemetry for exemplars, which Trunkline does not have. Rolldown breaks that package, and users
+ * of ours do not have it.
+ */
+function omitTelemetry() {
+  const nothing = '\0no-telemetry'
+  return {
+    name: 'omit-telemetry',
+    enforce: 'pre',
+    resolveId: (id) => (id === '@opentelemetry/api' ? nothing : undefined),
+    load: (id) => (id === nothing ? 'export {}' : undefined),
   }
 }
 

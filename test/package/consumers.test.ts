@@ -121,6 +121,8 @@ describe('a project with the installed package', () => {
         let output = ''
         for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (output += text))
         const url = await eventually(async () => /"url":"([^"]+)"/.exec(output)?.[1], Boolean)
+        // The metrics of the process load only now.
+        expect(await (await fetch(`${url}/metrics`)).text()).toContain('process_cpu_seconds_total ')
         server.kill(signal)
         const isGone = () =>
           fetch(`${url}/livez`).then(
