@@ -1,5 +1,6 @@
 import { run } from './cli/cli.js'
 import { EXIT } from './cli/help.js'
+import { onEndOfNpx } from './cli/npx.js'
 
 const { stdin, stdout, stderr, env } = process
 const stops = new Set<() => void>()
@@ -11,12 +12,17 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (isClosed) return
   isClosed = true
   if (stops.size === 0) process.exit(EXIT.closed)
-  for (const stop of [...stops]) stop()
+  stopAll()
 })
+onEndOfNpx(env, stopAll)
 // Without a reader for its notes and errors, a command still does its work and ends with its own code.
 stderr.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
+
+function stopAll() {
+  for (const stop of [...stops]) stop()
+}
 
 // Without top-level await, which a module in the code cache cannot have.
 void run(process.argv.slice(2), {

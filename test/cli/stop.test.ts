@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
+import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { eventually, startCli } from '../support/server.js'
+import { eventually, startCli, temporaryStorage } from '../support/server.js'
+import { endWithUs, signalAfterUs } from '../support/watchdog.js'
 import { createWorld } from '../support/world.js'
 
 it('a stop does not wait for someone who connects and says nothing', async () => {
@@ -22,4 +25,28 @@ it('a start that waits for its database ends at a signal, also as the first proc
     (text) => text.includes('Trying again'),
   )
   expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+})
+
+it.each([
+  ['the shell of npx', ''],
+  ['npx above its shell', 'sh -c '],
+])('a server stops when a signal ends %s', async (_, above) => {
+  const server = `"${process.execPath}" "${resolve('dist/main.js')}" serve --json & echo "pid $!"; wait`
+  const script = above ? `${above}'${server}'; true` : server
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    ...(await temporaryStorage('sqlite')),
+    npm_command: 'exec',
+  }
+  const shell = endWithUs(spawn('sh', ['-c', script], { env }))
+  let output = ''
+  shell.stdout.setEncoding('utf8').on('data', (text) => (output += text))
+  const find = (pattern: RegExp) => eventually(async () => pattern.exec(output)?.[1] ?? '', Boolean)
+  const hasEnded = signalAfterUs(Number(await find(/^pid (\d+)$/m)), 'SIGKILL')
+  const url = await find(/"url":"([^"]+)"/)
+  shell.kill('SIGKILL')
+  const answers = () => fetch(`${url}/livez`).then(Boolean, () => false)
+  await eventually(answers, (isThere) => !isThere)
+  hasEnded()
 })
