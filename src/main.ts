@@ -4,6 +4,7 @@ import { onEndOfNpx } from './cli/npx.js'
 
 const { stdin, stdout, stderr, env } = process
 const stops = new Set<() => void>()
+const LINGER_MS = 5000
 let isClosed = false
 
 // The reader of standard output, like head, has closed it: the command stops as on a signal, or ends here.
@@ -41,4 +42,11 @@ void run(process.argv.slice(2), {
   exit: (status) => process.exit(status),
 }).then((code) => {
   process.exitCode = isClosed ? EXIT.closed : code
+  setTimeout(end, LINGER_MS).unref()
 })
+
+/** Nothing that is still open keeps a command that has ended, except what its reader has not taken yet. */
+function end() {
+  if (stdout.writableLength > 0) setTimeout(end, LINGER_MS).unref()
+  else process.exit()
+}

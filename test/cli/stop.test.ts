@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { eventually, startCli, temporaryStorage } from '../support/server.js'
+import { eventually, spawnServer, startCli, temporaryDirectory, temporaryStorage } from '../support/server.js'
 import { endWithUs, signalAfterUs } from '../support/watchdog.js'
 import { createWorld } from '../support/world.js'
 
@@ -49,4 +50,11 @@ it.each([
   const answers = () => fetch(`${url}/livez`).then(Boolean, () => false)
   await eventually(answers, (isThere) => !isThere)
   hasEnded()
+})
+
+it('a stopped process ends, although something in it is still open', async () => {
+  const open = join(temporaryDirectory(), 'open.cjs')
+  writeFileSync(open, 'setInterval(() => {}, 2 ** 30)\n')
+  const server = await spawnServer({ env: { NODE_OPTIONS: `--require ${open}` } })
+  expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
 })

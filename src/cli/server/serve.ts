@@ -153,9 +153,10 @@ function stopOnSignal(io: Io, stop: () => Promise<void>, config: Config): Promis
     io.onStop(() => {
       if (stopping) io.exit(1)
       stopping = true
-      // Not cleared: whatever is still open after the stop must not keep the process either.
-      setTimeout(() => io.exit(1), 2 * config.lameDuckMs + config.drainMs + HUNG_MS).unref()
-      stop().then(resolve, reject)
+      const hung = setTimeout(() => io.exit(1), 2 * config.lameDuckMs + config.drainMs + HUNG_MS).unref()
+      stop()
+        .finally(() => clearTimeout(hung))
+        .then(resolve, reject)
     })
   })
 }
