@@ -32,7 +32,8 @@ export const fail = (check: string, detail: string, advice: string): Finding => 
 })
 
 const MB = 1024 * 1024
-const LEAST_NODE = [20, 19] as const
+/** As in package.json: odd versions before 23 are too old for packages that ours needs. */
+const LEAST_MINOR: Record<number, number> = { 20: 19, 22: 12 }
 /** Checking a larger database would take minutes. */
 const MAX_CHECKED_BYTES = 1024 * MB
 /** One row; every check of keys follows from it. */
@@ -43,9 +44,8 @@ export const CENSUS = `select
 
 export function checkNode(version = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  const isEnough = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])
-  if (isEnough) return ok('node', `Node ${version}`)
-  return fail('node', `Node ${version} is too old`, `Install Node ${LEAST_NODE.join('.')} or newer.`)
+  if (major > 22 || minor >= (LEAST_MINOR[major] ?? Infinity)) return ok('node', `Node ${version}`)
+  return fail('node', `Node ${version} is too old`, 'Install Node 22.12 or newer, or 20.19.')
 }
 
 /** Creates nothing: a folder that does not exist yet is judged by its nearest parent. */

@@ -77,12 +77,11 @@ function updateText(table: string, keys: Columns, set: Columns, guard: string): 
 
 export type OpenSqlite = (file: string) => DatabaseSyncInstance
 
-/** Node's built-in module if it exists, else the package with the same interface. Required: Jest cannot import. */
+/**
+ * The package on every version of Node, not the built-in module with the same interface: docs/decisions.md has the
+ * reasons. Required: Jest cannot import.
+ */
 export function loadSqlite(): OpenSqlite {
-  const builtin = process.getBuiltinModule?.('node:sqlite') as
-    | { DatabaseSync: new (file: string) => DatabaseSyncInstance }
-    | undefined
-  const { DatabaseSync: Database } =
-    builtin ?? (require('@photostructure/sqlite') as typeof import('@photostructure/sqlite'))
-  return (file) => new Database(file)
+  const { DatabaseSync } = require('@photostructure/sqlite') as typeof import('@photostructure/sqlite')
+  return (file) => new DatabaseSync(file)
 }
