@@ -37,6 +37,33 @@ describe.each(ENGINES)('administration on %s', (engine) => {
     )
   })
 
+  it('renames an account and gives it another plan, also in its test world, but takes no address of another', async () => {
+    world = await createWorld(engine)
+    const { id } = (await create('accounts', { email: 'a@example.com', plan: 'free' })).body
+    await create('accounts', { email: 'b@example.com' })
+    const patch = (body: Json) => world.call('PATCH', `/admin/accounts/${id}`, { as: 'admin', body })
+    const names = { email: 'c@example.com', name: 'Example Ltd.', plan: 'gold' }
+    expect(await patch(names)).toMatchObject({ status: 200, body: names })
+    expect((await patch({ name: 'Other' })).body).toMatchObject({ ...names, name: 'Other' })
+    const worlds = await world.app.ctx.db.all(
+      "select world, plan from accounts where email = 'c@example.com'",
+    )
+    expect(worlds.map((row) => `${row.world} ${row.plan}`).sort()).toEqual(['live gold', 'test gold'])
+    expect(await patch({ email: 'b@example.com' })).toMatchObject({
+      status: 409,
+      body: { error: { message: 'There is an account for b@example.com already' } },
+    })
+    for (const body of [{ email: 'nonsense' }, { name: '' }, { plan: 7 }])
+      expect((await patch(body)).status, JSON.stringify(body)).toBe(400)
+    const others = (await create('accounts', { email: 'd@example.com' })).body.id
+    const both = await Promise.all(
+      [id, others].map((one) =>
+        world.call('PATCH', `/admin/accounts/${one}`, { as: 'admin', body: { email: 'e@example.com' } }),
+      ),
+    )
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
   it('makes keys whose secret is shown once, and revokes them at once', async () => {
     world = await createWorld(engine)
     const account = await defaultAccount()

@@ -138,6 +138,8 @@ describe('the command line', () => {
       json('account', 'set', accountId, '--default-forwarding-number', ...value)
     expect(await company('(202) 555-0177')).toMatchObject({ default_forwarding_number: number })
     expect(await company('none')).toMatchObject({ default_forwarding_number: null })
+    const named = await cli('account', 'set', accountId, '--name', 'Example Ltd.', '--json')
+    expect(JSON.parse(named.stdout)).toMatchObject({ name: 'Example Ltd.' })
     const line = await json('line', 'create', '--account', accountId, '--number', '+12025550146')
     const who = ['--account', accountId, '--email', 'calls@example.com']
     const seat = await json('seat', 'create', ...who, '--forwarding-number', number)

@@ -20,15 +20,16 @@ import { integer, listOf, nullable, optional, string } from '../http/schemas.js'
 import { BudgetChanges, OwnBudgets } from './budgets.js'
 import { admin, createOnce, IdParams, required } from './shared.js'
 
-const NewAccount = Type.Object({
-  email: string('Identifies the account on the wire', {
-    minLength: 3,
-    maxLength: 254,
-    pattern: '^[^\\s@]+@[^\\s@]+$',
-  }),
+const email = string('Identifies the account on the wire', {
+  minLength: 3,
+  maxLength: 254,
+  pattern: '^[^\\s@]+@[^\\s@]+$',
+})
+const names = {
   name: optional(string('Company or person', { minLength: 1, maxLength: 200 })),
   plan: optional(string('dedicated (default), free or a name of your own', { minLength: 1, maxLength: 50 })),
-})
+}
+const NewAccount = Type.Object({ email, ...names })
 
 const days = <T>(field: (description: string, limits: { minimum: number; maximum: number }) => T) =>
   Object.fromEntries(
@@ -55,6 +56,8 @@ const RetentionChanges = Type.Object(
 )
 
 const AccountChanges = Type.Object({
+  email: optional(email),
+  ...names,
   budgets: optional(BudgetChanges),
   retention: optional(RetentionChanges),
   default_forwarding_number: optional(
@@ -139,9 +142,9 @@ export function registerAdminAccounts(app: Routes, ctx: Ctx): void {
       response: { 200: AccountWire },
     }),
     async (request) => {
-      const { default_forwarding_number: given, budgets, retention } = request.body
+      const { default_forwarding_number: given, ...rest } = request.body
       const number = given == null ? given : requireForwarding('default_forwarding_number', given)
-      const changes = { defaultForwardingNumber: number, budgets, retention }
+      const changes = { defaultForwardingNumber: number, ...rest }
       return accountWire(await withRetention(ctx.db, await changeAccount(ctx, request.params.id, changes)))
     },
   )

@@ -33,6 +33,9 @@ export const BUDGET_COMMANDS: readonly Command[] = [
     summary: 'Change the settings of an account',
     positional: 'id',
     options: {
+      email: 'identifies the account on the wire',
+      name: 'company or person',
+      plan: 'dedicated, free or a name of your own',
       'default-forwarding-number': clearable(
         'rings on calls for which neither a seat nor the line has a number; none removes it',
       ),
@@ -40,12 +43,16 @@ export const BUDGET_COMMANDS: readonly Command[] = [
       keep: KEEP,
     },
     examples: [
+      '<id> --name "Example Ltd." --plan gold',
       '<id> --default-forwarding-number +12025550111',
       '<id> --budget contacts=5000',
       '<id> --keep messages=90 --keep media=30',
     ],
     request: 'PATCH /admin/accounts/:id',
     body: (args) => ({
+      email: args.values.email,
+      name: args.values.name,
+      plan: args.values.plan,
       default_forwarding_number: args.values['default-forwarding-number'],
       budgets: numbersIn(args, 'budget', BUDGET_NAMES),
       retention: numbersIn(args, 'keep', RETENTION_NAMES),

@@ -18,11 +18,12 @@ import {
   removeSeat,
   revokeKey,
   saveDefaultForwarding,
+  saveNames,
   saveSeatForwarding,
 } from '../../storage/accounts/accounts.js'
 import { saveBudgets } from '../../storage/accounts/budgets.js'
 import { findRetention, saveRetention } from '../../storage/accounts/retention.js'
-import type { Sql } from '../../storage/engine/db.js'
+import { type Sql, UniqueViolation } from '../../storage/engine/db.js'
 import { refuseLoop } from '../calls/forwarding.js'
 import type { Ctx } from '../ctx.js'
 import { failOrphans } from '../lines/lines.js'
@@ -46,9 +47,7 @@ export async function createAccount(
   sql: Sql,
   input: NewAccount,
 ): Promise<{ live: Account; test: Account }> {
-  if (await findAccountByEmail(sql, input.email, 'live')) {
-    throw new AppError('conflict', `There is an account for ${input.email} already`)
-  }
+  await refuseTaken(sql, input.email)
   const base = {
     email: input.email,
     name: input.name,
@@ -68,6 +67,9 @@ export async function createAccount(
 }
 
 export interface AccountChanges {
+  email?: string | undefined
+  name?: string | undefined
+  plan?: string | undefined
   /** The number that calls go to if no other is set; undefined leaves it unchanged. */
   defaultForwardingNumber?: string | null | undefined
   budgets?: BudgetChanges | undefined
@@ -77,10 +79,11 @@ export interface AccountChanges {
 export async function changeAccount(
   ctx: Ctx,
   id: string,
-  { defaultForwardingNumber: number, budgets, retention }: AccountChanges,
+  { defaultForwardingNumber: number, budgets, retention, ...names }: AccountChanges,
 ): Promise<Account> {
   const account = await ctx.db.tx(async (sql) => {
     const account = await requireLive(sql, id)
+    if (Object.values(names).some((one) => one !== undefined)) await rename(sql, account, names)
     if (number !== undefined) {
       if (number !== null) await refuseLoop(sql, account.id, number, 'default_forwarding_number')
       await saveDefaultForwarding(sql, account, number)
@@ -97,6 +100,25 @@ export async function changeAccount(
   ctx.directory.forget()
   return account
 }
+
+/** Changes the account, in its live and its test world. */
+async function rename(
+  sql: Sql,
+  account: Account,
+  { email = account.email, name = account.name, plan = account.plan }: AccountChanges,
+): Promise<void> {
+  if (email !== account.email) await refuseTaken(sql, email)
+  Object.assign(account, { email, name, plan })
+  await saveNames(sql, account).catch((error) => {
+    throw error instanceof UniqueViolation ? taken(email) : error
+  })
+}
+
+async function refuseTaken(sql: Sql, email: string): Promise<void> {
+  if (await findAccountByEmail(sql, email, 'live')) throw taken(email)
+}
+
+const taken = (email: string) => new AppError('conflict', `There is an account for ${email} already`)
 
 export async function deleteAccount(ctx: Ctx, id: string): Promise<void> {
   await ctx.db.tx(async (sql) => {

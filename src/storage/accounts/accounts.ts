@@ -76,6 +76,17 @@ export async function saveDefaultForwarding(
   ])
 }
 
+/** Saves what an account is called and its plan, for its live and its test world. */
+export async function saveNames(sql: Sql, { id, twinId, email, name, plan }: Account): Promise<void> {
+  await sql.run('update accounts set email = $3, name = $4, plan = $5 where id in ($1, $2)', [
+    id,
+    twinId,
+    email,
+    name,
+    plan,
+  ])
+}
+
 export async function removeAccount(sql: Sql, id: string, now: number): Promise<void> {
   await sql.run('update accounts set removed_at = $2 where id = $1', [id, now])
   await sql.run('update keys set revoked_at = $2 where account_id = $1 and revoked_at is null', [id, now])
