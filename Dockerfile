@@ -1,7 +1,8 @@
-# Base of both stages: any Debian-like image with Node 20.19 or newer and npm.
-ARG BASE=docker.io/library/node:22-bookworm-slim
+# An image with Node 20.19 or newer and npm, and one of the same system without them.
+ARG BUILD_BASE=docker.io/library/node:22-bookworm-slim
+ARG BASE=docker.io/library/debian:bookworm-slim
 
-FROM ${BASE} AS build
+FROM ${BUILD_BASE} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 # Scripts of packages are not needed: native code comes ready-made in them.
@@ -10,6 +11,8 @@ COPY . .
 RUN npm run build:all && npm prune --omit=dev --ignore-scripts
 
 FROM ${BASE}
+# Node alone: the server needs no npm.
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
 COPY --from=build /src/package.json /src/LICENSE /src/CHANGELOG.md /src/openapi.json ./
 COPY --from=build /src/node_modules node_modules
@@ -21,7 +24,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=4040 TRUNKLINE_DATA=/data
 VOLUME /data
 EXPOSE 4040
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=6s --start-period=40s --start-interval=1s \
+HEALTHCHECK --interval=10s --timeout=6s --start-period=40s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Node is the first process: it handles SIGTERM from the start on, and starts no processes that would need reaping.
 ENTRYPOINT ["node", "/app/dist/main.js"]
