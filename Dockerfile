@@ -9,6 +9,10 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build:all && npm prune --omit=dev --ignore-scripts
+# More than half of the packages' bytes are for other machines, compilers and debuggers.
+RUN cd node_modules && rm -rf @photostructure/sqlite/src \
+  && find @photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name "linux-$(node -p process.arch)" -exec rm -r {} + \
+  && find . -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' \) -delete
 
 FROM ${BASE}
 # Node alone: the server needs no npm.
