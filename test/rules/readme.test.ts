@@ -14,12 +14,11 @@ describe('the README', () => {
     const block = [...README.matchAll(/```sh\n([\s\S]*?)```/g)]
       .map((match) => match[1]!)
       .find((text) => text.startsWith('curl'))!
-    const [send, look] = block.replaceAll('http://127.0.0.1:4040', server.url).split('\n\n')
-    const sent = JSON.parse((await shell('bash', ['-c', send!])).stdout)
+    // Pasted as one, as many do.
+    const { stdout } = await shell('bash', ['-c', block.replaceAll('http://127.0.0.1:4040', server.url)])
+    const [sent, inbox] = stdout.split(/(?<=\})(?=\{"data":)/).map((text) => JSON.parse(text))
     expect(sent).toMatchObject({ status: 'QUEUED', content: 'Hello Ada' })
-    await expect
-      .poll(async () => JSON.parse((await shell('bash', ['-c', look!])).stdout).data)
-      .toMatchObject([{ content: 'Hello Ada', message_handle: sent.message_handle }])
+    expect(inbox.data).toMatchObject([{ content: 'Hello Ada', message_handle: sent.message_handle }])
     await server.kill()
   })
 

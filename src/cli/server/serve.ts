@@ -135,7 +135,7 @@ function welcome(facts: Facts): string {
     `    curl -s '${facts.url}/api/status?handle=<message_handle>' -H 'sb-api-key-id: ${keys.live.id}' -H 'sb-api-secret-key: ${keys.live.secret}'`,
     '',
     '  Point the public SDK here:',
-    `    export SENDBLUE_API_BASE_URL=${facts.url}`,
+    `    export SENDBLUE_API_BASE_URL=${facts.url} SENDBLUE_API_API_KEY=${keys.live.id} SENDBLUE_API_API_SECRET=${keys.live.secret}`,
     '',
     '  Forward webhooks to a program on this machine:',
     `    node dist/main.js listen --forward-to http://localhost:3000/hook`,

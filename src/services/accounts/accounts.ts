@@ -81,7 +81,7 @@ export async function changeAccount(
   id: string,
   { defaultForwardingNumber: number, budgets, retention, ...names }: AccountChanges,
 ): Promise<Account> {
-  const account = await ctx.db.tx(async (sql) => {
+  const change = async (sql: Sql) => {
     const account = await requireLive(sql, id)
     if (Object.values(names).some((one) => one !== undefined)) await rename(sql, account, names)
     if (number !== undefined) {
@@ -96,6 +96,10 @@ export async function changeAccount(
     if (retention)
       await saveRetention(sql, account, changedLimits(await findRetention(sql, account.id), retention))
     return account
+  }
+  const account = await ctx.db.tx(change).catch((error) => {
+    // Another account got the address at the same time.
+    throw error instanceof UniqueViolation && names.email ? taken(names.email) : error
   })
   ctx.directory.forget()
   return account
@@ -109,9 +113,7 @@ async function rename(
 ): Promise<void> {
   if (email !== account.email) await refuseTaken(sql, email)
   Object.assign(account, { email, name, plan })
-  await saveNames(sql, account).catch((error) => {
-    throw error instanceof UniqueViolation ? taken(email) : error
-  })
+  await saveNames(sql, account)
 }
 
 async function refuseTaken(sql: Sql, email: string): Promise<void> {
