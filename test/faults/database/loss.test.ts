@@ -93,6 +93,24 @@ describe.runIf(ENGINES.includes('postgres'))('a server whose database', () => {
     await recovery()
   }, 60_000)
 
+  it('got only a part of a statement before its connections fell silent is not waited for', async () => {
+    const db = await openPostgres(proxy.url)
+    await db.one('select 1 as one')
+    let isSilent = false
+    proxy.onBytes = (_from, bytes) => {
+      if (isSilent || !bytes.includes('x'.repeat(1000))) return
+      isSilent = true
+      proxy.swallow('open')
+    }
+    const began = performance.now()
+    await db.one('select length($1::text) as length', ['x'.repeat(1_000_000)]).catch(() => {})
+    expect(isSilent).toBe(true)
+    expect(performance.now() - began).toBeLessThan(RECOVERY_MS)
+    delete proxy.onBytes
+    await db.close()
+    await recovery()
+  }, 60_000)
+
   it('stays silent on its connections does not keep a stopping process', async () => {
     const server = await spawnServer({ env: { DATABASE_URL: proxy.url, LOG_LEVEL: 'silent' } })
     proxy.swallow('open')

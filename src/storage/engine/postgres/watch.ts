@@ -30,6 +30,8 @@ const SUSPECT_TICKS = 2
 /** Ticks without a byte before the connection ends in any case: longer than PostgreSQL lets a statement run. */
 const LIMIT_TICKS = 40
 const PROBE_MS = 3000
+const BUSY = `select pid from pg_stat_activity
+  where pid = any($1) and state = 'active' and wait_event is distinct from 'ClientRead'`
 
 /** `onDead` hears of servers with a dead connection. With `mayTakeLong`, only the database's word ends a connection. */
 export function createWatch(mayTakeLong: boolean, onDead: (url: string) => void): Watch {
@@ -78,7 +80,10 @@ export function createWatch(mayTakeLong: boolean, onDead: (url: string) => void)
   }
 }
 
-/** Processes that run a statement. Those behind a pooler, unknown here, count as busy as long as the pooler answers. */
+/**
+ * Processes that run a statement, not ones that wait for its rest: the network has swallowed it. Those behind a
+ * pooler, unknown here, count as busy as long as the pooler answers.
+ */
 async function findBusy(url: string, pids: readonly number[]): Promise<number[] | 'all'> {
   const client = new pg.Client({
     connectionString: url,
@@ -86,11 +91,7 @@ async function findBusy(url: string, pids: readonly number[]): Promise<number[] 
   })
   client.on('error', () => {})
   try {
-    const answer = client
-      .connect()
-      .then(() =>
-        client.query('select pid from pg_stat_activity where pid = any($1) and state = $2', [pids, 'active']),
-      )
+    const answer = client.connect().then(() => client.query(BUSY, [pids]))
     const { rows } = await inRunningTime(answer, PROBE_MS, () => new Error('the database did not answer'))
     return [0, ...rows.map(({ pid }) => Number(pid))]
   } catch (error) {
