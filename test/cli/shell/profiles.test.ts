@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEFAULT_WORLD } from '../../src/services/accounts/default-world.js'
-import { runCli } from '../support/cli.js'
-import { temporaryDirectory } from '../support/server.js'
-import { createSink } from '../support/web/sink.js'
-import { createWorld, type World } from '../support/world.js'
+import { DEFAULT_WORLD } from '../../../src/services/accounts/default-world.js'
+import { runCli } from '../../support/cli.js'
+import { temporaryDirectory } from '../../support/server.js'
+import { createSink } from '../../support/web/sink.js'
+import { createWorld, type World } from '../../support/world.js'
 
 describe('a profile', () => {
   const home = temporaryDirectory()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runCli } from '../support/cli.js'
+import { runCli } from '../../support/cli.js'
 
 describe('a mistyped command line', () => {
   it.each([

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runCli } from '../support/cli.js'
-import { temporaryDirectory } from '../support/server.js'
+import { runCli } from '../../support/cli.js'
+import { temporaryDirectory } from '../../support/server.js'
 
 const words = async (...typed: string[]) =>
   (await runCli(['completion', 'words', '--', ...typed])).stdout
