@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type App, createApp } from '../../src/app.js'
+import { createClock } from '../../src/base/clock.js'
 import type { AuditEntry } from '../../src/core/audit/audit.js'
 import { createAuditTrail, dropOldAudit, endLostChanges } from '../../src/services/audit/audit.js'
 import { runCli } from '../support/cli.js'
@@ -182,7 +183,10 @@ describe.each(ENGINES)('the audit log on %s', (engine) => {
   it('is one unbroken chain after changes at once, from several processes', async () => {
     const other =
       engine === 'postgres'
-        ? await createApp(world.config, { log: world.app.ctx.log, clock: world.app.ctx.clock })
+        ? await createApp(world.config, {
+            log: world.app.ctx.log,
+            clock: createClock(world.app.ctx.clock.now()),
+          })
         : world.app
     const before = (await list()).head.seq
     const change = (app: App, n: number) =>

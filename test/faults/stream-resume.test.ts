@@ -1,6 +1,7 @@
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.js'
+import { createClock } from '../../src/base/clock.js'
 import type { NewEvent } from '../../src/core/events/event.js'
 import { appendEvents, findLastSeq } from '../../src/storage/events/events.js'
 import { turns } from '../support/turns.js'
@@ -160,7 +161,10 @@ it.runIf(ENGINES.includes('postgres'))(
   'a stream tells what another process writes, with and without its hint, and ends when that one revokes',
   async () => {
     const world = await createWorld('postgres')
-    const other = await createApp(world.config, { clock: world.app.ctx.clock, log: world.app.ctx.log })
+    const other = await createApp(world.config, {
+      clock: createClock(world.app.ctx.clock.now()),
+      log: world.app.ctx.log,
+    })
     await other.start()
     try {
       const accountId = (await other.ctx.directory.key('dev-live-key'))!.key.accountId!

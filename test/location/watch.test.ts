@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createEventStream } from '../../src/api/http/sse.js'
 import { createApp } from '../../src/app.js'
+import { createClock } from '../../src/base/clock.js'
 import { type Follower, follow } from '../support/web/sse.js'
 import { createWorld, credentials, ENGINES, type Json, LINE, type Who, type World } from '../support/world.js'
 
@@ -59,7 +60,10 @@ describe.each(ENGINES)('watching a location on %s', (engine) => {
   })
 
   it.runIf(engine === 'postgres')('sees at once what a phone does at another process', async () => {
-    const other = await createApp(world.config, { log: world.app.ctx.log, clock: world.app.ctx.clock })
+    const other = await createApp(world.config, {
+      log: world.app.ctx.log,
+      clock: createClock(world.app.ctx.clock.now()),
+    })
     await other.start()
     // Nobody looks again by and by: only the word of the other process makes the watch look.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
