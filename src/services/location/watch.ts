@@ -130,9 +130,8 @@ export async function watchPlace(
       if (lineId === '' || lineId === from.line.id) void check().then(looking.ask)
     }),
   ]
-  // Before the first news: whoever has them may count on the next heartbeat.
-  beat()
   await looking.run()
+  if (!over) beat()
   return { end, stop }
 }
 
