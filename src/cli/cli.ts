@@ -72,7 +72,7 @@ function explain(error: unknown, command: Command, io: Io): number {
   return EXIT.failed
 }
 
-/** What is wrong with the arguments, in one line. */
+/** The fault of the arguments, in one line. */
 function wrongUsage({ message }: Error, command: Command): string {
   const [, option] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
   if (option === undefined) return message.replace(/\.? To specify .*/s, '')

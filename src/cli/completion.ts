@@ -48,7 +48,7 @@ export function completionOf(commands: () => readonly Command[]): Command {
   })
 }
 
-/** What may stand in place of the last word, which may be unfinished, and what it means. */
+/** Words that may stand in place of the last one, which may be unfinished, and their meanings. */
 function suggest(commands: readonly Command[], words: readonly string[]): Map<string, string> {
   const typed = words.at(-1) ?? ''
   const before = words.slice(0, -1)

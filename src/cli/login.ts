@@ -99,7 +99,7 @@ async function readKey(args: Args): Promise<StoredKey> {
 
 const actsFor = (kind: 'live' | 'admin') => (kind === 'admin' ? 'the operator' : 'an account')
 
-/** What the key is for; fails if the server does not know it. */
+/** The kind of a key; fails if the server does not know it. */
 async function kindOf(url: string, key: StoredKey): Promise<keyof Omit<Profile, 'url'>> {
   const call = callerOf(url, headersOf(key), 'a key of this server')
   try {

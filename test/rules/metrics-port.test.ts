@@ -67,13 +67,13 @@ describe('TRUNKLINE_METRICS_PORT', () => {
 
 describe.each(ENGINES)('metrics on the port of the API, on %s', (engine) => {
   // nginx with HTTP/1.1 to its upstream and no further header leaves no trace.
-  it.each([PUBLIC, { TRUNKLINE_METRICS_PORT: '0' }] as Record<string, string>[])(
-    'need an admin key from everybody with %j, because a proxy may leave no trace',
-    async (env) => {
-      const world = await createWorld(engine, { env })
-      const ask = async (as: 'admin' | null) => (await world.get('/metrics', as)).status
-      expect([await ask(null), await ask('admin')]).toEqual([401, 200])
-      await world.close()
-    },
-  )
+  it.each([PUBLIC, { TRUNKLINE_METRICS_PORT: '0' }, { TRUNKLINE_TRUST_PROXY: '127.0.0.1' }] as Record<
+    string,
+    string
+  >[])('need an admin key from everybody with %j, because a proxy may leave no trace', async (env) => {
+    const world = await createWorld(engine, { env })
+    const ask = async (as: 'admin' | null) => (await world.get('/metrics', as)).status
+    expect([await ask(null), await ask('admin')]).toEqual([401, 200])
+    await world.close()
+  })
 })

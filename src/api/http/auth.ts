@@ -233,7 +233,7 @@ export function registerAuthentication(
 /** A proxy on this machine may leave no trace in a request, so settings that announce one close the port of the API. */
 function isOpenScrape(app: FastifyInstance, { config }: Ctx, request: FastifyRequest): boolean {
   if (app.metricsPort.has(request)) return true
-  const isPrivate = harmsOf({ ...config, hasRealLines: false }).length === 0
+  const isPrivate = harmsOf({ ...config, hasRealLines: false }).length === 0 && config.trustProxy.length === 0
   return isPrivate && config.metricsPort === null && isFromThisMachine(request)
 }
 

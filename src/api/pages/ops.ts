@@ -77,7 +77,7 @@ export function registerOps(app: Routes, ctx: Ctx, options: { isReady(): boolean
     routesOf('Operations', { access: 'admin', basic: true, openToScrapes: true })({
       summary: 'Prometheus metrics',
       description:
-        'Needs no key on the port TRUNKLINE_METRICS_PORT. While that port, TRUNKLINE_PUBLIC_URL and an address beyond loopback are not set, a program on this machine that calls the server directly needs none either. Otherwise it needs an admin key; Prometheus sends it as basic_auth.',
+        'Needs no key on the port TRUNKLINE_METRICS_PORT. While that port, TRUNKLINE_PUBLIC_URL, TRUNKLINE_TRUST_PROXY and an address beyond loopback are not set, a program on this machine that calls the server directly needs none either. Otherwise it needs an admin key; Prometheus sends it as basic_auth.',
     }),
     async (_request, reply) => {
       ctx.metrics.watchProcess()

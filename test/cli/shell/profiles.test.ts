@@ -54,6 +54,9 @@ describe('a profile', () => {
   })
 
   it('shows its keys to no other server', async () => {
+    const own = (await world.post('/admin/keys', { kind: 'admin' }, 'admin')).body
+    await cli(['login', '--url', world.app.url(), '--key-id', own.id, '--secret-stdin'], own.secret)
+    expect((await cli(['profiles'])).stdout).toContain(own.id)
     const other = await createSink()
     await cli(['account', 'create', '--email', 'a@example.com', '--url', other.url], '', {})
     await cli(['send', '--to', '+12025550101', '--from', '+12025550100', 'Hi'], '', {
