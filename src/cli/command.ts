@@ -9,6 +9,7 @@ import {
   UsageError,
 } from './args.js'
 import { type Call, DEFAULT_URL, onceOnly, withAccount, withAdmin } from './client.js'
+import { confirm, YES } from './confirm.js'
 import type { Io } from './io.js'
 import { printRecord, printTable } from './output.js'
 
@@ -51,6 +52,8 @@ export interface RequestDescription extends Omit<Description, 'as'> {
   row?(item: Fields): Fields
   /** The part of the answer that is printed, if it is not all of it. */
   record?(answer: Fields, args: Args): Fields
+  /** For a removal, what it takes away, in words: the command asks before it does that. */
+  loss?(args: Args, call: Call): string | Promise<string>
 }
 
 interface WorkDescription extends Description {
@@ -75,10 +78,11 @@ export function command(given: RequestDescription | WorkDescription): Command {
   const { name, positional, options = {}, examples } = given
   const as = 'request' in given ? (given.request.includes(' /admin/') ? 'admin' : 'account') : given.as
   const connect = as && { account: withAccount, admin: withAdmin }[as]
+  const asks = 'loss' in given && given.loss !== undefined
   const work = 'request' in given ? (args: Args, call: Call) => request(given, args, call) : given.run
   return {
     ...given,
-    options: { ...optionsOf(options), ...(as && SERVER_OPTIONS[as]) },
+    options: { ...optionsOf(options), ...(asks && optionsOf(YES)), ...(as && SERVER_OPTIONS[as]) },
     examples: examples.map((one) =>
       one.includes('trunkline ') ? one : `trunkline ${name}${one && ` ${one}`}`,
     ),
@@ -104,6 +108,7 @@ async function request(given: RequestDescription, args: Args, call: Call): Promi
       return encodeURIComponent(String(value))
     })
     .split(' ') as [Parameters<Call>[0], string]
+  if (given.loss) await confirm(args, await given.loss(args, call))
   const fields = (await given.body?.(args, call)) ?? fieldsOf(args, left)
   const query = new URLSearchParams(fields as Record<string, string>).toString()
   const answer =

@@ -105,8 +105,8 @@ describe('the command line', () => {
       expect(fieldOf(await text(name, 'show', id), shown)).toBe(fieldOf(created, shown))
       if (secret) expect(await text(name, 'show', first.id)).not.toContain(secret)
 
-      expect(await json(name, removal, first.id)).toMatchObject({ id: first.id })
-      expect(fieldOf(await text(name, removal, id), 'id')).toBe(id)
+      expect(await json(name, removal, first.id, '--yes')).toMatchObject({ id: first.id })
+      expect(fieldOf(await text(name, removal, id, '--yes'), 'id')).toBe(id)
       if (removal === 'revoke') expect((await json(name, 'show', id)).revoked_at).toMatch(/^20\d\d-.*Z$/)
       else {
         const again = await cli(name, removal, id)
@@ -128,7 +128,9 @@ describe('the command line', () => {
     })
     expect(await json('line', 'set', shared.id, '--blocked', 'no')).toMatchObject({ blocked_at: null })
     expect((await json('line', 'share', shared.id, '--account', accountId)).members).toContain(accountId)
-    expect(await json('line', 'unshare', shared.id, '--account', accountId)).toMatchObject({ removed: true })
+    expect(await json('line', 'unshare', shared.id, '--account', accountId, '--yes')).toMatchObject({
+      removed: true,
+    })
     expect((await json('line', 'show', shared.id)).members).not.toContain(accountId)
   })
 
@@ -251,7 +253,7 @@ describe('the command line', () => {
     expect(clash).toMatchObject({ code: 1, stderr: expect.stringContaining('already') })
     for (const output of [...outputs, clash.stderr]) expect(output).not.toMatch(control)
     expect(JSON.parse(outputs[2]!).name, 'programs get it as it is').toBe(nasty)
-    await json('account', 'remove', id)
+    await json('account', 'remove', id, '--yes')
   })
 
   it('works on the database itself while no server runs, and only then', async () => {

@@ -1,24 +1,8 @@
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCli, startCliHere } from '../support/cli.js'
+import { atTerminal, runCli } from '../support/cli.js'
 import { createPuppet } from '../support/puppet.js'
 import { temporaryDirectory } from '../support/server.js'
 import { createWorld, type World } from '../support/world.js'
-
-/** Runs a command as at a terminal, where someone types one answer. */
-async function atTerminal(args: string[], env: Record<string, string>, typed: string, untilShown?: RegExp) {
-  const command = startCliHere(args, env)
-  for (const stream of [command.stdin, command.stderr]) Object.assign(stream, { isTTY: true })
-  let shown = ''
-  command.stdout.on('data', (part) => {
-    shown += part
-    // Printed just before the command begins to listen for signals.
-    if (untilShown?.test(shown)) setImmediate(command.signal)
-  })
-  command.stdin.write(`${typed}\n`)
-  const [code, stderr] = await Promise.all([command.exitCode, text(command.stderr)])
-  return { code, stdout: shown, stderr }
-}
 
 describe('whoever would lose the development keys at a terminal', () => {
   let world: World

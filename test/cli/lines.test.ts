@@ -109,7 +109,7 @@ describe('lines on the command line', () => {
       code: 2,
       stderr: expect.stringMatching(/has no option --nest\./),
     })
-    expect((await here(['line', 'remove', id])).code).toBe(0)
+    expect((await here(['line', 'remove', id, '--yes'])).code).toBe(0)
   })
 
   it('tries settings out, says what is wrong, and ends with 1', async () => {
@@ -171,7 +171,7 @@ describe('lines on the command line', () => {
     expect([tested.code, JSON.parse(tested.stdout)]).toMatchObject([0, { ok: true, findings: [{}, {}] }])
     expect(nothing).toMatchObject({ code: 1, stderr: 'There is no line +13105550199\n' })
     expect(binds().at(-1)!.password).toBe('plugh-1')
-    expect((await cli(['line', 'remove', line.id])).code).toBe(0)
+    expect((await cli(['line', 'remove', line.id, '--yes'])).code).toBe(0)
     expect(await lines()).toEqual([])
   })
 

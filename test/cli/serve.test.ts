@@ -74,7 +74,9 @@ describe('trunkline serve', () => {
     const env = dataDirectory()
     const first = await spawnServer({ env })
     const sent = JSON.parse((await run('bash', ['-c', printed(first.output, 'curl -s')])).stdout)
-    expect((await runCli(['key', 'revoke', 'dev-test-key'], { TRUNKLINE_URL: first.url })).code).toBe(0)
+    expect(
+      (await runCli(['key', 'revoke', 'dev-test-key', '--yes'], { TRUNKLINE_URL: first.url })).code,
+    ).toBe(0)
     expect((await first.kill('SIGINT')).code).toBe(0)
     const second = await spawnServer({ env })
     expect((await ask(second, `/api/status?handle=${sent.message_handle}`)).content).toBe('Hello Ada')

@@ -184,7 +184,7 @@ describe('the everyday commands', () => {
     const [newest] = await json('contacts', 'list', '--limit', '1')
     expect(newest).toMatchObject({ phone: number, first_name: 'Fay', last_name: 'Gray' })
     expect((await cli('contacts', 'list')).stdout).toMatch(/\+12025550166 +Fay +Gray/)
-    expect(await json('contacts', 'remove', number)).toEqual({ number, removed: true })
+    expect(await json('contacts', 'remove', number, '--yes')).toEqual({ number, removed: true })
     expect(await cli('contacts', 'remove', number)).toMatchObject({ code: 1, stdout: '' })
 
     const secret = await call('POST', '/api/v2/totp/secrets', { label: 'Bank', secret: 'JBSWY3DPEHPK3PXP' })

@@ -22,6 +22,7 @@ const POINTS = [
     'storage.before_commit@44',
   ])
 const PER_LIFE = 8
+const ENDS = new Set(['DELIVERED', 'ERROR'])
 
 describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', (engine) => {
   it(`every event reaches its receiver, and never an older one after a newer, at ${POINTS.length} moments`, async () => {
@@ -30,7 +31,6 @@ describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', 
     const env = { ...storage, TRUNKLINE_LEASE_MS: '700', LOG_LEVEL: 'silent' }
     const ledger = newLedger()
     let n = 0
-    let deaths = 0
 
     const first = await spawnServer({ env })
     await tuneLine(first.url, { pace: 0, settle_ms: 300, config: { latency_ms: 1 } })
@@ -53,7 +53,6 @@ describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', 
           expect(error.message, point).toContain('ended instead of getting ready')
         },
       )
-      deaths++
       if (!server) continue
       await live(server)
       // Slowly: until the leases of the dead process end, nothing is posted, and hundreds would have to be made up for.
@@ -86,7 +85,10 @@ describe.concurrent.each(ENGINES)('kill -9 while webhooks are delivered on %s', 
     const emitted = await listEmitted(engine, storage)
     expect(new Set(sink.received.map((post) => post.headers['webhook-id']))).toEqual(new Set(emitted))
     expect(outOfOrder(sink.received)).toEqual([])
-    expect(deaths).toBe(POINTS.length)
-    expect(emitted.length).toBeGreaterThan(100)
+    // How many there are depends on the moments of the deaths; each was heard of to its end.
+    const ended = new Set(
+      sink.received.filter(({ body }) => ENDS.has(body.status)).map(({ body }) => body.message_handle),
+    )
+    expect([...ledger.acknowledged.values()].filter((acknowledged) => !ended.has(acknowledged))).toEqual([])
   })
 })

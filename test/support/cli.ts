@@ -49,3 +49,23 @@ export function startCliHere(args: string[], env: Record<string, string> = {}): 
   }
   return { stdin, stdout, stderr, signal, exitCode }
 }
+
+/** Runs a command as at a terminal, where someone types one answer. */
+export async function atTerminal(
+  args: string[],
+  env: Record<string, string>,
+  typed: string,
+  untilShown?: RegExp,
+) {
+  const command = startCliHere(args, env)
+  for (const stream of [command.stdin, command.stderr]) Object.assign(stream, { isTTY: true })
+  let shown = ''
+  command.stdout.on('data', (part) => {
+    shown += part
+    // Printed just before the command begins to listen for signals.
+    if (untilShown?.test(shown)) setImmediate(command.signal)
+  })
+  command.stdin.write(`${typed}\n`)
+  const [code, stderr] = await Promise.all([command.exitCode, text(command.stderr)])
+  return { code, stdout: shown, stderr }
+}

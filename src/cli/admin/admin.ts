@@ -4,10 +4,11 @@ import { builtInDrivers, refuseSecrets } from '../lines/drivers.js'
 import { offerKeys } from '../lines/keys-first.js'
 import { LINE_OPTIONS, NEW_LINE, newLine } from '../lines/options.js'
 import { BUDGET_COMMANDS } from './budgets.js'
+import { LOSSES } from './losses.js'
 
 /** The commands that create, list, show and remove something. `example` is an id for their examples. */
 function resource(
-  name: string,
+  name: keyof typeof LOSSES,
   columns: string,
   example: string,
   create: Pick<RequestDescription, 'options' | 'examples' | 'body'>,
@@ -44,6 +45,8 @@ function resource(
       positional: 'id',
       examples: [example],
       request: `DELETE ${path}/:id`,
+      loss: async (args, call) =>
+        LOSSES[name](await call('GET', `${path}/${encodeURIComponent(onePositional(args, 'id'))}`), call),
       record: (answer, { positionals }) => answer ?? { id: positionals[0], removed: true },
     }),
   ]
@@ -126,6 +129,8 @@ export const ADMIN_COMMANDS: readonly Command[] = [
     options: { account },
     examples: ['<id> --account <id>'],
     request: 'DELETE /admin/lines/:id/members/:account',
+    loss: (args) =>
+      `This ends the use of the line by the account ${text(args, 'account')}: it can send from it and hears from it no more.`,
     record: (_answer, args) => ({
       id: args.positionals[0],
       account_id: text(args, 'account'),

@@ -32,6 +32,11 @@ export const CONTACT_COMMANDS: readonly Command[] = [
     positional: 'number',
     examples: ['+12025550101'],
     request: 'DELETE /api/v2/contacts/:id',
+    loss: async (args, call) => {
+      const number = onePositional(args, 'number')
+      await call('GET', `/api/v2/contacts/${encodeURIComponent(number)}`)
+      return `This removes the contact ${number} with its names, tags and variables. Messages stay.`
+    },
     record: (_answer, { positionals }) => ({ number: positionals[0], removed: true }),
   }),
   command({
