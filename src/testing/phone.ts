@@ -1,5 +1,5 @@
 import { extractCode, extractLink } from '../core/sim/extract.js'
-import { milliseconds } from './duration.js'
+import { type Duration, milliseconds } from './duration.js'
 import type { Ask, Json } from './request.js'
 
 /** A message as a phone shows it. */
@@ -65,7 +65,7 @@ export interface WaitFor {
   /** Extracted from the text; a message without it does not match. A pattern gives its first group, or the whole match. */
   extract?: 'otp' | 'link' | RegExp
   /** Real time; default 5 seconds. */
-  timeout?: string | number
+  timeout?: Duration
 }
 
 export type Tapback = 'love' | 'like' | 'dislike' | 'laugh' | 'emphasize' | 'question'
@@ -109,9 +109,9 @@ export function createPhone(ask: Ask, number: string, line: string): Phone {
   async function read(after: number, direction: string, waitMs = 0) {
     const messages: PhoneMessage[] = []
     let cursor = after
+    if (waitMs > 0) await ask('GET', `${path}/inbox?after=${cursor}&limit=1${direction}&wait=${waitMs}ms`)
     for (let more = true; more; ) {
-      const wait = waitMs > 0 && messages.length === 0 ? `&wait=${waitMs}` : ''
-      const page = await ask('GET', `${path}/inbox?after=${cursor}&limit=${PAGE}${direction}${wait}`)
+      const page = await ask('GET', `${path}/inbox?after=${cursor}&limit=${PAGE}${direction}`)
       messages.push(...page.data.map(toMessage))
       cursor = page.cursor
       more = page.data.length === PAGE
@@ -153,7 +153,7 @@ export function createPhone(ask: Ask, number: string, line: string): Phone {
     inbox: async () => (await read(0, '&direction=in')).messages,
     conversation: async () => (await read(0, '')).messages,
     waitForMessage: (async (want: WaitFor = {}) => {
-      const endsAt = performance.now() + milliseconds(want.timeout ?? 5000)
+      const endsAt = performance.now() + milliseconds(want.timeout ?? '5s')
       const seen: PhoneMessage[] = []
       for (let after = 0; ; ) {
         const left = Math.ceil(endsAt - performance.now())
@@ -196,10 +196,9 @@ function noMessage(
   const criteria = [match && `matching ${quoted(match)}`, extract && `with ${quoted(extract)} to extract`]
     .filter(Boolean)
     .join(' and ')
-  const time = typeof timeout === 'number' ? `${timeout} ms` : timeout
   const got = seen.slice(-SHOWN).map(({ content }) => `\n  ${JSON.stringify(content)}`)
   return [
-    `No ${seen.length > 0 ? 'further ' : ''}message${criteria && ` ${criteria}`} reached ${number} within ${time}.`,
+    `No ${seen.length > 0 ? 'further ' : ''}message${criteria && ` ${criteria}`} reached ${number} within ${timeout}.`,
     seen.length > 0
       ? ` It has ${seen.length}${seen.length > SHOWN ? `, the last ${SHOWN} are` : ''}:`
       : ' It has no messages.',

@@ -14,7 +14,7 @@ import { DEFAULT_WORLD } from '../services/accounts/default-world.js'
 import { listAccounts } from '../storage/accounts/accounts.js'
 import type { Db } from '../storage/engine/db.js'
 import { listEvents } from '../storage/events/events.js'
-import { milliseconds } from './duration.js'
+import { type Duration, milliseconds } from './duration.js'
 import { createPhone, type Phone } from './phone.js'
 import { createAsk, type Json, type Key } from './request.js'
 import { createWebhooks, type Webhooks } from './webhooks.js'
@@ -75,7 +75,7 @@ export interface Trunkline {
   /** A receiver for webhooks: `listen()`, then `waitFor()`. */
   readonly webhooks: Webhooks
   /** Moves the world's time forward, like `'2h'` or milliseconds. Everything that falls due happens at its time. */
-  advance(time: string | number): Promise<void>
+  advance(time: Duration): Promise<void>
   /** Waits until all work is done: messages have arrived, webhooks have been answered. */
   settle(): Promise<void>
   /** Turns a carrier fault on, or off with `false`, by its name in `GET /sim/faults`. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { signature } from '../core/webhooks/signature.js'
 import { WEBHOOK_TYPES, type WebhookType } from '../core/webhooks/types.js'
-import { milliseconds } from './duration.js'
+import { type Duration, milliseconds } from './duration.js'
 import type { Ask, Json } from './request.js'
 
 export type { WebhookType }
@@ -38,7 +38,7 @@ export interface Webhooks {
   /** Waits for the oldest webhook of this type, or for which the function is true. Real time; default 5 seconds. */
   waitFor(
     which: WebhookType | ((webhook: Webhook) => boolean),
-    options?: { timeout?: string | number },
+    options?: { timeout?: Duration },
   ): Promise<Webhook>
   /** Answers the next `times` webhooks (default all) of a type (default any) with an error; 0 stops it. */
   fail(options?: { type?: WebhookType; times?: number; status?: number }): void
@@ -108,7 +108,7 @@ export function createWebhooks(ask: Ask): Webhooks & { close(): Promise<void> } 
       await register((type) => `${base}/${type}`, types)
     },
     forward: (to, ...types) => register(() => to, types),
-    async waitFor(which, { timeout = 5000 } = {}) {
+    async waitFor(which, { timeout = '5s' } = {}) {
       if (url === null)
         throw new Error(
           'No webhook is registered yet. Call webhooks.listen() before the action that causes the webhook.',
@@ -168,9 +168,8 @@ function isSigned(headers: Record<string, string>, text: string, secret: string)
   })
 }
 
-function noWebhook(which: unknown, timeout: string | number, received: readonly Webhook[]): string {
+function noWebhook(which: unknown, timeout: Duration, received: readonly Webhook[]): string {
   const wanted = typeof which === 'string' ? `of the type ${which}` : 'that matches'
-  const time = typeof timeout === 'number' ? `${timeout} ms` : timeout
   const kinds = received.map(({ type, event }) => `${type} (${event})`).join(', ')
-  return `No webhook ${wanted} arrived within ${time}. ${kinds ? `Received: ${kinds}.` : 'None was received.'}`
+  return `No webhook ${wanted} arrived within ${timeout}. ${kinds ? `Received: ${kinds}.` : 'None was received.'}`
 }

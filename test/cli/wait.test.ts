@@ -22,9 +22,13 @@ describe('trunkline wait', () => {
     expect(await waiting).toEqual({
       code: 0,
       stdout: 'Your code is 482-913:\nhttps://acme.example/\ufffd[31m\n',
-      stderr: '',
+      stderr: expect.stringMatching(/^For the next message: --after \d+\n$/),
     })
     expect(await cli('--to', ADA, '--extract', 'otp')).toMatchObject({ code: 0, stdout: '482913\n' })
+    const { cursor } = JSON.parse((await cli('--to', ADA, '--json')).stdout)
+    const next = cli('--to', ADA, '--extract', 'otp', '--after', String(cursor), '--timeout', '20')
+    await send('Your code is 771-042')
+    expect(await next).toMatchObject({ code: 0, stdout: '771042\n' })
     const group = await cli('--to', ADA, '--match', 'Your (\\w+)', '--extract', 'regex', '--json')
     expect(JSON.parse(group.stdout)).toMatchObject({ extracted: 'code', matched: { direction: 'in' } })
   })

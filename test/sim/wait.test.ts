@@ -67,7 +67,7 @@ describe.each(ENGINES)('waiting for a message on %s', (engine) => {
     expect((await answer).body.matched).toMatchObject({ service: 'SMS' })
   })
 
-  it('gives what is there at once, the newest first, and only after the cursor', async () => {
+  it('gives the newest at once, and with its cursor what came later, in order, each once', async () => {
     const number = newPhone()
     await arrive({ number, content: 'Code 1111' })
     await arrive({ number, content: 'Code 2222' })
@@ -77,13 +77,23 @@ describe.each(ENGINES)('waiting for a message on %s', (engine) => {
     await arrive({ number, content: 'No number in here, no match' })
     expect(await isOpen(next)).toBe(true)
     await arrive({ number, content: 'Code 3333' })
-    expect((await next).body.extracted).toBe('3333')
+    const third = (await next).body
+    expect(third.extracted).toBe('3333')
+    for (const content of ['Code 4444', 'Nothing here', 'Code 5555']) await arrive({ number, content })
+    let { cursor } = third
+    for (const code of ['4444', '5555', null]) {
+      // The list in the answer has another limit than the search, and its cursor must not depend on it.
+      const { body } = await inbox(number, { wait: '10ms', extract: 'otp', limit: '1', after: cursor })
+      expect(body.extracted).toBe(code)
+      cursor = body.cursor
+    }
+    expect((await inbox(number, { wait: '10ms', after: cursor })).body.matched).toBeNull()
   })
 
   it('nothing in time: 200, matched and extracted are null', async () => {
     const number = newPhone()
     for (const query of [
-      { wait: 20 },
+      { wait: '0' },
       { wait: '20ms' },
       { wait: '0.02s' },
       { wait: 0 },
@@ -138,7 +148,7 @@ describe.each(ENGINES)('waiting for a message on %s', (engine) => {
   })
 
   it('does not see what another account got', async () => {
-    const answer = inbox(ADA, { wait: 50 }, 'test')
+    const answer = inbox(ADA, { wait: '50ms' }, 'test')
     await arrive({ number: ADA, content: 'For the live world' })
     expect((await answer).body.matched).toBeNull()
   })

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { durationMs } from '../../base/duration.js'
 import { AppError } from '../../core/errors.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
 import type { Ctx } from '../../services/ctx.js'
@@ -18,7 +19,7 @@ const MAX_WAIT_MS = 60_000
 const PhoneMessages = Type.Array(PhoneMessageWire)
 
 const Query = Type.Object({
-  after: optional(integer('Only after this cursor', { minimum: 0 })),
+  after: optional(integer('Only after this cursor, which an earlier answer had', { minimum: 0 })),
   limit: optional(integer('At most 1000; default 100', { minimum: 1 })),
   newest: optional(
     boolean(
@@ -33,7 +34,7 @@ const Query = Type.Object({
   ),
   wait: optional(
     string(
-      'Wait for a matching message for at most this time: milliseconds, or like 500ms or 10s; at most 60s. This is real time, even while the clock of the simulated world stands still.',
+      'Wait for a matching message for at most this time: seconds, or like 500ms or 10s; at most 60s. This is real time, even while the clock of the simulated world stands still.',
       { maxLength: 20 },
     ),
   ),
@@ -45,7 +46,7 @@ const Query = Type.Object({
   extract: optional(
     oneOf<'otp' | 'link' | 'regex'>(
       ['otp', 'link', 'regex'],
-      'Extract something from the first 2,000 characters of the message; a message without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", digits only. link: the first http or https URL. regex: the first group of match, or the whole match.',
+      'Extract something from the first 2,000 characters of the message; a message without it does not match. otp: the code of 4 to 8 digits nearest to a word like "code", or else of letters and digits, without dashes. link: the first http or https URL. regex: the first group of match, or the whole match.',
     ),
   ),
 })
@@ -72,17 +73,17 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
     '/sim/phones/:number/inbox',
     sim({
       summary: 'List the messages on a phone, oldest first, or wait for one',
-      description: `With wait, match or extract, the answer also has matched, the newest matching message among the ${LOOKED_AT} newest after the cursor, and extracted. Without a match in time the answer is still 200, and both are null. To wait for a new message, give the cursor of an earlier answer as after.`,
+      description: `With wait, match or extract, the answer also has matched and extracted. Without after, matched is the newest message that matches, of the ${LOOKED_AT} newest; with after, the oldest that matches since then. The cursor of such an answer is just behind matched: give it to the next wait as after, and no message is handed out twice or left out. Without a match in time the answer is still 200, and both are null.`,
       params: Params,
       querystring: Query,
       response: {
         200: Type.Object({
           data: PhoneMessages,
-          cursor: integer('Cursor for the next request'),
+          cursor: integer('For the next request, as after: behind matched, or without a search behind data'),
           typing: Typing,
           matched: optional(
             Type.Union([PhoneMessageWire, Type.Null()], {
-              description: 'The newest matching message; null without one',
+              description: 'The matching message; null without one',
             }),
           ),
           extracted: optional(nullable('string', 'The extracted text; null without one')),
@@ -91,15 +92,16 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
     }),
     async (request, reply) => {
       const { direction, match, extract, newest = false } = request.query
-      const after = Math.min(request.query.after ?? 0, Number.MAX_SAFE_INTEGER)
+      const given = request.query.after
+      const after = Math.min(given ?? 0, Number.MAX_SAFE_INTEGER)
       const waitMs = waitOf(request.query)
       const { account, number } = await phoneIn(ctx, request)
       const owner = { network: account.id, accountId: account.id }
       const isSearch = waitMs !== undefined || match !== undefined || extract !== undefined
-      const wanted = { after, fromPhone: direction === 'out', match, extract }
-      const found =
-        isSearch &&
-        (await watch.find(account, number, wanted, waitMs ?? 0, (end) => reply.raw.once('close', end)))
+      const wanted = { after, oldest: given !== undefined, fromPhone: direction === 'out', match, extract }
+      const found = isSearch
+        ? await watch.find(account, number, wanted, waitMs ?? 0, (end) => reply.raw.once('close', end))
+        : undefined
       const sql = ctx.db.aside(account.id)
       const messages = await listInboxIds(
         sql,
@@ -111,7 +113,7 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
       const typing = await typingLines(ctx, account, number)
       const [matched = null] = found ? await show(owner, [found.message]) : []
       const rest = {
-        cursor: messages.at(-1)?.id ?? after,
+        cursor: (isSearch ? found?.message.id : messages.at(-1)?.id) ?? after,
         typing,
         ...(isSearch ? { matched, extracted: found ? (found.extracted ?? null) : null } : {}),
       }
@@ -129,10 +131,8 @@ export function registerSimInbox(app: Routes, ctx: Ctx): void {
 
 function waitOf({ wait }: Static<typeof Query>): number | undefined {
   if (wait === undefined) return undefined
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(wait) ?? []
-  const ms = Number(amount) * (unit === 's' ? 1000 : 1)
-  // NaN fails this comparison, too.
-  if (!(ms <= MAX_WAIT_MS))
-    throw new AppError('invalid', 'wait: must be milliseconds, or a time like 500ms or 10s, of at most 60s')
+  const ms = durationMs(wait)
+  if (ms === undefined || ms > MAX_WAIT_MS)
+    throw new AppError('invalid', 'wait: must be seconds, or a time like 500ms or 10s, of at most 60s')
   return ms
 }

@@ -34,6 +34,12 @@ describe('a code in a text', () => {
     ['Your code is 482913. Or open https://acme.example/v/77665544', '482913'],
     ['© 2026 Acme. Your passcode: 482913', '482913'],
     ['You have 5000 points. Your code: 482913', '482913'],
+    ['Your code is K7Q4M2', 'K7Q4M2'],
+    ['4F9-K2B is your Acme verification code', '4F9K2B'],
+    ['AB12-CD34 is your one-time password', 'AB12CD34'],
+    ['Your sign-in code is x7k2p9.', 'x7k2p9'],
+    ['Your verification code for ORDER77 is 482913', '482913'],
+    ['K7Q4M2', 'K7Q4M2'],
   ])('%j has %s', (text, code) => expect(extractCode(text)).toBe(code))
 
   it.each([
@@ -48,6 +54,12 @@ describe('a code in a text', () => {
     'For a code call 555-0100',
     'Text CODE to 22395',
     'Your code is on its way',
+    'Your code is SPRING',
+    'Save with the discount code SPRING26',
+    'Your promo code: SPRING26',
+    'Use your code at the counter of Gate 7 in T5',
+    'Verify your order AB12CD34',
+    'Your code is on iphone15',
     'Your code is 123',
     'Your code is 123456789',
     'Code review at 1600 Amphitheatre Avenue',

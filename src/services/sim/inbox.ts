@@ -15,6 +15,8 @@ export type Extraction = 'otp' | 'link' | 'regex'
 
 export interface InboxQuery {
   after: number
+  /** The oldest match instead of the newest. */
+  oldest: boolean
   fromPhone: boolean
   match?: string
   extract?: Extraction
@@ -54,7 +56,7 @@ export function createInboxWatch(ctx: Ctx) {
   }
 
   return {
-    /** Resolves with the newest matching message as soon as there is one, or with undefined after the time limit. */
+    /** Resolves with a matching message as soon as there is one, or with undefined after the time limit. */
     async find(
       account: Account,
       number: string,
@@ -69,16 +71,17 @@ export function createInboxWatch(ctx: Ctx) {
           const inbox = { network, phone: number, now: ctx.clock.now(), afterId: wanted.after }
           const options = { fromPhone: wanted.fromPhone, newestFirst: true }
           let beforeId: number | undefined
+          let match: InboxMatch | undefined
           for (let looked = 0; looked < LOOKED_AT; looked += AT_ONCE) {
             const page = await listPhoneMessages(ctx.db, inbox, AT_ONCE, {
               ...options,
               beforeId,
             })
-            const found = await judge(page)
-            if (found || page.length < AT_ONCE) return found
+            match = (await judge(page)) ?? match
+            if ((match && !wanted.oldest) || page.length < AT_ONCE) break
             beforeId = page.at(-1)!.id
           }
-          return undefined
+          return match
         })
 
       let over = waitMs === 0 || closing
@@ -124,10 +127,10 @@ export function createInboxWatch(ctx: Ctx) {
 }
 
 /**
- * Examines each message once. Returns the newest match with what was extracted (null if nothing was asked for), or
- * undefined.
+ * Examines each message once. Returns the newest match, or the oldest if that is wanted, with what was extracted (null
+ * if nothing was asked for), or undefined.
  */
-function judgeOf(accountId: string, { match, extract }: InboxQuery) {
+function judgeOf(accountId: string, { match, extract, oldest }: InboxQuery) {
   if (extract === 'regex' && match === undefined)
     throw new AppError('invalid', 'missing required parameter: match (extract=regex takes its first group)')
   const search = match === undefined ? undefined : boundedPattern(accountId, 'match', match)
@@ -147,10 +150,8 @@ function judgeOf(accountId: string, { match, extract }: InboxQuery) {
     const found = unknown.length > 0 ? await search?.(unknown.map(({ content }) => content)) : undefined
     if (unknown.length > 0) await nextTurn(accountId)
     for (const [i, { id, content }] of unknown.entries()) known.set(id, judge(content, found?.[i]))
-    for (const message of messages) {
-      const extracted = known.get(message.id)
-      if (extracted !== undefined) return { message, extracted }
-    }
-    return undefined
+    const fits = ({ id }: PhoneMessage) => known.get(id) !== undefined
+    const message = oldest ? messages.findLast(fits) : messages.find(fits)
+    return message && { message, extracted: known.get(message.id) ?? null }
   }
 }
