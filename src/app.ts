@@ -38,6 +38,7 @@ import { createHolds } from './services/messages/holds.js'
 import { warnOfDoubt } from './services/messages/recovery.js'
 import { createArrivals } from './services/sim/arrivals.js'
 import { createCallNetwork } from './services/sim/calls.js'
+import { resumeClock } from './services/sim/clock.js'
 import { createFaultNetwork } from './services/sim/faults.js'
 import { createLocationNetwork } from './services/sim/location.js'
 import { createPhoneNetwork } from './services/sim/phones.js'
@@ -117,6 +118,7 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
 async function compose(config: Config, options: AppOptions, db: Db, clock: Clock, log: Log): Promise<App> {
   const vault = openVault(config, log)
   await checkVault(db, vault)
+  await resumeClock(db, clock, log)
   const ids = createIds(options.random)
   const errands: Activity = { open: 0, begun: 0 }
   let server: FastifyInstance | undefined

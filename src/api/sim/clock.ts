@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.js'
 import type { Ctx } from '../../services/ctx.js'
 import { hasOneAccount } from '../../storage/accounts/accounts.js'
 import { hasRealLines } from '../../storage/lines/lines.js'
+import { addAhead } from '../../storage/sim/clock.js'
 import { answerOnce } from '../http/once.js'
 import { type Routes, routesOf } from '../http/routes.js'
 import { boolean, integer, optional, string } from '../http/schemas.js'
@@ -33,7 +34,7 @@ export function registerSimClock(
     clock({
       summary: 'Advance the clock',
       description:
-        'Everything that falls due in between happens at its time. The clock is one for the whole server: it moves only while every line is simulated, and while the server holds one account with the worlds that this account created. With several accounts, an admin key moves it for all of them with `all`.',
+        'Everything that falls due in between happens at its time. The clock is one for the whole server: it stays ahead after a restart, and it moves only while every line is simulated, and while the server holds one account with the worlds that this account created. With several accounts, an admin key moves it for all of them with `all`.',
       body: Type.Object({
         advance_ms: integer('Milliseconds', { minimum: 0, maximum: 366 * 86_400_000 }),
         all: optional(
@@ -48,11 +49,14 @@ export function registerSimClock(
       const { advance_ms: ms, all = false } = request.body
       const refusal = await refusalOf(ctx, all && request.principal?.kind === 'admin')
       if (refusal) throw new AppError('forbidden', refusal)
-      return answerOnce(ctx, reply, 'told', async () => ({
-        status: 200,
-        body: { now: formatTime(ctx.clock.now() + ms) },
-        after: () => options.advance(ms),
-      }))
+      return answerOnce(ctx, reply, 'told', async (sql) => {
+        if (!ctx.clock.isFrozen) await addAhead(sql, ms)
+        return {
+          status: 200,
+          body: { now: formatTime(ctx.clock.now() + ms) },
+          after: () => options.advance(ms),
+        }
+      })
     },
   )
 }

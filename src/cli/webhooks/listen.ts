@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { parseUrl } from '../../base/parse-url.js'
 import { WEBHOOK_TYPES } from '../../core/webhooks/types.js'
+import { DEFAULT_WORLD } from '../../services/accounts/default-world.js'
 import { type Args, fieldsOf, flag, required, text } from '../args.js'
 import { ApiError, serverOf } from '../client.js'
 import { command } from '../command.js'
@@ -38,7 +39,7 @@ export const listen = command({
     },
     ...QUERY,
     'secret-file': 'file with the signing secret, - for standard input (default: a generated secret)',
-    'print-secret': flag('print the signing secret at the start'),
+    'print-secret': flag('print the signing secret at the start, as it is done with development keys'),
     bookmark:
       'file that records the last event posted; the next run continues from there (default: in ./.trunkline)',
   },
@@ -101,9 +102,16 @@ function defaultFile(args: Args, url: string): string {
 }
 
 function printReady(args: Args, url: string, secret: string, after: number): void {
-  const isShown = args.values['print-secret'] === true
+  const isShown = args.values['print-secret'] === true || isForDevelopment(args)
   const facts = { ready: true, forward_to: url, after, ...(isShown && { secret }) }
   printLine(args, facts, `Events after ${after} go to ${url}${isShown ? `, signed with ${secret}` : ''}`)
+}
+
+/** Whoever has a development key builds, and needs a generated secret for the receiver at once. */
+function isForDevelopment(args: Args): boolean {
+  if (args.values['secret-file'] !== undefined) return false
+  const { who } = serverOf(args, 'live')
+  return Object.values(DEFAULT_WORLD.keys).some(({ id }) => id === who)
 }
 
 function printOutcome(args: Args, post: Post, { attempt, status, reason, ms, againMs }: Outcome): void {
@@ -111,6 +119,8 @@ function printOutcome(args: Args, post: Post, { attempt, status, reason, ms, aga
   const answer = status ?? `no answer (${reason})`
   const next = againMs === null ? '' : `, again in ${againMs} ms`
   const result = { http_status: status, reason, attempt, duration_ms: ms, retry_in_ms: againMs }
-  const about = `${String(post.sequence).padStart(6)}  ${post.type.padEnd(16)}  ${post.event_type}  ${post.subject}`
+  const news = (JSON.parse(post.body) as { status?: unknown }).status
+  const subject = typeof news === 'string' ? `${post.subject} ${news}` : post.subject
+  const about = `${String(post.sequence).padStart(6)}  ${post.type.padEnd(16)}  ${post.event_type}  ${subject}`
   printLine(args, { ...event, ...result }, `${about}  ${answer} in ${ms} ms${next}`)
 }
