@@ -4,24 +4,39 @@ import { followFeed, positionNow } from '../webhooks/feed.js'
 
 type Row = Record<string, unknown>
 
-/** Rows from `since` on and before `until`. Times are ISO 8601 in UTC with milliseconds, which sort as text. */
-type Pages = (call: Call, args: Args, since: string | undefined, until: string) => AsyncGenerator<Row[]>
+/**
+ * Rows from `since` on and before `until`; without it, all rows that there are at the start. Times are ISO 8601 in UTC
+ * with milliseconds, which sort as text. They are the server's: the clock of this machine may differ.
+ */
+type Pages = (
+  call: Call,
+  args: Args,
+  since: string | undefined,
+  until: string | undefined,
+) => AsyncGenerator<Row[]>
 
 const LIMIT = 1000
 /** The largest offset that the list of contacts accepts. */
 const MAX_SKIP = 10_000
 
-/** Each page begins at the time of the last row and skips the rows of that time that were already read. */
+/**
+ * Each page begins at the time of the last row and skips the rows of that time that were already read. Only an empty
+ * page is the end: a server may give fewer rows than it was asked for.
+ */
 function byTime(path: string, time: string, rowsOf: (answer: never) => Row[]): Pages {
   return async function* pages(call, _args, since, until) {
+    const newest = new URLSearchParams({ order_by: 'createdAt', order_direction: 'desc', limit: '1' })
+    const [latest] = rowsOf(await call<never>('GET', `${path}?${newest}`))
+    if (!latest) return
+    const isOver = (row: Row) => (until === undefined ? row[time]! > latest[time]! : row[time]! >= until)
     const query = new URLSearchParams({ order_by: 'createdAt', order_direction: 'asc', limit: `${LIMIT}` })
     for (let from = since, skip = 0; skip <= MAX_SKIP; ) {
       if (from !== undefined) query.set('created_at_gte', from)
       query.set('offset', String(skip))
       const page = rowsOf(await call<never>('GET', `${path}?${query}`))
-      const rows = page.filter((row) => String(row[time]) < until)
+      const rows = page.filter((row) => !isOver(row))
       yield rows
-      if (rows.length < LIMIT) return
+      if (rows.length === 0 || rows.length < page.length) return
       const last = String(rows.at(-1)![time])
       skip = rows.filter((row) => row[time] === last).length + (last === from ? skip : 0)
       from = last
@@ -31,7 +46,8 @@ function byTime(path: string, time: string, rowsOf: (answer: never) => Row[]): P
 }
 
 const deliveryPages: Pages = async function* (call, _args, since, until) {
-  const query = new URLSearchParams({ limit: `${LIMIT}`, created_at_lt: until })
+  const query = new URLSearchParams({ limit: `${LIMIT}` })
+  if (until !== undefined) query.set('created_at_lt', until)
   if (since !== undefined) query.set('created_at_gte', since)
   for (let cursor: string | null = ''; cursor !== null; ) {
     if (cursor !== '') query.set('cursor', cursor)
@@ -51,7 +67,8 @@ const eventPages: Pages = async function* (_call, args, since = '0', until) {
     const end = await positionNow(args, signal)
     for await (const { id, event } of followFeed(args, { path, after: undefined, signal })) {
       const row = event && ({ sequence: id, ...JSON.parse(event.data) } as Row)
-      const isPastEnd = id > end || (row !== undefined && String(row.occurred_at) >= until)
+      const isPastEnd =
+        id > end || (row !== undefined && until !== undefined && String(row.occurred_at) >= until)
       if (row && !isPastEnd) yield [row]
       if (isPastEnd || id === end) return
     }

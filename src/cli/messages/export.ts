@@ -38,7 +38,7 @@ export const exportCommand = command({
     },
     out: 'file to write, complete or not at all; default standard output',
     since: { ...since, parse: (value) => (SEQUENCE.test(value) ? value : since.parse!(value)) },
-    until: time('only before this time, ISO 8601; default now'),
+    until: time('only before this time, ISO 8601; default: all that there is at the start'),
   },
   examples: [
     'trunkline export messages > messages.ndjson',
@@ -53,7 +53,7 @@ export const exportCommand = command({
     if (args.json && isCsv) throw new UsageError('--json and --format csv exclude each other')
     const from = text(args, 'since')
     if (what !== 'events' && SEQUENCE.test(from ?? '')) throw new UsageError(`--since ${since.demand}`)
-    const until = text(args, 'until') ?? new Date().toISOString()
+    const until = text(args, 'until')
     const columns = source.columns.split(/\s+/)
     let count = 0
     async function* lines(): AsyncGenerator<string> {
