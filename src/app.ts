@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { warmUp } from './api/http/compilers.js'
+import { listenFault } from './api/http/listen-fault.js'
 import { buildServer } from './api/http/server.js'
 import { renderWebhook } from './api/webhooks/payloads.js'
 import { createLoops } from './base/again.js'
@@ -221,7 +222,10 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       await worker.start()
       await courier.start()
       await http.metricsPort.listen()
-      await http.listen({ host: config.host, port: config.port })
+      const { host, port } = config
+      await http.listen({ host, port }).catch((error) => {
+        throw listenFault(error, host, port, '--port or PORT')
+      })
       phase = 'ready'
     },
     async stop() {

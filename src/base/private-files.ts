@@ -1,8 +1,29 @@
 import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
-/** Creates the folder for its owner alone, whatever the umask. An existing folder keeps its mode. */
+/**
+ * Creates the folder for its owner alone, whatever the umask. An existing folder keeps its mode. One after the other,
+ * because mkdir with `recursive` never ends in a place that refuses folders with ENOENT, as /proc does.
+ */
 export function makePrivateFolder(folder: string): void {
-  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700)
+  const missing: string[] = []
+  for (let path = resolve(folder); !isFolder(path) && path !== dirname(path); path = dirname(path))
+    missing.unshift(path)
+  for (const path of missing) makeFolder(path)
+  if (missing.length > 0) chmodSync(folder, 0o700)
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process was faster.
+    if (!isFolder(path)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Creates the file for its owner alone, whatever the umask, or takes the rights of other users to it away. */

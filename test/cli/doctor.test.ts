@@ -60,7 +60,8 @@ describe('trunkline doctor', () => {
     const server = await spawnServer({ env })
     const port = new URL(server.url).port
     const here = { ...env, TRUNKLINE_URL: server.url }
-    const fine = await examine(['--port', port], here)
+    // The settings alone name the server.
+    const fine = await examine(['--port', port], env)
     expect([fine.told.failures, fine.code]).toEqual([0, 0])
     for (const [check, detail] of [
       ['port', `Trunkline is running at 127.0.0.1:${port}`],

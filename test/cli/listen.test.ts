@@ -120,7 +120,9 @@ describe('trunkline listen', () => {
       (all) => all.includes('kept 6'),
     )
     expect(await second.kill('SIGTERM')).toEqual({ code: 0, signal: null })
-    expect(second.stdout).toMatch(/ receive +message\.received +\S+ RECEIVED {2}503 in \d+ ms, again in 250 ms\n/)
+    expect(second.stdout).toMatch(
+      / receive +message\.received +\S+ RECEIVED {2}503 in \d+ ms, again in 250 ms\n/,
+    )
 
     const all = at('/kept')
     expect([...new Set(contents(all))]).toEqual([1, 2, 3, 4, 5, 6].map((n) => `kept ${n}`))

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../config.js'
+import { listenFault } from '../http/listen-fault.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -43,7 +44,9 @@ export function createMetricsPort(app: FastifyInstance, { metricsPort, metricsHo
         app.routing(request, response)
       })
       await new Promise<void>((resolve, reject) => {
-        server!.once('error', reject).listen(metricsPort, metricsHost, resolve)
+        const refuse = (error: Error) =>
+          reject(listenFault(error, metricsHost, metricsPort, 'TRUNKLINE_METRICS_PORT'))
+        server!.once('error', refuse).listen(metricsPort, metricsHost, resolve)
       })
     },
     url() {

@@ -1,6 +1,7 @@
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { makePrivateFolder } from '../../base/private-files.js'
 import { flag } from '../args.js'
 import { ApiError, serverOf } from '../client.js'
 import { command } from '../command.js'
@@ -47,7 +48,7 @@ export const credentialsWrite = command({
 
 /** Only the owner may read the file, whatever the umask, and a reader never finds half of it. */
 async function write(folder: string, file: string, text: string, force: boolean): Promise<void> {
-  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await chmod(folder, 0o700)
+  makePrivateFolder(folder)
   if (!force)
     return writeFile(file, text, { mode: 0o600, flag: 'wx' }).catch((error) => {
       if (error.code !== 'EEXIST') throw error

@@ -4,13 +4,13 @@ import { isLoopback } from '../../core/url.js'
 import { isShortSecret, LEAST_BYTES } from '../../core/webhooks/secret.js'
 import { DEFAULT_WORLD } from '../../services/accounts/default-world.js'
 import type { Args } from '../args.js'
-import { ApiError, answer, serverOf, WHICH_KEY } from '../client.js'
+import { ApiError, answer, DEFAULT_URL, serverOf, WHICH_KEY } from '../client.js'
 import { type Finding, fail, ok, portState, skew, warn } from './doctor-local.js'
 
 export const TIMEOUT_MS = 5000
 
 /** Whether the port of `serve` is free, or which program has it. */
-export async function checkPort({ host, port }: Config): Promise<Finding> {
+export async function checkPort({ host, port }: Pick<Config, 'host' | 'port'>): Promise<Finding> {
   const where = `${host}:${port}`
   switch (await portState(host, port)) {
     case 'free':
@@ -20,10 +20,14 @@ export async function checkPort({ host, port }: Config): Promise<Finding> {
     case 'no such address':
       return fail('port', `${host} is not an address of this machine`, 'Choose another with --host.')
   }
-  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  if (await isTrunkline(`http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`))
-    return ok('port', `Trunkline is running at ${where}`)
+  if (await isTrunkline(urlOf({ host, port }))) return ok('port', `Trunkline is running at ${where}`)
   return fail('port', `Another program uses ${where}`, 'Stop it, or choose another port with --port.')
+}
+
+/** Where a server with these settings is reached from this machine. */
+function urlOf({ host, port }: Pick<Config, 'host' | 'port'>): string {
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
 
 async function isTrunkline(url: string): Promise<boolean> {
@@ -45,10 +49,12 @@ interface LineState {
   blocked_at: string | null
 }
 
-/** Asks a running server; without --url or TRUNKLINE_URL, no server need be running. */
-export async function checkServer(args: Args): Promise<Finding[]> {
-  const { url, credentials } = serverOf(args, 'live')
-  const isNamed = args.values.url !== undefined || args.io.env.TRUNKLINE_URL !== undefined
+/** Asks a running server: the one that is named, else the one that these settings start, which need not run. */
+export async function checkServer(args: Args, config: Config): Promise<Finding[]> {
+  const { url: named, credentials } = serverOf(args, 'live')
+  const isNamed =
+    named !== DEFAULT_URL || args.values.url !== undefined || args.io.env.TRUNKLINE_URL !== undefined
+  const url = isNamed ? named : urlOf(config)
   if (!(await isTrunkline(url)))
     return isNamed
       ? [fail('server', `No Trunkline answers at ${url}`, 'Start it, or correct --url.')]

@@ -57,7 +57,7 @@ async function examine(args: Args): Promise<Finding[]> {
     ...(await local.checkDrivers(config)),
     ...local.checkPublicUrl(config),
     await remote.checkPort(config),
-    ...(await remote.checkServer(args)),
+    ...(await remote.checkServer(args, config)),
   ]
 }
 

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClock } from '../../base/clock.js'
 import { createIds } from '../../base/ids.js'
 import { createLog } from '../../base/log.js'
+import { makePrivateFolder } from '../../base/private-files.js'
 import { type Config, loadConfig } from '../../config.js'
 import type { Account } from '../../core/accounts/account.js'
 import { INIT } from '../../core/accounts/harmless.js'
@@ -130,7 +131,7 @@ function writeFiles(folder: string, keys: WorldKeys, seal: string | null): strin
   for (const [kind, { id, secret }] of Object.entries(keys))
     texts[`${kind}.env`] = `TRUNKLINE_API_KEY_ID=${id}\nTRUNKLINE_API_SECRET_KEY=${secret}\n`
   if (seal !== null) texts[KEY_FILE] = `${seal}\n`
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makePrivateFolder(folder)
   const written: string[] = []
   try {
     for (const [name, content] of Object.entries(texts)) {

@@ -72,6 +72,10 @@ export function inWords(error: unknown, data: string): unknown {
       `${path} is a folder, but a file of the database belongs there. Move the folder away, then start again.`,
     )
   }
+  if (code === 'ENOENT')
+    return refused(
+      `The data folder ${directory} cannot be created there. Set TRUNKLINE_DATA to another folder.`,
+    )
   if (code === 'ENOTDIR' || code === 'EEXIST')
     return refused(`${directory} is not a folder. Set TRUNKLINE_DATA to a folder.`)
   if (code === 'ENOSPC' || /disk is full/i.test(message))
