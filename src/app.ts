@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { warmUp } from './api/http/compilers.js'
-import { listenFault } from './api/http/listen-fault.js'
 import { buildServer } from './api/http/server.js'
 import { renderWebhook } from './api/webhooks/payloads.js'
 import { createLoops } from './base/again.js'
@@ -16,6 +15,7 @@ import { type Activity, untilSettled } from './base/settled.js'
 import { createWakes } from './base/wakes.js'
 import { type Config, ConfigError } from './config.js'
 import { harmsOf } from './core/accounts/harmless.js'
+import { listenFault } from './core/listen-fault.js'
 import { topics } from './core/topics.js'
 import type { Driver } from './drivers/contract.js'
 import { CARRIERS } from './drivers/registry.js'
@@ -157,7 +157,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     failpoint: createFailpoint(config.failpoint),
   }
   const drivers = await allDrivers(platform, options.drivers)
-  const directory = createDirectory(db, drivers)
+  const directory = createDirectory(db, drivers, clock)
   platform.wakes.on(topics.access, () => directory.forget())
   const desk = createLineDesk<Runner>()
   const parts = {

@@ -1,4 +1,4 @@
-import { durationMs } from '../base/duration.js'
+import { durationMs } from '../base/time.js'
 
 /** A time like `'500ms'`, `'90s'`, `'2h'` or `'1d 12h'`. */
 export type Duration = string

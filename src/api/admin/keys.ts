@@ -1,12 +1,14 @@
 import { type Static, Type } from 'typebox'
 import type { Key, KeyKind } from '../../core/accounts/account.js'
+import { topics } from '../../core/topics.js'
 import { createKey, revoke } from '../../services/accounts/accounts.js'
+import { rotateKey } from '../../services/accounts/rotation.js'
 import type { Ctx } from '../../services/ctx.js'
 import { findAccount, findKey, listKeys } from '../../storage/accounts/accounts.js'
 import type { Sql } from '../../storage/engine/db.js'
 import { renderer } from '../http/render.js'
 import type { Routes } from '../http/routes.js'
-import { listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
+import { integer, listOf, nullable, oneOf, optional, string } from '../http/schemas.js'
 import { AccountFilter, admin, createOnce, IdParams, required, worldAccounts } from './shared.js'
 
 const Kind = oneOf(['live', 'test', 'admin'], 'live (default), test or admin')
@@ -17,6 +19,17 @@ const NewKey = Type.Object({
   label: optional(string('Label', { maxLength: 200 })),
 })
 
+const DAY_S = 86_400
+
+const Rotation = Type.Object({
+  overlap_seconds: optional(
+    integer('How long the old key works beside the new one; default 86400, a day; 0 ends it at once', {
+      minimum: 0,
+      maximum: 30 * DAY_S,
+    }),
+  ),
+})
+
 const KeyWire = Type.Object({
   id: string('Value of the header sb-api-key-id'),
   secret: optional(string('Value of the header sb-api-secret-key; shown once, when the key is created')),
@@ -24,6 +37,7 @@ const KeyWire = Type.Object({
   kind: Kind,
   label: string('Label'),
   created_at: string('When it was created'),
+  expires_at: nullable('string', 'When it ends because another has replaced it; null otherwise'),
   revoked_at: nullable('string', 'When it was revoked'),
 })
 
@@ -66,6 +80,32 @@ export function registerAdminKeys(app: Routes, ctx: Ctx): void {
         return { status: 201, body: { ...keyWire(key), secret }, stored: keyWire(key) }
       }
       return createOnce<Static<typeof KeyWire>>(ctx, reply, create, {
+        retries: async (sql, { id }) => (await findKey(sql, id))?.revokedAt === null,
+      })
+    },
+  )
+  app.post(
+    '/admin/keys/:id/rotate',
+    admin({
+      summary: 'Replace a key by a new one; its secret is shown only here',
+      description:
+        'The new key has the account, kind and label of the old one, and both work until the overlap is over. Then the old key ends, and with it the tokens that it made.',
+      params: IdParams,
+      body: Rotation,
+      response: { 201: KeyWire },
+    }),
+    async (request, reply) => {
+      const overlapMs = (request.body.overlap_seconds ?? DAY_S) * 1000
+      const rotate = async (sql: Sql) => {
+        const { key, secret } = await rotateKey(ctx, sql, request.params.id, overlapMs)
+        return {
+          status: 201,
+          body: { ...keyWire(key), secret },
+          stored: keyWire(key),
+          after: async () => ctx.wakes.wake(topics.access),
+        }
+      }
+      return createOnce<Static<typeof KeyWire>>(ctx, reply, rotate, {
         retries: async (sql, { id }) => (await findKey(sql, id))?.revokedAt === null,
       })
     },

@@ -160,10 +160,10 @@ function unlessExpired(ctx: Ctx, principal: Principal): Principal | undefined {
 }
 
 function hasExpired(ctx: Ctx, principal: Principal): boolean {
+  const now = ctx.clock.now()
+  if ((principal.key?.expiresAt ?? Number.POSITIVE_INFINITY) <= now) return true
   if (principal.session) return principal.session.expiresAt <= Date.now()
-  return principal.kind === 'account' && principal.token !== null
-    ? principal.token.expiresAt <= ctx.clock.now()
-    : false
+  return principal.kind === 'account' && principal.token !== null && principal.token.expiresAt <= now
 }
 
 function refusal(ctx: Ctx, failures: Limiter, request: FastifyRequest, shown: Credentials): AppError {

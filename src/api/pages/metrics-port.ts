@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../config.js'
-import { listenFault } from '../http/listen-fault.js'
+import { listenFault } from '../../core/listen-fault.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

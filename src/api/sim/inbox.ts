@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { durationMs } from '../../base/duration.js'
+import { durationMs } from '../../base/time.js'
 import { AppError } from '../../core/errors.js'
 import type { PhoneMessage } from '../../core/sim/phone.js'
 import type { Ctx } from '../../services/ctx.js'

@@ -1,3 +1,4 @@
+import { durationMs } from '../../base/time.js'
 import { clearable, flag, inField, onePositional, required, text, UsageError } from '../args.js'
 import { type Command, command, type RequestDescription } from '../command.js'
 import { builtInDrivers, refuseSecrets } from '../lines/drivers.js'
@@ -64,7 +65,7 @@ export const ADMIN_COMMANDS: readonly Command[] = [
     },
     examples: ['--email you@example.com --name "Example Inc."'],
   }),
-  ...resource('key', 'id kind account_id label revoked_at', 'tlk_4fT0aQ', {
+  ...resource('key', 'id kind account_id label expires_at revoked_at', 'tlk_4fT0aQ', {
     options: {
       account: 'id of the account',
       test: flag("a key of the account's test world"),
@@ -77,6 +78,23 @@ export const ADMIN_COMMANDS: readonly Command[] = [
         throw new UsageError('Give either --account or --admin')
       return { account_id: account, kind: admin ? 'admin' : test ? 'test' : 'live', label }
     },
+  }),
+  command({
+    name: 'key rotate',
+    summary: 'Replace a key by a new one; both work until the overlap is over',
+    positional: 'id',
+    options: {
+      overlap: {
+        type: 'string',
+        help: 'how long the old key still works, like 1h or 7d, at most 30d (default 1d)',
+        demand: 'must be a time like 1h or 7d',
+        parse: (value) => durationMs(value),
+      },
+    },
+    examples: ['tlk_4fT0aQ', 'tlk_4fT0aQ --overlap 7d'],
+    request: 'POST /admin/keys/:id/rotate',
+    body: ({ values: { overlap } }) =>
+      overlap === undefined ? {} : { overlap_seconds: Math.ceil(Number(overlap) / 1000) },
   }),
   ...resource('line', 'id number kind world driver pace on_unknown driven_here', '4fT0aQ81Zk', {
     options: {

@@ -1,4 +1,4 @@
-import { durationMs } from '../../base/duration.js'
+import { durationMs } from '../../base/time.js'
 import { required, StillWaiting, text, whole } from '../args.js'
 import { command } from '../command.js'
 import { harmless, note, printRecord, printText } from '../output.js'

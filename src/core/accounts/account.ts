@@ -33,6 +33,8 @@ export interface Key {
   /** Whether this is one of the published development keys, which work in a harmless world only. */
   wellKnown: boolean
   createdAt: number
+  /** When it ends by itself; null if never. */
+  expiresAt: number | null
   revokedAt: number | null
 }
 

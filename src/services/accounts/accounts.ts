@@ -179,6 +179,7 @@ export async function createKey(
     label: input.label,
     wellKnown: fixed?.wellKnown ?? false,
     createdAt: ctx.clock.now(),
+    expiresAt: null,
     revokedAt: null,
   }
   await insertKey(sql, key, hashSecret(secret))

@@ -1,4 +1,5 @@
 import { createBoundedMap } from '../../base/bounded-map.js'
+import type { Clock } from '../../base/clock.js'
 import type { Key } from '../../core/accounts/account.js'
 import type { LimitedAccount } from '../../core/accounts/budgets.js'
 import type { ConsoleSession } from '../../core/accounts/console-session.js'
@@ -42,7 +43,7 @@ export interface UsableLine {
   capabilities: Capabilities
 }
 
-export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): Directory {
+export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>, clock: Clock): Directory {
   const stores: { clear(): void }[] = []
   let version = 0
   const kept = <T>(load: (id: string) => Promise<T>) => {
@@ -69,8 +70,14 @@ export function createDirectory(db: Db, drivers: ReadonlyMap<string, Driver>): D
     return line && usable(line)
   })
 
+  const keyOf = kept((id) => findKeySecret(db, id))
+
   return {
-    key: kept((id) => findKeySecret(db, id)),
+    async key(id) {
+      const found = await keyOf(id)
+      // At its moment, although the entry is kept a little longer.
+      return found && (found.key.expiresAt ?? Number.POSITIVE_INFINITY) > clock.now() ? found : undefined
+    },
     token: kept((id) => findTokenSecret(db, id)),
     session: kept((id) => findSessionSecret(db, id)),
     account: kept((id) => findLimitedAccount(db, id)),

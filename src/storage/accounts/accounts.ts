@@ -11,7 +11,7 @@ export const ACCOUNTS = table<Account>()('accounts', {
 
 const KEYS = table<Key>()('keys', {
   text: 'id accountId kind label',
-  number: 'createdAt revokedAt',
+  number: 'createdAt expiresAt revokedAt',
   flag: 'wellKnown',
 })
 
@@ -124,9 +124,21 @@ export function revokeKey(sql: Sql, id: string, now: number): Promise<boolean> {
   return hasChanged(sql, 'update keys set revoked_at = $2 where id = $1 and revoked_at is null', [id, now])
 }
 
+/** Lets a key end at a time, unless it has an end already. */
+export function expireKey(sql: Sql, id: string, at: number): Promise<boolean> {
+  const where = 'id = $1 and revoked_at is null and expires_at is null'
+  return hasChanged(sql, `update keys set expires_at = $2 where ${where}`, [id, at])
+}
+
+/** Ends the keys whose time is over; returns whether there were any. */
+export function endExpiredKeys(sql: Sql, now: number): Promise<boolean> {
+  const due = 'expires_at <= $1 and revoked_at is null'
+  return hasChanged(sql, `update keys set revoked_at = expires_at where ${due}`, [now])
+}
+
 /** Whether there is an admin key besides the development key. */
 export function hasOwnAdminKey(sql: Sql): Promise<boolean> {
-  const where = "kind = 'admin' and well_known = 0 and revoked_at is null"
+  const where = "kind = 'admin' and well_known = 0 and revoked_at is null and expires_at is null"
   return exists(sql, `select 1 from keys where ${where}`, [])
 }
 

@@ -1,4 +1,5 @@
 import { CLAIM_MS } from '../../core/verify/verified-contact.js'
+import { endExpired } from '../../services/accounts/rotation.js'
 import { dropOldAudit, endLostChanges } from '../../services/audit/audit.js'
 import type { Ctx } from '../../services/ctx.js'
 import { dropOldEvents } from '../../services/events/retention.js'
@@ -38,6 +39,7 @@ export async function tidyLines(ctx: Ctx): Promise<void> {
 export async function dropExpired(ctx: Ctx): Promise<void> {
   const now = ctx.clock.now()
   await runAll([
+    () => endExpired(ctx),
     () => dropExpiredReplays(ctx.db, now),
     () => dropExpiredTokens(ctx.db, now - TOKENS_KEPT_MS),
     () => dropExpiredSessions(ctx.db, Date.now()),

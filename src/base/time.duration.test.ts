@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { durationMs } from './duration.js'
+import { durationMs } from './time.js'
 
 it.each([
   ['90s', 90_000],
