@@ -11,7 +11,7 @@ export function withAliases(aliases: Aliases, objects: readonly string[] = []) {
   const current = new Map(
     Object.entries(aliases).flatMap(([name, older]) => older.map((alias) => [alias, name])),
   )
-  return (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+  const rename = (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     const body = request.body as Record<string, unknown> | null | undefined
     if (!body) return done()
     dropNulls(body)
@@ -31,6 +31,7 @@ export function withAliases(aliases: Aliases, objects: readonly string[] = []) {
     }
     done()
   }
+  return Object.assign(rename, { olderNames: [...current.keys()] })
 }
 
 /** Values that count as absent. Forms and older clients send every field. */

@@ -59,6 +59,7 @@ import { registerDocs } from '../pages/docs.js'
 import { createLameDuck } from '../pages/lame-duck.js'
 import { createMetricsPort } from '../pages/metrics-port.js'
 import { registerOps } from '../pages/ops.js'
+import { registerUnknownFields } from '../requests/unknown-fields.js'
 import { registerSimCalls } from '../sim/calls.js'
 import { registerSimClock } from '../sim/clock.js'
 import { registerSimFaults } from '../sim/faults.js'
@@ -128,6 +129,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   app.setErrorHandler(createErrorHandler(ctx.log))
   registerPolicies(app)
   registerAudit(app, ctx)
+  registerUnknownFields(app)
   const notFound = createNotFound(app)
   app.setNotFoundHandler(notFound)
   app.decorateRequest('rawBody', null)
