@@ -37,6 +37,7 @@ import { createAcceptance } from './services/messages/acceptance.js'
 import { createBacklog } from './services/messages/admission/backlog.js'
 import { createHolds } from './services/messages/holds.js'
 import { warnOfDoubt } from './services/messages/recovery.js'
+import { createRequestLog } from './services/requests/log.js'
 import { createArrivals } from './services/sim/arrivals.js'
 import { createCallNetwork } from './services/sim/calls.js'
 import { resumeClock } from './services/sim/clock.js'
@@ -165,6 +166,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     drivers,
     directory,
     meters: createMeters(platform, () => worker.liveNodes()),
+    requestLog: createRequestLog(platform),
     seed: typeof options.seed === 'object' ? options.seed : {},
     lines: desk,
     holds: createHolds(platform),
@@ -236,6 +238,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
       const stops = await Promise.allSettled([worker.stop(), courier.stop(config.drainMs)])
       await allLeft
       await closeServer(http, config.drainMs)
+      await ctx.requestLog.stop()
       ctx.disk.stop()
       clock.stop()
       await ctx.door.close()

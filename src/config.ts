@@ -59,6 +59,8 @@ export interface Config {
   eventDays: number
   /** Days that rows of the audit log are kept; 0 for ever. */
   auditDays: number
+  /** Days that API calls are kept in the request log; 0: there is no request log. */
+  requestDays: number
   /** Keys that seal stored secrets; null: from a file in the data folder. */
   sealKeys: readonly SealKey[] | null
   /** Turns that the two sides of a conversation take within seconds before it is held as a loop; 0: any number. */
@@ -195,6 +197,7 @@ export function loadConfig(env: Record<string, string | undefined>, flags: Flags
     webhookDays: whole('TRUNKLINE_WEBHOOK_DAYS', text(undefined, 'TRUNKLINE_WEBHOOK_DAYS'), 30, 0, 36_500),
     eventDays: whole('TRUNKLINE_EVENT_DAYS', text(undefined, 'TRUNKLINE_EVENT_DAYS'), 30, 0, 36_500),
     auditDays: whole('TRUNKLINE_AUDIT_DAYS', text(undefined, 'TRUNKLINE_AUDIT_DAYS'), 365, 0, 36_500),
+    requestDays: whole('TRUNKLINE_REQUEST_DAYS', text(undefined, 'TRUNKLINE_REQUEST_DAYS'), 3, 0, 365),
     sealKeys: sealKeys(text(undefined, 'TRUNKLINE_SEAL_KEYS')),
     loopLimit: whole('TRUNKLINE_LOOP_LIMIT', text(undefined, 'TRUNKLINE_LOOP_LIMIT'), 20, 0, 1_000_000),
     loopHoldMs: whole(

@@ -125,6 +125,11 @@ export function createMetrics() {
       labelNames: ['data'] as const,
       registers,
     }),
+    requestsDropped: new Counter({
+      name: 'trunkline_request_log_dropped_total',
+      help: 'Calls that the request log left out because there were too many at once',
+      registers,
+    }),
     diskFree: new Gauge({
       name: 'trunkline_disk_free_bytes',
       help: 'Free space on the disk of the data folder (SQLite)',

@@ -23,6 +23,7 @@ import { trigger } from './sim/trigger.js'
 import { WORLD_COMMANDS } from './sim/worlds.js'
 import { listen } from './webhooks/listen.js'
 import { replay } from './webhooks/replay.js'
+import { requests } from './webhooks/requests.js'
 import { tail } from './webhooks/tail.js'
 import { WEBHOOK_COMMANDS } from './webhooks/webhooks.js'
 
@@ -30,7 +31,7 @@ import { WEBHOOK_COMMANDS } from './webhooks/webhooks.js'
 export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[] = [
   { title: 'The server', commands: [serve, init, doctor, backup, restore, recover] },
   { title: 'Messages', commands: [send, messages, why, exportCommand] },
-  { title: 'Events and webhooks', commands: [tail, listen, replay, ...WEBHOOK_COMMANDS] },
+  { title: 'Events and webhooks', commands: [tail, requests, listen, replay, ...WEBHOOK_COMMANDS] },
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },
   { title: 'Contacts, codes and tokens', commands: [...CONTACT_COMMANDS, credentialsWrite] },
   { title: 'Agents', commands: [mcp] },

@@ -19,6 +19,7 @@ import type { Directory } from './accounts/directory.js'
 import type { Meters } from './accounts/meters.js'
 import type { Portions } from './accounts/portions.js'
 import type { RequestIdentity } from './replay.js'
+import type { RequestLog } from './requests/log.js'
 import type { Door } from './webhooks/door/door.js'
 
 /** Parts that need no service: app.ts makes them first. */
@@ -86,6 +87,7 @@ export interface Ctx extends Platform {
   directory: Directory
   /** What accounts use of this process at the moment. */
   meters: Meters
+  requestLog: RequestLog
   lines: LineDesk
   holds: Holds
   webhooks: WebhookBook

@@ -43,12 +43,6 @@ describe.each(ENGINES)('unknown fields on %s', (engine) => {
       'typ: not a field of this request. Did you mean "type"?',
     ],
     [
-      'POST',
-      '/v3/auth/tokens',
-      { phone_nubmers: [LINE] },
-      'phone_nubmers: not a field of this request. Did you mean "phone_numbers"?',
-    ],
-    [
       'GET',
       '/v3/search?query=x',
       undefined,

@@ -40,6 +40,7 @@ describe('views of the console', () => {
     const failed = async () => (await world.get('/v3/webhook-deliveries?status=failed')).body.data
     await vi.waitUntil(async () => (await failed()).length > 0, { timeout: 60_000 })
     const delivery = (await failed())[0].id
+    const request = (await world.get('/v3/requests')).body.data[0].id
     views = {
       overview: ['/overview', 'Queues now'],
       'overview of an hour': ['/overview?window=1h', 'Queues now'],
@@ -54,6 +55,8 @@ describe('views of the console', () => {
       calls: ['/calls', 'outbound'],
       webhooks: ['/webhooks', 'message.updated'],
       delivery: [`/webhooks/deliveries/${delivery}`, 'Response'],
+      requests: ['/requests', 'POST /api/send-message'],
+      'a request': [`/requests/${request}`, 'Request id'],
       events: ['/events', 'message.received'],
       keys: ['/keys', 'active'],
       lines: ['/lines', 'Received today'],

@@ -12,6 +12,8 @@ export interface Page<T> {
 export type Token = Answers['GET /v3/auth/tokens']['data'][number]
 export type Key = Answers['GET /admin/keys']['data'][number]
 export type AuditRow = Answers['GET /admin/audit']['data'][number]
+export type LoggedRequest = Answers['GET /v3/requests']['data'][number]
+export type RequestDetails = Answers['GET /v3/requests/{id}']
 export type BudgetUse = Answers['GET /v3/usage']['data'][number]
 export type Hold = Answers['GET /admin/conversations/held']['data'][number]
 export type Driver = Answers['GET /admin/drivers']['data'][number] & { settings: SettingsSchema }

@@ -45,6 +45,8 @@ export const GROUPS: Readonly<Record<string, readonly View[]>> = {
   Developers: [
     page('/webhooks', 'Webhooks', 'webhooks', 'w', () => import('./webhooks/webhooks-view')),
     details('/webhooks/deliveries/:id', 'Webhook delivery', () => import('./webhooks/delivery-view')),
+    page('/requests', 'Requests', 'requests', 'r', () => import('./requests/requests-view')),
+    details('/requests/:id', 'Request', () => import('./requests/request-view')),
     page('/events', 'Live events', 'events', 'e', () => import('./events/events-view')),
     page('/keys', 'Keys and tokens', 'key', 'k', () => import('./keys/keys-view')),
   ],

@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The earliest moment at which the request may have arrived. */
     arrivedAt: Moment | null
+    /** When it was read, in milliseconds of `performance.now()`. */
+    readAt: number
   }
 }
 
@@ -28,10 +30,12 @@ export function registerArrival(app: FastifyInstance, pulse: Pulse): void {
     socket[ACCEPTED] = { since: backlog.waitingSince(), beat: pulse.beats() }
   })
   app.decorateRequest('arrivedAt', null)
+  app.decorateRequest('readAt', 0)
   app.addHook('onRequest', (request, _reply, done) => {
     const accepted = (request.raw.socket as Accepted)[ACCEPTED]
     // A new connection is read one turn of the event loop after it was accepted; a beat may fall between the two.
     const isNew = accepted !== undefined && pulse.beats() - accepted.beat <= 1
+    request.readAt = performance.now()
     request.arrivedAt = isNew ? accepted.since : pulse.unreadSince()
     done()
   })

@@ -2,6 +2,15 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../../base/log.js'
 import { AppError, type ErrorCode, HTTP_STATUS, MESSAGE_ERROR } from '../../core/errors.js'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that the request is answered with. */
+    fault: { code: string; message: string } | null
+  }
+}
+
+const INTERNAL = 'Internal error. The server log has the details.'
+
 /** Turns every error into an answer. The body's shape depends on the family of routes. */
 export function createErrorHandler(log: Log) {
   return (error: FastifyError | AppError | Error, request: FastifyRequest, reply: FastifyReply) => {
@@ -9,10 +18,10 @@ export function createErrorHandler(log: Log) {
     if (!known) {
       log.error({ err: error, req: request.id, route: request.routeOptions.url }, 'request failed')
       reply.header('x-should-retry', 'true')
-      return reply
-        .code(500)
-        .send(body(request, 'internal', 'Internal error. The server log has the details.', 500))
+      request.fault = { code: 'internal', message: INTERNAL }
+      return reply.code(500).send(body(request, 'internal', INTERNAL, 500))
     }
+    request.fault = known
     const status = HTTP_STATUS[known.code]
     const { retryAfterMs, allow, queue, mayRetry = status === 429 || status === 503 } = known.options
     if (queue) showQueue(reply, queue)

@@ -59,6 +59,8 @@ import { registerDocs } from '../pages/docs.js'
 import { createLameDuck } from '../pages/lame-duck.js'
 import { createMetricsPort } from '../pages/metrics-port.js'
 import { registerOps } from '../pages/ops.js'
+import { createRecorder } from '../requests/record.js'
+import { registerRequests } from '../requests/requests.js'
 import { registerUnknownFields } from '../requests/unknown-fields.js'
 import { registerSimCalls } from '../sim/calls.js'
 import { registerSimClock } from '../sim/clock.js'
@@ -133,6 +135,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
   const notFound = createNotFound(app)
   app.setNotFoundHandler(notFound)
   app.decorateRequest('rawBody', null)
+  app.decorateRequest('fault', null)
   registerArrival(app, pulse)
 
   // Before the body is read: nobody's large body is read for an answer that says that there is no route.
@@ -143,6 +146,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
 
   const failures = createLimiter(ctx.config.authFailuresPerMinute, 60_000, Date.now)
   const authenticator = createAuthenticator(ctx, failures)
+  const record = createRecorder(ctx, authenticator)
   const mayStay = registerAuthentication(app, ctx, authenticator, options.localAdmin)
   registerMeters(app, ctx)
   app.addHook('preValidation', (request, _reply, done) => {
@@ -164,6 +168,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     if (lameDuck.isLeaving()) reply.header('connection', 'close')
     const route = request.routeOptions.url ?? 'none'
     ctx.metrics.countRequest(request.method, route, reply.statusCode)
+    record?.(request, reply, payload)
     if (ctx.log.isLevelEnabled('debug')) {
       const fields = {
         req: request.id,
@@ -248,6 +253,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminRecovery(routes, ctx)
     registerAdminSeal(routes, ctx)
     registerAuditLog(routes, ctx)
+    registerRequests(routes, ctx)
     registerTotp(routes, ctx)
     registerVerifyServices(routes, ctx)
     registerVerifications(routes, ctx)

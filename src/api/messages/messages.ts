@@ -269,6 +269,7 @@ function goneAccount(id: string): Account {
     twinId: '',
     owner: null,
     defaultForwardingNumber: null,
+    bodiesUntil: null,
     emptying: null,
     budgets: {},
     createdAt: 0,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { didYouMean } from '../../core/did-you-mean.js'
 import { AppError } from '../../core/errors.js'
+import { FIELD_NAME } from '../../core/requests/mask.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,13 +13,15 @@ declare module 'fastify' {
 /**
  * Clients of the published interface may send fields that Trunkline does not have, so its routes ignore them and name
  * them in a header. Routes that only Trunkline has refuse them: a misspelt field must not widen what is removed or
- * changed. The same holds for a published DELETE whose body or query says what is removed, and for tokens: without
- * its phone numbers a token reaches every line.
+ * changed. The same holds for a published DELETE whose body or query says what is removed.
  */
 export function isStrict({ method, url, schema }: Pick<RouteOptions, 'method' | 'url' | 'schema'>): boolean {
   if (method === 'DELETE' && (schema?.body || schema?.querystring)) return true
-  return /^\/(admin|sim|v3)\/|^\/console\/session$/.test(url) && !url.startsWith('/v3/verified-contacts')
+  return /^\/(admin|sim|v3)\/|^\/console\/session$/.test(url) && !PUBLISHED.test(url)
 }
+
+/** Routes of the published interface beside those under /api and /accounts. */
+const PUBLISHED = /^\/v3\/(verified-contacts|auth\/tokens)/
 
 interface ObjectSchema {
   properties?: Record<string, ObjectSchema>
@@ -85,12 +88,9 @@ function unknownNames(
   return unknown ?? before
 }
 
-/** Names that cannot be content: no signs of text, no digits of a phone number. */
-const SAFE_NAME = /^(?!.*\d{5})[A-Za-z_][\w.-]{0,39}$/
-
 /** The first names, and the number of the others. */
 function listNames(names: readonly string[]): string {
-  const shown = names.filter((name) => SAFE_NAME.test(name)).slice(0, MAX_NAMES)
+  const shown = names.filter((name) => FIELD_NAME.test(name)).slice(0, MAX_NAMES)
   const others = names.length - shown.length
   return [...shown, ...(others > 0 ? [`+${others} more`] : [])].join(', ')
 }

@@ -13,6 +13,8 @@ export interface Account {
   /** Limits of its own, by the budget's name. */
   budgets: Readonly<Record<string, number>>
   createdAt: number
+  /** Until when the request log keeps bodies of the account's calls, by the machine's clock. */
+  bodiesUntil: number | null
   /** Set while a large world is emptied in slices. Requests of the account wait. */
   emptying: Emptying | null
 }

@@ -54,6 +54,7 @@ export async function createAccount(
     plan: input.plan ?? DEFAULT_PLAN,
     owner: input.owner ?? null,
     defaultForwardingNumber: null,
+    bodiesUntil: null,
     emptying: null,
     budgets: {},
     createdAt: ctx.clock.now(),

@@ -5,7 +5,7 @@ import { table } from '../engine/table.js'
 
 export const ACCOUNTS = table<Account>()('accounts', {
   text: 'id email name plan world twinId owner defaultForwardingNumber emptying',
-  number: 'createdAt',
+  number: 'createdAt bodiesUntil',
   json: 'budgets',
 })
 

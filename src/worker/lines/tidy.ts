@@ -51,6 +51,7 @@ export async function dropExpired(ctx: Ctx): Promise<void> {
     () => dropOldEvents(ctx),
     () => endLostChanges(ctx, false),
     () => dropOldAudit(ctx),
+    () => ctx.requestLog.removeOld(),
     () => dropStrangers(ctx.db, now - CLAIM_MS),
     () => dropEmptyCounts(ctx.db, now - 2 * 3_600_000),
     () => forgetNodes(ctx.db, 24 * 3_600_000),
