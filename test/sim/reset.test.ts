@@ -39,6 +39,7 @@ const FRAME = new Set([
   'seats',
   'sqlite_sequence',
   'media_drafts',
+  'requests',
 ])
 
 /** Every row of what happens in worlds, by table. */

@@ -25,6 +25,8 @@ const OF_PROCESSES = new Set([
   'webhook_shards',
   'sqlite_sequence',
   'high_water',
+  // Written in the background, and kept for days.
+  'requests',
   // The audit log outlives the worlds it is about.
   'audit_log',
   'audit_ends',

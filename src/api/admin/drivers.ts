@@ -8,7 +8,7 @@ import { findLine } from '../../storage/lines/lines.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
 import { boolean, listOf, nullable, optional, string, strings } from '../http/schemas.js'
-import { DriverConfig } from './line-settings.js'
+import { NewLine } from './line-settings.js'
 import { admin, IdParams, required } from './shared.js'
 
 const DriverWire = Type.Object({
@@ -73,11 +73,11 @@ export function registerAdminDrivers(app: Routes, ctx: Ctx): void {
     '/admin/lines/test',
     admin({
       summary: 'Test the settings of a new line',
-      description: DESCRIPTION,
+      description: `${DESCRIPTION} Takes the body of POST /admin/lines, of which driver, number and config matter.`,
       body: Type.Object({
+        ...Type.Partial(NewLine).properties,
         driver: string('Carrier; see GET /admin/drivers'),
         number: string('Number of the new line, E.164'),
-        config: optional(DriverConfig),
       }),
       response: { 200: TestedWire },
     }),

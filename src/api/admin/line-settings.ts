@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type Line, type LineSettings, MAX_DAILY_LIMIT, MAX_PACE } from '../../core/lines/line.js'
 import { given } from '../http/fields.js'
 import { renderer } from '../http/render.js'
-import { integer, nullable, oneOf, optional } from '../http/schemas.js'
+import { integer, nullable, oneOf, optional, string } from '../http/schemas.js'
 
 /** The settings of a line that operators change. */
 
@@ -20,7 +20,7 @@ const MAX_TEXT = 480
 const text = (description: string) =>
   optional(nullable('string', description, { minLength: 1, maxLength: MAX_TEXT }))
 
-export const DriverConfig = Type.Record(Type.String(), Type.Unknown(), {
+const DriverConfig = Type.Record(Type.String(), Type.Unknown(), {
   description:
     'Settings of the driver, as its schema in GET /admin/drivers describes them. They replace all stored settings except secrets: an omitted secret, or one given as `(kept)`, stays; null removes it.',
 })
@@ -56,6 +56,14 @@ export const SETTINGS = {
   ),
 }
 const SettingsBody = Type.Object(SETTINGS)
+
+export const NewLine = Type.Object({
+  ...SETTINGS,
+  account_id: string('Owner, or first member of a shared line'),
+  number: string('E.164'),
+  kind: optional(oneOf(['dedicated', 'shared'], 'dedicated (default) or shared')),
+  driver: optional(string('Carrier; default simulator')),
+})
 
 export const SETTINGS_WIRE = {
   pace: integer('Messages per second; 0 is unlimited'),

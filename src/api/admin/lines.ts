@@ -16,8 +16,8 @@ import { findLine, listLineMembers, listLines } from '../../storage/lines/lines.
 import { findLineHealth } from '../../storage/lines/states.js'
 import { requirePhone } from '../http/fields.js'
 import type { Routes } from '../http/routes.js'
-import { boolean, listOf, nullable, oneOf, optional, string, strings } from '../http/schemas.js'
-import { SETTINGS, SETTINGS_WIRE, settingsOf, settingsWire } from './line-settings.js'
+import { boolean, listOf, nullable, optional, string, strings } from '../http/schemas.js'
+import { NewLine, SETTINGS, SETTINGS_WIRE, settingsOf, settingsWire } from './line-settings.js'
 import { AccountFilter, admin, createOnce, IdParams, required, worldAccounts } from './shared.js'
 
 const LineSettings = Type.Object({
@@ -33,14 +33,6 @@ const LineSettings = Type.Object({
       "Seat that a dedicated line is assigned to: its id, or its subject at an outside identity provider. Calls to the line ring the seat's forwarding number first. null: none",
     ),
   ),
-})
-
-const NewLine = Type.Object({
-  ...SETTINGS,
-  account_id: string('Owner, or first member of a shared line'),
-  number: string('E.164'),
-  kind: optional(oneOf(['dedicated', 'shared'], 'dedicated (default) or shared')),
-  driver: optional(string('Carrier; default simulator')),
 })
 
 const NewMember = Type.Object({ account_id: string('The account to add') })
