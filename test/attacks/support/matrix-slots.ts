@@ -18,6 +18,7 @@ const IN_PATH: [pattern: RegExp, kind: Kind | 'no object'][] = [
   [/verifications\/:sid$/, 'verification'],
   [/:token_id$/, 'token'],
   [/^\/v3\/webhook-deliveries\/:id$/, 'delivery'],
+  [/^\/(v3|admin)\/requests\/:id$/, 'request'],
   [/:sendblue_number$/, 'line'],
   [/^\/sim\/phones\/:number$/, 'phone'],
   [/^\/sim\/phones\/:number\/calls\/:id$/, 'call'],

@@ -13,6 +13,7 @@ export type Kind =
   | 'verification'
   | 'token'
   | 'delivery'
+  | 'request'
   | 'line'
   | 'phone'
   | 'call'
@@ -38,6 +39,7 @@ export const ABSENT: Things = {
   verification: 'VE00000000000000000000000000000000',
   token: '00000000-0000-4000-8000-000000000000',
   delivery: '999999',
+  request: '1700000000000-none-1',
   line: '+12025557900',
   phone: '+12025557901',
   call: '00000000-0000-4000-8000-000000000000',
@@ -102,6 +104,7 @@ export async function makeThings(
     verification,
     token: isTest ? ABSENT.token : (await post('/v3/auth/tokens', {})).token_id,
     delivery: (await world.get('/v3/webhook-deliveries', as)).body.data[0].id,
+    request: (await world.get('/v3/requests', as)).body.data[0].id,
     line,
     phone,
     call,
