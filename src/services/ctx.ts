@@ -9,6 +9,7 @@ import type { Vault } from '../core/accounts/seal.js'
 import type { AppError } from '../core/errors.js'
 import type { Line } from '../core/lines/line.js'
 import type { NewMessage } from '../core/messages/message.js'
+import type { AnsweredCall } from '../core/requests/request.js'
 import type { UrlRules } from '../core/url.js'
 import type { WebhookEndpoint } from '../core/webhooks/webhook.js'
 import type { Driver, LineActions } from '../drivers/contract.js'
@@ -19,7 +20,6 @@ import type { Directory } from './accounts/directory.js'
 import type { Meters } from './accounts/meters.js'
 import type { Portions } from './accounts/portions.js'
 import type { RequestIdentity } from './replay.js'
-import type { RequestLog } from './requests/log.js'
 import type { Door } from './webhooks/door/door.js'
 
 /** Parts that need no service: app.ts makes them first. */
@@ -93,6 +93,18 @@ export interface Ctx extends Platform {
   webhooks: WebhookBook
   acceptance: Acceptance
   backlog: Backlog
+}
+
+/**
+ * The log of API calls. `note` only puts the call into a list, which the background writes every second. So the last
+ * second is lost when the process ends without stopping.
+ */
+export interface RequestLog {
+  note(call: AnsweredCall): void
+  /** Writes what waits. Never fails: calls that cannot be written wait for the next try. */
+  flush(): Promise<void>
+  removeOld(): Promise<void>
+  stop(): Promise<void>
 }
 
 /** The lines this process drives at the moment. */

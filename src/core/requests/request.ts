@@ -21,6 +21,11 @@ export interface LoggedRequest {
   responseBody: string | null
 }
 
+/** A call before it is masked: that is left to the background. */
+export interface AnsweredCall extends Omit<LoggedRequest, 'path'> {
+  url: string
+}
+
 /** In place of an account: callers without a valid key. */
 export const STRANGERS = ''
 /** In place of an account: callers with an admin key. Ids of accounts are longer. */

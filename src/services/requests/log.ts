@@ -1,31 +1,14 @@
 import { inTime } from '../../base/in-time.js'
 import { maskPath } from '../../core/requests/mask.js'
-import { type LoggedRequest, STRANGERS } from '../../core/requests/request.js'
+import { type AnsweredCall, type LoggedRequest, STRANGERS } from '../../core/requests/request.js'
 import { isStorageFault } from '../../storage/engine/db.js'
 import {
   insertRequests,
   removeRequestsBefore,
   removeRequestsBeyond,
 } from '../../storage/requests/requests.js'
-import type { Platform } from '../ctx.js'
+import type { Platform, RequestLog } from '../ctx.js'
 import { createWaitingCalls } from './waiting.js'
-
-/** A call before it is masked: that is left to the background. */
-export interface AnsweredCall extends Omit<LoggedRequest, 'path'> {
-  url: string
-}
-
-/**
- * The log of API calls. `note` only puts the call into a list, which the background writes every second. So the last
- * second is lost when the process ends without stopping.
- */
-export interface RequestLog {
-  note(call: AnsweredCall): void
-  /** Writes what waits. Never fails: calls that cannot be written wait for the next try. */
-  flush(): Promise<void>
-  removeOld(): Promise<void>
-  stop(): Promise<void>
-}
 
 const WRITE_MS = 1000
 /** A statement of this many rows takes a few milliseconds. */
