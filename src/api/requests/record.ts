@@ -24,6 +24,8 @@ export function createRecorder(ctx: Ctx, authenticator: Authenticator): Recorder
     const principal = request.principal ?? (url === undefined ? callerOf(authenticator, request) : null)
     // The console looks every few seconds; its reads would hide the calls of programs.
     if (principal?.session && request.method === 'GET') return
+    // A command that works on the database itself calls no server.
+    if (principal?.key === null) return
     const account = principal?.kind === 'account' ? principal.account : null
     const now = Date.now()
     const tookMs = request.readAt === 0 ? 0 : performance.now() - request.readAt
@@ -34,9 +36,9 @@ export function createRecorder(ctx: Ctx, authenticator: Authenticator): Recorder
       at: Math.round(now - tookMs),
       id: request.id,
       method: request.method,
-      url: request.url,
+      url: short(request.url),
       status: reply.statusCode,
-      keyId: principal?.key?.id ?? null,
+      keyId: principal ? principal.key.id : null,
       durationUs: Math.round(tookMs * 1000),
       errorCode: fault ? fault.code : null,
       errorMessage: fault ? maskMessage(fault.message, valuesOf(request)) : null,
@@ -45,6 +47,14 @@ export function createRecorder(ctx: Ctx, authenticator: Authenticator): Recorder
       responseBody: hasBodies ? responseBody(request, payload) : null,
     })
   }
+}
+
+/** Longer than any path that is shown. */
+const MAX_URL = 512
+
+/** Copied, because a slice would keep the whole text in memory. */
+function short(url: string): string {
+  return url.length <= MAX_URL ? url : Buffer.from(url.slice(0, MAX_URL)).toString()
 }
 
 /** Who called a path that does not exist: such a call is answered before its key is checked. */

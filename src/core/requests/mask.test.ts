@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_BODY, maskBody, maskMessage, maskPath, textsIn } from './mask.js'
+import { MAX_BODY, MAX_TEXTS, maskBody, maskMessage, maskPath, textsIn } from './mask.js'
 
 describe('the path of a logged call', () => {
   it.each([
@@ -41,6 +41,12 @@ describe('the error message of a logged call', () => {
       '*: not a field of this request.',
     )
     expect(mask('Unknown value "banana" for is:. Use failed')).toBe('Unknown value "*" for is:. Use failed')
+  })
+
+  it('is left out when the request is too large to compare it with', () => {
+    const texts = Array.from({ length: MAX_TEXTS + 1 }, () => 'x')
+    expect(mask('There is no contact Ada', texts.slice(1))).toBe('There is no contact Ada')
+    expect(mask('There is no contact Ada', [...texts, 'Ada'])).toMatch(/^\(not kept/)
   })
 
   it('keeps what helps', () => {

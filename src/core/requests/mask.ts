@@ -36,10 +36,16 @@ function lastDigits(number: string): string {
 /** Texts this short say nothing, and would mask words of the message. */
 const SHORT = 3
 
+/** Texts of a request that a message is compared with: a few milliseconds. */
+export const MAX_TEXTS = 5000
+const NOT_COMPARED = '(not kept: the request has too many texts to compare the message with)'
+
 /** An error message without the values that came with the request. */
 export function maskMessage(message: string, values: Iterable<string>): string {
   let text = message
+  let compared = 0
   for (const value of values) {
+    if (++compared > MAX_TEXTS) return NOT_COMPARED
     if (value.length < SHORT || !text.includes(value)) continue
     text = text.replaceAll(value, PHONE.test(value) ? lastDigits(value) : '*')
   }
