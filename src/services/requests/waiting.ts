@@ -32,7 +32,7 @@ export function createWaitingCalls<T extends Call>(countDropped: (calls: number)
 
   function drop(calls: T[], count: number) {
     if (count <= 0) return
-    for (const call of calls.splice(0, count)) bodies -= sizeOf(call)
+    for (let i = 0; i < count; i++) bodies -= sizeOf(calls.shift()!)
     total -= count
     countDropped(count)
   }
