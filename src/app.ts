@@ -30,6 +30,7 @@ import { openVault } from './services/accounts/vault.js'
 import { endLostChanges } from './services/audit/audit.js'
 import type { Ctx, Platform } from './services/ctx.js'
 import { createDisk } from './services/disk.js'
+import { createMarks } from './services/erasure/marks.js'
 import { createLineDesk } from './services/lines/desk.js'
 import { loadDrivers } from './services/lines/driver-load.js'
 import { sweepMedia } from './services/media/retention.js'
@@ -146,6 +147,7 @@ async function compose(config: Config, options: AppOptions, db: Db, clock: Clock
     wakes,
     ...createPortions(wakes, errand),
     vault,
+    marks: createMarks(vault),
     exposure,
     urlRules,
     door:

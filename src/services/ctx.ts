@@ -19,6 +19,7 @@ import type { Hold } from '../storage/messages/holds.js'
 import type { Directory } from './accounts/directory.js'
 import type { Meters } from './accounts/meters.js'
 import type { Portions } from './accounts/portions.js'
+import type { OwnMarks } from './erasure/marks.js'
 import type { RequestIdentity } from './replay.js'
 import type { Door } from './webhooks/door/door.js'
 
@@ -40,6 +41,8 @@ export interface Platform {
   rest: Portions['rest']
   /** Seals what must be read again, and opens it. */
   vault: Vault
+  /** What stands in the place of erased people. */
+  marks: OwnMarks
   exposure: Exposure
   /** Where URLs that users choose may lead at the moment. */
   urlRules: UrlRules

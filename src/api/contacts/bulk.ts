@@ -86,7 +86,7 @@ export function registerContactBulk(app: Routes, ctx: Ctx): void {
       })
       const owner = await ownerOf(ctx, actorOf(request))
       const phones = [...new Set(inputs.map((input) => input.phone))]
-      const stateOf = await findContactStates(ctx.db, owner.account.id, phones)
+      const stateOf = await findContactStates(ctx.db, ctx.marks, owner.account.id, phones)
       const wire = (contact: Contact) => contactWire(contact, stateOf(contact.phone))
       let contacts = await importContacts(ctx, identityOf(request), owner, inputs)
       if (!contacts) {

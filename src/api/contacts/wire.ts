@@ -140,6 +140,7 @@ export async function contactWires(
   if (contacts.length === 0) return []
   const stateOf = await findContactStates(
     ctx.db,
+    ctx.marks,
     accountId,
     contacts.map((contact) => contact.phone),
   )

@@ -17,6 +17,7 @@ import { newOutbound } from '../messages/outbound.js'
 
 /** Which messages must not be sent because of an opt-out. One opted-out member stops a message to the whole group. */
 export async function findBlocked(
+  { marks }: Pick<Ctx, 'marks'>,
   sql: Sql,
   messages: readonly NewMessage[],
 ): Promise<(message: NewMessage) => boolean> {
@@ -25,13 +26,13 @@ export async function findBlocked(
     messages.flatMap((message) => message.groupId ?? []),
   )
   if (groups.size === 0) {
-    return findOptOuts(sql, messages)
+    return findOptOuts(sql, marks, messages)
   }
   const people = messages.flatMap(({ accountId, groupId, lineId }) => {
     const group = groups.get(groupId ?? '')
     return group ? handlesOf(group).map((contact) => ({ accountId, contact, lineId })) : []
   })
-  const optedOut = await findOptOuts(sql, [...messages, ...people])
+  const optedOut = await findOptOuts(sql, marks, [...messages, ...people])
   return (message) => {
     const group = groups.get(message.groupId ?? '')
     return group ? handlesOf(group).some((contact) => optedOut({ ...message, contact })) : optedOut(message)
@@ -55,7 +56,7 @@ export async function applyConsent(
   const replies = new Map<string, NewMessage>()
   const events = new Map<string, NewEvent>()
   if (messages.length === 0) return { replies: [], events: [] }
-  const before = await findOptOuts(sql, messages)
+  const before = await findOptOuts(sql, ctx.marks, messages)
   const latest = new Map<string, boolean>()
   for (const message of messages) {
     const { accountId, contact, groupId } = message
@@ -70,7 +71,7 @@ export async function applyConsent(
       message.optedOut = true
       if (changed.length > 0) answer = line.stopText ?? STOP_TEXT
     } else if (word === 'start' && groupId === null) {
-      changed = await optIn(sql, line, message)
+      changed = await optIn(ctx, sql, line, message)
       message.optedOut = false
       if (changed.length > 0) answer = line.startText ?? START_TEXT
     }
@@ -91,9 +92,14 @@ async function optOut(sql: Sql, line: Line, message: NewMessage, now: number): P
 }
 
 /** Returns the accounts that may write to the sender again. */
-async function optIn(sql: Sql, line: Line, { accountId, contact }: NewMessage): Promise<string[]> {
-  const lifted = line.kind === 'shared' ? await deleteLineOptOuts(sql, line, contact) : []
-  if (await deleteOptOut(sql, accountId, contact)) lifted.push(accountId)
+async function optIn(
+  { marks }: Ctx,
+  sql: Sql,
+  line: Line,
+  { accountId, contact }: NewMessage,
+): Promise<string[]> {
+  const lifted = line.kind === 'shared' ? await deleteLineOptOuts(sql, marks, line, contact) : []
+  if (await deleteOptOut(sql, marks, accountId, contact)) lifted.push(accountId)
   return [...new Set(lifted)].sort()
 }
 

@@ -227,7 +227,7 @@ export async function changeContact(
     checkLabels(fields, before, after, '')
     await saveContacts(sql, [{ before, after }])
     await saveLabels(sql, accountId, [{ fields }], now)
-    if (optedOut !== undefined) await saveConsent(sql, accountId, phone, optedOut, now)
+    if (optedOut !== undefined) await saveConsent(ctx, sql, accountId, phone, optedOut, now)
     return after
   })
 }
@@ -282,10 +282,17 @@ export async function setOptOut(
   optedOut: boolean,
 ): Promise<void> {
   if (actor.numbers) await findVisible(sql, actor, phone)
-  await saveConsent(sql, actor.account.id, phone, optedOut, ctx.clock.now())
+  await saveConsent(ctx, sql, actor.account.id, phone, optedOut, ctx.clock.now())
 }
 
-async function saveConsent(sql: Sql, accountId: string, phone: string, optedOut: boolean, now: number) {
+async function saveConsent(
+  { marks }: Ctx,
+  sql: Sql,
+  accountId: string,
+  phone: string,
+  optedOut: boolean,
+  now: number,
+) {
   if (optedOut) await saveOptOut(sql, accountId, phone, now)
-  else await deleteOptOut(sql, accountId, phone)
+  else await deleteOptOut(sql, marks, accountId, phone)
 }

@@ -1,4 +1,5 @@
 import type { Account } from '../../core/accounts/account.js'
+import { isMark } from '../../core/erasure/person.js'
 import { AppError } from '../../core/errors.js'
 import { type Group, handlesOf, MAX_MEMBERS, MIN_MEMBERS, membersKey } from '../../core/groups/group.js'
 import type { Group as DriverGroup } from '../../drivers/contract.js'
@@ -170,5 +171,5 @@ export function groupError(code: 'invalid' | 'not_found', reason: string, messag
 
 export function forDriver(group: Group): DriverGroup {
   const { id, accountId, chatId, name } = group
-  return { id, accountId, chatId, members: handlesOf(group), name }
+  return { id, accountId, chatId, members: handlesOf(group).filter((handle) => !isMark(handle)), name }
 }

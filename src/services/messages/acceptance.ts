@@ -122,6 +122,7 @@ export function createAcceptance(ctx: Incomplete): Acceptance {
 async function accept(ctx: Incomplete, items: Pending[]): Promise<AcceptedSend[]> {
   // Outside the transaction: an opt-out that arrives at this moment may count from the next message on.
   const blocked = await findBlocked(
+    ctx,
     ctx.db,
     items.map((item) => item.message),
   )

@@ -145,7 +145,7 @@ async function releaseSome(
   const held = [...messages.values()].filter(
     (message) => message.status === 'REGISTERED' && message.nextActionAt === hold.until,
   )
-  const blocked = await findBlocked(sql, held)
+  const blocked = await findBlocked(ctx, sql, held)
   const changes = held.map((before): { before: Message; after: Message } => {
     if (blocked(before))
       return { before, after: { ...failMessage(before, now, optedOutError(before)), optedOut: true } }

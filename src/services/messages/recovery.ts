@@ -42,7 +42,7 @@ export async function decideInDoubt(
   const locked = [...(await lockMessages(sql, ids)).values()].filter(
     ({ nextActionAt }) => nextActionAt !== null,
   )
-  const blocked = await findBlocked(sql, locked)
+  const blocked = await findBlocked(ctx, sql, locked)
   const changes = locked.map((before): { before: Message; after: Message } => {
     if (action === 'give_up') return { before, after: failMessage(before, now, GIVEN_UP) }
     if (blocked(before) && before.attempts === 0)

@@ -88,7 +88,7 @@ async function changesOf(
 ): Promise<Change[]> {
   const now = ctx.clock.now()
   const due = ids.flatMap((id) => found.get(id) ?? []).filter(({ dueAt }) => dueAt !== null)
-  const blocked = await findBlocked(sql, due)
+  const blocked = await findBlocked(ctx, sql, due)
   return due.map((before) => ({
     before,
     after: blocked(before)

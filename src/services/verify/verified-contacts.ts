@@ -49,7 +49,7 @@ export async function verifyContact(
   if (number === from.line.number)
     throw new AppError('invalid', 'Cannot send messages to self: number is the line itself')
   const recipient = { accountId: account.id, contact: number, lineId: from.line.id }
-  if ((await findOptOuts(ctx.db, [recipient]))(recipient))
+  if ((await findOptOuts(ctx.db, ctx.marks, [recipient]))(recipient))
     throw new AppError('forbidden', 'number: this contact has opted out of messages from this account')
   const owner = await ownerOf(ctx, actor)
   await txOf(ctx, account.id, async (sql) => {

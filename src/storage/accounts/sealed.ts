@@ -3,6 +3,7 @@ import { findValue, forUpdate } from '../engine/query.js'
 
 /** All columns with sealed text. Each table has `account_id`, `kid` and an index on (kid, id). */
 export const SEALED: readonly SealedColumn[] = [
+  { table: 'erasure_keys', column: 'sealed', id: 'id' },
   { table: 'line_secrets', column: 'sealed', id: 'line_id' },
   { table: 'totp_secrets', column: 'secret', id: 'id' },
   { table: 'webhook_endpoints', column: 'sealed', id: 'id' },

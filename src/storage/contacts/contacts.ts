@@ -2,6 +2,8 @@ import type { Contact, ContactState } from '../../core/contacts/contact.js'
 import type { Param, Reads, Sql, Writes } from '../engine/db.js'
 import { findValue, listValues } from '../engine/query.js'
 import { table } from '../engine/table.js'
+import type { Marks } from '../erasure/marks.js'
+import { listOptOuts } from './opt-outs.js'
 
 /** A contact without a line has the line number ''. */
 const CONTACTS = table<Contact & { lineNumber: string }>()('contacts', {
@@ -70,16 +72,13 @@ export async function findContacts(
 /** Opt-outs and verifications of these contacts' numbers. */
 export async function findContactStates(
   sql: Sql,
+  marks: Marks,
   accountId: string,
   phones: readonly string[],
 ): Promise<(phone: string) => ContactState> {
   const list = sql.listTable(2, phones)
   const [optedOut, verified] = await Promise.all([
-    listValues<string>(
-      sql,
-      `select o.number from ${list.sql} cross join opt_outs o where o.account_id = $1 and o.number = j.value`,
-      [accountId, list.param],
-    ),
+    listOptOuts(sql, marks, accountId, phones),
     listValues<string>(
       sql,
       `select v.number from ${list.sql} cross join verified_contacts v
@@ -87,7 +86,8 @@ export async function findContactStates(
       [accountId, list.param],
     ),
   ])
-  const [out, known] = [new Set(optedOut), new Set(verified)]
+  const out = new Set(optedOut.map(({ number }) => number))
+  const known = new Set(verified)
   return (phone) => ({ optedOut: out.has(phone), verified: known.has(phone) })
 }
 

@@ -1,5 +1,6 @@
 import type { Sql } from '../engine/db.js'
 import { hasChanged, listValues } from '../engine/query.js'
+import type { Marks } from '../erasure/marks.js'
 
 /** An account's opt-out of a number counts on all its lines. Returns whether the opt-out is new. */
 export function saveOptOut(sql: Sql, accountId: string, number: string, at: number): Promise<boolean> {
@@ -36,15 +37,27 @@ export function saveLineOptOuts(
 }
 
 /** Lifts the opt-outs that came from a shared line. Returns the accounts that had one. */
-export function deleteLineOptOuts(sql: Sql, line: { id: string }, number: string): Promise<string[]> {
+export function deleteLineOptOuts(
+  sql: Sql,
+  marks: Marks,
+  line: { id: string },
+  number: string,
+): Promise<string[]> {
   const text =
-    "delete from opt_outs where line_id = $1 and line_id <> '' and number = $2 returning account_id"
-  return listValues(sql, text, [line.id, number])
+    "delete from opt_outs where line_id = $1 and line_id <> '' and number in ($2, $3) returning account_id"
+  return listValues(sql, text, [line.id, number, marks.of(number) ?? number])
 }
 
 /** Lifts every opt-out of a number from an account. Returns whether there was one. */
-export function deleteOptOut(sql: Sql, accountId: string, number: string): Promise<boolean> {
-  return hasChanged(sql, 'delete from opt_outs where account_id = $1 and number = $2', [accountId, number])
+export async function deleteOptOut(
+  sql: Sql,
+  marks: Marks,
+  accountId: string,
+  number: string,
+): Promise<boolean> {
+  if (marks.of(number) === undefined) await marks.load(sql)
+  const text = 'delete from opt_outs where account_id = $1 and number in ($2, $3)'
+  return hasChanged(sql, text, [accountId, number, marks.of(number) ?? number])
 }
 
 interface Recipient {
@@ -56,22 +69,52 @@ interface Recipient {
 /** Whether an account may not write to a number from a line. */
 export async function findOptOuts(
   sql: Sql,
+  marks: Marks,
   recipients: readonly Recipient[],
 ): Promise<(recipient: Recipient) => boolean> {
   const found = new Set<string>()
   for (const accountId of new Set(recipients.map((one) => one.accountId))) {
     const numbers = recipients.flatMap((one) => (one.accountId === accountId ? one.contact : []))
-    const list = sql.listTable(2, numbers)
-    // A cross join makes SQLite look up each number instead of walking all opt-outs.
-    const rows = await sql.all<{ number: string; line_id: string; everywhere: number }>(
-      `select o.number, o.line_id, o.everywhere from ${list.sql} cross join opt_outs o
-       where o.account_id = $1 and o.number = j.value`,
-      [accountId, list.param],
-    )
-    for (const { number, line_id, everywhere } of rows)
+    for (const { number, line_id, everywhere } of await listOptOuts(sql, marks, accountId, numbers))
       found.add(`${accountId} ${number} ${everywhere ? '' : line_id}`)
   }
   return ({ accountId, contact, lineId }) =>
     found.size > 0 &&
     (found.has(`${accountId} ${contact} `) || found.has(`${accountId} ${contact} ${lineId}`))
+}
+
+interface OptOut {
+  number: string
+  line_id: string
+  everywhere: number
+}
+
+/** A row that tells that people were erased, whose opt-outs stand under their marks. */
+const KEY_EXISTS = "union all select '' as number, '' as line_id, -1 as everywhere from erasure_keys"
+
+/** The opt-outs of numbers, also of people who were erased since they opted out. */
+export async function listOptOuts(
+  sql: Sql,
+  marks: Marks,
+  accountId: string,
+  numbers: readonly string[],
+): Promise<OptOut[]> {
+  const marked = new Map<string, string>()
+  for (const number of numbers) {
+    const mark = marks.of(number)
+    if (mark !== undefined) marked.set(mark, number)
+  }
+  const isKnown = marked.size > 0
+  const list = sql.listTable(2, [...numbers, ...marked.keys()])
+  // A cross join makes SQLite look up each number instead of walking all opt-outs.
+  const rows = await sql.all<OptOut>(
+    `select o.number, o.line_id, o.everywhere from ${list.sql} cross join opt_outs o
+     where o.account_id = $1 and o.number = j.value ${isKnown ? '' : KEY_EXISTS}`,
+    [accountId, list.param],
+  )
+  if (!isKnown && numbers.length > 0 && rows.some(({ everywhere }) => everywhere === -1)) {
+    await marks.load(sql)
+    return listOptOuts(sql, marks, accountId, numbers)
+  }
+  return rows.map((row) => ({ ...row, number: marked.get(row.number) ?? row.number }))
 }
