@@ -16,6 +16,8 @@ export const topics = {
   schedule: topic('schedule', 'one'),
   /** A message was deleted, whose text is to be erased. */
   erasures: topic('erasures', 'one'),
+  /** A person is to be erased. */
+  people: topic('people', 'one'),
   /** A part of a long message was stored that waits for the others. */
   parts: topic('parts', 'one'),
   /** A verification was started, which expires. */

@@ -1,6 +1,7 @@
 import type { Topic } from '../base/wakes.js'
 import { topics } from '../core/topics.js'
 import type { Ctx } from '../services/ctx.js'
+import { createErasures } from '../services/erasure/erasure.js'
 import { createEraser } from '../services/messages/erase.js'
 import { releaseDue } from '../services/messages/holds.js'
 import { storeOverdueParts } from '../services/messages/inbound/inbound.js'
@@ -69,6 +70,7 @@ export function createAlarms(ctx: Ctx): Alarm[] {
       run: () => releaseDue(ctx),
     }),
     createAlarm(ctx, { topic: topics.erasures, ...createEraser(ctx) }),
+    createAlarm(ctx, createErasures(ctx)),
     createAlarm(ctx, {
       topic: topics.schedule,
       next: () => findNextDue(ctx.db),

@@ -17,6 +17,7 @@ import { registerAdminBlockedCallers } from '../admin/blocked-callers.js'
 import { registerAdminBudgets } from '../admin/budgets.js'
 import { registerAdminConversations } from '../admin/conversations.js'
 import { registerAdminDrivers } from '../admin/drivers.js'
+import { registerAdminErasures } from '../admin/erasures.js'
 import { registerAdminKeys } from '../admin/keys.js'
 import { registerAdminLines } from '../admin/lines.js'
 import { registerAdminRecovery } from '../admin/recovery.js'
@@ -250,6 +251,7 @@ export async function buildServer(ctx: Ctx, options: ServerOptions): Promise<Fas
     registerAdminDrivers(routes, ctx)
     registerAdminLines(routes, ctx)
     registerAdminSeats(routes, ctx)
+    registerAdminErasures(routes, ctx)
     registerAdminRecovery(routes, ctx)
     registerAdminSeal(routes, ctx)
     registerAuditLog(routes, ctx)

@@ -2,7 +2,13 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { camelCase } from '../../api/http/render.js'
 import { parseTime } from '../../base/time.js'
-import { type AuditRow, type ChainLink, faultAfter } from '../../core/audit/audit.js'
+import {
+  type AuditRow,
+  type ChainLink,
+  faultAfter,
+  type RedactedRows,
+  unvouched,
+} from '../../core/audit/audit.js'
 import { type Args, inField, type Option, type OptionTable, text, whole } from '../args.js'
 import { ApiError, type Call } from '../client.js'
 import { type Command, command, type Fields } from '../command.js'
@@ -112,6 +118,7 @@ async function verify(source: AsyncGenerator<Stretch>, args: Args): Promise<Fiel
   let head: ChainLink | undefined
   let count = 0
   let isKnownSeen = false
+  const redacted: RedactedRows = new Map()
   for await (const { rows, anchor, head: newest } of source) {
     head ??= newest
     // Rows may be removed because of their age during the check: the kept rows then continue from there.
@@ -119,13 +126,15 @@ async function verify(source: AsyncGenerator<Stretch>, args: Args): Promise<Fiel
     const first = rows[0]
     if (!last && first?.seq === 1) last = { seq: 0, hash: '' }
     // The first row of an export whose beginning was removed can only vouch for the rows after it.
-    const fault = last ? faultAfter(last, rows) : faultAfter(first!, rows.slice(1))
+    const fault = last ? faultAfter(last, rows, redacted) : faultAfter(first!, rows.slice(1), redacted)
     if (fault) throw new ApiError(`The audit log is not intact. ${fault}`)
     if (known && [last, ...rows].some((one) => one?.seq === known.seq && one.hash === known.hash))
       isKnownSeen = true
     count += rows.length
     last = rows.at(-1) ?? last
   }
+  const doubt = unvouched(redacted)
+  if (doubt) throw new ApiError(`The audit log is not intact. ${doubt}`)
   const end = last ?? { seq: 0, hash: '' }
   if (head && (end.seq < head.seq || (end.seq === head.seq && end.hash !== head.hash)))
     throw new ApiError(

@@ -46,21 +46,51 @@ export function chainAfter(last: ChainLink, entries: readonly AuditEntry[]): Aud
   return rows
 }
 
-/** What is wrong with rows that should follow a link; undefined if nothing is. */
-export function faultAfter(last: ChainLink, rows: readonly AuditRow[]): string | undefined {
+/** Rows whose object was erased, by number, with the hash of what they say now. A later row must vouch for each. */
+export type RedactedRows = Map<number, string>
+
+/** The row of the log that vouches for a redacted row. */
+export const REDACTION = 'redact audit row'
+
+export function redactionOf(row: AuditRow): Pick<AuditEntry, 'action' | 'object'> {
+  return { action: REDACTION, object: `${row.seq}:${hashOf('', row.seq, row)}` }
+}
+
+/**
+ * What is wrong with rows that should follow a link; undefined if nothing is. `redacted` collects rows that do not
+ * have their hash because an erasure has changed them, until a later row vouches for them.
+ */
+export function faultAfter(
+  last: ChainLink,
+  rows: readonly AuditRow[],
+  redacted: RedactedRows,
+): string | undefined {
   let { seq, hash } = last
   for (const row of rows) {
     if (row.seq !== seq + 1)
       return row.seq === seq + 2
         ? `Row ${seq + 1} is missing.`
         : `Rows ${seq + 1} to ${row.seq - 1} are missing.`
-    if (row.hash !== hashOf(hash, row.seq, row))
-      return `Row ${row.seq} was changed, or stands in the place of another row.`
+    if (row.hash !== hashOf(hash, row.seq, row)) {
+      if (!row.object?.match(/\[erased\]|erased-/)) return changed(row.seq)
+      redacted.set(row.seq, hashOf('', row.seq, row))
+    } else if (row.action === REDACTION && row.actor === 'server') {
+      const [seq, now] = (row.object ?? '').split(':')
+      if (redacted.get(Number(seq)) === now) redacted.delete(Number(seq))
+    }
     seq = row.seq
     hash = row.hash
   }
   return undefined
 }
+
+/** The first redacted row that no later row vouches for. */
+export function unvouched(redacted: RedactedRows): string | undefined {
+  const [seq] = redacted.keys()
+  return seq === undefined ? undefined : changed(seq)
+}
+
+const changed = (seq: number) => `Row ${seq} was changed, or stands in the place of another row.`
 
 function hashOf(before: string, seq: number, e: AuditEntry): string {
   const values = [

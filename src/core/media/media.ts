@@ -28,6 +28,11 @@ export function keptMs(source: MediaSource, uploadDays: number): number | undefi
   return uploadDays > 0 ? uploadDays * DAY_MS : undefined
 }
 
+/** Names of the media whose URLs are in a text. */
+export function mediaNamesIn(text: string): string[] {
+  return [...text.matchAll(/\/media\/([0-9A-Za-z]{22})\./g)].map(([, name]) => name!)
+}
+
 /** The media's name and extension in a URL of this server, or undefined. */
 export function parseMediaUrl(base: string, url: string): { name: string; extension: string } | undefined {
   if (base === '' || !url.startsWith(`${base}/media/`)) return undefined

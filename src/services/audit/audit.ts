@@ -1,5 +1,5 @@
 import { createBatch } from '../../base/batch.js'
-import { type AuditEntry, chainAfter } from '../../core/audit/audit.js'
+import { type AuditEntry, type AuditRow, chainAfter, redactionOf } from '../../core/audit/audit.js'
 import {
   appendRows,
   findEnds,
@@ -11,6 +11,7 @@ import {
   removeRowsThrough,
 } from '../../storage/audit/audit.js'
 import { MissingValue, type Writes } from '../../storage/engine/db.js'
+import { saveAuditObjects } from '../../storage/erasure/audit.js'
 import type { Ctx } from '../ctx.js'
 
 const AT_ONCE = 500
@@ -57,7 +58,11 @@ export function createAuditTrail(ctx: Pick<Ctx, 'db' | 'newId'>): AuditTrail {
  * Appends changes behind the newest row. No lock is held between reading that row and writing: if another process
  * appends in between, the write fails and starts again, so a process that is paused here stops no other.
  */
-async function append(ctx: Pick<Ctx, 'db'>, changes: () => Promise<readonly EndedChange[]>): Promise<number> {
+async function append(
+  ctx: Pick<Ctx, 'db'>,
+  changes: () => Promise<readonly EndedChange[]>,
+  besides?: (sql: Writes) => Promise<unknown>,
+): Promise<number> {
   for (;;) {
     const { head } = await findEnds(ctx.db)
     // Read after the head: if the head is still the newest row at the write, no other process has appended these.
@@ -72,6 +77,7 @@ async function append(ctx: Pick<Ctx, 'db'>, changes: () => Promise<readonly Ende
       await ctx.db.write(async (sql) => {
         await appendRows(sql, head, rows)
         if (ids.length > 0) await removeOpenChanges(sql, ids)
+        await besides?.(sql)
       })
       return ended.length
     } catch (error) {
@@ -87,8 +93,12 @@ async function append(ctx: Pick<Ctx, 'db'>, changes: () => Promise<readonly Ende
 export async function recordOwnChange(
   ctx: Pick<Ctx, 'newId'>,
   sql: Writes,
-  { action, object }: Pick<AuditEntry, 'action' | 'object'>,
+  change: Pick<AuditEntry, 'action' | 'object'>,
 ): Promise<void> {
+  await insertOpenChanges(sql, [{ id: ctx.newId(), begunAt: 0, entry: ownEntry(change) }])
+}
+
+function ownEntry({ action, object }: Pick<AuditEntry, 'action' | 'object'>): AuditEntry {
   const nobody = {
     actorId: null,
     keyId: null,
@@ -97,11 +107,20 @@ export async function recordOwnChange(
     address: null,
     forwardedFor: null,
   }
-  const entry: AuditEntry = {
+  return {
     ...nobody,
     ...{ at: Date.now(), actor: 'server', action, object, fields: null, status: 200 },
   }
-  await insertOpenChanges(sql, [{ id: ctx.newId(), begunAt: 0, entry }])
+}
+
+/** Changes the objects of rows, and appends a row for each that vouches for what the row says now. */
+export async function redactRows(ctx: Pick<Ctx, 'db'>, rows: readonly AuditRow[]): Promise<void> {
+  const vouching = rows.map((row) => ({ id: undefined, entry: ownEntry(redactionOf(row)) }))
+  await append(
+    ctx,
+    async () => vouching,
+    (sql) => saveAuditObjects(sql, rows),
+  )
 }
 
 /** Appends changes whose process stopped before it answered: whether the change was made is then unknown. */

@@ -1,4 +1,4 @@
-import { keptMs, type MediaSource } from '../../core/media/media.js'
+import { keptMs, type MediaSource, mediaNamesIn } from '../../core/media/media.js'
 import { deleteMedia, listOldMedia, listWaitingReferences } from '../../storage/media/media.js'
 import type { Ctx } from '../ctx.js'
 
@@ -29,10 +29,7 @@ async function dropOld(ctx: Ctx, source: MediaSource): Promise<void> {
 /** Names of media that waiting messages of an account may need. */
 export async function findNeededMedia(ctx: Ctx, accountId: string): Promise<Set<string>> {
   const references = await listWaitingReferences(ctx.db.aside(accountId), accountId)
-  const names = references.flatMap(({ url, extra }) => [
-    ...`${url} ${extra ?? ''}`.matchAll(/\/media\/([0-9A-Za-z]{22})\./g),
-  ])
-  return new Set(names.map(([, name]) => name!))
+  return new Set(references.flatMap(({ url, extra }) => mediaNamesIn(`${url} ${extra ?? ''}`)))
 }
 
 export async function removeMedia(ctx: Ctx, names: readonly string[]): Promise<void> {

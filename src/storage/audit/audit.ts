@@ -62,6 +62,12 @@ export async function removeRowsThrough(sql: Writes, { seq, hash }: ChainLink): 
   await sql.run('delete from audit_log where seq <= $1', [seq])
 }
 
+/** Rows by their numbers, in their order. */
+export function listRowsBySeq(sql: Sql, seqs: readonly number[]): Promise<AuditRow[]> {
+  const list = sql.inIds(1, seqs)
+  return ROWS.list(sql, `seq ${list.sql} order by seq`, [list.param])
+}
+
 /** The oldest rows. */
 export function listFirstRows(sql: Sql, limit: number): Promise<AuditRow[]> {
   return ROWS.list(sql, '1 = 1 order by seq limit $1', [limit])

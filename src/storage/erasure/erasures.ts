@@ -58,3 +58,28 @@ export function saveErasure(sql: Sql, taken: Erasure, after: Erasure): Promise<b
     ],
   )
 }
+
+/** The unfinished erasure of the same person in the same accounts. */
+export function findOpenErasure(
+  sql: Sql,
+  handle: string,
+  accountId: string | null,
+): Promise<string | undefined> {
+  return findValue(
+    sql,
+    `select id from erasures where due_at is not null and person = $1 and coalesce(account_id, '') = $2`,
+    [handle, accountId ?? ''],
+  )
+}
+
+/** The line, seat or account that has this address, in words. */
+export function findOwnerOf(sql: Sql, handle: string): Promise<string | undefined> {
+  return findValue(
+    sql,
+    `select 'line ' || id from lines where number = $1 and removed_at is null
+     union all select 'seat ' || id from seats where lower(email) = $1 and removed_at is null
+     union all select 'account ' || id from accounts where lower(email) = $1 and removed_at is null
+     limit 1`,
+    [handle],
+  )
+}

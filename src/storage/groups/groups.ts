@@ -143,3 +143,8 @@ function toGroup(
 ): Group {
   return { ...group, photo: photoGuid === null ? null : { guid: photoGuid, url: photoUrl! }, members }
 }
+
+/** A list of numbers does not mean this group any more: one of its members was erased. */
+export async function forgetMembersKey(sql: Sql, id: string): Promise<void> {
+  await sql.run('update group_chats set members_key = null where id = $1', [id])
+}

@@ -131,21 +131,41 @@ export async function eraseDeliveries(
   handles: readonly string[],
   now: number,
 ): Promise<void> {
-  const list = sql.inList(2, handles)
+  const list = sql.inList(3, handles)
+  await eraseWhere(sql, now, 'The message was deleted', `subject ${list.sql} and account_id = $4`, [
+    list.param,
+    accountId,
+  ])
+}
+
+/** Erases the body of a delivery that names an erased person, and its answers. Cancels it if it waits. */
+export function eraseDelivery(sql: Writes, id: number, now: number): Promise<void> {
+  return eraseWhere(sql, now, 'The person was erased', 'id = $3', [id])
+}
+
+/** The condition has its parameters from $3 on. */
+async function eraseWhere(
+  sql: Writes,
+  now: number,
+  reason: string,
+  where: string,
+  params: readonly Param[],
+): Promise<void> {
+  const ofAttempts = where.replace(/\$(\d)/g, (_, n) => `$${n - 2}`)
   await Promise.all([
     sql.run(
       `update webhook_deliveries set body = '',
          state = case when next_at is null then state else 'canceled' end,
-         reason = case when next_at is null then reason else 'The message was deleted' end,
-         finished_at = case when next_at is null then finished_at else $3 end,
+         reason = case when next_at is null then reason else $2 end,
+         finished_at = case when next_at is null then finished_at else $1 end,
          next_at = null
-       where subject ${list.sql} and account_id = $1`,
-      [accountId, list.param, now],
+       where ${where}`,
+      [now, reason, ...params],
     ),
     sql.run(
       `update webhook_attempts set answer = null
-       where delivery_id in (select id from webhook_deliveries where subject ${list.sql} and account_id = $1)`,
-      [accountId, list.param],
+       where delivery_id in (select id from webhook_deliveries where ${ofAttempts})`,
+      params,
     ),
   ])
 }
