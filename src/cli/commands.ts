@@ -1,5 +1,6 @@
 import { ADMIN_COMMANDS, CONVERSATION_COMMANDS } from './admin/admin.js'
 import { AUDIT_COMMANDS } from './admin/audit.js'
+import { ERASE_COMMANDS } from './admin/erase.js'
 import { recover } from './admin/recovery.js'
 import { SEAL_COMMANDS } from './admin/seal.js'
 import type { Command } from './command.js'
@@ -44,6 +45,7 @@ export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[
       ...CONVERSATION_COMMANDS,
       ...SEAL_COMMANDS,
       ...AUDIT_COMMANDS,
+      ...ERASE_COMMANDS,
     ],
   },
 ]

@@ -16,7 +16,7 @@ import { type Step, saveTurn, type Turn, TurnLost } from './turn.js'
 /** Time of a turn, after which the next erasure has its own. */
 const TURN_MS = 1000
 /** After this time another process takes over an erasure from a process that stopped. */
-const TAKEN_MS = 60_000
+const TAKEN_MS = 15_000
 /** Until the next try, if a reader of another program keeps the database's log from being emptied. */
 const SCRUB_AGAIN_MS = 60_000
 
@@ -77,7 +77,7 @@ export function createErasures(ctx: Ctx) {
       if (!(error instanceof TurnLost)) throw error
     }
   }
-  return { topic: topics.people, next: () => findNextErasure(ctx.db), run }
+  return { topic: topics.people, next: () => findNextErasure(ctx.db), run: () => ctx.errand(run) }
 }
 
 async function takeTurn(ctx: Ctx, taken: Erasure): Promise<Erasure> {
