@@ -1,38 +1,9 @@
-/** What an erasure does with a table that can name a person or hold what they wrote. Lists are separated by spaces. */
-export interface PersonTable {
-  name: string
-  /** What the report calls its rows. */
-  kind: string
-  /** Columns that are unique together, in the order of an index. */
-  key: string
-  /** The rows of accounts: {accounts} stands for a list of their ids. */
-  scope: string
-  /** When the row came: later rows than the request are new facts and stay. */
-  at?: string
-  /** A row that names the person in one of these columns is removed. */
-  own?: string
-  /** A further condition under which a row is removed. */
-  also?: string
-  /** In these columns, the person's address is replaced. */
-  text?: string
-  /** Columns of a unique index with a replaced column: if the mark is there already, the row is removed. */
-  unique?: string
-  /** Columns with ids, states and names that say nothing about a person. */
-  plain: string
-}
+import { ACCOUNT, NETWORK, type PersonTable } from './person-table.js'
+import { PHONE_TABLES } from './phone-tables.js'
 
-const ACCOUNT = 'account_id {accounts}'
-const NETWORK = 'network {accounts}'
 /** A shared line belongs to no account: only an erasure in every account reaches what the line itself holds. */
 const LINE = "line_id in (select id from lines where account_id {accounts} and kind = 'dedicated')"
 const MESSAGE = 'message_id in (select id from messages where account_id {accounts})'
-
-/** Names of columns that do not tell of a person, besides those that these tables share. */
-const PLAIN_ON_PHONES: Record<string, string> = {
-  sim_location_requests: 'ref',
-  sim_locations: 'place',
-  sim_cards: 'card',
-}
 
 /**
  * Every table that can hold something of a person, in the order of the work. `test/erasure/tables.test.ts` fails for a
@@ -286,72 +257,7 @@ export const PERSON_TABLES: readonly PersonTable[] = [
     text: 'name photo_url',
     plain: 'id account_id line_id members_key chat_id photo_guid',
   },
-  {
-    name: 'phone_messages',
-    kind: 'phone_messages',
-    key: 'id',
-    scope: NETWORK,
-    at: 'created_at',
-    own: 'phone sender',
-    text: 'content media_url extra',
-    plain:
-      'network line_id line_number provider_id ref handle send_style reply_to service chat_id card_session',
-  },
-  {
-    name: 'phone_reactions',
-    kind: 'phone_reactions',
-    key: 'network provider_id part_index actor',
-    scope: NETWORK,
-    at: 'at',
-    own: 'actor',
-    plain: 'network provider_id reaction',
-  },
-  {
-    name: 'phone_groups',
-    kind: 'groups',
-    key: 'id',
-    scope: ACCOUNT,
-    text: 'name photo_url members',
-    plain: 'id network account_id line_id line_number group_id',
-  },
-  {
-    name: 'phone_group_changes',
-    kind: 'groups',
-    key: 'chat_id version',
-    scope: 'chat_id in (select id from phone_groups where account_id {accounts})',
-    at: 'at',
-    text: 'actor name photo_url members',
-    plain: 'chat_id',
-  },
-  ...['phone_typing', 'sim_location_requests', 'sim_locations', 'sim_cards'].map(
-    (name): PersonTable => ({
-      name,
-      kind: name === 'sim_locations' ? 'locations' : 'phones',
-      key: name === 'phone_typing' ? 'network phone line_id from_phone' : 'network phone line_id',
-      scope: NETWORK,
-      own: 'phone',
-      plain: ['network line_id', PLAIN_ON_PHONES[name]].join(' ').trim(),
-    }),
-  ),
-  {
-    name: 'sim_faults',
-    kind: 'phones',
-    key: 'account_id name',
-    scope: ACCOUNT,
-    own: 'phone',
-    text: 'parameters',
-    plain: 'account_id name line_id probability',
-  },
-  {
-    name: 'phones',
-    kind: 'phones',
-    key: 'network number',
-    scope: NETWORK,
-    at: 'created_at',
-    own: 'number email',
-    text: 'name auto_reply',
-    plain: 'network',
-  },
+  ...PHONE_TABLES,
   {
     name: 'seats',
     kind: 'settings',
@@ -386,48 +292,3 @@ export const PERSON_TABLES: readonly PersonTable[] = [
     plain: 'id plan world twin_id owner emptying budgets',
   },
 ]
-
-/** Tables that hold nothing of a person, or that the last steps of an erasure treat themselves. */
-export const IMPERSONAL: Readonly<Record<string, string>> = {
-  account_totals: 'numbers',
-  audit_ends: 'hashes of the audit log',
-  audit_log: 'its rows are redacted by a step of their own',
-  audit_open: 'its rows are redacted by a step of their own',
-  console_sessions: 'ids and hashes',
-  contact_counts: 'numbers by line',
-  echoes: 'ids of carriers, removed with their attempts',
-  erasure_keys: 'the sealed key of the marks',
-  erasure_media: 'names of files, for as long as an erasure takes',
-  erasures: 'the address goes with the last step',
-  event_counters: 'numbers',
-  high_water: 'numbers',
-  incarnations: 'lives of the database',
-  line_cursors: 'where a driver is in its carrier’s list',
-  line_days: 'numbers by line',
-  line_leases: 'processes',
-  line_members: 'accounts of shared lines',
-  line_secrets: 'sealed passwords of carriers',
-  line_states: 'states of lines',
-  media: 'files are found by the messages that show them',
-  media_chunks: 'files are found by the messages that show them',
-  media_drafts: 'names of files that are being uploaded',
-  media_objects: 'names of files in a bucket',
-  message_counts: 'numbers by line',
-  migrations: 'the schema',
-  nodes: 'processes',
-  plans: 'budgets',
-  profile_requests: 'name and photo of a line',
-  retention_policies: 'days',
-  schema_minimum: 'the schema',
-  sim_clock: 'a time',
-  sim_profiles: 'name and photo of a line',
-  sqlite_sequence: 'numbers of SQLite',
-  sqlite_stat1: 'numbers of SQLite',
-  stale_writes: 'a guard that is always empty',
-  tokens: 'ids, hashes and numbers of lines',
-  unthanked_messages: 'hashes of texts, for an hour',
-  webhook_endpoints: 'settings: addresses of receivers',
-  webhook_feeds: 'numbers',
-  webhook_settings: 'sealed settings',
-  webhook_shards: 'processes',
-}

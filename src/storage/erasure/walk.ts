@@ -1,7 +1,7 @@
 import { likeOf } from '../../core/erasure/person.js'
 import type { Param, Reads, Row, Sql } from '../engine/db.js'
 import { forUpdate } from '../engine/query.js'
-import type { PersonTable } from './tables.js'
+import type { PersonTable } from './person-table.js'
 
 /** Rows that one query looks at: a few milliseconds, beside other work. */
 export const PAGE = 1000
