@@ -75,6 +75,15 @@ export const PERSON_TABLES: readonly PersonTable[] = [
     plain: 'account_id lane endpoint_id type event_type state',
   },
   {
+    name: 'requests',
+    kind: 'requests',
+    key: 'account_id at id',
+    scope: ACCOUNT,
+    at: 'at',
+    own: 'path error_message ignored request_body response_body',
+    plain: 'account_id id method key_id error_code',
+  },
+  {
     name: 'webhook_attempts',
     kind: 'webhook_attempts',
     key: 'delivery_id n',
