@@ -52,7 +52,7 @@ export function maskMessage(message: string, values: Iterable<string>): string {
   return text
     .replace(/(?<!Did you mean )"[^"]+"/g, '"*"')
     .replace(/\bhttps?:\/\/\S+/gi, '*')
-    .replace(/[^\s@]+@[^\s@]+\.\w+/g, '*')
+    .replace(/\S+/g, (word) => (word.indexOf('@') > 0 ? '*' : word))
     .replace(/\+\d{6,15}\b|\b\d{10,15}\b/g, lastDigits)
     .slice(0, MAX_MESSAGE)
 }
