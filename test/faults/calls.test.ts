@@ -25,9 +25,12 @@ async function callEvents(engine: Engine, storage: Record<string, string>): Prom
   }
 }
 
-/** Where the process dies, by what it was doing, and how the call is found afterwards. */
+/**
+ * Where the process dies, by what it was doing, and how the call is found afterwards. Time that was moved stays moved, so
+ * the first call ends by itself at any moment after the restart.
+ */
 const DEATHS = [
-  ['call.before_end', 'nobody answers', 'ringing', 'NO_ANSWER'],
+  ['call.before_end', 'nobody answers', expect.stringMatching(/^(ringing|ended)$/), 'NO_ANSWER'],
   ['call.after_end', 'nobody answers', 'ended', 'NO_ANSWER'],
   ['call.before_end', 'the caller hangs up', 'ringing', 'CANCELLED'],
 ] as const

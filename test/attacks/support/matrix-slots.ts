@@ -28,7 +28,7 @@ const IN_PATH: [pattern: RegExp, kind: Kind | 'no object'][] = [
   [/:account_id$|^\/admin\/accounts\/:id$/, 'account'],
   [/^\/admin\/keys\/:id$/, 'key'],
   [/^\/admin\/lines\/:id$/, 'lineId'],
-  [/^\/sim\/faults\/:name$|^\/admin\/plans\/:name$|blocked-callers\/:number$/, 'no object'],
+  [/^\/sim\/faults\/:name$|^\/admin\/(plans\/:name|erasures\/:id)$|blocked-callers\/:number$/, 'no object'],
 ]
 /** By the path and the field, with a space between them. */
 const IN_FIELDS: [pattern: RegExp, kind: Kind][] = [

@@ -158,11 +158,14 @@ async function countMessages(storage: Record<string, string>, accountId: string)
 async function prepare(env: Record<string, string>): Promise<Siege['hostile']> {
   const app = await createApp(loadConfig({ ...env, LOG_LEVEL: 'silent' }), { seed: true, worker: false })
   try {
-    const post = async (url: string, payload: object) => {
-      const answer = await app.server.inject({ method: 'POST', url, payload, headers: credentials('admin') })
+    const ask = async (method: 'POST' | 'PATCH', url: string, payload: object) => {
+      const answer = await app.server.inject({ method, url, payload, headers: credentials('admin') })
+      if (answer.statusCode >= 300) throw new Error(answer.body)
       return answer.json()
     }
-    const { id } = await post('/admin/accounts', { email: 'hostile@example.com', budgets: BUDGETS })
+    const post = (url: string, payload: object) => ask('POST', url, payload)
+    const { id } = await post('/admin/accounts', { email: 'hostile@example.com' })
+    await ask('PATCH', `/admin/accounts/${id}`, { budgets: BUDGETS })
     const live = await post('/admin/keys', { account_id: id })
     await post('/admin/lines', { account_id: id, number: HOSTILE_LINE })
     const { db } = app.ctx
