@@ -17,6 +17,7 @@ describe.each(ENGINES)('an erased person on %s', (engine) => {
     sink = await createSink()
     // A receiver that returns what it got: the log of deliveries keeps answers.
     sink.answer(({ text }, reply) => void reply.writeHead(200).end(text))
+    await world.call('PUT', '/v3/requests/bodies', { body: { minutes: 60 } })
     await populate(world, LINE, sink.url)
     await world.send({ content: `${MARK} in the test world` }, 'test')
     await world.text(ADA, `${MARK} from the test world`, {}, 'test')
@@ -49,8 +50,18 @@ describe.each(ENGINES)('an erased person on %s', (engine) => {
     const body = { from_number: LINE, numbers: [ADA, BOB, DAN], content: 'Hello all' }
     const group = (await world.post('/api/send-group-message', body)).body
     await world.advance(MINUTE)
+    await world.app.ctx.requestLog.flush()
     const before = await tablesWith(world, DIGITS)
-    for (const table of ['messages', 'contacts', 'events', 'audit_log', 'calls', 'replays', 'phones'])
+    for (const table of [
+      'messages',
+      'contacts',
+      'events',
+      'audit_log',
+      'calls',
+      'replays',
+      'phones',
+      'requests',
+    ])
       expect(before).toContain(table)
     expect(await tablesWith(world, MARK)).toContain('webhook_deliveries')
     if (engine === 'sqlite') expect(filesWith(world, MARK)).not.toEqual([])

@@ -3,7 +3,7 @@ import type { Call } from '../client.js'
 type Listed = Record<string, string | null>
 const AT_MOST = 5
 
-/** What removing a thing takes away, in words, from the thing as the server shows it. */
+/** The loss that removing a thing brings, in words, from the thing as the server shows it. */
 export type Loss = (one: Listed, call: Call) => Promise<string> | string
 
 export const LOSSES: Record<'account' | 'key' | 'line' | 'seat', Loss> = {

@@ -107,7 +107,7 @@ function printReady(args: Args, url: string, secret: string, after: number): voi
   printLine(args, facts, `Events after ${after} go to ${url}${isShown ? `, signed with ${secret}` : ''}`)
 }
 
-/** Whoever has a development key builds, and needs a generated secret for the receiver at once. */
+/** True for development keys: who builds needs a generated secret for the receiver at once. */
 function isForDevelopment(args: Args): boolean {
   if (args.values['secret-file'] !== undefined) return false
   const { who } = serverOf(args, 'live')

@@ -57,7 +57,7 @@ export function redactionOf(row: AuditRow): Pick<AuditEntry, 'action' | 'object'
 }
 
 /**
- * What is wrong with rows that should follow a link; undefined if nothing is. `redacted` collects rows that do not
+ * Finds what is wrong with rows that should follow a link; undefined if nothing is. `redacted` collects rows that do not
  * have their hash because an erasure has changed them, until a later row vouches for them.
  */
 export function faultAfter(

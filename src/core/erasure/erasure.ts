@@ -5,7 +5,7 @@ export interface Erasure {
   accountId: string | null
   /** The address; null once it is erased. */
   person: string | null
-  /** What is kept of the address: its last digits, or that it was an e-mail address. */
+  /** The part of the address that is kept: its last digits, or that it was an e-mail address. */
   hint: string
   state: ErasureState
   /** The next step, and the place in it. */
@@ -13,7 +13,7 @@ export interface Erasure {
   place: readonly (string | number)[]
   /** Rows by kind. */
   counts: Readonly<Record<string, number>>
-  /** What is older than this goes; what comes later is a new fact. */
+  /** Rows up to this time go; later ones are new facts. */
   requestedAt: number
   /** When a process goes on with it; null once it is done. */
   dueAt: number | null

@@ -5,7 +5,7 @@ export interface Person {
   mark: string
 }
 
-/** What stands in the place of an address inside a longer text. */
+/** Stands in the place of an address inside a longer text. */
 export const ERASED = '[erased]'
 
 const MARK = /^erased-[\w-]{22}$/
@@ -34,7 +34,7 @@ export function likeOf(handle: string): string {
   return isEmail(handle) ? `%${handle.replace('@', '%')}%` : `%${handle.slice(1)}%`
 }
 
-/** What may be kept of the address, so that people recognise the request. */
+/** The part of the address that may be kept, so that people recognise the request. */
 export function hintOf(handle: string): string {
   return isEmail(handle) ? 'an e-mail address' : `…${handle.slice(-4)}`
 }

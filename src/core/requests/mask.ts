@@ -1,4 +1,4 @@
-/** What the request log may show of a call: no phone numbers, no contents, no secrets. */
+/** Masks what the request log shows of a call: no phone numbers, no contents, no secrets. */
 
 const MAX_PATH = 200
 const MAX_MESSAGE = 300

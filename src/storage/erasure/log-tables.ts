@@ -25,8 +25,10 @@ export const LOG_TABLES: readonly PersonTable[] = [
     kind: 'requests',
     key: 'account_id at id',
     scope: ACCOUNT,
-    at: 'at',
+    // No `at`: its times are those of the machine's clock, and requests for an erasure are in the service's.
     own: 'path error_message ignored request_body response_body',
+    // A body can hold a text of the person without naming them.
+    also: 'request_body is not null or response_body is not null',
     plain: 'account_id id method key_id error_code',
   },
   {
