@@ -12,8 +12,10 @@ const LINES = Number(process.env.BENCH_LINES ?? 10_000)
 const FEW = 10
 /** Requests of one turn; their lines are removed again. */
 const TURN = 100
-const IDLE_MS = 20_000
-const SETTLE_MS = 8_000
+/** Two minutes: some work is done once a minute. */
+const IDLE_MS = 120_000
+/** The garbage of the start is collected about a minute after it. */
+const SETTLE_MS = 75_000
 
 const { 'content-type': _, ...BARE } = ADMIN
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -81,23 +81,31 @@ export async function forgetNodes(db: Db, olderThanMs: number): Promise<void> {
   await db.upkeep.run(`delete from nodes where seen_at < ${nowOf(db)} - $1`, [olderThanMs])
 }
 
-const HELD = 'line_leases where node_id = $1 and expires_at >'
+/** SQL: the leases that the node $1 holds. The time is read once for all rows, not for each. */
+const held = (db: Db) => `line_leases x where x.node_id = $1 and x.expires_at > (select ${nowOf(db)})`
 
 /** Number of a node's leases and the sum of their epochs: any lease that was taken or fenced changes one of them. */
 export async function sumLeases(db: Db, nodeId: string): Promise<{ leases: number; epochs: number }> {
   const row = await db.one<{ leases: number; epochs: number }>(
-    `select count(*) as leases, cast(coalesce(sum(epoch), 0) as bigint) as epochs from ${HELD} ${nowOf(db)}`,
+    `select count(*) as leases, cast(coalesce(sum(epoch), 0) as bigint) as epochs from ${held(db)}`,
     [nodeId],
   )
   return row!
 }
 
+/** On PostgreSQL: a text that differs as soon as any line that this node drives has changed. */
+export async function digestLines(db: Db, nodeId: string): Promise<string> {
+  const text = `select cast(sum(hashtextextended(cast(l as text), 0)) as text) from lines l
+    where l.id in (select x.line_id from ${held(db)})`
+  return (await findValue<string>(db, text, [nodeId])) ?? ''
+}
+
 /** The leases that a node holds, of these lines or of all. */
 export function listLeases(db: Db, nodeId: string, lineIds?: readonly string[]): Promise<Lease[]> {
-  const text = `select line_id as "lineId", epoch from ${HELD} ${nowOf(db)}`
+  const text = `select x.line_id as "lineId", x.epoch from ${held(db)}`
   if (!lineIds) return db.all(text, [nodeId])
   const list = db.inList(2, lineIds)
-  return db.all(`${text} and line_id ${list.sql}`, [nodeId, list.param])
+  return db.all(`${text} and x.line_id ${list.sql}`, [nodeId, list.param])
 }
 
 export interface LeaseWish {

@@ -8,6 +8,7 @@ import { finishEmptying } from '../../services/sim/worlds.js'
 import {
   acquireLeases,
   beat,
+  digestLines,
   findPlace,
   forgetNode,
   type Lease,
@@ -27,8 +28,8 @@ import { dropExpired, runAll, tidyLines } from './tidy.js'
 /** Renewals for each lease time: one or two may fail before the lease expires. */
 const BEATS = 5
 const SWEEP_MS = 2_000
-/** How often lines are compared with the database although no hint told of a change. */
-const COMPARE_MS = 60_000
+/** How often lines are compared with a shared database although no hint told of a change: in lease times, and at most. */
+const COMPARE = { leases: 6, ms: 60_000 }
 /** Lines that one statement reads: a few milliseconds. */
 const LINES_AT_ONCE = 500
 const STARTING_AT_ONCE = 16
@@ -63,6 +64,8 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   const changed = new Set<string>()
   let total = 0
   let comparedAt = Number.NEGATIVE_INFINITY
+  /** Of the lines as they were at the last comparison. */
+  let digest = ''
 
   /** One pass over leases, connections, changed and removed lines. Never two at once. */
   const tending = ctx.loops.create('leases', tendOnce, {
@@ -91,7 +94,8 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
 
   /**
    * A pass for changed lines reads these lines only. Every other pass renews the leases with one row and compares
-   * their sum; it reads all lines only if the sum differs, and once a minute, because a hint may have been lost.
+   * their sum; it reads all lines only if the sum differs. Of a shared database it compares also a digest of the lines
+   * once a minute, because a hint may have been lost.
    */
   async function tendOnce() {
     const lineIds = [...changed]
@@ -104,6 +108,7 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
     if (ctx.db.engine === 'postgres') place = await findPlace(ctx.db, nodeId)
     total = await countLines(ctx.db)
     if (await isCompareDue()) {
+      if (ctx.db.engine === 'postgres') digest = await digestLines(ctx.db, nodeId)
       const held = await listLeases(ctx.db, nodeId)
       await compare([...new Set([...runners.keys(), ...held.map(({ lineId }) => lineId)])], held)
       comparedAt = performance.now()
@@ -114,11 +119,15 @@ export function createWorker(ctx: Ctx, nodeId: string, desk: WorkerDesk<Runner>)
   }
 
   async function isCompareDue(): Promise<boolean> {
-    if (performance.now() - comparedAt > COMPARE_MS) return true
+    if (comparedAt === Number.NEGATIVE_INFINITY) return true
     const { leases, epochs } = await sumLeases(ctx.db, nodeId)
     let own = 0
     for (const { lease } of runners.values()) own += lease.epoch
-    return leases !== runners.size || epochs !== own
+    if (leases !== runners.size || epochs !== own) return true
+    const compareMs = Math.min(COMPARE.leases * ctx.config.leaseMs, COMPARE.ms)
+    if (ctx.db.engine === 'sqlite' || performance.now() - comparedAt < compareMs) return false
+    comparedAt = performance.now()
+    return (await digestLines(ctx.db, nodeId)) !== digest
   }
 
   /** Brings the runners of these lines in agreement with the lines and leases that there are. */
