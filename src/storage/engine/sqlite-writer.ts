@@ -115,7 +115,8 @@ export function createWriter(
     plansScheduled = true
     setImmediate(() => {
       plansScheduled = false
-      if (!connection.isTransaction) writePlans()
+      // A transaction may have written them by now, and the connection may be closed.
+      if (plans.length > 0 && !connection.isTransaction) writePlans()
     })
   }
 
