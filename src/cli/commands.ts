@@ -15,6 +15,7 @@ import { messages } from './messages/messages.js'
 import { send } from './messages/send.js'
 import { wait } from './messages/wait.js'
 import { why } from './messages/why.js'
+import { newBot } from './new/new.js'
 import { backup, restore } from './server/backup.js'
 import { doctor } from './server/doctor.js'
 import { init } from './server/init.js'
@@ -30,7 +31,7 @@ import { WEBHOOK_COMMANDS } from './webhooks/webhooks.js'
 
 /** The commands in the order of the help. */
 export const CHAPTERS: readonly { title: string; commands: readonly Command[] }[] = [
-  { title: 'The server', commands: [serve, init, doctor, backup, restore, recover] },
+  { title: 'The server', commands: [serve, newBot, init, doctor, backup, restore, recover] },
   { title: 'Messages', commands: [send, messages, why, exportCommand] },
   { title: 'Events and webhooks', commands: [tail, requests, listen, replay, ...WEBHOOK_COMMANDS] },
   { title: 'The simulated world', commands: [...PHONE_COMMANDS, wait, trigger, ...WORLD_COMMANDS] },

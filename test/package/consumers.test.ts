@@ -42,7 +42,10 @@ export const fault: Error = new driver.LineFault('unreachable', 'gone')
 `,
 }
 
+const QUIETLY = ['--no-audit', '--no-fund', '--prefer-offline']
+
 let folder: string
+let tarball: string
 /** Why the packages could not be fetched. */
 let offline: string | undefined
 
@@ -58,9 +61,8 @@ beforeAll(async () => {
     writeFileSync(join(folder, file), text)
   }
   await run('npm', 'pack', '--silent', '--pack-destination', folder, resolve('.'))
-  const [packed] = readdirSync(folder).filter((file) => file.endsWith('.tgz'))
-  const quietly = ['--no-audit', '--no-fund', '--prefer-offline']
-  await run('npm', 'install', ...quietly, `./${packed}`, 'jest@30', 'vitest@4').catch((error: Error) => {
+  tarball = join(folder, readdirSync(folder).find((file) => file.endsWith('.tgz'))!)
+  await run('npm', 'install', ...QUIETLY, tarball, 'jest@30', 'vitest@4').catch((error: Error) => {
     if (!/ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|network/.test(error.message)) throw error
     offline = 'npm cannot fetch packages here'
     console.warn(`${offline}: the tests of an installed package are skipped`)
@@ -70,6 +72,23 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const installed = (work: () => Promise<void>) => (context: TestContext) =>
   offline ? context.skip(offline) : work()
+
+/** A server, or a bot, that runs until it is stopped; what it has written so far. */
+function start(command: string, args: string[], options: { cwd: string; env?: Record<string, string> }) {
+  const env = { ...process.env, ...options.env }
+  const running = endWithUs(spawn(command, args, { cwd: options.cwd, env }))
+  let output = ''
+  for (const stream of [running.stdout, running.stderr]) stream.on('data', (text) => (output += text))
+  const wrote = (pattern: RegExp) => eventually(async () => pattern.exec(output)?.[1], Boolean)
+  return { running, wrote }
+}
+
+async function startServer(data: string) {
+  const args = ['trunkline', 'serve', '--json', '--port', '0', '--data', join(folder, data)]
+  const { running, wrote } = start('npx', args, { cwd: folder })
+  return { server: running, url: (await wrote(/"url":"([^"]+)"/))! }
+}
+
 const has = (name: string) => existsSync(join(folder, 'node_modules', name))
 
 describe('a project with the installed package', () => {
@@ -116,11 +135,7 @@ describe('a project with the installed package', () => {
     it(
       `stops the server when npx gets ${signal}`,
       installed(async () => {
-        const args = ['trunkline', 'serve', '--json', '--port', '0', '--data', join(folder, signal)]
-        const server = endWithUs(spawn('npx', args, { cwd: folder }))
-        let output = ''
-        for (const stream of [server.stdout, server.stderr]) stream.on('data', (text) => (output += text))
-        const url = await eventually(async () => /"url":"([^"]+)"/.exec(output)?.[1], Boolean)
+        const { server, url } = await startServer(signal)
         // The metrics of the process load only now.
         expect(await (await fetch(`${url}/metrics`)).text()).toContain('process_cpu_seconds_total ')
         server.kill(signal)
@@ -132,4 +147,41 @@ describe('a project with the installed package', () => {
         await eventually(isGone, Boolean)
       }),
     )
+})
+
+describe('a bot that "trunkline new bot" writes', () => {
+  const bot = () => join(folder, 'bot')
+
+  it(
+    'passes its own test once npm has installed it',
+    installed(async () => {
+      expect(await run('npx', 'trunkline', 'new', 'bot')).toContain('npm install\n  npm test')
+      // Not on the registry before a release: the version that the bot asks for, from the tarball.
+      const project = JSON.parse(readFileSync(join(bot(), 'package.json'), 'utf8'))
+      const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+      expect(project.devDependencies).toEqual({ trunkline: `^${version}` })
+      await runIn(bot(), 'npm', ['install', ...QUIETLY, '--save-dev', tarball])
+      const { stdout } = await runIn(bot(), 'npm', ['test'])
+      expect(stdout).toMatch(/pass 3\n.*fail 0\n/)
+    }),
+  )
+
+  it(
+    'answers a virtual phone as its README says',
+    installed(async () => {
+      const { server, url } = await startServer('for-bot')
+      const env = { SENDBLUE_API_BASE_URL: url, PORT: '0' }
+      // What "npm start" runs: npm ends before its script does.
+      const { scripts } = JSON.parse(readFileSync(join(bot(), 'package.json'), 'utf8'))
+      const [program, ...args] = scripts.start.split(' ')
+      const { running, wrote } = start(program, args, { cwd: bot(), env })
+      await wrote(/(The bot answers)/)
+      const at = ['--url', url]
+      await run('npx', 'trunkline', 'phones', 'text', '+12025550101', 'Hello', ...at)
+      const waited = await run('npx', 'trunkline', 'wait', '--to', '+12025550101', '--timeout', '60s', ...at)
+      expect(waited).toContain('You said: Hello')
+      running.kill()
+      server.kill()
+    }),
+  )
 })
